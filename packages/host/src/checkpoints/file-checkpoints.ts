@@ -8,72 +8,72 @@ import {
   type TurnsToUndo,
 } from "@flint/core/ports";
 import type { FileRestore } from "@flint/protocol";
-import { Blobs, makeFolders, replaceFile, tighten } from "./disk/blobs.ts";
+import { Blobs, makeFolders, replaceFile, restrictAccess } from "./disk/blobs.ts";
 import { type Disk, NODE_DISK } from "./disk/disk.ts";
 import { realRoots } from "./disk/roots.ts";
 import { Sweep } from "./disk/sweep.ts";
 import { ThreadRecords } from "./records/thread-records.ts";
-import { SavedTurn } from "./records/turn-checkpoint.ts";
-import { type Plan, toldFiles } from "./restore/plan.ts";
+import { FileTurnCheckpoint } from "./records/turn-checkpoint.ts";
+import { filesOutcome, type Plan } from "./restore/plan.ts";
 import { ThreadFiles } from "./restore/thread-files.ts";
-import type { CaptureTools } from "./scan/capture.ts";
+import type { CaptureContext } from "./scan/capture.ts";
 import { Workspace } from "./scan/workspace.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/workspace-scan.ts";
 
-/** How checkpoints are kept. */
+/** Where checkpoints are stored, and their limits. */
 export interface FileCheckpointsOptions {
-  /** The state folder; checkpoints live in a folder of their own in it. */
+  /** The state folder; checkpoints have their own folder in it. */
   readonly root: string;
   readonly limits?: Partial<CheckpointLimits>;
-  /** How long a content that nobody owns stays. An hour unless told. */
+  /** How long content stays that no record refers to. Default: one hour. */
   readonly graceMs?: number;
   readonly disk?: Disk;
 }
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** How often contents without an owner are looked for. */
+/** How often unreferenced contents are swept. */
 const SWEEP_EVERY_MS = 24 * HOUR_MS;
-/** How many workspaces are remembered in memory. */
-const MOST_WORKSPACES = 8;
+/** How many workspaces are cached. */
+const MAX_WORKSPACES = 8;
 
-/** Checkpoints in files that only their owner can read, outside of every workspace. */
+/** Stores checkpoints in files that only their owner can read, outside of every workspace. */
 export class FileCheckpoints implements Checkpoints {
   readonly #disk: Disk;
   readonly #folder: string;
-  readonly #own: string;
+  readonly #stateFolder: string;
   readonly #graceMs: number;
   readonly #limits: CheckpointLimits;
-  readonly #tools: CaptureTools;
+  readonly #context: CaptureContext;
   readonly #workspaces = new Map<string, Workspace>();
   readonly #ephemeral = new Set<string>();
-  /** The turns that save files now. */
+  /** The ids of turns with an open checkpoint. */
   readonly #running = new Set<string>();
   readonly #closing = new AbortController();
   #sweeping: Promise<void> | undefined;
 
   constructor(options: FileCheckpointsOptions) {
     this.#disk = options.disk ?? NODE_DISK;
-    this.#own = options.root;
+    this.#stateFolder = options.root;
     this.#folder = `${options.root}/checkpoints`;
     this.#graceMs = options.graceMs ?? HOUR_MS;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     const blobs = new Blobs(this.#disk, `${this.#folder}/blobs`);
-    this.#tools = { disk: this.#disk, blobs, limit: this.#limits.file };
+    this.#context = { disk: this.#disk, blobs, limit: this.#limits.file };
   }
 
   async begin(turn: CheckpointedTurn): Promise<TurnCheckpoint> {
     if (turn.ephemeral) this.#ephemeral.add(turn.threadId);
     try {
-      tighten(this.#disk, this.#folder);
+      restrictAccess(this.#disk, this.#folder);
       await this.#thread(turn.threadId).settle(this.#running);
     } catch (error) {
-      // An earlier turn could not be settled, most likely for want of room; this one may still be saved.
+      // An earlier turn could not be completed, most likely because the disk is full; this one may still be saved.
       turn.onError(error);
     }
-    this.#sweepNowAndThen();
+    this.#sweepIfDue();
     const workspace = this.#workspace(realRoots(this.#disk, turn.roots));
     const records = this.#records(turn.threadId);
-    const saved = new SavedTurn({ turn, tools: this.#tools, workspace, records });
+    const saved = new FileTurnCheckpoint({ turn, context: this.#context, workspace, records });
     this.#running.add(turn.turnId);
     return {
       saveFiles: (paths) => saved.saveFiles(paths),
@@ -86,21 +86,21 @@ export class FileCheckpoints implements Checkpoints {
     const thread = this.#thread(threadId);
     await thread.settle(this.#running);
     const { plan, saved } = thread.preview(new Set(turnIds));
-    return { ...this.#told(plan, "planned", cwd), savedTurnIds: saved };
+    return { ...this.#outcome(plan, "planned", cwd), savedTurnIds: saved };
   }
 
   async restore({ threadId, turnIds, cwd }: TurnsToUndo, revertId: string): Promise<FilesPreview> {
     const thread = this.#thread(threadId);
     await thread.settle(this.#running);
     const { plan, saved } = await thread.restore(new Set(turnIds), revertId);
-    return { ...this.#told(plan, "done", cwd), savedTurnIds: saved };
+    return { ...this.#outcome(plan, "done", cwd), savedTurnIds: saved };
   }
 
   async undo(threadId: string, revertId: string, cwd: string): Promise<FilesOutcome> {
     const thread = this.#thread(threadId);
     await thread.settle(this.#running);
     const plan = await thread.undo(revertId);
-    return plan === undefined ? { files: [], conflicts: [], notSaved: [] } : this.#told(plan, "done", cwd);
+    return plan === undefined ? { files: [], conflicts: [], notSaved: [] } : this.#outcome(plan, "done", cwd);
   }
 
   async remove(threadId: string): Promise<void> {
@@ -118,20 +118,20 @@ export class FileCheckpoints implements Checkpoints {
     );
   }
 
-  /** Resolves when what was begun in the background has ended. */
+  /** Resolves when background work has ended. */
   async settled(): Promise<void> {
     await this.#sweeping;
   }
 
-  /** Paths are told from the folder that `cwd` really is, because they are kept without links. */
-  #told(plan: Plan, status: FileRestore["status"], cwd: string): FilesOutcome {
+  /** Stored paths have no links, so they are made relative to the real path of `cwd`. */
+  #outcome(plan: Plan, status: FileRestore["status"], cwd: string): FilesOutcome {
     const [real = cwd] = realRoots(this.#disk, [cwd]);
-    return toldFiles(plan, status, real);
+    return filesOutcome(plan, status, real);
   }
 
   #thread(threadId: string): ThreadFiles {
     const workspace = (roots: readonly string[]) => this.#workspace(roots);
-    return new ThreadFiles({ tools: this.#tools, records: this.#records(threadId), workspace });
+    return new ThreadFiles({ context: this.#context, records: this.#records(threadId), workspace });
   }
 
   #records(threadId: string): ThreadRecords {
@@ -149,17 +149,17 @@ export class FileCheckpoints implements Checkpoints {
     this.#workspaces.delete(key);
     this.#workspaces.set(key, known);
     const [oldest] = this.#workspaces.keys();
-    if (this.#workspaces.size > MOST_WORKSPACES && oldest !== undefined) this.#workspaces.delete(oldest);
+    if (this.#workspaces.size > MAX_WORKSPACES && oldest !== undefined) this.#workspaces.delete(oldest);
     return known;
   }
 
   #newWorkspace(roots: readonly string[]): Workspace {
     const folder = `${this.#folder}/workspaces`;
-    const [own = this.#own] = realRoots(this.#disk, [this.#own]);
-    return new Workspace({ ...this.#tools, limits: this.#limits, folder, own }, roots);
+    const [stateFolder = this.#stateFolder] = realRoots(this.#disk, [this.#stateFolder]);
+    return new Workspace({ ...this.#context, limits: this.#limits, folder, stateFolder }, roots);
   }
 
-  #sweepNowAndThen(): void {
+  #sweepIfDue(): void {
     const stats = this.#disk.stat(`${this.#folder}/swept`);
     if (stats === undefined || Date.now() - stats.mtimeMs > SWEEP_EVERY_MS) this.#sweep();
   }
@@ -179,15 +179,15 @@ export class FileCheckpoints implements Checkpoints {
     });
     this.#sweeping = sweep
       .run()
-      .then(() => this.#noteSwept())
-      // What could not be swept now is swept another time.
+      .then(() => this.#markSwept())
+      // What could not be swept now is swept next time.
       .catch(() => undefined)
       .finally(() => {
         this.#sweeping = undefined;
       });
   }
 
-  async #noteSwept(): Promise<void> {
+  async #markSwept(): Promise<void> {
     makeFolders(this.#disk, this.#folder);
     await replaceFile(this.#disk, `${this.#folder}/swept`, Buffer.alloc(0));
   }

@@ -14,7 +14,7 @@ import { describe, expect, test } from "vitest";
 import { JsonlStore } from "./jsonl-store.ts";
 
 const LINE_END = 10;
-/** So far from each other that no flipped bit makes one of another. */
+/** Far enough apart that no flipped bit turns one into another. */
 const TURN_IDS = ["alpha", "bravo", "charlie", "delta"];
 const EVERYTHING = listQuery({ limit: 1000 });
 
@@ -46,7 +46,7 @@ async function writeSample(turns = TURN_IDS.length): Promise<Sample> {
 
 let copies = 0;
 
-/** Puts a log with this content into the store of the sample and gives the id of its thread. */
+/** Writes a log with this content into the store of the sample and returns the id of its thread. */
 async function place({ folder }: Sample, bytes: Uint8Array): Promise<string> {
   copies += 1;
   const threadId = `copy-${copies}`;
@@ -67,7 +67,7 @@ function isUntouched(before: Buffer, after: Buffer, line: number): boolean {
   return before.subarray(start - 1, end).equals(after.subarray(start - 1, end));
 }
 
-/** Whatever is in the log: it opens, pages and lists, and what is appended is readable and changes nothing else. */
+/** Checks that any log opens, pages and lists, and that what is appended is readable and changes nothing else. */
 async function expectUsable({ folder, store }: Sample, threadId: string): Promise<void> {
   const before = await readAll(store, threadId);
   const bytes = await readFile(folder.join("threads", threadId, "events.jsonl"));
@@ -134,7 +134,7 @@ function apply(line: Buffer, change: Edit): { lines: Buffer[]; survives: boolean
 }
 
 describe("a damaged log", () => {
-  test("gives back every record whose line was not touched, wherever bytes are flipped", async () => {
+  test("returns every record whose line is intact, wherever bytes are flipped", async () => {
     const sample = await writeSample();
     const flip = fc.tuple(fc.nat(sample.bytes.length - 1), fc.integer({ min: 1, max: 255 }));
     const property = fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 4 }), async (flips) => {
@@ -149,7 +149,7 @@ describe("a damaged log", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  test("hides exactly the records that are hit, and counts them, whatever happens to its lines", async () => {
+  test("loses exactly the damaged records, and counts them, whatever happens to its lines", async () => {
     const sample = await writeSample();
     // The first line is the header, which counts as a record that is damaged and never as one that is missing.
     const edits = fc.array(edit, { minLength: sample.lines.length - 1, maxLength: sample.lines.length - 1 });
@@ -170,7 +170,7 @@ describe("a damaged log", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  test("is read to its torn end, the next record starts on a line of its own, and one record is reported lost [P18]", async () => {
+  test("is read to its torn end, the next record starts on a new line, and one record is reported lost [P18]", async () => {
     const sample = await writeSample(1);
     const last = sample.lines.at(-1) ?? Buffer.alloc(0);
     for (let cut = 1; cut < last.length; cut += 17) {
@@ -213,7 +213,7 @@ describe("a damaged log", () => {
     await store.close();
   });
 
-  test("shows a turn of which the start or the end is lost", async () => {
+  test("returns a turn whose start or end is lost", async () => {
     const sample = await writeSample(3);
     const isOf = (line: Buffer, type: string, turnId: string): boolean =>
       line.includes(`"type":"${type}"`) && line.includes(`"id":"${turnId}"`);
@@ -231,7 +231,7 @@ describe("a damaged log", () => {
     expect(left.map(({ items }) => items)).toEqual(whole.map(({ items }) => items));
   });
 
-  test("ends the turn that was cut when another one follows, and starts the one whose start is lost", async () => {
+  test("ends a turn that lost its end when another one follows, and starts one that lost its start", async () => {
     const sample = await writeSample(2);
     const lost = sample.lines.findIndex((line) => line.includes('"turn/completed"'));
     const lines = sample.lines.toSpliced(lost, 2);
@@ -241,7 +241,7 @@ describe("a damaged log", () => {
     expect(state.turns.map(({ id, status }) => [id, status])).toEqual([["bravo", "completed"]]);
   });
 
-  test("is read from a place on although a number before that place is wrong", async () => {
+  test("is read from a number on although an earlier number is wrong", async () => {
     const sample = await writeSample();
     const lines = sample.lines.map((line) =>
       Buffer.from(
@@ -253,7 +253,7 @@ describe("a damaged log", () => {
     expect(await readAll(sample.store, threadId, 10)).toEqual(expected);
   });
 
-  test("hides a record with an invalid byte, and only that one", async () => {
+  test("loses a record with an invalid byte, and only that one", async () => {
     const sample = await writeSample(1);
     const at = sample.lines.findIndex((line) => line.includes("Gr"));
     const broken = Buffer.from(sample.lines[at] ?? "");
@@ -263,7 +263,7 @@ describe("a damaged log", () => {
     expect((await sample.store.peek(threadId)).damage).toEqual({ records: 1, missing: 0 });
   });
 
-  test("does not hold a line in memory that is too long to be a record", async () => {
+  test("does not load a line that is too long to be a record", async () => {
     const sample = await writeSample(1);
     const endless = Buffer.alloc(65 * 1024 * 1024, "x");
     const threadId = await place(

@@ -7,7 +7,7 @@ import { type FileSystem, NODE_FILES } from "./file-system.ts";
 import { JsonlStore } from "./jsonl-store.ts";
 import { type FaultPlan, faultyFiles } from "./testing/faulty-files.ts";
 
-/** A disk that can be full and have room again. */
+/** A disk that can be filled and freed. */
 interface Disk {
   readonly root: string;
   readonly files: FileSystem;
@@ -30,7 +30,7 @@ async function injectedDisk(): Promise<Disk> {
   };
 }
 
-/** A real file system of 256 KiB; where nobody may mount one, injected faults take its place. */
+/** A real file system of 256 KiB, or injected faults where mounting is not permitted. */
 async function smallDisk(): Promise<Disk> {
   const folder = await temporaryFolder();
   mkdirSync(folder.join("disk"));
@@ -63,7 +63,7 @@ function fillUp(path: string): void {
   }
 }
 
-/** Fills the disk in the middle of a thread, goes on as a server would, and frees it again. */
+/** Fills the disk in the middle of a thread, continues as a server would, and frees it again. */
 async function checkFullDisk(disk: Disk): Promise<void> {
   const store = new JsonlStore({ root: disk.root, durability: "full", files: disk.files });
   onTestFinished(() => store.close());
@@ -121,7 +121,7 @@ async function expectWhole(
 }
 
 describe("a full disk", () => {
-  test("is reported, loses nothing that was written, and ends when there is room again [P20]", async () =>
+  test("is reported, loses nothing that was written, and recovers when there is space again [P20]", async () =>
     checkFullDisk(await injectedDisk()));
 
   test("is reported by a real file system too, and no record merges with another [P20]", async () =>

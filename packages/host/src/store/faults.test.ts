@@ -16,24 +16,24 @@ async function arrange(plan: FaultPlan, durability: "full" | "relaxed" = "full")
 
 const log = (root: string): string => readFileSync(`${root}/threads/t1/events.jsonl`, "utf8");
 
-/** What came of a short life of a thread. */
-interface Life {
+/** The result of a short session with a thread. */
+interface Session {
   /** What was acknowledged. */
   readonly safe: StoredEvent[];
   readonly failures: unknown[];
 }
 
-async function live(store: JsonlStore): Promise<Life> {
-  const life: Life = { safe: [], failures: [] };
+async function runSession(store: JsonlStore): Promise<Session> {
+  const session: Session = { safe: [], failures: [] };
   const attempt = async (work: () => Promise<void> | void): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      life.failures.push(error);
+      session.failures.push(error);
     }
   };
   const append = (writer: ThreadWriter, bodies: EventBody[]): Promise<void> =>
-    attempt(() => void life.safe.push(...writer.append(bodies, 1)));
+    attempt(() => void session.safe.push(...writer.append(bodies, 1)));
   await attempt(async () => {
     const writer = await store.create("t1");
     await append(writer, [sampleStart("t1")]);
@@ -48,20 +48,20 @@ async function live(store: JsonlStore): Promise<Life> {
     await attempt(() => writer.close());
   });
   await attempt(async () => void (await store.list(listQuery())));
-  return life;
+  return session;
 }
 
-function expectTold({ failures }: Life, where: string): void {
+function expectReported({ failures }: Session, where: string): void {
   for (const failure of failures) expect(failure, where).toBeInstanceOf(FlintError);
 }
 
 describe("a file system that fails", () => {
   test.each(["ENOSPC", "EIO"])(
-    "at any single call with %s is told as such, and costs nothing that was acknowledged",
+    "at any single call with %s reports it and loses nothing that was acknowledged",
     async (code) => {
       const rehearsal: FaultPlan = { calls: [] };
       const { store } = await arrange(rehearsal);
-      expect((await live(store)).failures).toEqual([]);
+      expect((await runSession(store)).failures).toEqual([]);
       for (let failing = 1; failing <= rehearsal.calls.length; failing += 1) {
         await checkSingleFault(code, failing);
       }
@@ -71,11 +71,11 @@ describe("a file system that fails", () => {
   async function checkSingleFault(code: string, failing: number): Promise<void> {
     const plan: FaultPlan = { calls: [], fails: (_, count) => (count === failing ? code : undefined) };
     const { root, store } = await arrange(plan);
-    const life = await live(store);
+    const session = await runSession(store);
     const where = `call ${failing}, ${plan.calls[failing - 1]}`;
-    expectTold(life, where);
+    expectReported(session, where);
     await store.close().catch((error: unknown) => expect(error, where).toBeInstanceOf(FlintError));
-    const { safe } = life;
+    const { safe } = session;
     const after = new JsonlStore({ root, durability: "relaxed" });
     const ids = (await after.list(listQuery())).data.map(({ id }) => id);
     expect(ids, where).toEqual(safe.length > 0 ? ["t1"] : ids);
@@ -91,16 +91,16 @@ describe("a file system that fails", () => {
     expect(readdirSync(`${root}/threads/t1`).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   }
 
-  test("at any call from some moment on never ends the process and never damages what is there", async () => {
+  test("from any call on never ends the process and never damages stored records", async () => {
     const rehearsal: FaultPlan = { calls: [] };
     const { store } = await arrange(rehearsal);
-    await live(store);
+    await runSession(store);
     for (let first = 1; first <= rehearsal.calls.length; first += 5) {
       const plan: FaultPlan = { calls: [], fails: (_, count) => (count >= first ? "EROFS" : undefined) };
       const broken = await arrange(plan);
-      const life = await live(broken.store);
-      expectTold(life, `from call ${first}`);
-      const { safe } = life;
+      const session = await runSession(broken.store);
+      expectReported(session, `from call ${first}`);
+      const { safe } = session;
       delete plan.fails;
       if (safe.length > 0) expect(await readAll(broken.store, "t1")).toEqual(safe);
     }
@@ -110,7 +110,7 @@ describe("a file system that fails", () => {
 describe("a write that fails half-way", () => {
   const NAMED = (name: string) => ({ type: "thread/name/updated" as const, data: { threadId: "t1", name } });
 
-  test("leaves nothing, and its numbers are used again", async () => {
+  test("leaves nothing, and its numbers are reused", async () => {
     const plan: FaultPlan = { calls: [] };
     const { root, store } = await arrange(plan);
     const writer = await store.create("t1");
@@ -127,7 +127,7 @@ describe("a write that fails half-way", () => {
     expect(await readAll(store, "t1")).toEqual([first, second]);
   });
 
-  test("hides nothing if it cannot be taken back: the next record starts on a line of its own", async () => {
+  test("hides nothing if it cannot be undone: the next record starts on a new line", async () => {
     const plan: FaultPlan = { calls: [] };
     const { root, store } = await arrange(plan);
     const writer = await store.create("t1");
@@ -145,7 +145,7 @@ describe("a write that fails half-way", () => {
     );
     expect(await readAll(store, "t1")).toEqual([first, second, third]);
     expect((await store.peek("t1")).damage).toEqual({ records: 1, missing: 0 });
-    // A later failure must not cut anything but what it wrote itself.
+    // A later failure must truncate only what it wrote itself.
     const intact = log(root);
     plan.fails = () => undefined;
     plan.room = 30;
@@ -153,7 +153,7 @@ describe("a write that fails half-way", () => {
     expect(log(root)).toBe(intact);
   });
 
-  test("ends the writing if a whole record that nobody was told of cannot be taken back", async () => {
+  test("rejects further writes if a complete record that was not acknowledged cannot be undone", async () => {
     const plan: FaultPlan = { calls: [] };
     const { store } = await arrange(plan);
     const writer = await store.create("t1");
@@ -167,7 +167,7 @@ describe("a write that fails half-way", () => {
     expect((await readAll(store, "t1")).map(({ data }) => data)).toEqual([NAMED("two").data]);
   });
 
-  test("cuts nothing that somebody else has written", async () => {
+  test("truncates nothing that another program has written", async () => {
     const plan: FaultPlan = { calls: [] };
     const { root, store } = await arrange(plan);
     const writer = await store.create("t1");
@@ -196,7 +196,7 @@ describe("a disk that cannot sync", () => {
     expect(writer.append([sampleStart("t1")], 2)).toHaveLength(1);
   });
 
-  test("for want of room is asked again", async () => {
+  test("because it is full is tried again", async () => {
     const plan: FaultPlan = { calls: [], fails: (call) => (call === "fdatasync" ? "ENOSPC" : undefined) };
     const { store } = await arrange(plan);
     const writer = await store.create("t1");

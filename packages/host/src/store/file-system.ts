@@ -5,8 +5,8 @@ import { threadNotFound } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 
 /**
- * The few calls of the file system that the store makes, so that a test can let each of them fail. What takes no
- * longer than asking another thread to do it is done at once; what may wait for the disk is not.
+ * The file system calls that the store makes, so that tests can make each of them fail. Calls that may wait for the disk
+ * are asynchronous; the others are quicker than handing them to another thread.
  */
 export interface FileSystem {
   openSync(path: string, flags: number, mode: number): number;
@@ -16,7 +16,7 @@ export interface FileSystem {
   ftruncateSync(file: number, length: number): void;
   readSync(file: number, bytes: Uint8Array, position: number): number;
   writeSync(file: number, bytes: Uint8Array): number;
-  /** Undefined if there is nothing. Tells of a link itself, not of what it leads to. */
+  /** Undefined if there is nothing. Does not follow a link. */
   lstatSync(path: string): Stats | undefined;
   readdirSync(path: string): readonly string[];
   read(file: number, bytes: Uint8Array, position: number): Promise<number>;
@@ -24,14 +24,14 @@ export interface FileSystem {
   fsync(file: number): Promise<void>;
   fdatasync(file: number): Promise<void>;
   chmod(path: string, mode: number): Promise<void>;
-  /** Also makes the folders above it; a folder that exists is fine. */
+  /** Also creates the parents. A folder that exists is fine. */
   mkdirs(path: string, mode: number): Promise<void>;
   mkdir(path: string, mode: number): Promise<void>;
   readdir(path: string): Promise<readonly FolderEntry[]>;
   rename(from: string, to: string): Promise<void>;
   link(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Deletes a folder with all that is in it; links in it are deleted, not followed. */
+  /** Deletes a folder with its content; links in it are deleted, not followed. */
   removeTree(path: string): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface FolderEntry {
 const read = promisify(fs.read);
 const write = promisify(fs.write);
 
-/** The file system of the machine. */
+/** The machine's file system. */
 export const NODE_FILES: FileSystem = {
   openSync: fs.openSync,
   closeSync: fs.closeSync,
@@ -76,7 +76,7 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** How a file of the store is opened; none of them follows a link, or waits for who is at the other end of a pipe. */
+/** Flags for opening files of the store. None of them follows a link or blocks on a pipe. */
 export const OPEN = {
   read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
   createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
@@ -86,55 +86,55 @@ export const OPEN = {
   folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 } as const;
 
-/** Opens a plain file; throws for a pipe, a socket or a device. */
-export function openPlain(files: FileSystem, path: string, flags: number): number {
+/** Opens a regular file; throws for a pipe, a socket or a device. */
+export function openRegular(files: FileSystem, path: string, flags: number): number {
   const file = files.openSync(path, flags, FILE_MODE);
   if (files.fstatSync(file).isFile()) return file;
-  closeRead(files, file);
-  throw new Error(`${path} is not a plain file`);
+  closeQuietly(files, file);
+  throw new Error(`${path} is not a regular file`);
 }
 
-/** Opens a plain file and makes sure that only its owner can use it, whatever the umask is and whoever made it. */
+/** Opens a regular file and makes sure that only its owner can access it, whatever the umask and its creator. */
 export function openPrivate(files: FileSystem, path: string, flags: number): number {
-  const file = openPlain(files, path, flags);
+  const file = openRegular(files, path, flags);
   try {
-    if (isLoose(files.fstatSync(file), FILE_MODE)) files.fchmodSync(file, FILE_MODE);
+    if (hasOtherMode(files.fstatSync(file), FILE_MODE)) files.fchmodSync(file, FILE_MODE);
     return file;
   } catch (error) {
     // A file that cannot be made private is not used.
-    closeRead(files, file);
+    closeQuietly(files, file);
     throw error;
   }
 }
 
-/** Closes a file from which everything that is wanted was read, so that a failure of closing means nothing. */
-export function closeRead(files: FileSystem, file: number): void {
+/** Closes a file when a failure to close does not matter, because everything was read. */
+export function closeQuietly(files: FileSystem, file: number): void {
   try {
     files.closeSync(file);
   } catch {
-    // The system has let go of it all the same.
+    // The descriptor is released all the same.
   }
 }
 
-/** Makes a private folder and the ones above it, or makes an existing one private. */
+/** Creates a private folder and its parents, or makes an existing folder private. */
 export async function makeFolders(files: FileSystem, path: string): Promise<void> {
   await files.mkdirs(path, FOLDER_MODE);
-  await tightenFolder(files, path);
+  await restrictFolder(files, path);
 }
 
-/** Makes one private folder; fails with EEXIST if the name is taken. */
+/** Creates a private folder; fails with EEXIST if the name is taken. */
 export async function makeFolder(files: FileSystem, path: string): Promise<void> {
   await files.mkdir(path, FOLDER_MODE);
-  await tightenFolder(files, path);
+  await restrictFolder(files, path);
 }
 
-/** Takes away what others may do with a folder. */
-export async function tightenFolder(files: FileSystem, path: string): Promise<void> {
+/** Makes an existing folder private. */
+export async function restrictFolder(files: FileSystem, path: string): Promise<void> {
   const stats = files.lstatSync(path);
-  if (stats?.isDirectory() && isLoose(stats, FOLDER_MODE)) await files.chmod(path, FOLDER_MODE);
+  if (stats?.isDirectory() && hasOtherMode(stats, FOLDER_MODE)) await files.chmod(path, FOLDER_MODE);
 }
 
-/** Throws unless there is a folder, and not a link to one. */
+/** Throws unless the path is a folder, and not a link to one. */
 export function expectThreadFolder(files: FileSystem, path: string, threadId: string): void {
   const stats = files.lstatSync(path);
   if (stats === undefined) throw threadNotFound(threadId);
@@ -143,17 +143,17 @@ export function expectThreadFolder(files: FileSystem, path: string, threadId: st
   throw new FlintError("storageFailed", message, { threadId, code: "ENOTDIR" });
 }
 
-/** Makes the names in a folder survive a power cut. */
+/** Makes the names in a folder survive a power failure. */
 export async function syncFolder(files: FileSystem, path: string): Promise<void> {
   const folder = files.openSync(path, OPEN.folder, 0);
   try {
     await files.fsync(folder);
   } finally {
-    closeRead(files, folder);
+    closeQuietly(files, folder);
   }
 }
 
-/** Writes all bytes, also if the system takes them in several portions. */
+/** Writes all bytes, also if the system accepts only some of them at a time. */
 export async function writeAll(files: FileSystem, file: number, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.byteLength; ) {
     const count = await files.write(file, bytes.subarray(done));
@@ -162,7 +162,7 @@ export async function writeAll(files: FileSystem, file: number, bytes: Uint8Arra
   }
 }
 
-/** The whole content of a private file that is at most `limit` bytes long, or undefined. */
+/** The content of a private file, or undefined if it is longer than `limit` bytes. */
 export async function readWhole(files: FileSystem, path: string, limit: number): Promise<Buffer | undefined> {
   const file = openPrivate(files, path, OPEN.read);
   try {
@@ -177,25 +177,25 @@ export async function readWhole(files: FileSystem, path: string, limit: number):
     }
     return bytes.subarray(0, filled);
   } finally {
-    closeRead(files, file);
+    closeQuietly(files, file);
   }
 }
 
-function isLoose(stats: Stats, wanted: number): boolean {
+function hasOtherMode(stats: Stats, wanted: number): boolean {
   return (stats.mode & 0o777) !== wanted;
 }
 
-/** Whether only a crash leaves a file of this name behind. */
+/** Whether this is the name of a temporary file, which only a crash leaves behind. */
 export function isTemporary(name: string): boolean {
   return name.endsWith(".tmp");
 }
 
-/** The path of a new file that is going to take the place of another. */
+/** The path of a temporary file that will replace another. */
 export function temporaryPath(target: string): string {
   return `${target}.${randomBytes(8).toString("hex")}.tmp`;
 }
 
-/** Puts a whole file in the place of another: at every moment there is the old one or the new one. */
+/** Replaces a file atomically: at every moment there is the old one or the new one. */
 export async function replaceFile(
   files: FileSystem,
   target: string,
@@ -213,7 +213,7 @@ export async function replaceFile(
     }
     await files.rename(temporary, target);
   } catch (error) {
-    // What is left of the new file is of no use; the next opening looks for it again if this fails too.
+    // The temporary file is useless; if deleting fails too, the next opening deletes it.
     await files.unlink(temporary).catch(() => {});
     throw error;
   }

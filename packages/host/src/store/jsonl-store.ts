@@ -11,30 +11,30 @@ import {
 } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
 import {
-  closeRead,
+  closeQuietly,
   expectThreadFolder,
   type FileSystem,
   makeFolders,
   NODE_FILES,
   syncFolder,
 } from "./file-system.ts";
-import { type Description, removedName, ThreadIndex } from "./listing/thread-index.ts";
+import { removedName, type ThreadDescription, ThreadIndex } from "./listing/thread-index.ts";
 import { listedThread } from "./listing/thread-list.ts";
 import { readTurnPage } from "./log/turn-pages.ts";
 import { ThreadFolder } from "./threads/thread-folder.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
 import { ThreadOpener } from "./threads/thread-writer.ts";
 
-/** Where the threads are, and what a sync means. */
+/** Where threads are stored, and how durably. */
 export interface JsonlStoreOptions {
-  /** The folder of the store; it is made if it does not exist, and made private to its owner. */
+  /** The folder of the store; created if it does not exist, and made private to its owner. */
   readonly root: string;
-  /** `relaxed`: nothing is forced to the disk, so a power cut may cost the newest events. */
+  /** `relaxed`: nothing is synced to the disk, so a power failure may lose the newest events. */
   readonly durability: "full" | "relaxed";
   readonly files?: FileSystem;
 }
 
-/** Keeps each thread in a folder of its own: an append-only log, a checkpoint, and the lock of its writer. */
+/** Stores each thread in its own folder: an append-only log, a checkpoint, and the lock of its writer. */
 export class JsonlStore implements Store {
   readonly #root: string;
   readonly #threads: string;
@@ -127,11 +127,11 @@ export class JsonlStore implements Store {
     return folder;
   }
 
-  /** Makes the folders of the store when it is first used, and again if that failed. */
+  /** Creates the folders of the store on first use, and again if that failed. */
   #prepare(): Promise<void> {
     this.#ready ??= this.#makeFolders().catch((error: unknown) => {
       this.#ready = undefined;
-      throw storageFailed(`The store ${this.#root} could not be made`, error);
+      throw storageFailed(`The store ${this.#root} could not be created`, error);
     });
     return this.#ready;
   }
@@ -152,12 +152,12 @@ export class JsonlStore implements Store {
     } catch (error) {
       throw folder.failure("could not be read", error);
     } finally {
-      closeRead(this.#files, file);
+      closeQuietly(this.#files, file);
     }
   }
 
-  /** How a thread that the index does not know is listed. A log that was never used is not a thread yet. */
-  async #describe(threadId: string): Promise<Description | undefined> {
+  /** Describes a thread that is missing from the index. A log without events is not a thread yet. */
+  async #describe(threadId: string): Promise<ThreadDescription | undefined> {
     if (this.#opener.isUnlisted(threadId)) return undefined;
     try {
       const { state, times, end, damage } = await this.#reading(threadId, (folder, file) =>
@@ -166,7 +166,7 @@ export class JsonlStore implements Store {
       const isUnused = end.size === 0 || (end.seq === 0 && damage.records === 0);
       return isUnused ? undefined : { entry: listedThread(state, times), isCertain: true };
     } catch (error) {
-      // No log, no thread. Any other thread is shown, so that opening it can tell what is wrong.
+      // Without a log there is no thread. Any other thread is listed, so that opening it reports what is wrong.
       if (error instanceof FlintError && error.kind === "threadNotFound") return undefined;
       return {
         entry: listedThread(emptyThread(threadId), { createdAtMs: 0, updatedAtMs: 0 }),
@@ -179,7 +179,7 @@ export class JsonlStore implements Store {
     const removed = join(this.#threads, removedName(folder.threadId));
     const lock = await folder.lock();
     try {
-      // One step makes it gone; the rest may be interrupted and is finished when the threads are next listed.
+      // The rename deletes it; what follows may be interrupted, and is completed when threads are next listed.
       await this.#files.rename(folder.path, removed);
       this.#index.forget(folder.threadId);
       await this.#files.removeTree(removed);

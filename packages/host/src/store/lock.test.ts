@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:net";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { NODE_FILES } from "./file-system.ts";
-import { type Lock, type LockKind, takeLock } from "./lock.ts";
+import { acquireLock, type Lock, type LockKind } from "./lock.ts";
 
 async function take(folder: string, kind?: LockKind): Promise<Lock | number | undefined> {
-  const attempt = await takeLock(NODE_FILES, folder, "lock", kind);
+  const attempt = await acquireLock(NODE_FILES, folder, "lock", kind);
   if (!("lock" in attempt)) return attempt.owner;
   onTestFinished(() => attempt.lock.release());
   return attempt.lock;
@@ -19,7 +19,7 @@ async function taken(folder: string, kind?: LockKind): Promise<Lock> {
 }
 
 describe.each<LockKind>(["abstract", "path"])("a lock by %s", (kind) => {
-  test("is held by one owner at a time, who is reported to the others", async () => {
+  test("has one owner at a time, whose process id the others get", async () => {
     const { path } = await temporaryFolder();
     const lock = await taken(path, kind);
     expect(await take(path, kind)).toBe(process.pid);
@@ -28,7 +28,7 @@ describe.each<LockKind>(["abstract", "path"])("a lock by %s", (kind) => {
     expect(await take(path, kind)).toBe(process.pid);
   });
 
-  test("goes to exactly one of many who want it at once", async () => {
+  test("is acquired by exactly one of many concurrent attempts", async () => {
     const { path } = await temporaryFolder();
     const attempts = await Promise.all(Array.from({ length: 20 }, () => take(path, kind)));
     expect(attempts.filter((attempt) => typeof attempt === "object")).toHaveLength(1);
@@ -36,14 +36,14 @@ describe.each<LockKind>(["abstract", "path"])("a lock by %s", (kind) => {
     expect((await readdir(path)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  test("leaves no file open to others", async () => {
+  test("creates only private files", async () => {
     const { path, join } = await temporaryFolder();
     await taken(path, kind);
     for (const name of await readdir(path)) expect((await stat(join(name))).mode & 0o777).toBe(0o600);
   });
 });
 
-test("a copy of a folder has a lock of its own", async () => {
+test("a copy of a folder has its own lock", async () => {
   const folder = await temporaryFolder();
   await mkdir(folder.join("original"));
   await taken(folder.join("original"));
@@ -66,7 +66,7 @@ test("a socket file that a crash left does not lock", async () => {
   await taken(folder.path, "path");
 });
 
-/** Leaves a socket file on which nobody listens, as a killed process does. */
+/** Leaves a socket file without a listener, as a killed process does. */
 async function leaveSocket(path: string): Promise<void> {
   const server = await listening(`${path}.alive`);
   await rename(`${path}.alive`, path);

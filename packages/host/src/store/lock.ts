@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { codeOf } from "@flint/core/ports";
 import {
-  closeRead,
+  closeQuietly,
   type FileSystem,
   NODE_FILES,
   OPEN,
@@ -12,10 +12,10 @@ import {
   writeAll,
 } from "./file-system.ts";
 
-/** A lock that was got, or who has it: `owner` is undefined if the process that has it does not answer. */
+/** The acquired lock, or the process id of its owner; undefined if the owner does not answer. */
 export type LockAttempt = { readonly lock: Lock } | { readonly owner: number | undefined };
 
-/** What the lock is made of: a name that the kernel frees with its process, or a file where there are no such names. */
+/** How a lock is implemented: an abstract socket, which the kernel frees with its process, or a socket file elsewhere. */
 export type LockKind = "abstract" | "path";
 
 const ANSWER_MILLISECONDS = 300;
@@ -24,11 +24,11 @@ const TOKEN = /^[0-9a-f]{32}$/;
 
 /** Takes the lock `name` of a folder on this machine's disk; see `takeLock`. */
 export function lockFolder(folder: string, name: string): Promise<LockAttempt> {
-  return takeLock(NODE_FILES, folder, name);
+  return acquireLock(NODE_FILES, folder, name);
 }
 
-/** Takes the lock `name` of a folder, or says who has it. Never waits for the one who has it. */
-export async function takeLock(
+/** Acquires the lock `name` of a folder, or returns its owner. Never waits for the lock. */
+export async function acquireLock(
   files: FileSystem,
   folder: string,
   name: string,
@@ -42,62 +42,62 @@ export async function takeLock(
       if (kind === "path") await files.chmod(address, 0o600);
       return { lock };
     }
-    const answer = await askOwner(address);
+    const answer = await queryOwner(address);
     if (answer !== "gone" || attempt === ATTEMPTS) return { owner: answer === "gone" ? undefined : answer };
-    // The owner died in this instant. A file that it listened on stays behind, a name does not.
+    // The owner has just died. Its socket file stays behind; an abstract socket does not.
     if (kind === "path") await files.unlink(address).catch(() => {});
   }
 }
 
-/** A lock held by this process. The kernel frees it when the process ends in whatever way. */
+/** A lock of this process. The kernel frees it however the process ends. */
 export class Lock {
   readonly #server: Server;
-  readonly #callers = new Set<Socket>();
+  readonly #clients = new Set<Socket>();
 
   constructor(server: Server) {
     this.#server = server;
     server.unref();
-    server.on("connection", (caller) => this.#answer(caller));
+    server.on("connection", (client) => this.#sendPid(client));
   }
 
   async release(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const caller of this.#callers) caller.destroy();
+    for (const client of this.#clients) client.destroy();
     await closed;
   }
 
-  /** Whoever connects wants to know who has the lock. */
-  #answer(caller: Socket): void {
-    this.#callers.add(caller);
-    caller.unref();
-    caller.on("error", () => {});
-    caller.on("close", () => this.#callers.delete(caller));
-    caller.end(String(process.pid));
+  /** Clients connect to learn the process id of the owner. */
+  #sendPid(client: Socket): void {
+    this.#clients.add(client);
+    client.unref();
+    client.on("error", () => {});
+    client.on("close", () => this.#clients.delete(client));
+    client.end(String(process.pid));
   }
 }
 
 /**
- * The address belongs to the lock file, not to its path: the file holds a token that no other user can know, and a
- * copy of a folder has a lock of its own.
+ * The address depends on the lock file, not on its path: the file contains a token that no other user can know, and a
+ * copy of a folder has its own lock.
  */
 async function lockAddress(files: FileSystem, folder: string, name: string, kind: LockKind): Promise<string> {
   const path = join(folder, name);
-  if (files.lstatSync(path) === undefined) await makeLockFile(files, path);
+  if (files.lstatSync(path) === undefined) await createLockFile(files, path);
   if (kind === "path") return join(folder, `${name}.socket`);
   const file = openPrivate(files, path, OPEN.read);
   try {
     const bytes = Buffer.alloc(64);
     const token = bytes.toString("latin1", 0, files.readSync(file, bytes, 0));
     const { dev, ino } = files.fstatSync(file);
-    // A token that a power cut damaged still must give the same name to everybody.
+    // A token that a power failure damaged must still result in the same address for everyone.
     return `\0flint-${TOKEN.test(token) ? token : dev}-${ino}`;
   } finally {
-    closeRead(files, file);
+    closeQuietly(files, file);
   }
 }
 
-/** Makes the lock file appear with its content, so that nobody reads half of a token; the first one wins. */
-async function makeLockFile(files: FileSystem, path: string): Promise<void> {
+/** Creates the lock file atomically, so that no process reads half a token. The first one wins. */
+async function createLockFile(files: FileSystem, path: string): Promise<void> {
   const temporary = temporaryPath(path);
   const file = openPrivate(files, temporary, OPEN.createNew);
   try {
@@ -106,27 +106,27 @@ async function makeLockFile(files: FileSystem, path: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   } finally {
-    closeRead(files, file);
+    closeQuietly(files, file);
     await files.unlink(temporary).catch(() => {});
   }
 }
 
-/** Undefined if somebody else listens there. */
+/** Undefined if the address is in use. */
 function listen(address: string): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once("error", (error) => (codeOf(error) === "EADDRINUSE" ? resolve(undefined) : reject(error)));
     server.listen({ path: address, exclusive: true }, () => {
       server.removeAllListeners("error");
-      // A caller that vanishes must not end the process.
+      // A client that disconnects must not end the process.
       server.on("error", () => {});
       resolve(server);
     });
   });
 }
 
-/** The process id of the owner; undefined if it gives none in time, as a stopped process does. */
-function askOwner(address: string): Promise<number | "gone" | undefined> {
+/** The process id of the owner; undefined if it does not answer in time, as when it is suspended. */
+function queryOwner(address: string): Promise<number | "gone" | undefined> {
   return new Promise((resolve) => {
     let text = "";
     const socket = connect({ path: address });
@@ -141,10 +141,10 @@ function askOwner(address: string): Promise<number | "gone" | undefined> {
     });
     socket.on("end", () => settle(/^\d+$/.test(text) ? Number(text) : undefined));
     socket.on("close", () => settle(undefined));
-    socket.on("error", (error) => settle(isGone(error) ? "gone" : undefined));
+    socket.on("error", (error) => settle(isUnclaimed(error) ? "gone" : undefined));
   });
 }
 
-function isGone(error: Error): boolean {
+function isUnclaimed(error: Error): boolean {
   return codeOf(error) === "ECONNREFUSED" || codeOf(error) === "ENOENT";
 }

@@ -23,7 +23,7 @@ import {
 } from "@flint/protocol";
 import { listedThread, ThreadList } from "./listing/thread-list.ts";
 import { LogFold, type ThreadTimes, timesAfter } from "./log/fold.ts";
-import { decodeTurnPlace, recordOf, TurnCollector } from "./log/turn-collector.ts";
+import { decodeTurnCursor, recordOf, TurnCollector } from "./log/turn-collector.ts";
 
 const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 
@@ -34,7 +34,7 @@ interface MemoryThread {
   writer: ThreadWriter | undefined;
 }
 
-/** Keeps threads as long as it lives itself: for threads that are not to be stored, and for tests. */
+/** Stores threads in memory: for ephemeral threads and tests. */
 export class MemoryStore implements Store {
   readonly #threads = new Map<string, MemoryThread>();
   readonly #list = new ThreadList();
@@ -79,7 +79,7 @@ export class MemoryStore implements Store {
   }
 
   async remove(threadId: string): Promise<void> {
-    if (this.#find(threadId).writer !== undefined) throw lockedHere(threadId);
+    if (this.#find(threadId).writer !== undefined) throw alreadyOpen(threadId);
     this.#threads.delete(threadId);
     this.#list.delete(threadId);
   }
@@ -96,7 +96,7 @@ export class MemoryStore implements Store {
   }
 
   #writer(threadId: string, thread: MemoryThread): ThreadWriter {
-    if (thread.writer !== undefined) throw lockedHere(threadId);
+    if (thread.writer !== undefined) throw alreadyOpen(threadId);
     thread.writer = new MemoryWriter(threadId, thread, this.#list);
     return thread.writer;
   }
@@ -150,18 +150,18 @@ function read(threadId: string, { epoch, events, times }: MemoryThread): ReadThr
 }
 
 function readTurns(events: readonly StoredEvent[], page: TurnPage): Page<Turn> {
-  const place = page.cursor === undefined ? undefined : decodeTurnPlace(page.cursor, events.length);
-  const collector = new TurnCollector(page.limit, place?.gone ?? [], place !== undefined);
-  let isWanted = true;
-  for (let at = (place?.end ?? events.length) - 1; at >= 0 && isWanted; at -= 1) {
+  const cursor = page.cursor === undefined ? undefined : decodeTurnCursor(page.cursor, events.length);
+  const collector = new TurnCollector(page.limit, cursor?.gone ?? [], cursor !== undefined);
+  let needsMore = true;
+  for (let at = (cursor?.end ?? events.length) - 1; at >= 0 && needsMore; at -= 1) {
     const event = events[at];
-    if (event !== undefined) isWanted = collector.add(recordOf(event, at));
+    if (event !== undefined) needsMore = collector.add(recordOf(event, at));
   }
-  if (isWanted) collector.end();
+  if (needsMore) collector.end();
   return collector.page();
 }
 
-function lockedHere(threadId: string): FlintError {
+function alreadyOpen(threadId: string): FlintError {
   const message = `Thread ${threadId} is already open in this process.`;
   return new FlintError("threadLocked", message, { threadId, pid: process.pid });
 }

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => program.remove());
 
-/** A process that uses a store and tells what it did, line by line. */
+/** A process that uses a store and prints what it did. */
 class StoreProcess {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -61,7 +61,7 @@ class StoreProcess {
     this.#process.kill(name);
   }
 
-  /** Ends it as a crash would, and gives the lines that nobody read. */
+  /** Kills it, and returns the lines that were not read yet. */
   async kill(): Promise<string[]> {
     const isOver = this.#process.exitCode !== null || this.#process.signalCode !== null;
     const exit = isOver ? undefined : once(this.#process, "exit");
@@ -84,21 +84,21 @@ async function arrange() {
 }
 
 describe("a thread that another process has open", () => {
-  test("is refused at once, with the process named, and can still be read [P21]", async () => {
+  test("is rejected at once with the id of that process, and can still be read [P21]", async () => {
     const { folder, store, thread } = await arrange();
     const other = new StoreProcess("hold", folder.path, "t1");
     expect(await other.nextLine()).toBe("open");
     const { pid } = other;
     await expect(store.open("t1")).rejects.toMatchObject({
       kind: "threadLocked",
-      message: `Thread t1 is in use by process ${pid}; stop it or use the server that has it.`,
+      message: `Thread t1 is in use by process ${pid}; stop it, or use the server that has it open.`,
       data: { threadId: "t1", pid },
     });
     expect(await readAll(store, "t1")).toEqual(thread.events);
     expect((await store.peek("t1")).state).toEqual(thread.state);
   });
 
-  test("is refused within a second although that process is stopped [P21]", async () => {
+  test("is rejected within a second although that process is suspended [P21]", async () => {
     const { folder, store } = await arrange();
     const other = new StoreProcess("hold", folder.path, "t1");
     await other.nextLine();
@@ -113,7 +113,7 @@ describe("a thread that another process has open", () => {
     }
   });
 
-  test("can be taken over as soon as that process is killed [P21]", async () => {
+  test("can be opened as soon as that process is killed [P21]", async () => {
     const { folder, store, thread } = await arrange();
     const other = new StoreProcess("hold", folder.path, "t1");
     await other.nextLine();
@@ -124,7 +124,7 @@ describe("a thread that another process has open", () => {
   });
 });
 
-test("an open thread does not keep a process alive that has nothing else to do", async () => {
+test("an open thread does not keep an otherwise idle process alive", async () => {
   const { folder, store } = await arrange();
   const other = new StoreProcess("leave", folder.path, "t1");
   expect(await other.nextLine()).toBe("open");
@@ -132,7 +132,7 @@ test("an open thread does not keep a process alive that has nothing else to do",
   await (await store.open("t1")).writer.close();
 });
 
-test("writers that are killed again and again lose nothing that they called safe and leave nothing behind [P22]", async () => {
+test("writers that are killed repeatedly lose nothing that they synced and leave nothing behind [P22]", async () => {
   const { folder, store } = await arrange();
   const ids = ["t1", "t2", "t3"];
   for (const id of ids.slice(1)) await (await WrittenThread.create(store, {}, id)).close();

@@ -46,7 +46,7 @@ function expectPrivate(path: string): void {
 }
 
 describe("what is on the disk", () => {
-  test("events.jsonl holds a header and one line for each event, and only ever grows [S1-29] [S4-51]", async () => {
+  test("events.jsonl has a header and one line for each event, and only ever grows [S1-29] [S4-51]", async () => {
     const { folder, store } = await arrange();
     const thread = await WrittenThread.create(store, {}, "t1");
     const path = folder.join("state/threads/t1/events.jsonl");
@@ -74,7 +74,7 @@ describe("what is on the disk", () => {
     );
   });
 
-  test("meta.json holds the state of the thread [S1-30]", async () => {
+  test("meta.json has the state of the thread [S1-30]", async () => {
     const { folder, store } = await arrange();
     const thread = await WrittenThread.create(store, { model: "a/b" }, "t1");
     thread.turn("a");
@@ -107,7 +107,7 @@ describe("what is on the disk", () => {
     }
   });
 
-  test("what is open to others is closed to them when it is used [P30]", async () => {
+  test("files that others can access are made private when they are used [P30]", async () => {
     const { folder, store, reopen } = await arrange();
     await (await WrittenThread.create(store, {}, "t1")).close();
     for (const name of modesBelow(folder.join("state")).keys()) await chmod(name, 0o777);
@@ -117,7 +117,7 @@ describe("what is on the disk", () => {
     expectPrivate(folder.join("state"));
   });
 
-  test("temporary files that a crash left are gone after the next opening [P22]", async () => {
+  test("temporary files that a crash left are deleted by the next opening [P22]", async () => {
     const { folder, store } = await arrange();
     await (await WrittenThread.create(store, {}, "t1")).close();
     await writeFile(folder.join("state/threads/t1/meta.json.0123.tmp"), "{");
@@ -130,7 +130,7 @@ describe("what is on the disk", () => {
     ]);
   });
 
-  test("a thread whose removal was cut short is finished off", async () => {
+  test("an interrupted removal of a thread is completed", async () => {
     const { folder, store, reopen } = await arrange();
     await (await WrittenThread.create(store, {}, "t1")).close();
     await rename(folder.join("state/threads/t1"), folder.join("state/threads/.removed-t1-00"));
@@ -138,7 +138,7 @@ describe("what is on the disk", () => {
     expect(readdirSync(folder.join("state/threads"))).toEqual([]);
   });
 
-  test("an id that is not a plain name touches no file [P27]", async () => {
+  test("an invalid id touches no file [P27]", async () => {
     const { folder, store } = await arrange();
     await writeFile(folder.join("precious"), "x");
     for (const id of ["../precious", "..", ".", folder.join("precious"), "a/../../precious"]) {
@@ -227,7 +227,7 @@ describe("a checkpoint", () => {
     return { ...arranged, thread, path };
   }
 
-  test("is used, so that what is before it is not read again", async () => {
+  test("is used, so that records before it are not read again", async () => {
     const { store, thread, path } = await written();
     const bytes = readFileSync(path("events.jsonl"), "utf8");
     const lines = bytes.split("\n");
@@ -250,7 +250,7 @@ describe("a checkpoint", () => {
     ["is ahead of the log", (text) => text.replace(/"seq":\d+,"offset"/, '"seq":500,"offset"')],
     ["has no state", (text) => text.replace('"state"', '"stale"')],
     [
-      "has settings that are none",
+      "has invalid settings",
       (text) => text.replace('"approvalPolicy":"always"', '"approvalPolicy":"alwoys"'),
     ],
   ])("that %s is not used", async (_, change) => {
@@ -268,7 +268,7 @@ describe("a checkpoint", () => {
     });
   });
 
-  test("gives what a log with a damaged start has lost", async () => {
+  test("restores what a log with a damaged start has lost", async () => {
     const { store, thread, path } = await written();
     const lines = readFileSync(path("events.jsonl"), "utf8").split("\n");
     await writeFile(path("events.jsonl"), ["torn", "torn", ...lines.slice(2)].join("\n"));
@@ -306,7 +306,7 @@ describe("a checkpoint", () => {
 });
 
 describe("other versions", () => {
-  test("a log of a later format is refused with both formats named, and is still listed", async () => {
+  test("a log of a later format is rejected with both versions in the message, and is still listed", async () => {
     const { folder, store, reopen } = await arrange();
     await (await WrittenThread.create(store, {}, "t1")).close();
     const path = folder.join("state/threads/t1/events.jsonl");
@@ -322,7 +322,7 @@ describe("other versions", () => {
     expect((await (await reopen()).list(listQuery())).data.map(({ id }) => id)).toEqual(["t1"]);
   });
 
-  test("events of a later version are left alone and are no damage", async () => {
+  test("events of a later version are ignored and do not count as damage", async () => {
     const { folder, store } = await arrange();
     const thread = await WrittenThread.create(store, {}, "t1");
     await thread.writer.close();
@@ -339,8 +339,8 @@ describe("other versions", () => {
   });
 });
 
-describe("odd content", () => {
-  test("text with half a surrogate pair is told and kept without it", async () => {
+describe("unusual content", () => {
+  test("lone surrogates are neither stored nor sent", async () => {
     const { store } = await arrange();
     const thread = await WrittenThread.create(store, {}, "t1");
     thread.append([{ type: "thread/name/updated", data: { threadId: "t1", name: "a\ud83db \\ud800 🙂" } }]);
@@ -349,7 +349,7 @@ describe("odd content", () => {
     expect(await readAll(store, "t1")).toEqual(thread.events);
   });
 
-  test("a folder without a log is not a thread, and its name can be used", async () => {
+  test("a folder without a log is not a thread, and its id can be used", async () => {
     const { folder, store } = await arrange();
     await mkdir(folder.join("state/threads/t1"), { recursive: true });
     expect(await kindOfFailure(store.open("t1"))).toBe("threadNotFound");
@@ -359,7 +359,7 @@ describe("odd content", () => {
     expect(await readAll(store, "t1")).toEqual(thread.events);
   });
 
-  test("a thread that was copied or renamed has the name of its folder", async () => {
+  test("a thread that was copied or renamed has the id of its folder", async () => {
     const { folder, store, reopen } = await arrange();
     await (await WrittenThread.create(store, {}, "t1")).close();
     await rename(folder.join("state/threads/t1"), folder.join("state/threads/t2"));

@@ -3,7 +3,7 @@ import { codeOf } from "@flint/core/ports";
 import { hashOf } from "../scan/entry.ts";
 import { type Disk, OPEN_FLAGS, readFile, writeAll } from "./disk.ts";
 
-/** Contents by their hash. A content appears whole or not at all, and is never changed. */
+/** Stores contents by their hash. Each is written atomically and never changed. */
 export class Blobs {
   readonly folder: string;
   readonly #disk: Disk;
@@ -13,17 +13,17 @@ export class Blobs {
     this.folder = folder;
   }
 
-  /** Keeps a content and gives its hash. What is there already is marked as in use. */
+  /** Stores content and returns its hash. If it is stored already, it is marked as in use. */
   put(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.touch(hash)) this.#write(hash, bytes);
     return hash;
   }
 
-  /** Says that a content is in use, so that it is not collected before it has an owner. False if it is not there. */
+  /** Marks content as in use, so that it is not swept before a record refers to it. False if it is not stored. */
   touch(hash: string): boolean {
     const path = this.pathOf(hash);
-    // A new content is the rule when a workspace is first looked at, and an error costs more than a look.
+    // New content is the rule in a first scan, and an exception costs more than a stat.
     if (this.#disk.stat(path) === undefined) return false;
     try {
       this.#disk.touch(path);
@@ -34,13 +34,13 @@ export class Blobs {
     }
   }
 
-  /** A content; undefined if it is lost or damaged. */
+  /** Reads content; undefined if it is missing or damaged. */
   get(hash: string, limit: number): Buffer | undefined {
     try {
       const bytes = readFile(this.#disk, this.pathOf(hash), limit);
       return bytes !== undefined && hashOf(bytes) === hash ? bytes : undefined;
     } catch {
-      // Whatever keeps it from being read, it cannot be put back.
+      // Whatever the reason, it cannot be restored.
       return undefined;
     }
   }
@@ -80,12 +80,12 @@ export class Blobs {
     try {
       this.#disk.unlink(temporary);
     } catch {
-      // The sweep finds it.
+      // The sweep deletes it.
     }
   }
 }
 
-/** Makes a private folder and those above it. */
+/** Creates a private folder and its parents. */
 export function makeFolders(disk: Disk, path: string): void {
   try {
     disk.makeFolder(path, 0o700);
@@ -97,7 +97,7 @@ export function makeFolders(disk: Disk, path: string): void {
   }
 }
 
-/** Puts a whole private file in the place of another: at every moment there is the old one or the new one. */
+/** Replaces a private file atomically: at every moment there is the old one or the new one. */
 export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
@@ -113,7 +113,7 @@ export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): 
     try {
       disk.unlink(temporary);
     } catch {
-      // It may not be there; the sweep finds it otherwise.
+      // It may not exist; otherwise the sweep deletes it.
     }
     throw error;
   }
@@ -122,21 +122,21 @@ export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): 
 const OTHERS = 0o077;
 
 /**
- * Takes away what others may do in a folder of our own that somebody opened up, with all that is in it. A folder that
- * is closed to them is left as it is: nobody gets to what it holds.
+ * Makes one of Flint's own folders and its content private again, if other users were given access. Nothing to do while
+ * the folder itself is private: others cannot reach its content.
  */
-export function tighten(disk: Disk, folder: string): void {
+export function restrictAccess(disk: Disk, folder: string): void {
   const stats = disk.stat(folder);
   if (stats === undefined || !stats.isDirectory() || (stats.mode & OTHERS) === 0) return;
-  tightenFolder(disk, folder);
+  restrictFolder(disk, folder);
 }
 
-function tightenFolder(disk: Disk, folder: string): void {
+function restrictFolder(disk: Disk, folder: string): void {
   setMode(disk, folder, OPEN_FLAGS.folder, 0o700);
   for (const { name } of disk.list(folder)) {
     const path = `${folder}/${name}`;
     const stats = disk.stat(path);
-    if (stats?.isDirectory() === true) tightenFolder(disk, path);
+    if (stats?.isDirectory() === true) restrictFolder(disk, path);
     else if (stats?.isFile() === true) setMode(disk, path, OPEN_FLAGS.read, 0o600);
   }
 }

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, O_APPEND } = fs.constants;
 
-/** How files are opened; none of these follows a link, and none waits for a pipe. */
+/** Flags for opening files. None of them follows a link or blocks on a pipe. */
 export const OPEN_FLAGS = {
   read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
   createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
@@ -12,20 +12,20 @@ export const OPEN_FLAGS = {
   folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 } as const;
 
-/** What a folder holds under one name. */
-export interface Named {
+/** A name in a folder. */
+export interface FolderEntry {
   readonly name: string;
   isDirectory(): boolean;
 }
 
 /**
- * The few calls of the file system that checkpoints make, so that a test can let each of them fail. Paths are texts
- * as `path-text.ts` makes them. All but `sync` are done at once: each is short, and whoever makes many pauses.
+ * The file system calls that checkpoints make, so that tests can make each of them fail. Paths are strings as returned by
+ * `decodePath`. All but `sync` and `removeTree` are synchronous: each is short, and loops yield with a `TimeSlice`.
  */
 export interface Disk {
-  /** Undefined if there is nothing. Tells of a link itself, not of what it leads to. */
+  /** Undefined if there is nothing. Does not follow a link. */
   stat(path: string): Stats | undefined;
-  list(path: string): readonly Named[];
+  list(path: string): readonly FolderEntry[];
   open(path: string, flags: number, mode: number): number;
   statOpen(file: number): Stats;
   read(file: number, bytes: Uint8Array, position: number): number;
@@ -39,36 +39,36 @@ export interface Disk {
   rename(from: string, to: string): void;
   unlink(path: string): void;
   removeFolder(path: string): void;
-  /** Says that a file is still in use. */
+  /** Marks a file as in use. */
   touch(path: string): void;
   realPath(path: string): string;
-  /** Deletes a folder of our own with all that is in it; links in it are deleted, not followed. */
+  /** Deletes one of Flint's own folders with its content; links in it are deleted, not followed. */
   removeTree(path: string): Promise<void>;
 }
 
 /** The file system of the machine. */
 export const NODE_DISK: Disk = {
-  stat: (path) => statOrNothing(nativePath(path)),
+  stat: (path) => statIfExists(encodePath(path)),
   list,
-  open: (path, flags, mode) => fs.openSync(nativePath(path), flags, mode),
+  open: (path, flags, mode) => fs.openSync(encodePath(path), flags, mode),
   statOpen: (file) => fs.fstatSync(file),
   read: (file, bytes, position) => fs.readSync(file, bytes, 0, bytes.byteLength, position),
   write: (file, bytes) => fs.writeSync(file, bytes),
   setMode: fs.fchmodSync,
   sync: promisify(fs.fsync),
   close: fs.closeSync,
-  readLink: (path) => textOf(fs.readlinkSync(nativePath(path), { encoding: "buffer" })),
-  makeLink: (target, path) => fs.symlinkSync(nativePath(target), nativePath(path)),
-  makeFolder: (path, mode) => fs.mkdirSync(nativePath(path), { mode }),
-  rename: (from, to) => fs.renameSync(nativePath(from), nativePath(to)),
-  unlink: (path) => fs.unlinkSync(nativePath(path)),
-  removeFolder: (path) => fs.rmdirSync(nativePath(path)),
-  touch: (path) => fs.utimesSync(nativePath(path), new Date(), new Date()),
-  realPath: (path) => textOf(fs.realpathSync.native(nativePath(path), { encoding: "buffer" })),
+  readLink: (path) => decodePath(fs.readlinkSync(encodePath(path), { encoding: "buffer" })),
+  makeLink: (target, path) => fs.symlinkSync(encodePath(target), encodePath(path)),
+  makeFolder: (path, mode) => fs.mkdirSync(encodePath(path), { mode }),
+  rename: (from, to) => fs.renameSync(encodePath(from), encodePath(to)),
+  unlink: (path) => fs.unlinkSync(encodePath(path)),
+  removeFolder: (path) => fs.rmdirSync(encodePath(path)),
+  touch: (path) => fs.utimesSync(encodePath(path), new Date(), new Date()),
+  realPath: (path) => decodePath(fs.realpathSync.native(encodePath(path), { encoding: "buffer" })),
   removeTree: (path) => fs.promises.rm(path, { recursive: true, force: true }),
 };
 
-/** What is in a file that is at most `limit` bytes long; undefined if it is longer or no plain file. */
+/** The content of a file of at most `limit` bytes; undefined if it is longer or not a regular file. */
 export function readFile(disk: Disk, path: string, limit: number): Buffer | undefined {
   const file = disk.open(path, OPEN_FLAGS.read, 0);
   try {
@@ -87,7 +87,7 @@ export function readFile(disk: Disk, path: string, limit: number): Buffer | unde
   }
 }
 
-/** Writes all bytes, also if the system takes them in several portions. */
+/** Writes all bytes, also if the system accepts only some of them at a time. */
 export function writeAll(disk: Disk, file: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.byteLength; ) {
     const count = disk.write(file, bytes.subarray(done));
@@ -96,57 +96,54 @@ export function writeAll(disk: Disk, file: number, bytes: Uint8Array): void {
   }
 }
 
-function statOrNothing(path: string | Buffer): Stats | undefined {
+function statIfExists(path: string | Buffer): Stats | undefined {
   try {
     return fs.lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    // A file where a folder would have to be: there is nothing behind it.
+    // One of its parents is not a folder, so it does not exist.
     if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return undefined;
     throw error;
   }
 }
 
-function list(path: string): readonly Named[] {
-  const named = fs.readdirSync(nativePath(path), { withFileTypes: true });
-  // The sign for what could not be decoded: only then the bytes themselves are needed.
+function list(path: string): readonly FolderEntry[] {
+  const named = fs.readdirSync(encodePath(path), { withFileTypes: true });
+  // The replacement character: only then are the exact bytes needed.
   if (named.every(({ name }) => !name.includes("\uFFFD"))) return named;
-  const names = fs.readdirSync(nativePath(path), { encoding: "buffer" }).map(textOf);
+  const names = fs.readdirSync(encodePath(path), { encoding: "buffer" }).map(decodePath);
   return names.map((name) => ({
     name,
-    isDirectory: () => statOrNothing(nativePath(`${path}/${name}`))?.isDirectory() === true,
+    isDirectory: () => statIfExists(encodePath(`${path}/${name}`))?.isDirectory() === true,
   }));
 }
 
-/** How long work goes on before others have their turn. */
+/** How long work runs before it yields. */
 const SLICE_MS = 6;
 
-/** Cuts long work into short pieces, so that nobody else waits for the whole of it. */
+/** Divides long work into short slices, so that it does not block the event loop. */
 export class TimeSlice {
   #since = performance.now();
 
-  /** Whether it is time to let others have their turn. */
+  /** Whether it is time to yield. */
   get isOver(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }
 
-  /** Lets everybody else have a turn. */
+  /** Yields to other work and starts a new slice. */
   async pause(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#since = performance.now();
   }
 }
 
-/** A half character that stands for one byte of a name that is not UTF-8; in whole characters it does not occur. */
+/** A lone surrogate that stands for one byte that is not UTF-8; well-formed text has none. */
 const ESCAPED = /[\uDC80-\uDCFF]/gu;
 const ESCAPE_BASE = 0xdc00;
-/** Quick to say no: a path of plain letters cannot hold any of these. */
+/** A quick check: ordinary paths have none of these. */
 const HALF = /[\uDC80-\uDCFF]/;
 
-/**
- * A name as text from which its exact bytes can be had again: every byte that is not UTF-8 stands as half a character.
- * Names of files need not be text at all.
- */
-export function textOf(bytes: Buffer): string {
+/** Decodes a path without loss: file names need not be UTF-8, so each byte that is not becomes a lone surrogate. */
+export function decodePath(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
   let text = "";
   for (let at = 0; at < bytes.length; ) {
@@ -160,8 +157,8 @@ export function textOf(bytes: Buffer): string {
   return text;
 }
 
-/** The path that the file system understands. */
-export function nativePath(path: string): string | Buffer {
+/** The exact path for the file system. */
+export function encodePath(path: string): string | Buffer {
   if (!HALF.test(path) || path.search(ESCAPED) === -1) return path;
   const parts: Buffer[] = [];
   for (const character of path) {
@@ -172,12 +169,12 @@ export function nativePath(path: string): string | Buffer {
   return Buffer.concat(parts);
 }
 
-/** A path as people can read it: a byte that is no text is shown as `\xNN`. */
-export function shownPath(path: string): string {
+/** A path for display: bytes that are not UTF-8 are shown as `\xNN`. */
+export function displayPath(path: string): string {
   return path.replace(ESCAPED, (half) => `\\x${(half.charCodeAt(0) - ESCAPE_BASE).toString(16)}`);
 }
 
-/** How many bytes the character at this place has; 0 if there is none. */
+/** The length in bytes of the character at this position; 0 if it is not UTF-8. */
 function characterLength(bytes: Buffer, at: number): number {
   for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1) {
     if (isUtf8(bytes.subarray(at, at + length))) return length;

@@ -1,29 +1,29 @@
 import { codeOf } from "@flint/core/ports";
 import { type Disk, readFile, TimeSlice } from "./disk.ts";
 
-/** What there is to sweep. */
+/** What to sweep. */
 export interface SweepOptions {
   readonly disk: Disk;
-  /** Folders of folders with records. */
+  /** Folders with the record folders of threads. */
   readonly records: readonly string[];
-  /** Records of threads that leave nothing behind; what a server that ended left there is deleted in time. */
+  /** Records of ephemeral threads; what a crashed server left there is deleted after a while. */
   readonly ephemeral: string;
   readonly workspaces: string;
   readonly blobs: string;
-  /** What was used within this time may belong to something that is not written down yet, by us or another server. */
+  /** What was used within this time may belong to a record that is not written yet, by this or another server. */
   readonly graceMs: number;
   readonly signal: AbortSignal;
 }
 
 const HASH = /[0-9a-f]{64}/g;
 const MANIFEST_ID = /"base":"([0-9a-f-]{36})"/g;
-const LONGEST = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** A workspace that nobody has worked in for so long is looked at anew. */
+/** The manifest of a workspace that was unused for this long is deleted. */
 const WORKSPACE_MS = 30 * DAY_MS;
 const EPHEMERAL_MS = 7 * DAY_MS;
 
-/** Deletes contents that nobody owns any more. Safe beside other servers. Rejects if it is aborted. */
+/** Deletes contents that no record refers to any more. Safe beside other servers. Rejects if it is aborted. */
 export class Sweep {
   readonly #options: SweepOptions;
   readonly #owned = new Set<string>();
@@ -36,7 +36,7 @@ export class Sweep {
 
   async run(): Promise<void> {
     const { records, ephemeral, workspaces, blobs } = this.#options;
-    // What is unused is chosen before the owners are read: an owner that is written meanwhile owns what is in use.
+    // Candidates are chosen before the records are read: a record written meanwhile refers to contents in use.
     const unused = await this.#unusedBlobs(blobs);
     await this.#dropOldEphemeral(ephemeral);
     for (const folder of records) {
@@ -44,7 +44,7 @@ export class Sweep {
     }
     for (const workspace of this.#list(workspaces)) await this.#readManifests(`${workspaces}/${workspace}`);
     for (const [path, name] of unused) {
-      await this.#breathe();
+      await this.#pauseIfDue();
       if (!this.#owned.has(name) && this.#isUnused(path)) this.#unlink(path);
     }
   }
@@ -53,7 +53,7 @@ export class Sweep {
     const found: [string, string][] = [];
     for (const prefix of this.#list(folder)) {
       for (const name of this.#list(`${folder}/${prefix}`)) {
-        await this.#breathe();
+        await this.#pauseIfDue();
         const path = `${folder}/${prefix}/${name}`;
         if (this.#isUnused(path)) found.push([path, `${prefix}${name}`]);
       }
@@ -63,7 +63,7 @@ export class Sweep {
 
   async #readRecords(folder: string): Promise<void> {
     for (const name of this.#list(folder)) {
-      await this.#breathe();
+      await this.#pauseIfDue();
       const path = `${folder}/${name}`;
       if (name.endsWith(".tmp")) {
         if (this.#isUnused(path)) this.#unlink(path);
@@ -75,12 +75,12 @@ export class Sweep {
     }
   }
 
-  /** The newest manifest of a workspace stays, and those that a running turn may need. */
+  /** Keeps the newest manifest of a workspace, and those that a running turn may need. */
   async #readManifests(folder: string): Promise<void> {
     const names = this.#list(folder).toSorted();
     const newest = names.findLast((name) => name.endsWith(".manifest"));
     for (const name of names) {
-      await this.#breathe();
+      await this.#pauseIfDue();
       const path = `${folder}/${name}`;
       const isNeeded = name === newest ? !this.#isOlder(path, WORKSPACE_MS) : false;
       if (!isNeeded && !this.#bases.has(name.replace(".manifest", "")) && this.#isUnused(path)) {
@@ -104,7 +104,7 @@ export class Sweep {
 
   #isOlder(path: string, milliseconds: number): boolean {
     const stats = this.#options.disk.stat(path);
-    // The time of a file is finer than the clock's, and could seem to be yet to come.
+    // File times are finer than the clock, and could appear to be in the future.
     return stats !== undefined && Date.now() - Math.floor(stats.mtimeMs) >= milliseconds;
   }
 
@@ -117,10 +117,10 @@ export class Sweep {
     }
   }
 
-  /** A record that is gone owns nothing; one that cannot be read for another reason ends the sweep. */
+  /** A deleted record refers to nothing; one that cannot be read for another reason ends the sweep. */
   #text(path: string): string {
     try {
-      return readFile(this.#options.disk, path, LONGEST)?.toString("latin1") ?? "";
+      return readFile(this.#options.disk, path, MAX_BYTES)?.toString("latin1") ?? "";
     } catch (error) {
       if (codeOf(error) === "ENOENT") return "";
       throw error;
@@ -131,12 +131,12 @@ export class Sweep {
     try {
       this.#options.disk.unlink(path);
     } catch (error) {
-      // Another server was quicker.
+      // Another server deleted it first.
       if (codeOf(error) !== "ENOENT") throw error;
     }
   }
 
-  async #breathe(): Promise<void> {
+  async #pauseIfDue(): Promise<void> {
     this.#options.signal.throwIfAborted();
     if (this.#slice.isOver) await this.#slice.pause();
   }

@@ -3,18 +3,18 @@ import { isId, isRecord, type NotSavedReason } from "@flint/protocol";
 import { makeFolders, replaceFile } from "../disk/blobs.ts";
 import { type Disk, OPEN_FLAGS, readFile, writeAll } from "../disk/disk.ts";
 import { type Change, isStoredState, type State } from "../scan/entry.ts";
-import type { StoredLook } from "../scan/workspace.ts";
+import type { StoredSnapshot } from "../scan/workspace.ts";
 
 const NAME = /^(\d{8})-([A-Za-z0-9_-]{1,64})\.(json|journal|applying)$/;
-const LONGEST = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024;
 
-/** A place in the story of a thread. */
-export interface RecordPlace {
+/** Identifies a record and its position among the records of its thread. */
+export interface RecordKey {
   readonly order: number;
   readonly id: string;
 }
 
-/** The records of one thread: a file each, in an order that its name tells. Half a record is none. */
+/** The records of one thread, one file each, ordered by file name. Incomplete records are ignored. */
 export class ThreadRecords {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -24,47 +24,47 @@ export class ThreadRecords {
     this.#folder = folder;
   }
 
-  /** The place after all others. */
-  next(id: string): RecordPlace {
+  /** The key of a new record, after all others. */
+  next(id: string): RecordKey {
     if (!isId(id)) throw new Error(`${JSON.stringify(id)} is not an id.`);
     const order = Math.max(0, ...this.#names().map((name) => name.order)) + 1;
     return { order, id };
   }
 
-  /** All whole records, oldest first. */
+  /** All complete records, oldest first. */
   all(): readonly FilesRecord[] {
     return this.#names()
       .filter(({ type }) => type === "json")
       .flatMap((name) => this.#read(name, "json") ?? []);
   }
 
-  /** The places of turns that wrote down what was before, and not what they left. */
-  cutOff(): readonly RecordPlace[] {
+  /** Turns with a journal of the state before, but no record of the state after. */
+  unfinishedTurns(): readonly RecordKey[] {
     const names = this.#names();
     const whole = new Set(names.filter(({ type }) => type === "json").map(({ order }) => order));
     return names.filter(({ type, order }) => type === "journal" && !whole.has(order));
   }
 
-  /** What was still being put back when the process ended. */
-  unfinished(): readonly { readonly place: RecordPlace; readonly record: FilesRecord }[] {
+  /** Restores that were still running when the process ended. */
+  unfinishedRestores(): readonly { readonly key: RecordKey; readonly record: FilesRecord }[] {
     return this.#names()
       .filter(({ type }) => type === "applying")
-      .flatMap((place) => {
-        const record = this.#read(place, "applying");
-        if (record === undefined) this.#unlink(this.#pathOf(place, "applying"));
-        return record === undefined ? [] : [{ place, record }];
+      .flatMap((key) => {
+        const record = this.#read(key, "applying");
+        if (record === undefined) this.#unlink(this.#pathOf(key, "applying"));
+        return record === undefined ? [] : [{ key, record }];
       });
   }
 
-  /** Says what is about to be put back. */
-  async intend(place: RecordPlace, record: FilesRecord): Promise<void> {
+  /** Records what is about to be restored. */
+  async writeIntent(key: RecordKey, record: FilesRecord): Promise<void> {
     makeFolders(this.#disk, this.#folder);
-    await replaceFile(this.#disk, this.#pathOf(place, "applying"), Buffer.from(encodeRecord(record)));
+    await replaceFile(this.#disk, this.#pathOf(key, "applying"), Buffer.from(encodeRecord(record)));
   }
 
-  /** Adds a line that survives the end of the process when this returns. */
-  note(place: RecordPlace, line: JournalLine): void {
-    const path = this.#pathOf(place, "journal");
+  /** Appends a line to the journal; it survives the end of the process when this returns. */
+  appendJournal(key: RecordKey, line: JournalLine): void {
+    const path = this.#pathOf(key, "journal");
     const file = this.#openJournal(path);
     try {
       writeAll(this.#disk, file, Buffer.from(encodeLine(line)));
@@ -73,22 +73,22 @@ export class ThreadRecords {
     }
   }
 
-  journal(place: RecordPlace): readonly JournalLine[] {
-    const text = this.#text(this.#pathOf(place, "journal"));
+  journal(key: RecordKey): readonly JournalLine[] {
+    const text = this.#text(this.#pathOf(key, "journal"));
     return text === undefined ? [] : decodeLines(text);
   }
 
-  /** Writes a whole record; what led to it is not needed any more. */
-  async write(place: RecordPlace, record: FilesRecord): Promise<void> {
+  /** Writes a complete record, and deletes the journal and intent that led to it. */
+  async write(key: RecordKey, record: FilesRecord): Promise<void> {
     makeFolders(this.#disk, this.#folder);
-    await replaceFile(this.#disk, this.#pathOf(place, "json"), Buffer.from(encodeRecord(record)));
-    this.drop(place);
+    await replaceFile(this.#disk, this.#pathOf(key, "json"), Buffer.from(encodeRecord(record)));
+    this.discard(key);
   }
 
-  /** Forgets what is not a whole record. */
-  drop(place: RecordPlace): void {
-    this.#unlink(this.#pathOf(place, "journal"));
-    this.#unlink(this.#pathOf(place, "applying"));
+  /** Deletes the journal and the intent of a record. */
+  discard(key: RecordKey): void {
+    this.#unlink(this.#pathOf(key, "journal"));
+    this.#unlink(this.#pathOf(key, "applying"));
   }
 
   #openJournal(path: string): number {
@@ -101,7 +101,7 @@ export class ThreadRecords {
     return this.#disk.open(path, OPEN_FLAGS.append, 0o600);
   }
 
-  #names(): readonly (RecordPlace & { readonly type: string })[] {
+  #names(): readonly (RecordKey & { readonly type: string })[] {
     try {
       const found = this.#disk.list(this.#folder).flatMap(({ name }) => {
         const [, order, id = "", type = ""] = NAME.exec(name) ?? [];
@@ -114,14 +114,14 @@ export class ThreadRecords {
     }
   }
 
-  #read(place: RecordPlace, type: string): FilesRecord | undefined {
-    const text = this.#text(this.#pathOf(place, type));
+  #read(key: RecordKey, type: string): FilesRecord | undefined {
+    const text = this.#text(this.#pathOf(key, type));
     return text === undefined ? undefined : decodeRecord(text);
   }
 
   #text(path: string): string | undefined {
     try {
-      return readFile(this.#disk, path, LONGEST)?.toString("utf8");
+      return readFile(this.#disk, path, MAX_BYTES)?.toString("utf8");
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       throw error;
@@ -136,15 +136,15 @@ export class ThreadRecords {
     }
   }
 
-  #pathOf({ order, id }: RecordPlace, type: string): string {
+  #pathOf({ order, id }: RecordKey, type: string): string {
     return `${this.#folder}/${String(order).padStart(8, "0")}-${id}.${type}`;
   }
 }
 
-/** Why there is a record: a turn changed files, or files were put back, or that was taken back. */
+/** What a record is about: the changes of a turn, a revert, or the undo of a revert. */
 export type RecordKind = "turn" | "revert" | "undo";
 
-/** What one turn, or one way back, did to the files. The records of a thread in their order tell the whole story. */
+/** The file changes of one turn, revert or undo. Together, in order, they are the history of the files. */
 export interface FilesRecord {
   /** The turn, or the revert. */
   readonly id: string;
@@ -154,51 +154,57 @@ export interface FilesRecord {
   readonly notSaved: readonly (readonly [path: string, why: NotSavedReason])[];
 }
 
-/** What a turn wrote down before it changed something, one line each. */
+/** A line of the journal that a turn writes before it changes anything. */
 export type JournalLine =
   | { readonly roots: readonly string[] }
   | { readonly path: string; readonly before: State }
-  | { readonly look: StoredLook }
+  | { readonly snapshot: StoredSnapshot }
   | { readonly notSaved: readonly [path: string, why: NotSavedReason] };
 
-/** A record as it stands in its file. */
+/** The file content of a record. */
 export function encodeRecord(record: FilesRecord): string {
   const changes = record.changes.map(({ path, before, after }) => [path, before ?? null, after ?? null]);
   return JSON.stringify({ ...record, changes });
 }
 
-/** Undefined if the text is no whole record. */
+/** Undefined if the text is not a complete record. */
 export function decodeRecord(text: string): FilesRecord | undefined {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (!isRecord(value)) return undefined;
   const { id, kind, roots, changes, notSaved } = value;
   if (typeof id !== "string" || !isId(id) || !isKind(kind)) return undefined;
-  if (!isTexts(roots) || !Array.isArray(changes) || !changes.every(isStoredChange)) return undefined;
+  if (!isStrings(roots) || !Array.isArray(changes) || !changes.every(isStoredChange)) return undefined;
   if (!Array.isArray(notSaved) || !notSaved.every(isNotSaved)) return undefined;
   return { id, kind, roots, changes: changes.map(changeOf), notSaved };
 }
 
-/** A line as it stands in a journal. It starts afresh, whatever a full disk left of the one before. */
+/** A journal line. Starts with a line end, because a full disk may have cut off the line before. */
 export function encodeLine(line: JournalLine): string {
-  return `\n${JSON.stringify("path" in line ? { path: line.path, before: line.before ?? null } : line)}\n`;
+  return `\n${JSON.stringify(storedLine(line))}\n`;
 }
 
-/** The lines that are whole; the last one may have been cut off by the end of the process. */
+/** The complete lines; the last one may have been cut off by the end of the process. */
 export function decodeLines(text: string): readonly JournalLine[] {
   return text.split("\n").flatMap((line) => decodeLine(line) ?? []);
 }
 
+/** Journals name a snapshot "look", and have null where there was nothing. */
+function storedLine(line: JournalLine): unknown {
+  if ("path" in line) return { path: line.path, before: line.before ?? null };
+  return "snapshot" in line ? { look: line.snapshot } : line;
+}
+
 function decodeLine(text: string): JournalLine | undefined {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (!isRecord(value)) return undefined;
   const { roots, path, before, look, notSaved } = value;
-  if (isTexts(roots)) return { roots };
+  if (isStrings(roots)) return { roots };
   if (typeof path === "string" && isStoredState(before)) return { path, before: before ?? undefined };
   if (isNotSaved(notSaved)) return { notSaved };
   if (!isRecord(look) || typeof look.base !== "string" || !isId(look.base)) return undefined;
   if (!Array.isArray(look.differences) || !look.differences.every(isDifference)) return undefined;
   const differences = look.differences.map(([path, state]) => [path, state ?? undefined] as const);
-  return { look: { base: look.base, differences } };
+  return { snapshot: { base: look.base, differences } };
 }
 
 type StoredChange = [string, NonNullable<State> | null, NonNullable<State> | null];
@@ -225,15 +231,15 @@ function isKind(value: unknown): value is RecordKind {
   return value === "turn" || value === "revert" || value === "undo";
 }
 
-function isTexts(value: unknown): value is string[] {
+function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === "string");
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut off or damaged; it hides only itself.
+    // Cut off or damaged; only this line is lost.
     return undefined;
   }
 }

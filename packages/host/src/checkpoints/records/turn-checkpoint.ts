@@ -1,34 +1,34 @@
 import { resolve } from "node:path";
 import type { CheckpointedTurn, TurnCheckpoint } from "@flint/core/ports";
 import type { NotSavedReason } from "@flint/protocol";
-import { isProtected, realPlace, rootOf } from "../disk/roots.ts";
-import { type CaptureTools, capture, presentState } from "../scan/capture.ts";
+import { isProtected, resolveParent, rootOf } from "../disk/roots.ts";
+import { type CaptureContext, capture, currentState } from "../scan/capture.ts";
 import { type Change, type State, sameState } from "../scan/entry.ts";
 import { changesBetween, type Manifest } from "../scan/manifest.ts";
 import type { Workspace } from "../scan/workspace.ts";
-import type { JournalLine, RecordPlace, ThreadRecords } from "./thread-records.ts";
+import type { JournalLine, RecordKey, ThreadRecords } from "./thread-records.ts";
 
-/** What the files of a turn are saved with. */
-export interface SavedTurnOptions {
+/** What the checkpoint of a turn needs. */
+export interface FileTurnCheckpointOptions {
   readonly turn: CheckpointedTurn;
-  readonly tools: CaptureTools;
+  readonly context: CaptureContext;
   readonly workspace: Workspace;
   readonly records: ThreadRecords;
 }
 
-/** Saves the files of one running turn. What is written down here is on the disk before the turn goes on. */
-export class SavedTurn implements TurnCheckpoint {
-  readonly #options: SavedTurnOptions;
+/** The checkpoint of one running turn. What it records is on the disk before the turn continues. */
+export class FileTurnCheckpoint implements TurnCheckpoint {
+  readonly #options: FileTurnCheckpointOptions;
   readonly #touched = new Map<string, State>();
   readonly #notSaved = new Map<string, NotSavedReason>();
-  /** The end of what this turn does outside of its thread, whatever became of it. */
+  /** Aborted when the turn ends, however it ends. */
   readonly #ended = new AbortController();
-  #place: RecordPlace | undefined;
-  #look: Manifest | undefined;
-  #looking: Promise<void> | undefined;
+  #key: RecordKey | undefined;
+  #snapshot: Manifest | undefined;
+  #scanning: Promise<void> | undefined;
   #hasFailed = false;
 
-  constructor(options: SavedTurnOptions) {
+  constructor(options: FileTurnCheckpointOptions) {
     this.#options = options;
   }
 
@@ -37,7 +37,7 @@ export class SavedTurn implements TurnCheckpoint {
       try {
         this.#saveFile(path);
       } catch (error) {
-        // A full disk, mostly. The turn goes on, and whoever wants to undo it is told.
+        // Usually a full disk. The turn continues, and an undo reports the file as not saved.
         this.#notSaved.set(path, "failed");
         this.#fail(error);
       }
@@ -45,83 +45,87 @@ export class SavedTurn implements TurnCheckpoint {
   }
 
   async saveWorkspace(signal: AbortSignal): Promise<void> {
-    // Whoever comes while a look is under way waits for it; after one that failed the next one tries again.
-    this.#looking ??= this.#saveAll(AbortSignal.any([signal, this.#ended.signal])).finally(() => {
-      if (this.#look === undefined) this.#looking = undefined;
+    // Callers share a running scan; after one that failed, the next call tries again.
+    this.#scanning ??= this.#saveSnapshot(AbortSignal.any([signal, this.#ended.signal])).finally(() => {
+      if (this.#snapshot === undefined) this.#scanning = undefined;
     });
-    await this.#looking;
+    await this.#scanning;
   }
 
   async end(): Promise<void> {
-    const { records, tools, workspace, turn } = this.#options;
+    const { records, context, workspace, turn } = this.#options;
     this.#ended.abort();
-    await this.#looking;
-    if (this.#place === undefined) return;
-    const before: Before = { touched: this.#touched, look: this.#look, notSaved: this.#notSaved };
+    await this.#scanning;
+    if (this.#key === undefined) return;
+    const before: StateBefore = {
+      touched: this.#touched,
+      snapshot: this.#snapshot,
+      notSaved: this.#notSaved,
+    };
     try {
-      const { changes, notSaved } = await afterwards(tools, workspace, before);
+      const { changes, notSaved } = await changesOfTurn(context, workspace, before);
       const { roots } = workspace;
-      await records.write(this.#place, { id: turn.turnId, kind: "turn", roots, changes, notSaved });
+      await records.write(this.#key, { id: turn.turnId, kind: "turn", roots, changes, notSaved });
     } catch (error) {
-      // What was before is in the journal; what is there now is noted down when it is next needed.
+      // The state before is in the journal; the state after is recorded when it is next needed.
       this.#fail(error);
     }
   }
 
-  async #saveAll(signal: AbortSignal): Promise<void> {
+  async #saveSnapshot(signal: AbortSignal): Promise<void> {
     try {
-      const look = await this.#options.workspace.look(signal);
-      this.#note({ look: await this.#options.workspace.store(look) });
-      this.#look = look;
+      const snapshot = await this.#options.workspace.snapshot(signal);
+      this.#append({ snapshot: await this.#options.workspace.store(snapshot) });
+      this.#snapshot = snapshot;
     } catch (error) {
-      // Stopped with its turn, or the disk refuses.
+      // Stopped with its turn, or a write failed.
       if (!signal.aborted) this.#fail(error);
     }
   }
 
   #saveFile(given: string): void {
-    const { tools, workspace } = this.#options;
-    const path = realPlace(tools.disk, resolve(workspace.roots[0] ?? "/", given));
+    const { context, workspace } = this.#options;
+    const path = resolveParent(context.disk, resolve(workspace.roots[0] ?? "/", given));
     const root = rootOf(path, workspace.roots);
     if (root === undefined || isProtected(path, root)) {
       this.#cannotSave(path, root === undefined ? "outside" : "protected");
       return;
     }
-    for (const missing of missingFolders(tools, path, root)) this.#remember(missing, undefined);
+    for (const missing of missingFolders(context, path, root)) this.#remember(missing, undefined);
     if (this.#knows(path)) return;
-    const state = capture(tools, path, true);
+    const state = capture(context, path, true);
     if (state?.kind === "unsaved") this.#cannotSave(path, state.why);
     this.#remember(path, state);
   }
 
-  /** The first state of a turn counts; what the turn itself made of it does not. */
+  /** Only the first state counts, from before the turn changed it. */
   #remember(path: string, before: State): void {
     if (this.#knows(path)) return;
-    this.#note({ path, before });
+    this.#append({ path, before });
     this.#touched.set(path, before);
   }
 
   #knows(path: string): boolean {
     if (this.#touched.has(path)) return true;
-    if (this.#look === undefined) return false;
-    const known = this.#look.stateOf(path);
+    if (this.#snapshot === undefined) return false;
+    const known = this.#snapshot.stateOf(path);
     return known !== "unknown" && known?.kind !== "unsaved";
   }
 
   #cannotSave(path: string, why: NotSavedReason): void {
     if (this.#notSaved.has(path)) return;
     this.#notSaved.set(path, why);
-    this.#note({ notSaved: [path, why] });
+    this.#append({ notSaved: [path, why] });
   }
 
-  #note(line: JournalLine): void {
+  #append(line: JournalLine): void {
     const { records, turn, workspace } = this.#options;
-    if (this.#place === undefined) {
-      const place = records.next(turn.turnId);
-      records.note(place, { roots: workspace.roots });
-      this.#place = place;
+    if (this.#key === undefined) {
+      const key = records.next(turn.turnId);
+      records.appendJournal(key, { roots: workspace.roots });
+      this.#key = key;
     }
-    records.note(this.#place, line);
+    records.appendJournal(this.#key, line);
   }
 
   #fail(error: unknown): void {
@@ -131,8 +135,8 @@ export class SavedTurn implements TurnCheckpoint {
   }
 }
 
-/** The folders on the way to a path that are not there yet, outermost first. */
-function missingFolders({ disk }: CaptureTools, path: string, root: string): readonly string[] {
+/** The parent folders of a path that do not exist yet, outermost first. */
+function missingFolders({ disk }: CaptureContext, path: string, root: string): readonly string[] {
   const missing: string[] = [];
   for (let end = path.lastIndexOf("/"); end > root.length; end = path.lastIndexOf("/", end - 1)) {
     const folder = path.slice(0, end);
@@ -142,41 +146,41 @@ function missingFolders({ disk }: CaptureTools, path: string, root: string): rea
   return missing;
 }
 
-/** What is known of the time before a turn. */
-export interface Before {
-  /** Files that were saved one by one, as they were when the turn first touched them. */
+/** The state before a turn, as far as it was saved. */
+export interface StateBefore {
+  /** Files that were saved one by one, before the turn first changed them. */
   readonly touched: ReadonlyMap<string, State>;
-  /** Everything, if everything was looked at. */
-  readonly look: Manifest | undefined;
+  /** The whole workspace, if it was scanned. */
+  readonly snapshot: Manifest | undefined;
   readonly notSaved: ReadonlyMap<string, NotSavedReason>;
 }
 
-/** What a turn did. */
-export interface Aftermath {
+/** The changes that a turn made, and what could not be saved. */
+export interface TurnChanges {
   readonly changes: readonly Change[];
   readonly notSaved: readonly (readonly [path: string, why: NotSavedReason])[];
 }
 
-/** A list that nobody reads to its end need not be longer. */
-const MOST_NOT_SAVED = 500;
+/** A longer list would not be read to its end. */
+const MAX_NOT_SAVED = 500;
 
-/** Compares what is there now with what was there before. */
-export async function afterwards(
-  tools: CaptureTools,
+/** Compares the current state with the state before a turn. */
+export async function changesOfTurn(
+  context: CaptureContext,
   workspace: Workspace,
-  before: Before,
-): Promise<Aftermath> {
-  const present = (path: string): State => presentIn(tools, workspace, path);
+  before: StateBefore,
+): Promise<TurnChanges> {
+  const current = (path: string): State => currentIn(context, workspace, path);
   const changes = new Map<string, Change>();
   const notSaved = new Map(before.notSaved);
-  if (before.look !== undefined) {
-    const after = await workspace.look(new AbortController().signal);
-    const found = changesBetween(before.look, after, (path) => absentOr(after, path, present));
+  if (before.snapshot !== undefined) {
+    const after = await workspace.snapshot(new AbortController().signal);
+    const found = changesBetween(before.snapshot, after, (path) => absentOr(after, path, current));
     for (const change of found) changes.set(change.path, change);
-    for (const [path, why] of [...before.look.blindSpots(), ...after.blindSpots()]) notSaved.set(path, why);
+    for (const [path, why] of [...before.snapshot.unscanned(), ...after.unscanned()]) notSaved.set(path, why);
   }
   for (const [path, was] of before.touched) {
-    const is = present(path);
+    const is = current(path);
     if (sameState(was, is)) changes.delete(path);
     else changes.set(path, { path, before: was, after: is });
   }
@@ -184,20 +188,20 @@ export async function afterwards(
   return { changes: [...changes.values()], notSaved: shortened(notSaved) };
 }
 
-/** A folder that was listed and does not name a path says enough; otherwise one has to look. */
-function absentOr(after: Manifest, path: string, present: (path: string) => State): State {
-  if (after.seen.has(path)) return present(path);
-  return after.stateOf(path) === undefined ? undefined : present(path);
+/** A path that is missing from a scanned folder does not exist; any other is captured. */
+function absentOr(after: Manifest, path: string, current: (path: string) => State): State {
+  if (after.entries.has(path)) return current(path);
+  return after.stateOf(path) === undefined ? undefined : current(path);
 }
 
-/** Something behind a link is not what the turn was given. */
-function presentIn(tools: CaptureTools, { roots }: Workspace, path: string): State {
+/** What is behind a link is not part of the workspace, so it counts as nothing. */
+function currentIn(context: CaptureContext, { roots }: Workspace, path: string): State {
   const root = rootOf(path, roots);
-  const state = root === undefined ? undefined : presentState(tools, path, root, false);
+  const state = root === undefined ? undefined : currentState(context, path, root, false);
   return state === "blocked" ? undefined : state;
 }
 
 function shortened(notSaved: ReadonlyMap<string, NotSavedReason>): [string, NotSavedReason][] {
   const all = [...notSaved];
-  return all.length <= MOST_NOT_SAVED ? all : [...all.slice(0, MOST_NOT_SAVED), ["…", "limit"]];
+  return all.length <= MAX_NOT_SAVED ? all : [...all.slice(0, MAX_NOT_SAVED), ["…", "limit"]];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FilesRecord } from "../records/thread-records.ts";
 import type { Change, Entry, State } from "../scan/entry.ts";
-import { planFiles, type View } from "./plan.ts";
+import { type DiskView, planFiles } from "./plan.ts";
 
 const file = (hash: string): Entry => ({ kind: "file", hash, size: 1, mode: 0o644 });
 const folder: Entry = { kind: "folder", mode: 0o755 };
@@ -10,16 +10,16 @@ function record(...changes: Change[]): FilesRecord {
   return { id: "turn", kind: "turn", roots: ["/repo"], changes, notSaved: [] };
 }
 
-function view(present: Readonly<Record<string, State | "blocked">>): View {
+function view(present: Readonly<Record<string, State | "blocked">>): DiskView {
   return {
-    present: (path) => present[path],
+    current: (path) => present[path],
     children: (path) => Object.keys(present).filter((other) => other.startsWith(`${path}/`)),
-    isKept: (entry) => entry.kind !== "file" || entry.hash !== "lost",
+    isStored: (entry) => entry.kind !== "file" || entry.hash !== "lost",
   };
 }
 
 describe("a plan", () => {
-  test("never leaves the roots and never touches what steers version control or agents", () => {
+  test("never leaves the roots and never touches configuration of version control or agents", () => {
     const changes = [
       "/other/x",
       "/repo",
@@ -46,7 +46,7 @@ describe("a plan", () => {
     });
   });
 
-  test("removes from the inside out, then makes from the outside in", () => {
+  test("deletes from the inside out, then creates from the outside in", () => {
     const present = { "/repo/new": folder, "/repo/new/in": folder, "/repo/new/in/x": file("x") };
     const made = Object.entries(present).map(([path, after]) => ({ path, before: undefined, after }));
     const gone = [
@@ -61,7 +61,7 @@ describe("a plan", () => {
     ]);
   });
 
-  test("leaves a folder with everything above it when something else is in it", () => {
+  test("leaves a folder and its parents when it contains something else", () => {
     const present = { "/repo/a": folder, "/repo/a/b": folder, "/repo/a/b/mine": file("m") };
     const made = ["/repo/a", "/repo/a/b"].map((path) => ({ path, before: undefined, after: folder }));
     expect(planFiles([record(...made)], view(present))).toEqual({
@@ -74,13 +74,13 @@ describe("a plan", () => {
     });
   });
 
-  test("has nothing to do for a file that ended as it began, whoever changed it since", () => {
+  test("has no step for a file that ended as it began, even if it changed since", () => {
     const there = record({ path: "/repo/x", before: file("a"), after: file("b") });
     const back = record({ path: "/repo/x", before: file("b"), after: file("a") });
     expect(planFiles([there, back], view({ "/repo/x": file("c") })).conflicts).toEqual([]);
   });
 
-  test("says what cannot be put back, and why", () => {
+  test("reports what cannot be restored, and why", () => {
     const change = (path: string, before: State) => ({ path, before, after: file("b") });
     const large: Entry = { kind: "unsaved", why: "tooLarge", stamp: "1" };
     const present = {

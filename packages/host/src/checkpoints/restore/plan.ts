@@ -7,47 +7,47 @@ import type {
   NotSaved,
   NotSavedReason,
 } from "@flint/protocol";
-import { shownPath } from "../disk/disk.ts";
-import { isPlain, isProtected, rootOf } from "../disk/roots.ts";
+import { displayPath } from "../disk/disk.ts";
+import { isNormalized, isProtected, rootOf } from "../disk/roots.ts";
 import type { FilesRecord } from "../records/thread-records.ts";
 import { type Entry, type State, sameState } from "../scan/entry.ts";
 
-/** One path that is put back: what is there now, and what is to be there. */
+/** The restore of one path, from its current state to its target state. */
 export interface Step {
   readonly path: string;
   readonly root: string;
-  readonly present: State;
-  readonly wanted: State;
+  readonly current: State;
+  readonly target: State;
 }
 
-/** What has to be done, what is left alone, and what cannot be done. */
+/** The steps of a restore, what conflicts with it, and what was never saved. */
 export interface Plan {
-  /** In the order in which they have to happen. */
+  /** In the order in which they have to be done. */
   readonly steps: readonly Step[];
   readonly conflicts: readonly (readonly [path: string, reason: FileConflictReason])[];
   readonly notSaved: readonly (readonly [path: string, why: NotSavedReason])[];
 }
 
-/** How a plan sees the disk. */
-export interface View {
-  /** What is at a path now; "blocked" if a link or a file is in the way. */
-  present(path: string, root: string): State | "blocked";
+/** What planning needs to know about the disk. */
+export interface DiskView {
+  /** The current state of a path; "blocked" if a link or a file is in the way. */
+  current(path: string, root: string): State | "blocked";
   /** The paths in a folder. */
   children(path: string, root: string): readonly string[];
-  /** Whether the content of an entry is still kept. */
-  isKept(entry: Entry): boolean;
+  /** Whether the content of an entry is still stored. */
+  isStored(entry: Entry): boolean;
 }
 
 interface History {
   readonly root: string;
   readonly before: State;
   readonly after: State;
-  /** Somebody else changed it between two of the records. */
+  /** Whether someone else changed it between two of the records. */
   readonly isBroken: boolean;
 }
 
-/** How to get back to the moment before the first of these records, without losing what others did meanwhile. */
-export function planFiles(records: readonly FilesRecord[], view: View): Plan {
+/** Plans a restore to before the first of these records, without losing changes that others made since. */
+export function planFiles(records: readonly FilesRecord[], view: DiskView): Plan {
   const steps: Step[] = [];
   const conflicts: [string, FileConflictReason][] = [];
   const notSaved = new Map(records.flatMap((record) => record.notSaved));
@@ -66,7 +66,7 @@ function historiesOf(records: readonly FilesRecord[]): ReadonlyMap<string, Histo
   for (const { roots, changes } of records) {
     for (const { path, before, after } of changes) {
       const root = rootOf(path, roots);
-      if (root === undefined || !isPlain(path, root)) continue;
+      if (root === undefined || !isNormalized(path, root)) continue;
       const known = histories.get(path);
       const isBroken = known !== undefined && (known.isBroken || !sameState(known.after, before));
       histories.set(path, { root, before: known === undefined ? before : known.before, after, isBroken });
@@ -77,70 +77,70 @@ function historiesOf(records: readonly FilesRecord[]): ReadonlyMap<string, Histo
 
 type Decided = Step | { readonly reason: FileConflictReason } | { readonly why: NotSavedReason } | undefined;
 
-function decide(path: string, { root, before, after, isBroken }: History, view: View): Decided {
+function decide(path: string, { root, before, after, isBroken }: History, view: DiskView): Decided {
   if (sameState(before, after)) return undefined;
   if (isProtected(path, root)) return { why: "protected" };
   if (before?.kind === "unsaved") return { why: before.why };
-  // What could not be saved now could not be brought back either.
+  // What could not be saved now could not be restored by an undo either.
   if (after?.kind === "unsaved") return { why: after.why };
-  const present = view.present(path, root);
-  if (present === "blocked") return { reason: "blocked" };
-  if (sameState(present, before)) return undefined;
-  if (!sameState(present, after)) return { reason: "changedSince" };
+  const current = view.current(path, root);
+  if (current === "blocked") return { reason: "blocked" };
+  if (sameState(current, before)) return undefined;
+  if (!sameState(current, after)) return { reason: "changedSince" };
   if (isBroken) return { reason: "changedBetween" };
-  if (before !== undefined && !view.isKept(before)) return { reason: "notSaved" };
-  return { path, root, present, wanted: before };
+  if (before !== undefined && !view.isStored(before)) return { reason: "notSaved" };
+  return { path, root, current, target: before };
 }
 
-/** A folder goes only if nothing is left in it; what must go before it goes before it. */
+/** Leaves out folders that would not be empty, and orders the steps: deepest deletions first, outermost creations first. */
 function withoutFullFolders(
   steps: readonly Step[],
   conflicts: readonly (readonly [string, FileConflictReason])[],
-  view: View,
+  view: DiskView,
 ): Pick<Plan, "steps" | "conflicts"> {
-  const gone = new Set(steps.filter(({ wanted }) => wanted === undefined).map(({ path }) => path));
+  const gone = new Set(steps.filter(({ target }) => target === undefined).map(({ path }) => path));
   const full: [string, FileConflictReason][] = [];
-  const kept = steps.toSorted(innerFirst).filter(({ path, root, present, wanted }) => {
-    if (present?.kind !== "folder" || wanted?.kind === "folder") return true;
+  const kept = steps.toSorted(deepestFirst).filter(({ path, root, current, target }) => {
+    if (current?.kind !== "folder" || target?.kind === "folder") return true;
     if (view.children(path, root).every((child) => gone.has(child))) return true;
     full.push([path, "notEmpty"]);
     gone.delete(path);
     return false;
   });
-  const removed = kept.filter(({ wanted }) => wanted === undefined);
+  const removed = kept.filter(({ target }) => target === undefined);
   const made = kept
-    .filter(({ wanted }) => wanted !== undefined)
-    .sort((left, right) => -innerFirst(left, right));
+    .filter(({ target }) => target !== undefined)
+    .sort((left, right) => -deepestFirst(left, right));
   return { steps: [...removed, ...made], conflicts: [...conflicts, ...full] };
 }
 
-function innerFirst(left: Step, right: Step): number {
+function deepestFirst(left: Step, right: Step): number {
   return right.path.split("/").length - left.path.split("/").length;
 }
 
 const CONFLICTS: Readonly<Record<FileConflictReason, string>> = {
   changedSince: "It was changed after the turn, so it is left as it is.",
-  changedBetween: "It was changed by somebody else between the turns, so it is left as it is.",
-  notSaved: "What was in it is not kept any more, so it is left as it is.",
-  blocked: "A link or a file stands where its folder was. Nothing is written behind it.",
-  notEmpty: "The folder holds something that the turns did not make, so it stays.",
-  failed: "It could not be written. Check its permissions and the room on the disk, then try again.",
+  changedBetween: "It was changed between the turns by something else, so it is left as it is.",
+  notSaved: "Its earlier content is no longer stored, so it is left as it is.",
+  blocked: "A link or a file is in place of its folder, so nothing is written there.",
+  notEmpty: "The folder contains files that the turns did not create, so it stays.",
+  failed: "It could not be written. Check its permissions and the free disk space, then try again.",
 };
 
 const NOT_SAVED: Readonly<Record<NotSavedReason, string>> = {
   ignored: "It is ignored (.gitignore or node_modules), so changes in it stay.",
   tooLarge: "It is too large to be saved, so changes in it stay.",
   limit: "There was too much to save all of it, so changes in it stay.",
-  special: "It is not a plain file that can be read, so changes in it stay.",
-  protected: "It steers version control, agents, editors or shells, so it is never touched.",
-  outside: "It lies outside of the workspace, so it is never touched.",
+  special: "It is not a readable regular file, so changes in it stay.",
+  protected: "It configures version control, agents, editors or shells, so it is never touched.",
+  outside: "It is outside of the workspace, so it is never touched.",
   failed: "It could not be saved before the turn changed it.",
   noCheckpoint: "Nothing was saved before this turn; what it changed stays.",
 };
 
-/** What is told about a plan, or about what came of it. Paths are told from `cwd`. */
-export function toldFiles(plan: Plan, status: FileRestore["status"], cwd: string): FilesOutcome {
-  const shown = (path: string) => shownFrom(path, cwd);
+/** Describes a plan, or its result, for clients. Paths are relative to `cwd`. */
+export function filesOutcome(plan: Plan, status: FileRestore["status"], cwd: string): FilesOutcome {
+  const shown = (path: string) => displayFrom(path, cwd);
   return {
     files: plan.steps.map((step) => restoreOf(step, status, shown(step.path))),
     conflicts: plan.conflicts.map(
@@ -152,20 +152,20 @@ export function toldFiles(plan: Plan, status: FileRestore["status"], cwd: string
   };
 }
 
-function restoreOf({ present, wanted }: Step, status: FileRestore["status"], path: string): FileRestore {
-  const kind = (wanted ?? present)?.kind ?? "file";
+function restoreOf({ current, target }: Step, status: FileRestore["status"], path: string): FileRestore {
+  const kind = (target ?? current)?.kind ?? "file";
   return {
     path,
-    action: wanted === undefined ? "delete" : present === undefined ? "create" : "restore",
+    action: target === undefined ? "delete" : current === undefined ? "create" : "restore",
     kind: kind === "unsaved" ? "file" : kind,
     status,
-    ...(present?.kind === "file" ? { sizeBefore: present.size } : {}),
-    ...(wanted?.kind === "file" ? { sizeAfter: wanted.size } : {}),
+    ...(current?.kind === "file" ? { sizeBefore: current.size } : {}),
+    ...(target?.kind === "file" ? { sizeAfter: target.size } : {}),
   };
 }
 
-function shownFrom(path: string, cwd: string): string {
-  if (!path.startsWith("/")) return shownPath(path);
+function displayFrom(path: string, cwd: string): string {
+  if (!path.startsWith("/")) return displayPath(path);
   const from = relative(cwd, path);
-  return shownPath(from === "" || from === ".." || from.startsWith("../") ? path : from);
+  return displayPath(from === "" || from === ".." || from.startsWith("../") ? path : from);
 }

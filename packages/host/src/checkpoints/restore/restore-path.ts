@@ -1,58 +1,62 @@
 import { codeOf } from "@flint/core/ports";
 import { type Disk, OPEN_FLAGS, writeAll } from "../disk/disk.ts";
 import { namesWithin } from "../disk/roots.ts";
-import { type CaptureTools, capture, HeldFolder } from "../scan/capture.ts";
+import { type CaptureContext, capture, OpenFolder } from "../scan/capture.ts";
 import { type Entry, type State, sameState } from "../scan/entry.ts";
 import type { Step } from "./plan.ts";
 
-/** The one name under which new content lies before it takes its place. */
+/** The name of the temporary file that replaces a restored file. */
 export function temporaryName(recordId: string): string {
   return `.flint-${recordId}.tmp`;
 }
 
-/** What became of a step. */
-export type PutBack = "done" | "changedSince" | "blocked" | "notEmpty" | "notSaved" | "failed";
+/** The result of a step. */
+export type RestoreResult = "done" | "changedSince" | "blocked" | "notEmpty" | "notSaved" | "failed";
 
 /**
- * Puts one path back. A file is exchanged in one instant: whoever looks finds the old content or the new one, also
- * after the end of this process. Follows no link and leaves alone what is not as the plan found it.
+ * Restores one path. Files are replaced atomically: at every moment, also after a crash, the old or the new content is
+ * there. Follows no links, and leaves alone what has changed since it was planned.
  */
-export async function putBack(tools: CaptureTools, step: Step, temporary: string): Promise<PutBack> {
+export async function restorePath(
+  context: CaptureContext,
+  step: Step,
+  temporary: string,
+): Promise<RestoreResult> {
   try {
-    if (step.wanted !== undefined) makeMissing(tools.disk, step);
-    return await inFolder(tools.disk, step, async (folder, name) => {
+    if (step.target !== undefined) createParents(context.disk, step);
+    return await inFolder(context.disk, step, async (folder, name) => {
       const path = folder.pathOf(name);
-      if (!sameState(capture(tools, path, false), step.present)) return "changedSince";
-      return exchange(tools, path, step, folder.pathOf(temporary));
+      if (!sameState(capture(context, path, false), step.current)) return "changedSince";
+      return replaceEntry(context, path, step, folder.pathOf(temporary));
     });
   } catch (error) {
-    // One file that cannot be written is told, and does not keep the others from being put back.
+    // One file that cannot be written is reported, and does not stop the others.
     return codeOf(error) === "ENOTEMPTY" || codeOf(error) === "EEXIST" ? "notEmpty" : "failed";
   }
 }
 
-/** Gives a folder that was made or kept its exact mode, when all that belongs into it is there. Never rejects. */
-export async function finishFolder(disk: Disk, step: Step): Promise<void> {
-  const { wanted } = step;
-  if (wanted?.kind !== "folder") return;
+/** Sets the mode of a restored folder, after everything in it was restored. Never rejects. */
+export async function restoreFolderMode(disk: Disk, step: Step): Promise<void> {
+  const { target } = step;
+  if (target?.kind !== "folder") return;
   try {
     await inFolder(disk, step, async (folder, name) => {
-      setFolderMode(disk, folder.pathOf(name), wanted.mode);
+      setFolderMode(disk, folder.pathOf(name), target.mode);
       return "done";
     });
   } catch {
-    // Somebody took it away in the meantime; then its mode does not matter.
+    // It was deleted meanwhile, so its mode does not matter.
   }
 }
 
 async function inFolder(
   disk: Disk,
   { path, root }: Step,
-  work: (folder: HeldFolder, name: string) => Promise<PutBack>,
-): Promise<PutBack> {
+  work: (folder: OpenFolder, name: string) => Promise<RestoreResult>,
+): Promise<RestoreResult> {
   const names = namesWithin(path, root);
-  const folder = HeldFolder.reach(disk, root, names.slice(0, -1));
-  if (!(folder instanceof HeldFolder)) return "blocked";
+  const folder = OpenFolder.descend(disk, root, names.slice(0, -1));
+  if (!(folder instanceof OpenFolder)) return "blocked";
   try {
     return await work(folder, names.at(-1) ?? "");
   } finally {
@@ -60,27 +64,27 @@ async function inFolder(
   }
 }
 
-async function exchange(
-  tools: CaptureTools,
+async function replaceEntry(
+  context: CaptureContext,
   path: string,
-  { present, wanted }: Step,
+  { current, target }: Step,
   temporary: string,
-): Promise<PutBack> {
-  const { disk, blobs, limit } = tools;
-  const bytes = wanted?.kind === "file" ? blobs.get(wanted.hash, limit) : undefined;
-  if (wanted?.kind === "file" && bytes === undefined) return "notSaved";
-  if (wanted === undefined || isOtherKind(present, wanted)) clear(disk, path, present);
-  switch (wanted?.kind) {
+): Promise<RestoreResult> {
+  const { disk, blobs, limit } = context;
+  const bytes = target?.kind === "file" ? blobs.get(target.hash, limit) : undefined;
+  if (target?.kind === "file" && bytes === undefined) return "notSaved";
+  if (target === undefined || isOtherKind(current, target)) removeEntry(disk, path, current);
+  switch (target?.kind) {
     case "file":
       await replace(disk, temporary, path, () =>
-        makeFile(disk, temporary, bytes ?? Buffer.alloc(0), wanted.mode),
+        makeFile(disk, temporary, bytes ?? Buffer.alloc(0), target.mode),
       );
       break;
     case "link":
-      await replace(disk, temporary, path, async () => disk.makeLink(wanted.target, temporary));
+      await replace(disk, temporary, path, async () => disk.makeLink(target.target, temporary));
       break;
     case "folder":
-      if (present?.kind !== "folder") disk.makeFolder(path, 0o700);
+      if (current?.kind !== "folder") disk.makeFolder(path, 0o700);
       break;
     case "unsaved":
     case undefined:
@@ -89,14 +93,14 @@ async function exchange(
   return "done";
 }
 
-/** A folder cannot be exchanged for something else in one instant. */
-function isOtherKind(present: State, wanted: Entry): boolean {
-  return present !== undefined && (present.kind === "folder") !== (wanted.kind === "folder");
+/** A folder cannot be replaced by something else atomically. */
+function isOtherKind(current: State, target: Entry): boolean {
+  return current !== undefined && (current.kind === "folder") !== (target.kind === "folder");
 }
 
-function clear(disk: Disk, path: string, present: State): void {
-  if (present?.kind === "folder") disk.removeFolder(path);
-  else if (present !== undefined) disk.unlink(path);
+function removeEntry(disk: Disk, path: string, current: State): void {
+  if (current?.kind === "folder") disk.removeFolder(path);
+  else if (current !== undefined) disk.unlink(path);
 }
 
 async function replace(
@@ -105,12 +109,12 @@ async function replace(
   path: string,
   make: () => Promise<void>,
 ): Promise<void> {
-  discard(disk, temporary);
+  unlinkIfExists(disk, temporary);
   try {
     await make();
     disk.rename(temporary, path);
   } catch (error) {
-    discard(disk, temporary);
+    unlinkIfExists(disk, temporary);
     throw error;
   }
 }
@@ -135,12 +139,12 @@ function setFolderMode(disk: Disk, path: string, mode: number): void {
   }
 }
 
-/** Folders that nobody recorded, because they were gone with what was in them. */
-function makeMissing(disk: Disk, { path, root }: Step): void {
+/** Creates parent folders that have no record because they were deleted with their content. */
+function createParents(disk: Disk, { path, root }: Step): void {
   const names = namesWithin(path, root).slice(0, -1);
   for (let depth = 1; depth <= names.length; depth += 1) {
-    const outer = HeldFolder.reach(disk, root, names.slice(0, depth - 1));
-    if (!(outer instanceof HeldFolder)) return;
+    const outer = OpenFolder.descend(disk, root, names.slice(0, depth - 1));
+    if (!(outer instanceof OpenFolder)) return;
     try {
       const missing = outer.pathOf(names[depth - 1] ?? "");
       if (disk.stat(missing) === undefined) disk.makeFolder(missing, 0o777);
@@ -150,11 +154,11 @@ function makeMissing(disk: Disk, { path, root }: Step): void {
   }
 }
 
-/** Takes away what a crash may have left. */
-export function discard(disk: Disk, path: string): void {
+/** Deletes what a crash may have left. */
+export function unlinkIfExists(disk: Disk, path: string): void {
   try {
     disk.unlink(path);
   } catch {
-    // There is nothing, as nearly always.
+    // Nearly always there is nothing.
   }
 }

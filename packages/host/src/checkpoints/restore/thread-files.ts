@@ -5,25 +5,25 @@ import { namesWithin, rootOf } from "../disk/roots.ts";
 import type {
   FilesRecord,
   JournalLine,
+  RecordKey,
   RecordKind,
-  RecordPlace,
   ThreadRecords,
 } from "../records/thread-records.ts";
-import { type Aftermath, afterwards, type Before } from "../records/turn-checkpoint.ts";
-import { type CaptureTools, HeldFolder, presentState } from "../scan/capture.ts";
+import { changesOfTurn, type StateBefore, type TurnChanges } from "../records/turn-checkpoint.ts";
+import { type CaptureContext, currentState, OpenFolder } from "../scan/capture.ts";
 import { sameState } from "../scan/entry.ts";
 import type { Workspace } from "../scan/workspace.ts";
-import { type Plan, planFiles, type Step, type View } from "./plan.ts";
-import { discard, finishFolder, putBack, temporaryName } from "./restore-path.ts";
+import { type DiskView, type Plan, planFiles, type Step } from "./plan.ts";
+import { restoreFolderMode, restorePath, temporaryName, unlinkIfExists } from "./restore-path.ts";
 
-/** What the files of a thread are put back with. */
+/** What is needed to restore the files of a thread. */
 export interface ThreadFilesOptions {
-  readonly tools: CaptureTools;
+  readonly context: CaptureContext;
   readonly records: ThreadRecords;
   workspace(roots: readonly string[]): Workspace;
 }
 
-/** Goes back and forth in the files of one thread. */
+/** Restores the files of one thread to earlier states, and undoes that. */
 export class ThreadFiles {
   readonly #options: ThreadFilesOptions;
 
@@ -31,20 +31,20 @@ export class ThreadFiles {
     this.#options = options;
   }
 
-  /** Finishes what an earlier process left half done. The turns named here are still running. */
+  /** Completes the records that an earlier process left unfinished, except those of `running` turns. */
   async settle(running: ReadonlySet<string>): Promise<void> {
     const { records } = this.#options;
-    for (const place of records.cutOff()) if (!running.has(place.id)) await this.#settleTurn(place);
-    for (const { place, record } of records.unfinished()) await this.#settleApplied(place, record);
+    for (const key of records.unfinishedTurns()) if (!running.has(key.id)) await this.#settleTurn(key);
+    for (const { key, record } of records.unfinishedRestores()) await this.#settleApplied(key, record);
   }
 
-  /** What would have to be done to get back to the moment before these turns. */
+  /** Plans a restore to before these turns. */
   preview(turnIds: ReadonlySet<string>): { readonly plan: Plan; readonly saved: readonly string[] } {
     const { plan, saved } = this.#plan(turnIds, false);
     return { plan, saved };
   }
 
-  /** Gets back to the moment before these turns; the plan that is given holds what was really done. */
+  /** Restores the files to before these turns. The returned plan has what was actually done. */
   async restore(
     turnIds: ReadonlySet<string>,
     revertId: string,
@@ -53,7 +53,7 @@ export class ThreadFiles {
     return { plan: await this.#apply(plan, revertId, "revert"), saved };
   }
 
-  /** Takes a way back back. Undefined if none is known by this id. */
+  /** Undoes a restore. Undefined if there is none with this id. */
   async undo(revertId: string): Promise<Plan | undefined> {
     const records = this.#options.records.all();
     const record = records.find(({ id, kind }) => id === revertId && kind === "revert");
@@ -61,38 +61,38 @@ export class ThreadFiles {
     return this.#apply(planFiles([record], this.#view(true)), mintId(), "undo");
   }
 
-  #plan(turnIds: ReadonlySet<string>, keep: boolean): { plan: Plan; saved: readonly string[] } {
+  #plan(turnIds: ReadonlySet<string>, store: boolean): { plan: Plan; saved: readonly string[] } {
     const all = this.#options.records.all();
     const first = all.findIndex(({ id, kind }) => kind === "turn" && turnIds.has(id));
-    // Everything that was recorded since belongs to the way: also turns that were dropped before, and ways back.
+    // Includes everything recorded since, also turns that were reverted before, and those reverts.
     const records = first === -1 ? [] : all.slice(first);
     const saved = records.filter(({ id, kind }) => kind === "turn" && turnIds.has(id)).map(({ id }) => id);
-    return { plan: planFiles(records, this.#view(keep)), saved };
+    return { plan: planFiles(records, this.#view(store)), saved };
   }
 
-  /** With `keep` everything that is looked at can be brought back later. */
-  #view(keep: boolean): View {
-    const { tools } = this.#options;
+  /** With `store`, the current content is stored, so that the restore can be undone. */
+  #view(store: boolean): DiskView {
+    const { context } = this.#options;
     return {
-      present: (path, root) => guarded(() => presentState(tools, path, root, keep)),
-      children: (path, root) => childrenOf(tools, path, root),
-      isKept: (entry) => entry.kind !== "file" || guarded(() => tools.blobs.touch(entry.hash)),
+      current: (path, root) => guarded(() => currentState(context, path, root, store)),
+      children: (path, root) => childrenOf(context, path, root),
+      isStored: (entry) => entry.kind !== "file" || guarded(() => context.blobs.touch(entry.hash)),
     };
   }
 
   async #apply(plan: Plan, id: string, kind: RecordKind): Promise<Plan> {
     if (plan.steps.length === 0) return plan;
     const { records } = this.#options;
-    const place = records.next(id);
-    await records.intend(place, recordOf(plan.steps, id, kind)).catch((error: unknown) => {
+    const key = records.next(id);
+    await records.writeIntent(key, recordOf(plan.steps, id, kind)).catch((error: unknown) => {
       throw cannotSave(error);
     });
-    const { done, conflicts } = await this.#putAllBack(plan.steps, temporaryName(id));
-    await records.write(place, recordOf(done, id, kind)).catch(() => undefined);
+    const { done, conflicts } = await this.#restoreAll(plan.steps, temporaryName(id));
+    await records.write(key, recordOf(done, id, kind)).catch(() => undefined);
     return { ...plan, steps: done, conflicts: [...plan.conflicts, ...conflicts] };
   }
 
-  async #putAllBack(
+  async #restoreAll(
     steps: readonly Step[],
     temporary: string,
   ): Promise<{ done: Step[]; conflicts: Conflict[] }> {
@@ -101,38 +101,42 @@ export class ThreadFiles {
     const conflicts: Conflict[] = [];
     for (const step of steps) {
       if (slice.isOver) await slice.pause();
-      const result = await putBack(this.#options.tools, step, temporary);
+      const result = await restorePath(this.#options.context, step, temporary);
       if (result === "done") done.push(step);
       else conflicts.push([step.path, result]);
     }
-    for (const step of done.toReversed()) await finishFolder(this.#options.tools.disk, step);
+    for (const step of done.toReversed()) await restoreFolderMode(this.#options.context.disk, step);
     return { done, conflicts };
   }
 
-  async #settleTurn(place: RecordPlace): Promise<void> {
-    const { records, tools } = this.#options;
-    const lines = records.journal(place);
+  async #settleTurn(key: RecordKey): Promise<void> {
+    const { records, context } = this.#options;
+    const lines = records.journal(key);
     const roots = lines.flatMap((line) => ("roots" in line ? line.roots : []));
     if (roots.length === 0) {
-      records.drop(place);
+      records.discard(key);
       return;
     }
     const workspace = this.#options.workspace(roots);
-    const { changes, notSaved }: Aftermath = await afterwards(tools, workspace, beforeOf(lines, workspace));
-    await records.write(place, { id: place.id, kind: "turn", roots, changes, notSaved });
+    const { changes, notSaved }: TurnChanges = await changesOfTurn(
+      context,
+      workspace,
+      beforeOf(lines, workspace),
+    );
+    await records.write(key, { id: key.id, kind: "turn", roots, changes, notSaved });
   }
 
-  /** Only what was really put back counts as such. */
-  async #settleApplied(place: RecordPlace, record: FilesRecord): Promise<void> {
-    const { records, tools } = this.#options;
+  /** Keeps only the changes that were actually made. */
+  async #settleApplied(key: RecordKey, record: FilesRecord): Promise<void> {
+    const { records, context } = this.#options;
     const changes = record.changes.filter(({ path, after }) => {
       const root = rootOf(path, record.roots);
       if (root === undefined) return false;
-      dropTemporary(tools, path, root, temporaryName(record.id));
-      const present = presentState(tools, path, root, false);
+      dropTemporary(context, path, root, temporaryName(record.id));
+      const present = currentState(context, path, root, false);
       return present !== "blocked" && sameState(present, after);
     });
-    await records.write(place, { ...record, changes });
+    await records.write(key, { ...record, changes });
   }
 }
 
@@ -140,26 +144,26 @@ type Conflict = Plan["conflicts"][number];
 
 function recordOf(steps: readonly Step[], id: string, kind: RecordKind): FilesRecord {
   const roots = [...new Set(steps.map(({ root }) => root))];
-  const changes = steps.map(({ path, present, wanted }) => ({ path, before: present, after: wanted }));
+  const changes = steps.map(({ path, current, target }) => ({ path, before: current, after: target }));
   return { id, kind, roots, changes, notSaved: [] };
 }
 
-function beforeOf(lines: readonly JournalLine[], workspace: Workspace): Before {
-  const look = lines.flatMap((line) => ("look" in line ? line.look : []))[0];
-  const manifest = look === undefined ? undefined : workspace.read(look);
+function beforeOf(lines: readonly JournalLine[], workspace: Workspace): StateBefore {
+  const stored = lines.flatMap((line) => ("snapshot" in line ? line.snapshot : []))[0];
+  const snapshot = stored === undefined ? undefined : workspace.read(stored);
   const touched = new Map(
     lines.flatMap((line) => ("path" in line ? [[line.path, line.before] as const] : [])),
   );
   const notSaved = new Map(lines.flatMap((line) => ("notSaved" in line ? [line.notSaved] : [])));
-  // Without its base nobody knows what was there.
-  if (look !== undefined && manifest === undefined)
+  // Without its base the state before is unknown.
+  if (stored !== undefined && snapshot === undefined)
     for (const root of workspace.roots) notSaved.set(root, "failed");
-  return { touched, look: manifest, notSaved };
+  return { touched, snapshot, notSaved };
 }
 
-function childrenOf({ disk }: CaptureTools, path: string, root: string): readonly string[] {
-  const folder = HeldFolder.reach(disk, root, namesWithin(path, root));
-  if (!(folder instanceof HeldFolder)) return [];
+function childrenOf({ disk }: CaptureContext, path: string, root: string): readonly string[] {
+  const folder = OpenFolder.descend(disk, root, namesWithin(path, root));
+  if (!(folder instanceof OpenFolder)) return [];
   try {
     return disk.list(folder.pathOf(".")).map(({ name }) => `${path}/${name}`);
   } finally {
@@ -167,17 +171,17 @@ function childrenOf({ disk }: CaptureTools, path: string, root: string): readonl
   }
 }
 
-function dropTemporary({ disk }: CaptureTools, path: string, root: string, temporary: string): void {
-  const folder = HeldFolder.reach(disk, root, namesWithin(path, root).slice(0, -1));
-  if (!(folder instanceof HeldFolder)) return;
-  discard(disk, folder.pathOf(temporary));
+function dropTemporary({ disk }: CaptureContext, path: string, root: string, temporary: string): void {
+  const folder = OpenFolder.descend(disk, root, namesWithin(path, root).slice(0, -1));
+  if (!(folder instanceof OpenFolder)) return;
+  unlinkIfExists(disk, folder.pathOf(temporary));
   folder.close();
 }
 
-/** Nothing is put back that could not be brought back. */
-function guarded<Value>(look: () => Value): Value {
+/** Nothing is restored unless the current content could be stored first. */
+function guarded<Value>(read: () => Value): Value {
   try {
-    return look();
+    return read();
   } catch (error) {
     throw cannotSave(error);
   }

@@ -2,25 +2,25 @@ import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { isRecord, type NotSavedReason } from "@flint/protocol";
 
-/** What is at a path, so that it can be told from everything else and be made again. */
+/** What is at a path, in enough detail to compare and restore it. */
 export type Entry =
   | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number }
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "folder"; readonly mode: number }
-  /** Something that is not kept. `stamp` changes when its content does; a folder has none. */
+  /** Something that is not stored. `stamp` changes with its content; it is empty for a folder. */
   | { readonly kind: "unsaved"; readonly why: NotSavedReason; readonly stamp: string };
 
 /** What is at a path; undefined if nothing is. */
 export type State = Entry | undefined;
 
-/** One path that a turn changed, or a way back did. */
+/** One path that a turn or a restore changed. */
 export interface Change {
   readonly path: string;
   readonly before: State;
   readonly after: State;
 }
 
-/** Whether two states are the same in everything that would be put back. */
+/** Whether two states are equal in everything that a restore sets. */
 export function sameState(left: State, right: State): boolean {
   if (left === right) return true;
   if (left === undefined || right === undefined) return false;
@@ -36,19 +36,19 @@ export function sameState(left: State, right: State): boolean {
   }
 }
 
-/** Something that is not kept, with a stamp if it has content of its own. */
+/** An entry that is not stored, with a stamp if it has content of its own. */
 export function unsaved(why: NotSavedReason, stats: Stats | undefined): Entry {
   const stamp =
     stats === undefined || stats.isDirectory() ? "" : `${stats.size}:${stats.mtimeMs}:${stats.ino}`;
   return { kind: "unsaved", why, stamp };
 }
 
-/** The name of a content. */
+/** The hash that identifies content. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The bits of a mode that are put back. */
+/** The mode bits that are restored. */
 export function modeOf(stats: Stats): number {
   return stats.mode & 0o7777;
 }
@@ -75,7 +75,7 @@ export function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Whether a value that was read from a file tells what was at a path; null stands for nothing. */
+/** Whether a value that was read from a file is a state; null stands for nothing. */
 export function isStoredState(value: unknown): value is Entry | null {
   return value === null || isEntry(value);
 }

@@ -6,99 +6,102 @@ import { makeFolders, replaceFile } from "../disk/blobs.ts";
 import { type Disk, readFile } from "../disk/disk.ts";
 import { type Change, type Entry, isEntry, type State, sameState } from "./entry.ts";
 
-/** A path as it was found: what is there, and by what to see without reading it that it is still the same. */
-export interface Seen {
+/** A path as a scan found it, with the metadata that shows a later change without reading the content. */
+export interface ScannedEntry {
   readonly entry: Entry;
   readonly size: number;
   readonly modified: number;
   readonly changed: number;
   readonly inode: number;
   readonly mode: number;
-  /** False if it was changed so shortly before it was read that a later change might leave no trace. */
+  /** False if it changed so shortly before the scan that another change could leave the same timestamps. */
   readonly settled: boolean;
 }
 
-/** Everything that was found in some folders at one time. Does not change once it is made. */
+/** The result of one scan of some folders. Immutable. */
 export class Manifest {
-  readonly seen: ReadonlyMap<string, Seen>;
-  /** What was ignored in each folder, to know whether the same names are ignored again. */
+  readonly entries: ReadonlyMap<string, ScannedEntry>;
+  /** The ignore rules of each folder; unchanged rules ignore the same names again. */
   readonly rules: ReadonlyMap<string, IgnoreRules>;
 
-  constructor(seen: ReadonlyMap<string, Seen>, rules: ReadonlyMap<string, IgnoreRules> = new Map()) {
-    this.seen = seen;
+  constructor(
+    entries: ReadonlyMap<string, ScannedEntry>,
+    rules: ReadonlyMap<string, IgnoreRules> = new Map(),
+  ) {
+    this.entries = entries;
     this.rules = rules;
   }
 
-  /** What was at a path. "unknown": nobody looked, so it may have been anything. */
+  /** What was at a path; "unknown" if the scan did not include it. */
   stateOf(path: string): State | "unknown" {
-    const found = this.seen.get(path);
+    const found = this.entries.get(path);
     if (found !== undefined) return found.entry;
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-      const above = this.seen.get(path.slice(0, end))?.entry;
+      const above = this.entries.get(path.slice(0, end))?.entry;
       if (above === undefined) continue;
-      // A folder that was listed holds exactly what was found in it; behind anything else there was nothing to list.
+      // A folder that was listed contains exactly what was found in it; nothing else has children.
       return above.kind === "unsaved" && above.stamp === "" ? "unknown" : undefined;
     }
     return "unknown";
   }
 
-  /** Folders and what else was never looked into, so that nobody knows whether it changed. */
-  blindSpots(): [path: string, why: NotSavedReason][] {
-    const spots: [string, NotSavedReason][] = [];
-    for (const [path, { entry }] of this.seen) {
-      if (entry.kind === "unsaved" && entry.stamp === "") spots.push([path, entry.why]);
+  /** Everything that was skipped, so that changes in it go unnoticed. */
+  unscanned(): [path: string, why: NotSavedReason][] {
+    const skipped: [string, NotSavedReason][] = [];
+    for (const [path, { entry }] of this.entries) {
+      if (entry.kind === "unsaved" && entry.stamp === "") skipped.push([path, entry.why]);
     }
-    return spots;
+    return skipped;
   }
 }
 
-/** Whether a path is, without reading it, known to be as it was seen. */
-export function isUnchanged(seen: Seen, stats: Stats): boolean {
+/** Whether the metadata proves that a path has not changed since it was scanned. */
+export function isUnchanged(scanned: ScannedEntry, stats: Stats): boolean {
   return (
-    seen.settled &&
-    seen.modified === stats.mtimeMs &&
-    seen.changed === stats.ctimeMs &&
-    seen.size === stats.size &&
-    seen.inode === stats.ino &&
-    seen.mode === stats.mode
+    scanned.settled &&
+    scanned.modified === stats.mtimeMs &&
+    scanned.changed === stats.ctimeMs &&
+    scanned.size === stats.size &&
+    scanned.inode === stats.ino &&
+    scanned.mode === stats.mode
   );
 }
 
-/** The paths that differ. `present` tells of a path that the later look did not come to. */
+/** The paths that differ. `current` returns the state of a path that the later scan skipped. */
 export function changesBetween(
   before: Manifest,
   after: Manifest,
-  present: (path: string) => State,
+  current: (path: string) => State,
 ): readonly Change[] {
   const changes: Change[] = [];
   const add = (path: string, was: State, is: State) => {
     if (!sameState(was, is)) changes.push({ path, before: was, after: is });
   };
-  for (const [path, { entry }] of before.seen) {
-    const later = after.seen.get(path);
+  for (const [path, { entry }] of before.entries) {
+    const later = after.entries.get(path);
     if (later?.entry === entry) continue;
-    if (isBlind(entry)) continue;
-    add(path, entry, later === undefined || isBlind(later.entry) ? present(path) : later.entry);
+    if (isUnscanned(entry)) continue;
+    add(path, entry, later === undefined || isUnscanned(later.entry) ? current(path) : later.entry);
   }
-  for (const [path, { entry }] of after.seen) {
-    if (before.seen.has(path) || isBlind(entry)) continue;
+  for (const [path, { entry }] of after.entries) {
+    if (before.entries.has(path) || isUnscanned(entry)) continue;
     const was = before.stateOf(path);
     if (was !== "unknown") add(path, was, entry);
   }
   return changes;
 }
 
-/** Not looked at, whatever it is. */
-function isBlind(entry: Entry): boolean {
+/** Whether the scan skipped it, so that its content is unknown. */
+function isUnscanned(entry: Entry): boolean {
   return entry.kind === "unsaved" && entry.stamp === "";
 }
 
 const NAME = /^([0-9a-f-]{36})\.manifest$/;
-const LONGEST = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 type Line = readonly [string, Entry, number, number, number, number, number, boolean];
 
-/** The manifests of one workspace that outlive the process, newest last. A file holds one path a line. */
+/** The stored manifests of one workspace. A file has one line per path. */
 export class ManifestFiles {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -108,7 +111,7 @@ export class ManifestFiles {
     this.#folder = folder;
   }
 
-  /** The newest one that can be read. */
+  /** The newest manifest, if it can be read. */
   newest(): { readonly id: string; readonly manifest: Manifest } | undefined {
     const ids = this.ids();
     const id = ids.at(-1);
@@ -116,7 +119,7 @@ export class ManifestFiles {
     return id === undefined || manifest === undefined ? undefined : { id, manifest };
   }
 
-  /** In the order they were made. */
+  /** Their ids, oldest first. */
   ids(): readonly string[] {
     try {
       return this.#disk
@@ -129,34 +132,34 @@ export class ManifestFiles {
     }
   }
 
-  /** Undefined if it is not there or damaged. */
+  /** Undefined if it is missing or damaged. */
   read(id: string): Manifest | undefined {
     try {
-      const text = readFile(this.#disk, this.#pathOf(id), LONGEST)?.toString("utf8");
+      const text = readFile(this.#disk, this.#pathOf(id), MAX_BYTES)?.toString("utf8");
       return text === undefined ? undefined : parse(text);
     } catch {
-      // A manifest only saves work; without it everything is looked at anew.
+      // A manifest only saves work; without it everything is scanned again.
       return undefined;
     }
   }
 
-  /** Writes one and gives its id. */
+  /** Writes a manifest and returns its id. */
   async write(manifest: Manifest): Promise<string> {
     const id = mintId();
     const lines: string[] = [];
-    for (const [path, seen] of manifest.seen) lines.push(JSON.stringify(lineOf(path, seen)));
+    for (const [path, scanned] of manifest.entries) lines.push(JSON.stringify(lineOf(path, scanned)));
     makeFolders(this.#disk, this.#folder);
     await replaceFile(this.#disk, this.#pathOf(id), Buffer.from(`${lines.join("\n")}\n`));
     return id;
   }
 
-  /** Says that one is in use. False if it is not there any more. */
+  /** Marks a manifest as in use. False if it no longer exists. */
   touch(id: string): boolean {
     try {
       this.#disk.touch(this.#pathOf(id));
       return true;
     } catch {
-      // Whatever the reason, a new one is made.
+      // Whatever the reason, a new one is written.
       return false;
     }
   }
@@ -170,41 +173,41 @@ export class ManifestFiles {
 export function differences(base: Manifest, later: Manifest): [path: string, state: State][] {
   const found: [string, State][] = [];
   let added = 0;
-  for (const [path, { entry }] of later.seen) {
-    const known = base.seen.get(path);
+  for (const [path, { entry }] of later.entries) {
+    const known = base.entries.get(path);
     if (known === undefined) added += 1;
     if (known?.entry !== entry) found.push([path, entry]);
   }
-  if (later.seen.size === base.seen.size + added) return found;
-  for (const path of base.seen.keys()) if (!later.seen.has(path)) found.push([path, undefined]);
+  if (later.entries.size === base.entries.size + added) return found;
+  for (const path of base.entries.keys()) if (!later.entries.has(path)) found.push([path, undefined]);
   return found;
 }
 
-/** The later one again. It tells what was where, not whether it still is: nothing in it counts as looked at. */
+/** Applies differences to a manifest. Its entries do not count as scanned: they are read again by the next scan. */
 export function withDifferences(base: Manifest, found: readonly (readonly [string, State])[]): Manifest {
-  const seen = new Map(base.seen);
+  const entries = new Map(base.entries);
   for (const [path, entry] of found) {
-    if (entry === undefined) seen.delete(path);
-    else seen.set(path, { entry, size: 0, modified: 0, changed: 0, inode: 0, mode: 0, settled: false });
+    if (entry === undefined) entries.delete(path);
+    else entries.set(path, { entry, size: 0, modified: 0, changed: 0, inode: 0, mode: 0, settled: false });
   }
-  return new Manifest(seen);
+  return new Manifest(entries);
 }
 
-function lineOf(path: string, seen: Seen): Line {
-  const { entry, size, modified, changed, inode, mode, settled } = seen;
+function lineOf(path: string, scanned: ScannedEntry): Line {
+  const { entry, size, modified, changed, inode, mode, settled } = scanned;
   return [path, entry, size, modified, changed, inode, mode, settled];
 }
 
 function parse(text: string): Manifest | undefined {
-  const seen = new Map<string, Seen>();
+  const entries = new Map<string, ScannedEntry>();
   for (const line of text.split("\n")) {
     if (line === "") continue;
     const value: unknown = JSON.parse(line);
     if (!isLine(value)) return undefined;
     const [path, entry, size, modified, changed, inode, mode, settled] = value;
-    seen.set(path, { entry, size, modified, changed, inode, mode, settled });
+    entries.set(path, { entry, size, modified, changed, inode, mode, settled });
   }
-  return new Manifest(seen);
+  return new Manifest(entries);
 }
 
 function isLine(value: unknown): value is Line {

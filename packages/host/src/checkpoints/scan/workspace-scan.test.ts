@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { Blobs } from "../disk/blobs.ts";
-import { type DiskPlan, faultyDisk } from "../testing/fixture.ts";
+import { type FaultPlan, faultyDisk } from "../testing/fixture.ts";
 import type { Manifest } from "./manifest.ts";
 import { DEFAULT_LIMITS, type ScanOptions, scanWorkspace } from "./workspace-scan.ts";
 
-/** A folder with this many files of long ago, ten in each folder, and a way to look at it. */
+/** A folder with this many old files, ten in each subfolder, and a function to scan it. */
 async function repository(files: number) {
   const workspace = await temporaryFolder();
   const state = await temporaryFolder();
@@ -16,11 +16,11 @@ async function repository(files: number) {
       writeFileSync(workspace.join(`folder-${folder}`, `file-${file}`), `content ${folder % 7} ${file}`);
     }
   }
-  const plan: DiskPlan = { calls: [] };
+  const plan: FaultPlan = { calls: [] };
   const disk = faultyDisk(plan);
   const options: ScanOptions = {
     ...{ disk, blobs: new Blobs(disk, state.join("blobs")), limit: DEFAULT_LIMITS.file },
-    ...{ limits: DEFAULT_LIMITS, roots: [workspace.path], own: state.path },
+    ...{ limits: DEFAULT_LIMITS, roots: [workspace.path], stateFolder: state.path },
     signal: new AbortController().signal,
   };
   const look = async (previous?: Manifest) => {
@@ -30,31 +30,31 @@ async function repository(files: number) {
   return { workspace, plan, look, options };
 }
 
-/** Time stamps say nothing about files that were changed a moment ago; these wait until they do. */
+/** Waits until the timestamps of recently changed files can be relied on. */
 async function settledLook(look: (previous?: Manifest) => Promise<Manifest>): Promise<Manifest> {
   let manifest = await look();
-  while ([...manifest.seen.values()].some(({ entry, settled }) => entry.kind === "file" && !settled)) {
+  while ([...manifest.entries.values()].some(({ entry, settled }) => entry.kind === "file" && !settled)) {
     manifest = await look(manifest);
   }
   return manifest;
 }
 
-test("10,000 files are all found, and a later look reads only what changed", async () => {
+test("finds all of 10,000 files, and a later scan reads only what changed", async () => {
   const { workspace, plan, look } = await repository(10_000);
   const first = await settledLook(look);
-  expect([...first.seen.values()].filter(({ entry }) => entry.kind === "file")).toHaveLength(10_000);
+  expect([...first.entries.values()].filter(({ entry }) => entry.kind === "file")).toHaveLength(10_000);
   await look(first);
   expect(plan.calls.filter((call) => call === "open")).toHaveLength(0);
   writeFileSync(workspace.join("folder-3", "file-3"), "changed");
   rmSync(workspace.join("folder-4", "file-4"));
   const second = await look(first);
   expect(plan.calls.filter((call) => call === "readLink" || call === "read")).toHaveLength(1);
-  expect(second.seen.get(workspace.join("folder-5", "file-5"))).toBe(
-    first.seen.get(workspace.join("folder-5", "file-5")),
+  expect(second.entries.get(workspace.join("folder-5", "file-5"))).toBe(
+    first.entries.get(workspace.join("folder-5", "file-5")),
   );
 }, 60_000);
 
-test("a look lets others have their turn", async () => {
+test("a scan yields to other work", async () => {
   const { look } = await repository(3_000);
   let turns = 0;
   let isLooking = true;
@@ -70,18 +70,18 @@ test("a look lets others have their turn", async () => {
   expect(turns).toBeGreaterThan(3);
 });
 
-test("a file that was changed within the grain of its time stamp is read again", async () => {
+test("reads a file again that changed within the resolution of its timestamp", async () => {
   const { workspace, look } = await repository(10);
   const path = workspace.join("folder-0", "file-0");
   writeFileSync(path, "one");
   const first = await look();
-  // The same size; and where the clock is coarse, the same time.
+  // The same size and, where the clock is coarse, the same time.
   writeFileSync(path, "two");
   const second = await look(first);
-  expect(second.seen.get(path)?.entry).not.toEqual(first.seen.get(path)?.entry);
+  expect(second.entries.get(path)?.entry).not.toEqual(first.entries.get(path)?.entry);
 });
 
-test("a file whose times were set back is noticed all the same", async () => {
+test("notices a changed file whose times were reset", async () => {
   const { workspace, look } = await repository(10);
   const path = workspace.join("folder-0", "file-0");
   utimesSync(path, 1, 1);
@@ -89,16 +89,16 @@ test("a file whose times were set back is noticed all the same", async () => {
   writeFileSync(path, "CONTENT 0 0");
   utimesSync(path, 1, 1);
   const second = await look(first);
-  expect(second.seen.get(path)?.entry).not.toEqual(first.seen.get(path)?.entry);
+  expect(second.entries.get(path)?.entry).not.toEqual(first.entries.get(path)?.entry);
 });
 
-test("rules that ignore files hold from the repository down, and a changed rule holds at once", async () => {
+test("applies ignore rules from the repository root down, and a changed rule at once", async () => {
   const { workspace, look, options } = await repository(20);
   mkdirSync(workspace.join(".git"));
   writeFileSync(workspace.join(".gitignore"), "file-1\n");
   writeFileSync(workspace.join("folder-1", ".gitignore"), "!file-1\nfile-2\n");
   const kind = (manifest: Manifest, ...names: string[]) =>
-    manifest.seen.get(workspace.join(...names))?.entry.kind;
+    manifest.entries.get(workspace.join(...names))?.entry.kind;
   const first = await look();
   expect([kind(first, "folder-0", "file-1"), kind(first, "folder-1", "file-1")]).toEqual(["unsaved", "file"]);
   expect(kind(first, "folder-1", "file-2")).toBe("unsaved");

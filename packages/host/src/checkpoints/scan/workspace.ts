@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import { SerialQueue } from "@flint/core/async";
-import type { CaptureTools } from "./capture.ts";
+import type { CaptureContext } from "./capture.ts";
 import type { State } from "./entry.ts";
 import { differences, Manifest, ManifestFiles, withDifferences } from "./manifest.ts";
 import { type CheckpointLimits, scanWorkspace } from "./workspace-scan.ts";
 
-/** With more differences than this a new base costs less than carrying them along. */
-const MOST_DIFFERENCES = 2_000;
+/** With more differences than this, writing a new base is cheaper. */
+const MAX_DIFFERENCES = 2_000;
 
 /** What all workspaces share. */
-export interface WorkspaceTools extends CaptureTools {
+export interface WorkspaceOptions extends CaptureContext {
   readonly limits: CheckpointLimits;
-  /** Where manifests are kept, one folder for each set of roots. */
+  /** Where manifests are stored, one folder for each set of roots. */
   readonly folder: string;
-  /** Never looked into. */
-  readonly own: string;
+  /** Flint's own folder, which is never scanned. */
+  readonly stateFolder: string;
 }
 
-/** A look at a workspace as it is written down: a manifest that was stored, and what differed from it. */
-export interface StoredLook {
+/** A stored snapshot of a workspace: the id of a stored manifest, and the differences from it. */
+export interface StoredSnapshot {
   readonly base: string;
   readonly differences: readonly (readonly [path: string, state: State])[];
 }
@@ -26,16 +26,16 @@ export interface StoredLook {
 interface Compared {
   readonly base: Manifest;
   readonly manifest: Manifest;
-  readonly found: StoredLook["differences"];
+  readonly found: StoredSnapshot["differences"];
 }
 
-/** The folders of a turn, and what was last found in them, in this process or an earlier one. */
+/** The folders of a turn and their latest snapshot, from this process or an earlier one. */
 export class Workspace {
   readonly roots: readonly string[];
-  readonly #tools: WorkspaceTools;
+  readonly #options: WorkspaceOptions;
   readonly #files: ManifestFiles;
   readonly #queue = new SerialQueue();
-  /** A look that has not begun yet: everybody who wants one meanwhile can share it. */
+  /** A scan that has not started yet, shared by all callers until it does. */
   #awaited: Promise<Manifest> | undefined;
   #latest: Manifest | undefined;
   #base: { readonly id: string; readonly manifest: Manifest } | undefined;
@@ -43,43 +43,43 @@ export class Workspace {
   #isLoaded = false;
   readonly #closing = new AbortController();
 
-  constructor(tools: WorkspaceTools, roots: readonly string[]) {
-    this.#tools = tools;
+  constructor(options: WorkspaceOptions, roots: readonly string[]) {
+    this.#options = options;
     this.roots = roots;
     const name = createHash("sha256").update(roots.join("\0")).digest("hex").slice(0, 32);
-    this.#files = new ManifestFiles(tools.disk, `${tools.folder}/${name}`);
+    this.#files = new ManifestFiles(options.disk, `${options.folder}/${name}`);
   }
 
   /**
-   * Looks at everything and keeps what is new. One look at a time, and one for all who wait. Rejects for whoever does
-   * not want it any more; the look itself goes on, and the next one is the shorter for it.
+   * Scans the workspace and stores what is new. One scan at a time, shared by all waiting callers. Rejects when `signal`
+   * is aborted; the scan itself continues, which makes the next one shorter.
    */
-  async look(signal: AbortSignal): Promise<Manifest> {
+  async snapshot(signal: AbortSignal): Promise<Manifest> {
     signal.throwIfAborted();
     this.#awaited ??= this.#queue.run(() => {
       this.#awaited = undefined;
-      return this.#look();
+      return this.#takeSnapshot();
     });
     return unlessAborted(this.#awaited, signal);
   }
 
-  /** Stops what is under way. */
+  /** Stops a running scan. */
   close(): void {
     this.#closing.abort();
   }
 
-  /** Writes down what was found, so that it can be read after the end of this process. */
-  store(manifest: Manifest): Promise<StoredLook> {
+  /** Stores a snapshot, so that it outlives this process. */
+  store(manifest: Manifest): Promise<StoredSnapshot> {
     return this.#queue.run(() => this.#store(manifest));
   }
 
-  /** What was written down; undefined if its base is lost. */
-  read({ base, differences: found }: StoredLook): Manifest | undefined {
+  /** Reads a stored snapshot; undefined if its base is missing. */
+  read({ base, differences: found }: StoredSnapshot): Manifest | undefined {
     const manifest = this.#files.read(base);
     return manifest === undefined ? undefined : withDifferences(manifest, found);
   }
 
-  async #look(): Promise<Manifest> {
+  async #takeSnapshot(): Promise<Manifest> {
     const { signal } = this.#closing;
     this.#load();
     const found = await this.#scan(this.#latest ?? this.#base?.manifest, signal);
@@ -90,20 +90,20 @@ export class Workspace {
   }
 
   #scan(previous: Manifest | undefined, signal: AbortSignal): Promise<Manifest> {
-    const { disk, blobs, limit, limits, own } = this.#tools;
-    return scanWorkspace({ disk, blobs, limit, limits, own, roots: this.roots, signal }, previous);
+    const { disk, blobs, limit, limits, stateFolder } = this.#options;
+    return scanWorkspace({ disk, blobs, limit, limits, stateFolder, roots: this.roots, signal }, previous);
   }
 
-  /** Paths whose content was collected because nobody owned it any more. */
+  /** Paths whose content was swept because nothing referred to it any more. */
   #lost(manifest: Manifest): readonly string[] {
     if (this.#base === undefined) return [];
     return this.#differences(this.#base.manifest, manifest)
-      .filter(([, state]) => state?.kind === "file" && !this.#tools.blobs.touch(state.hash))
+      .filter(([, state]) => state?.kind === "file" && !this.#options.blobs.touch(state.hash))
       .map(([path]) => path);
   }
 
-  /** Asked for twice of nearly every look. */
-  #differences(base: Manifest, manifest: Manifest): StoredLook["differences"] {
+  /** Cached, because nearly every snapshot needs them twice. */
+  #differences(base: Manifest, manifest: Manifest): StoredSnapshot["differences"] {
     const known = this.#compared;
     if (known?.base === base && known.manifest === manifest) return known.found;
     const found = differences(base, manifest);
@@ -111,7 +111,7 @@ export class Workspace {
     return found;
   }
 
-  /** Contents named by a base that is there are never collected; if it is gone, nothing that it named can be relied on. */
+  /** The contents of an existing base are never swept; without it, none of them can be relied on. */
   #load(): void {
     if (this.#base !== undefined && this.#files.touch(this.#base.id)) return;
     if (this.#isLoaded) this.#latest = undefined;
@@ -120,11 +120,11 @@ export class Workspace {
     if (this.#base !== undefined && !this.#files.touch(this.#base.id)) this.#base = undefined;
   }
 
-  async #store(manifest: Manifest): Promise<StoredLook> {
+  async #store(manifest: Manifest): Promise<StoredSnapshot> {
     const base = this.#base;
     if (base !== undefined && this.#files.touch(base.id)) {
       const found = this.#differences(base.manifest, manifest);
-      if (found.length <= MOST_DIFFERENCES) return { base: base.id, differences: found };
+      if (found.length <= MAX_DIFFERENCES) return { base: base.id, differences: found };
     }
     const id = await this.#files.write(manifest);
     this.#base = { id, manifest };
@@ -133,13 +133,13 @@ export class Workspace {
 }
 
 function without(manifest: Manifest, paths: readonly string[]): Manifest {
-  const seen = new Map(manifest.seen);
-  for (const path of paths) seen.delete(path);
-  return new Manifest(seen, manifest.rules);
+  const entries = new Map(manifest.entries);
+  for (const path of paths) entries.delete(path);
+  return new Manifest(entries, manifest.rules);
 }
 
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, cancel } = abortion(signal);
+  const { promise: aborted, cancel } = rejectionOnAbort(signal);
   try {
     return await Promise.race([work, aborted]);
   } finally {
@@ -147,7 +147,7 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
   }
 }
 
-function abortion(signal: AbortSignal): { readonly promise: Promise<never>; cancel(): void } {
+function rejectionOnAbort(signal: AbortSignal): { readonly promise: Promise<never>; cancel(): void } {
   let cancel = () => {};
   const promise = new Promise<never>((_resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -4,7 +4,7 @@ import { mintId } from "@flint/protocol";
 import { type Disk, NODE_DISK } from "../disk/disk.ts";
 import { FileCheckpoints, type FileCheckpointsOptions } from "../file-checkpoints.ts";
 
-/** A folder that is gone with its test. */
+/** A folder that is deleted after its test. */
 interface TestFolder {
   readonly path: string;
   join(...parts: readonly string[]): string;
@@ -12,26 +12,29 @@ interface TestFolder {
 
 const NEVER = new AbortController().signal;
 
-/** A workspace and checkpoints of it, gone with the test. */
-export class Workbench {
+/** A workspace and its checkpoints, deleted after the test. */
+export class CheckpointFixture {
   readonly workspace: TestFolder;
   readonly state: TestFolder;
   readonly threadId = "thread";
   readonly failures: unknown[] = [];
   checkpoints: FileCheckpoints;
 
-  private constructor(workspace: TestFolder, state: TestFolder, options: WorkbenchOptions) {
+  private constructor(workspace: TestFolder, state: TestFolder, options: CheckpointFixtureOptions) {
     this.workspace = workspace;
     this.state = state;
     this.checkpoints = new FileCheckpoints({ root: state.path, ...options });
   }
 
-  static async make(folder: () => Promise<TestFolder>, options: WorkbenchOptions = {}): Promise<Workbench> {
-    return new Workbench(await folder(), await folder(), options);
+  static async make(
+    folder: () => Promise<TestFolder>,
+    options: CheckpointFixtureOptions = {},
+  ): Promise<CheckpointFixture> {
+    return new CheckpointFixture(await folder(), await folder(), options);
   }
 
-  /** Another process on the same folders. */
-  restart(options: WorkbenchOptions = {}): void {
+  /** Continues like another process with the same folders. */
+  restart(options: CheckpointFixtureOptions = {}): void {
     this.checkpoints = new FileCheckpoints({ root: this.state.path, ...options });
   }
 
@@ -41,7 +44,7 @@ export class Workbench {
     return this.checkpoints.begin({ threadId, turnId, roots, ephemeral: false, onError: failed });
   }
 
-  /** A turn that runs a command which does this. Gives its id. */
+  /** Runs a turn with a command that does `work`. Returns its id. */
   async command(work: () => unknown): Promise<string> {
     const turnId = mintId();
     const turn = await this.begin(turnId);
@@ -51,7 +54,7 @@ export class Workbench {
     return turnId;
   }
 
-  /** A turn that edits these files. Gives its id. */
+  /** Runs a turn that edits these files. Returns its id. */
   async edit(paths: readonly string[], work: () => unknown): Promise<string> {
     const turnId = mintId();
     const turn = await this.begin(turnId);
@@ -74,12 +77,12 @@ export class Workbench {
     return this.checkpoints.undo(this.threadId, revertId, this.workspace.path);
   }
 
-  /** Everything in the workspace: content or target, and mode, by path. */
-  picture(): Record<string, string> {
-    return pictureOf(this.workspace.path, "");
+  /** Everything in the workspace by path: its mode with its content, or the target of a link. */
+  contents(): Record<string, string> {
+    return contentsOf(this.workspace.path, "");
   }
 
-  /** The names in a folder of the checkpoints, at any depth. */
+  /** The file names in a checkpoint folder, at any depth. */
   stored(folder: string): string[] {
     const path = this.state.join("checkpoints", folder);
     if (!existsSync(path)) return [];
@@ -89,42 +92,42 @@ export class Workbench {
   }
 }
 
-/** How checkpoints of a test differ. */
-export type WorkbenchOptions = Omit<FileCheckpointsOptions, "root">;
+/** The options of a test. */
+export type CheckpointFixtureOptions = Omit<FileCheckpointsOptions, "root">;
 
-function pictureOf(folder: string, prefix: string): Record<string, string> {
-  const picture: Record<string, string> = {};
+function contentsOf(folder: string, prefix: string): Record<string, string> {
+  const contents: Record<string, string> = {};
   for (const name of readdirSync(folder, { encoding: "latin1" })) {
     const path = Buffer.from(`${Buffer.from(folder).toString("latin1")}/${name}`, "latin1");
     const stats = lstatSync(path);
     const mode = (stats.mode & 0o7777).toString(8);
-    if (stats.isSymbolicLink()) picture[prefix + name] = `-> ${readlinkSync(path)}`;
+    if (stats.isSymbolicLink()) contents[prefix + name] = `-> ${readlinkSync(path)}`;
     else if (stats.isDirectory()) {
-      picture[`${prefix}${name}/`] = mode;
-      Object.assign(picture, pictureOf(path.toString("utf8"), `${prefix}${name}/`));
-    } else picture[prefix + name] = `${mode} ${readFileSync(path, "latin1")}`;
+      contents[`${prefix}${name}/`] = mode;
+      Object.assign(contents, contentsOf(path.toString("utf8"), `${prefix}${name}/`));
+    } else contents[prefix + name] = `${mode} ${readFileSync(path, "latin1")}`;
   }
-  return picture;
+  return contents;
 }
 
-/** What goes wrong with a disk. It may be changed while it is in use. */
-export interface DiskPlan {
-  /** The error code with which a call fails, or "crash": from then on nothing happens any more. */
+/** Which calls fail. May be changed while the disk is in use. */
+export interface FaultPlan {
+  /** The error code of a failing call, or "crash": from then on every call throws. */
   fails?: ((call: string, path: string, count: number) => string | undefined) | undefined;
   /** Names of the calls that were made, in order. */
   readonly calls: string[];
 }
 
-/** The calls after which a disk is not what it was before. */
+/** The calls that change the disk. */
 export const CHANGING_CALLS: ReadonlySet<string> = new Set([
   ...["write", "setMode", "makeLink", "makeFolder", "rename", "unlink", "removeFolder"],
 ]);
 
-/** A process that was killed does nothing more; a test that meets this knows that it would not have gone on. */
+/** Thrown by every call after a crash, when a killed process would do nothing more. */
 export class Crash extends Error {}
 
-/** The disk of the machine, with faults. */
-export function faultyDisk(plan: DiskPlan): Disk {
+/** The machine's disk with injected faults. */
+export function faultyDisk(plan: FaultPlan): Disk {
   let hasCrashed = false;
   return new Proxy(NODE_DISK, {
     get(target, name) {
@@ -137,7 +140,7 @@ export function faultyDisk(plan: DiskPlan): Disk {
           hasCrashed = true;
           throw new Crash("the process was killed");
         }
-        // These tests end processes, not the power supply.
+        // These tests kill processes; they do not cut the power.
         if (name === "sync" && code === undefined) return Promise.resolve();
         if (code !== undefined) throw Object.assign(new Error(`${code}: injected, ${name}`), { code });
         return Reflect.apply(call, target, given);

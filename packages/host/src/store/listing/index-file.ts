@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { isId, isRecord, type Thread } from "@flint/protocol";
 import { type FileSystem, isTemporary, OPEN, openPrivate, replaceFile } from "../file-system.ts";
-import { takeLock } from "../lock.ts";
+import { acquireLock } from "../lock.ts";
 import { isThread, wellFormed } from "../log/record.ts";
 import type { ListedThread } from "./thread-list.ts";
 
 const ATTEMPTS = 3;
 const NAME = "index.jsonl";
 
-/** A line of the index: how a thread is listed now, or that it is gone. */
+/** A line of the index: the current list entry of a thread, or undefined if it was deleted. */
 export interface IndexLine {
   readonly id: string;
   readonly entry: ListedThread | undefined;
@@ -20,8 +20,8 @@ interface OpenFile {
 }
 
 /**
- * The list of threads as a file to which several processes append and which one of them may replace by a shorter one.
- * It may be lost at any time: the folders of the threads tell the same.
+ * The list of threads as a file that several processes append to, and that one of them may compact. It may be lost at any
+ * time: it can be rebuilt from the folders of the threads.
  */
 export class IndexFile {
   readonly #files: FileSystem;
@@ -38,18 +38,18 @@ export class IndexFile {
     this.#path = join(root, NAME);
   }
 
-  /** How many lines were read of the present file. */
+  /** How many lines of the current file were read. */
   get lines(): number {
     return this.#lines;
   }
 
   /** Appends lines; throws if that is not possible. */
   append(lines: readonly IndexLine[]): void {
-    // A line end before them keeps them apart from what another process may have left half-written.
+    // The leading line end separates them from a line that another process may have left incomplete.
     this.#appendBytes(Buffer.from(`\n${lines.map(encodeLine).join("\n")}\n`, "utf8"));
   }
 
-  /** Lines that nobody read yet. `replaced`: this is another file than the last time, and they are all it has. */
+  /** The lines added since the last call. `replaced`: the file is another one, and these are all its lines. */
   readNew(): { replaced: boolean; lines: IndexLine[] } {
     const stats = this.#files.lstatSync(this.#path);
     if (stats === undefined) return this.#restart(0, Buffer.alloc(0));
@@ -65,15 +65,15 @@ export class IndexFile {
     }
   }
 
-  /** All lines, also those that were read before. */
+  /** All lines, including those that were read before. */
   readAll(): IndexLine[] {
     this.#inode = undefined;
     return this.readNew().lines;
   }
 
-  /** Replaces the file by one that holds only these entries, unless another process does so already. */
+  /** Replaces the file by one with only these entries, unless another process is doing so. */
   async compact(entries: readonly ListedThread[]): Promise<void> {
-    const attempt = await takeLock(this.#files, this.#root, "index.lock");
+    const attempt = await acquireLock(this.#files, this.#root, "index.lock");
     if (!("lock" in attempt)) return;
     try {
       await this.#removeTemporary();
@@ -98,7 +98,7 @@ export class IndexFile {
         done += count;
       }
       if (this.#files.lstatSync(this.#path)?.ino === inode) return;
-      // Another process replaced the file meanwhile: the new one may be without these lines.
+      // Another process replaced the file meanwhile, and the new one may lack these lines.
       this.close();
     }
   }
@@ -127,7 +127,7 @@ export class IndexFile {
     return bytes.subarray(0, filled);
   }
 
-  /** Whole lines only: the rest may still be on its way. */
+  /** Complete lines only: the rest may still be being written. */
   #take(bytes: Buffer): IndexLine[] {
     const length = bytes.lastIndexOf("\n") + 1;
     this.#readTo += length;
@@ -151,7 +151,7 @@ export class IndexFile {
       this.#inode = this.#files.lstatSync(this.#path)?.ino;
       this.#readTo = bytes.length;
       this.#lines = lines.length;
-      // What was appended to the old file until now is in none of the entries; later writers notice the new file.
+      // Lines appended to the old file meanwhile are not among the entries; later writers notice the new file.
       const late = this.#readFrom(old, readTo, this.#files.fstatSync(old).size);
       if (late.length > 0) this.#appendBytes(Buffer.concat([late, Buffer.from("\n")]));
     } finally {
@@ -180,7 +180,7 @@ function decodeLine(text: string): IndexLine | undefined {
       return undefined;
     return { id: value.id, entry: { thread: listed(thread, value.id), createdAtMs, updatedAtMs } };
   } catch {
-    // Torn or garbled: the thread it was about is found by its folder.
+    // Torn or damaged: the thread is found by its folder.
     return undefined;
   }
 }

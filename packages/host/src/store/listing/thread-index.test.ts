@@ -9,7 +9,7 @@ import { type FaultPlan, faultyFiles } from "../testing/faulty-files.ts";
 
 interface Arranged {
   readonly folder: TemporaryFolder;
-  /** Another store on the same folder, as another process has it. */
+  /** Another store on the same folder, like that of another process. */
   another(plan?: FaultPlan): JsonlStore;
 }
 
@@ -37,7 +37,7 @@ const LINES = (folder: TemporaryFolder): string[] =>
     .filter((line) => line !== "");
 
 describe("the list of threads", () => {
-  test("is made again when its file is lost", async () => {
+  test("is rebuilt when its file is lost", async () => {
     const { folder, another } = await arrange();
     await write(another(), "a", "b");
     await rm(folder.join("index.jsonl"));
@@ -45,7 +45,7 @@ describe("the list of threads", () => {
     expect(LINES(folder)).toHaveLength(2);
   });
 
-  test("is made again when its file is lost while it is in use", async () => {
+  test("is rebuilt when its file is lost while it is in use", async () => {
     const { folder, another } = await arrange();
     const store = another();
     await write(store, "a", "b");
@@ -69,14 +69,14 @@ describe("the list of threads", () => {
     expect(await listed(another())).toEqual(["a name of a", "b name of b", "c name of c"]);
   });
 
-  test("drops a thread whose folder is gone", async () => {
+  test("drops a thread whose folder was deleted", async () => {
     const { folder, another } = await arrange();
     await write(another(), "a", "b");
     await rm(folder.join("threads/a"), { recursive: true });
     expect(await listed(another())).toEqual(["b name of b"]);
   });
 
-  test("does not show a log that was never used", async () => {
+  test("does not list a log without events", async () => {
     const { folder, another } = await arrange();
     const store = another();
     await (await store.create("a")).close();
@@ -99,7 +99,7 @@ describe("the list of threads", () => {
     expect(await listed(store)).toEqual(["a renamed", "c name of c"]);
   });
 
-  test("reads only what is new, and nothing at all when nothing is", async () => {
+  test("reads only new lines", async () => {
     const { another } = await arrange();
     const plan: FaultPlan = { calls: [] };
     const store = another(plan);
@@ -110,7 +110,7 @@ describe("the list of threads", () => {
     expect(plan.calls).toEqual(["lstatSync"]);
   });
 
-  test("is kept short", async () => {
+  test("is compacted", async () => {
     const { folder, another } = await arrange();
     const [store, other] = [another(), another()];
     await write(store, "a", "b");
@@ -120,14 +120,14 @@ describe("the list of threads", () => {
     expect(await listed(store)).toHaveLength(2);
     await store.close();
     expect(LINES(folder)).toHaveLength(2);
-    // Who has the old file open still writes to the new one.
+    // A process with the old file open still writes to the new one.
     await write(other, "c");
     expect(await listed(other)).toEqual(["a name of a", "b name of b", "c name of c"]);
     expect(await listed(another())).toEqual(["a name of a", "b name of b", "c name of c"]);
     expect(statSync(folder.join("index.jsonl")).mode & 0o777).toBe(0o600);
   });
 
-  test("loses no change that is made while it is being shortened", async () => {
+  test("loses no change that is made during compaction", async () => {
     const { folder, another } = await arrange();
     const plan: FaultPlan = { calls: [] };
     const [store, other] = [another(plan), another()];
@@ -135,7 +135,7 @@ describe("the list of threads", () => {
     await listed(store);
     await appendFile(folder.join("index.jsonl"), `${LINES(folder)[0]}\n`.repeat(3000));
     const { writer, state } = await other.open("a");
-    // The last moment before the short file takes the place of the long one.
+    // Right before the compacted file replaces the long one.
     plan.fails = (call) => {
       if (call === "rename") writer.checkpoint({ ...state, thread: { ...state.thread, name: "renamed" } });
       return undefined;
@@ -147,7 +147,7 @@ describe("the list of threads", () => {
     expect(await listed(another())).toEqual(["a renamed", "b name of b"]);
   });
 
-  test("is right in memory while the disk is full, and on the disk afterwards", async () => {
+  test("is correct in memory while the disk is full, and on the disk afterwards", async () => {
     const { another } = await arrange();
     const plan: FaultPlan = { calls: [] };
     const store = another(plan);
@@ -177,7 +177,7 @@ describe("many threads", () => {
     await writeFile(folder.join("index.jsonl"), `${lines.join("\n")}\n`);
   }
 
-  test("a thousand of them are listed at once and paged through, each once [P08]", async () => {
+  test("lists a thousand threads at once and pages through them, each once [P08]", async () => {
     const { folder, another } = await arrange();
     for (const id of ids(1000)) mkdirSync(folder.join("threads", id), { recursive: true });
     await writeIndex(folder, 1000);
@@ -192,10 +192,10 @@ describe("many threads", () => {
     }
   });
 
-  test("the first page of ten thousand comes within five milliseconds, also after a change", async () => {
+  test("returns the first page of ten thousand within five milliseconds, also after a change", async () => {
     const { folder } = await arrange();
     await writeIndex(folder, 10_000);
-    // Ten thousand real folders would only cost time here: nothing but their names is looked at.
+    // Ten thousand real folders would only cost time here: only their names are read.
     const folders = ids(10_000).map((name) => ({ name, isDirectory: () => true }));
     const files = { ...NODE_FILES, readdir: async () => folders };
     const store = new JsonlStore({ root: folder.path, durability: "relaxed", files });

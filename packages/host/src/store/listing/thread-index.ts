@@ -6,55 +6,55 @@ import type { FileSystem } from "../file-system.ts";
 import { IndexFile, type IndexLine } from "./index-file.ts";
 import { type ListedThread, ThreadList } from "./thread-list.ts";
 
-const READ_AT_ONCE = 8;
+const CONCURRENT_READS = 8;
 const SPARE_LINES = 1000;
 
-/** What the index must be told about the store it belongs to. */
-export interface IndexedStore {
+/** What the index needs of its store. */
+export interface ThreadIndexOptions {
   readonly files: FileSystem;
   readonly root: string;
-  /** The folder that holds the folders of the threads. */
+  /** The folder that contains the thread folders. */
   readonly threads: string;
-  /** How a thread that the index does not know is listed; undefined if it is not, or not yet. */
-  describe(threadId: string): Promise<Description | undefined>;
+  /** Describes a thread that is missing from the index; undefined if it is not to be listed yet. */
+  describe(threadId: string): Promise<ThreadDescription | undefined>;
 }
 
-/** What was found out about a thread. What is not certain is shown but not remembered. */
-export interface Description {
+/** The description of a thread. If it is not certain, it is listed but not stored. */
+export interface ThreadDescription {
   readonly entry: ListedThread;
   readonly isCertain: boolean;
 }
 
 const REMOVED = ".removed-";
 
-/** What the folder of a thread is called on its way out; no thread can have this name. */
+/** The name of a thread folder while it is being deleted; no thread can have it. */
 export function removedName(threadId: string): string {
   return `${REMOVED}${threadId}-${randomBytes(8).toString("hex")}`;
 }
 
-/** The list of all threads: read when it is first needed, then kept in memory and in a file beside the threads. */
+/** The list of all threads: read on first use, then cached in memory and in a file beside the threads. */
 export class ThreadIndex {
-  readonly #store: IndexedStore;
+  readonly #options: ThreadIndexOptions;
   readonly #file: IndexFile;
   readonly #list = new ThreadList();
-  /** What the disk refused to take; it is newer than anything in the file. */
+  /** Lines that could not be written; newer than anything in the file. */
   readonly #unwritten = new Map<string, IndexLine>();
   #isLoaded = false;
   #loading: Promise<void> | undefined;
   #compacting: Promise<void> | undefined;
 
-  constructor(store: IndexedStore) {
-    this.#store = store;
+  constructor(store: ThreadIndexOptions) {
+    this.#options = store;
     this.#file = new IndexFile(store.files, store.root);
   }
 
-  /** Lists a thread like this from now on. Never throws. */
+  /** Adds or updates the entry of a thread. Never throws. */
   record(entry: ListedThread): void {
     if (this.#isLoaded) this.#list.set(entry);
     this.#write([{ id: entry.thread.id, entry }]);
   }
 
-  /** Lists a thread no more. Never throws. */
+  /** Removes a thread from the list. Never throws. */
   forget(threadId: string): void {
     this.#list.delete(threadId);
     this.#write([{ id: threadId, entry: undefined }]);
@@ -77,7 +77,7 @@ export class ThreadIndex {
       this.#file.append([...this.#unwritten.values()]);
       this.#unwritten.clear();
     } catch {
-      // The memory is right, and the next change of any thread tries again.
+      // The list in memory is correct, and the next change of any thread tries again.
     }
   }
 
@@ -91,7 +91,7 @@ export class ThreadIndex {
     this.#compactIfLong();
   }
 
-  /** Learns what other processes changed. False if the file is another one, so that all is to be read again. */
+  /** Applies the changes of other processes. False if the file was replaced and has to be read again. */
   #applyNew(): boolean {
     const { replaced, lines } = this.#file.readNew();
     if (!replaced) this.#apply([...lines, ...this.#unwritten.values()]);
@@ -107,7 +107,7 @@ export class ThreadIndex {
 
   async #load(): Promise<void> {
     const folders = await this.#threadFolders();
-    // From here to the next await nothing else can happen, so no change falls between the file and the list.
+    // No await from here until the list is complete, so that no change is missed.
     const lines = this.#file.readAll();
     this.#list.clear();
     this.#apply([...lines, ...this.#unwritten.values()]);
@@ -117,12 +117,12 @@ export class ThreadIndex {
   }
 
   async #threadFolders(): Promise<Set<string>> {
-    const { files, threads } = this.#store;
+    const { files, threads } = this.#options;
     const names = new Set<string>();
     for (const entry of await files.readdir(threads)) {
       const isFolder = entry.isDirectory();
       if (isFolder && isId(entry.name)) names.add(entry.name);
-      // A removal that a crash interrupted is finished; it does no harm if that fails again.
+      // Completes a removal that a crash interrupted; failing again does no harm.
       if (isFolder && entry.name.startsWith(REMOVED))
         await files.removeTree(join(threads, entry.name)).catch(() => {});
     }
@@ -130,10 +130,10 @@ export class ThreadIndex {
   }
 
   #dropWithoutFolder(folders: ReadonlySet<string>): void {
-    const { files, threads } = this.#store;
+    const { files, threads } = this.#options;
     for (const threadId of this.#list.ids()) {
       if (folders.has(threadId)) continue;
-      // It may have been made after the folders were looked at.
+      // It may have been created after the folders were read.
       if (files.lstatSync(join(threads, threadId))?.isDirectory() !== true) this.#list.delete(threadId);
     }
   }
@@ -142,14 +142,14 @@ export class ThreadIndex {
     const added: IndexLine[] = [];
     const work = async (): Promise<void> => {
       for (let id = threadIds.pop(); id !== undefined; id = threadIds.pop()) {
-        const description = await this.#store.describe(id);
+        const description = await this.#options.describe(id);
         if (description === undefined || this.#list.has(id)) continue;
         const { entry, isCertain } = description;
         this.#list.set(entry);
         if (isCertain) added.push({ id, entry });
       }
     };
-    await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
+    await Promise.all(Array.from({ length: CONCURRENT_READS }, work));
     if (added.length > 0) this.#write(added);
   }
 
@@ -157,7 +157,7 @@ export class ThreadIndex {
     if (this.#compacting !== undefined || this.#file.lines <= 2 * this.#list.size + SPARE_LINES) return;
     this.#compacting = this.#file
       .compact(this.#list.entries())
-      // A long index is only slower; the next look at the list tries again.
+      // A long index is only slower; the next listing tries again.
       .catch(() => {})
       .finally(() => {
         this.#compacting = undefined;

@@ -2,12 +2,12 @@ import type { Page, ThreadQuery } from "@flint/core/ports";
 import { FlintError, type Thread, type ThreadState } from "@flint/protocol";
 import type { ThreadTimes } from "../log/fold.ts";
 
-/** What a list knows of a thread. */
+/** A thread as it is listed. */
 export interface ListedThread extends ThreadTimes {
   readonly thread: Thread;
 }
 
-/** How a thread is listed. The milliseconds are used where they agree with the seconds that the thread shows. */
+/** The list entry of a thread. Milliseconds are used where they agree with the thread's seconds. */
 export function listedThread(state: ThreadState, times: ThreadTimes): ListedThread {
   const thread: Thread = { ...state.thread, status: { type: "notLoaded" } };
   return {
@@ -26,11 +26,11 @@ type SortKey = ThreadQuery["sortKey"];
 interface Row {
   readonly id: string;
   entry: ListedThread;
-  /** What a search looks at; made when somebody searches. */
-  text: string | undefined;
+  /** The text that a search matches; computed by the first search. */
+  searchable: string | undefined;
 }
 
-/** Threads in memory, in both orders, ready to be paged through. */
+/** Threads in memory, in both orders, for paging. */
 export class ThreadList {
   readonly #rows = new Map<string, Row>();
   readonly #orders = { createdAt: new Order("createdAt"), updatedAt: new Order("updatedAt") };
@@ -51,13 +51,13 @@ export class ThreadList {
     return this.#rows.has(threadId);
   }
 
-  /** Adds a thread, or changes what is known of it. */
+  /** Adds or updates a thread. */
   set(entry: ListedThread): void {
     const { id } = entry.thread;
     const known = this.#rows.get(id);
-    const row = known ?? { id, entry, text: undefined };
+    const row = known ?? { id, entry, searchable: undefined };
     row.entry = entry;
-    row.text = undefined;
+    row.searchable = undefined;
     this.#rows.set(id, row);
     for (const order of Object.values(this.#orders)) {
       if (known === undefined) order.add(row);
@@ -75,7 +75,7 @@ export class ThreadList {
     for (const order of Object.values(this.#orders)) order.clear();
   }
 
-  /** One page; pages that follow each other's cursors hold every thread once. */
+  /** One page. Following the cursors returns every thread once. */
   page(query: ThreadQuery): Page<Thread> {
     const { sortKey, limit } = query;
     const rows = this.#orders[sortKey].sorted();
@@ -92,7 +92,7 @@ export class ThreadList {
   }
 }
 
-/** The rows by one time, oldest first; sorted again only when somebody looks after a change. */
+/** The rows ordered by one time, oldest first; sorted only when they are read after a change. */
 class Order {
   readonly #key: SortKey;
   #rows: Row[] = [];
@@ -120,20 +120,20 @@ class Order {
 
   sorted(): readonly Row[] {
     if (this.#stale)
-      this.#rows.sort((left, right) => compare(placeOf(left, this.#key), placeOf(right, this.#key)));
+      this.#rows.sort((left, right) => compare(positionOf(left, this.#key), positionOf(right, this.#key)));
     this.#stale = false;
     return this.#rows;
   }
 }
 
-/** A place in an order: a time, and the id of the thread because times may be equal. */
-type Place = readonly [milliseconds: number, id: string];
+/** A position in an order: a time, and the id of the thread because times may be equal. */
+type Position = readonly [milliseconds: number, id: string];
 
-function placeOf({ entry, id }: Row, key: SortKey): Place {
+function positionOf({ entry, id }: Row, key: SortKey): Position {
   return [key === "createdAt" ? entry.createdAtMs : entry.updatedAtMs, id];
 }
 
-function compare(left: Place, right: Place): number {
+function compare(left: Position, right: Position): number {
   if (left[0] !== right[0]) return left[0] - right[0];
   if (left[1] === right[1]) return 0;
   return left[1] < right[1] ? -1 : 1;
@@ -141,10 +141,10 @@ function compare(left: Place, right: Place): number {
 
 function cursorAfter(found: readonly Row[], key: SortKey): string | undefined {
   const last = found.at(-1);
-  return last === undefined ? undefined : encodeCursor([key, ...placeOf(last, key)]);
+  return last === undefined ? undefined : encodeCursor([key, ...positionOf(last, key)]);
 }
 
-function decodePlace(cursor: string, key: SortKey): Place {
+function decodePosition(cursor: string, key: SortKey): Position {
   const value = decodeCursor(cursor);
   if (!Array.isArray(value) || value[0] !== key) throw invalidCursor();
   const [, milliseconds, id]: unknown[] = value;
@@ -152,17 +152,17 @@ function decodePlace(cursor: string, key: SortKey): Place {
   return [milliseconds, id];
 }
 
-/** Where the rows begin that a query wants. */
+/** The index of the first row of a page. */
 function firstIndex(rows: readonly Row[], { cursor, sortKey, sortDirection }: ThreadQuery): number {
   const isAscending = sortDirection === "asc";
   if (cursor === undefined) return isAscending ? 0 : rows.length - 1;
-  const place = decodePlace(cursor, sortKey);
-  const isBefore = (row: Row): boolean => compare(placeOf(row, sortKey), place) < (isAscending ? 1 : 0);
+  const position = decodePosition(cursor, sortKey);
+  const isBefore = (row: Row): boolean => compare(positionOf(row, sortKey), position) < (isAscending ? 1 : 0);
   const count = countWhile(rows, isBefore);
   return isAscending ? count : count - 1;
 }
 
-/** How many rows at the start satisfy a test that none of the others satisfies. */
+/** The number of leading rows that satisfy a test which no later row satisfies. */
 function countWhile(rows: readonly Row[], test: (row: Row) => boolean): number {
   let low = 0;
   let high = rows.length;
@@ -185,30 +185,30 @@ function filterOf({ archived, cwd, searchTerm }: ThreadQuery): (row: Row) => boo
 }
 
 function searchText(row: Row): string {
-  row.text ??= `${row.entry.thread.name ?? ""}\n${row.entry.thread.preview}`.toLowerCase();
-  return row.text;
+  row.searchable ??= `${row.entry.thread.name ?? ""}\n${row.entry.thread.preview}`.toLowerCase();
+  return row.searchable;
 }
 
 function threadsOf(rows: readonly Row[]): Thread[] {
   return rows.map((row) => row.entry.thread);
 }
 
-/** Makes an opaque place in a list out of any JSON value. */
+/** Encodes a JSON value as an opaque cursor. */
 export function encodeCursor(value: unknown): string {
   return Buffer.from(JSON.stringify(value), "utf8").toString("base64url");
 }
 
-/** The value of a cursor, or undefined if it is not one. */
+/** Decodes a cursor; undefined if it is invalid. */
 export function decodeCursor(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
   } catch {
-    // Not one of ours.
+    // Not a cursor of this store.
     return undefined;
   }
 }
 
-/** A cursor that no page of this list gave out. */
+/** The error for a cursor that no page of this list returned. */
 export function invalidCursor(): FlintError {
   const message = "The cursor is not valid for this list; leave it out to start at the first page.";
   return new FlintError("invalidParams", message, { field: "cursor" });

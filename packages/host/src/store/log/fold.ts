@@ -11,7 +11,7 @@ import {
   type Turn,
 } from "@flint/protocol";
 
-/** When a thread began and when it last worked, in unix milliseconds: a thread itself knows only seconds. */
+/** When a thread was created and last worked, in unix milliseconds; the thread itself has only seconds. */
 export interface ThreadTimes {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -25,13 +25,13 @@ export function timesAfter(times: ThreadTimes, type: EventBody["type"], at: numb
 }
 
 /**
- * Folds the events of a log into the state of its thread. Never throws. It keeps only the latest turn, and that
- * without its items: whoever wants them reads that turn from the end of the log, so a long turn costs no more here.
+ * Folds the events of a log into the state of its thread. Never throws. The state has only the latest turn, without its
+ * items, which are read from the end of the log when needed, so that a long turn costs no more here.
  */
 export class LogFold {
   #state: ThreadState;
   #times: ThreadTimes;
-  #refused = 0;
+  #rejected = 0;
 
   constructor(state: ThreadState, times: ThreadTimes) {
     this.#state = withoutItems(state);
@@ -46,21 +46,21 @@ export class LogFold {
     return this.#times;
   }
 
-  /** Events that could not be folded; the state is as if they had not been there. */
-  get refused(): number {
-    return this.#refused;
+  /** How many events could not be folded; the state is as if they were not there. */
+  get rejected(): number {
+    return this.#rejected;
   }
 
-  /** Adds an event. In a damaged log, what a lost start or end of a turn would have done is made up for. */
+  /** Adds an event. In a damaged log, a lost start or end of a turn is reconstructed. */
   add(event: StoredEvent, damaged: boolean): void {
     if (event.seq <= this.#state.seq) return;
     try {
-      const state = damaged ? mended(this.#state, event) : this.#state;
+      const state = damaged ? repaired(this.#state, event) : this.#state;
       this.#state = isDelta(event) ? { ...state, seq: event.seq } : withoutItems(reduceThread(state, event));
       this.#times = timesAfter(this.#times, event.type, event.at);
     } catch {
-      // A record with a shape that nobody foresaw; it hides only itself.
-      this.#refused += 1;
+      // A record of an unexpected shape; only this event is lost.
+      this.#rejected += 1;
     }
   }
 }
@@ -71,17 +71,18 @@ function withoutItems(state: ThreadState): ThreadState {
   return { ...state, turns: [{ ...latest, items: [] }] };
 }
 
-/** The state that the lost events before this one must have led to. */
-function mended(state: ThreadState, event: StoredEvent): ThreadState {
+/** The state before this event, with lost starts and ends of turns reconstructed. */
+function repaired(state: ThreadState, event: StoredEvent): ThreadState {
   const turnId = contentTurnId(event);
   if (turnId === undefined || state.turns.some((turn) => turn.id === turnId)) return state;
-  const ended = state.activeTurnId === undefined ? state : reduceThread(state, lostEnd(state, event.at));
+  const ended =
+    state.activeTurnId === undefined ? state : reduceThread(state, reconstructedEnd(state, event.at));
   if (event.type === "turn/started") return ended;
-  const data = { threadId: state.thread.id, turn: lostTurn(turnId, event.at) };
+  const data = { threadId: state.thread.id, turn: reconstructedTurn(turnId, event.at) };
   return reduceThread(ended, { type: "turn/started", data, at: event.at });
 }
 
-function lostEnd(state: ThreadState, at: number): ThreadEvent {
+function reconstructedEnd(state: ThreadState, at: number): ThreadEvent {
   const active = state.turns.find((turn) => turn.id === state.activeTurnId);
   const id = state.activeTurnId ?? "";
   const turn: Turn = { ...active, id, status: "interrupted", items: [], itemsView: "notLoaded" };
@@ -98,7 +99,7 @@ const CONTENT: ReadonlySet<string> = new Set([
   ...DELTA_FIELDS.keys(),
 ]);
 
-/** Whether events of this type make up what a turn shows. */
+/** Whether events of this type are the content of a turn. */
 export function isContentType(type: string): boolean {
   return CONTENT.has(type);
 }
@@ -110,19 +111,19 @@ export function contentTurnId({ type, data }: EventBody): string | undefined {
   return "turnId" in data ? data.turnId : undefined;
 }
 
-/** A turn of which only later events are left, as it may have started. */
-export function lostTurn(turnId: string, at: number): Turn {
+/** The start of a turn of which only later events are left. */
+export function reconstructedTurn(turnId: string, at: number): Turn {
   return { id: turnId, status: "inProgress", items: [], startedAtMs: at };
 }
 
 /**
- * The turn that these events of it, oldest first, make: what folding them one by one gives, in a time that grows only
- * with their number, because each item is folded by itself. A start that was lost is made up for.
+ * Folds the events of a turn, oldest first. The result is the same as folding them one by one, but in linear time,
+ * because each item is folded separately. A lost start is reconstructed.
  */
 export function foldTurn(turnId: string, events: readonly StoredEvent[]): Turn {
   const start = events.find((event) => event.type === "turn/started");
   const end = events.findLast((event) => event.type === "turn/completed");
-  const started = start?.data.turn ?? lostTurn(turnId, events[0]?.at ?? 0);
+  const started = start?.data.turn ?? reconstructedTurn(turnId, events[0]?.at ?? 0);
   const turn: Turn = { ...started, items: foldItems(started, events) };
   return end === undefined ? turn : reduceTurn(turn, end);
 }
@@ -141,7 +142,7 @@ function foldItems(turn: Turn, events: readonly StoredEvent[]): ThreadItem[] {
   return [...items.values()];
 }
 
-/** A turn after one of its events. Their order is known, so their numbers, which may be damaged, do not matter. */
+/** A turn after one of its events. The order is known, so the numbers, which may be damaged, are ignored. */
 function reduceTurn(turn: Turn, { seq: _seq, ...event }: StoredEvent): Turn {
   return reduceThread({ ...NO_THREAD, turns: [turn] }, event).turns[0] ?? turn;
 }

@@ -6,14 +6,14 @@ type Line = number | "bad" | { foreign: number };
 
 function run(lines: readonly Line[], last = 0) {
   const sequence = new Sequence(last);
-  const believed: StoredEvent[] = [];
+  const accepted: StoredEvent[] = [];
   for (const line of lines) {
-    if (line === "bad") sequence.damaged();
-    else if (typeof line === "number") sequence.add(line, event(line), believed);
-    else sequence.add(line.foreign, undefined, believed);
+    if (line === "bad") sequence.addDamaged();
+    else if (typeof line === "number") sequence.add(line, event(line), accepted);
+    else sequence.add(line.foreign, undefined, accepted);
   }
-  const trailing = sequence.end(believed);
-  return { seqs: believed.map(({ seq }) => seq), ...sequence.damage, last: sequence.last, trailing };
+  const trailing = sequence.end(accepted);
+  return { seqs: accepted.map(({ seq }) => seq), ...sequence.damage, last: sequence.last, trailing };
 }
 
 function event(seq: number): StoredEvent {
@@ -31,7 +31,7 @@ describe("the order of records", () => {
     ["a lost line is a missing number", [1, 3, 4], { seqs: [1, 3, 4], records: 0, missing: 1 }],
     ["more is missing than is unreadable", [1, "bad", 5, 6], { seqs: [1, 5, 6], records: 1, missing: 2 }],
     [
-      "half a line that was written again hides nothing",
+      "an incomplete line that was written again hides nothing",
       [1, 2, "bad", 3],
       { seqs: [1, 2, 3], records: 1, missing: 0 },
     ],
@@ -42,8 +42,8 @@ describe("the order of records", () => {
     ],
     ["a number that falls back hides only itself", [1, 2, 1, 4], { seqs: [1, 2, 4], records: 1, missing: 0 }],
     ["a repeated record counts once", [1, 2, 2, 3], { seqs: [1, 2, 3], records: 1, missing: 0 }],
-    ["two jumps after each other", [1, 900, 950, 4, 5], { seqs: [1, 4, 5], records: 2, missing: 0 }],
-    ["a number that was taken for the next one", [1, 3, 3, 4], { seqs: [1, 3, 4], records: 1, missing: 0 }],
+    ["two jumps in a row", [1, 900, 950, 4, 5], { seqs: [1, 4, 5], records: 2, missing: 0 }],
+    ["a number that looked like the next one", [1, 3, 3, 4], { seqs: [1, 3, 4], records: 1, missing: 0 }],
     ["every second line is lost", [1, 3, 5, 7], { seqs: [1, 3, 5, 7], records: 0, missing: 3 }],
     [
       "unreadable lines around a jump",
@@ -51,7 +51,7 @@ describe("the order of records", () => {
       { seqs: [1, 5, 6], records: 3, missing: 0 },
     ],
     ["unreadable lines at the end", [1, "bad", "bad"], { seqs: [1], records: 2, missing: 0, trailing: 2 }],
-    ["a jump at the end is believed", [1, 5], { seqs: [1, 5], missing: 3, last: 5 }],
+    ["a jump at the end is accepted", [1, 5], { seqs: [1, 5], missing: 3, last: 5 }],
     [
       "records of a later version take their numbers",
       [1, { foreign: 2 }, 3],
@@ -61,7 +61,7 @@ describe("the order of records", () => {
     expect(run(lines)).toMatchObject(expected);
   });
 
-  test("goes on from a number", () => {
+  test("continues from a number", () => {
     expect(run([7, 9, 10], 6)).toMatchObject({ seqs: [7, 9, 10], missing: 1 });
   });
 });

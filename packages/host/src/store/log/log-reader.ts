@@ -6,7 +6,7 @@ import { decodeLine, LINE_END, type Line, type LogHeader, MAX_RECORD } from "./r
 
 const CHUNK = 1024 * 1024;
 
-/** Reads a log forwards from a place at which a line starts. One pass per reader; it never throws for content. */
+/** Reads a log from an offset at which a line starts. One pass per reader. Never throws because of the content. */
 export class LogReader {
   readonly #files: FileSystem;
   readonly #file: number;
@@ -18,7 +18,7 @@ export class LogReader {
   #firstSeq: number | undefined;
   #terminated = true;
   #trailing = 0;
-  /** Inside a line that is too long to be a record. */
+  /** Whether it is inside a line that is too long to be a record. */
   #overlong = false;
 
   constructor(files: FileSystem, file: number, sequence: Sequence, from: number) {
@@ -29,17 +29,17 @@ export class LogReader {
     this.#size = from;
   }
 
-  /** How far the log was read. */
+  /** The offset up to which the log was read. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether the last line that was read has its line end. */
+  /** Whether the last line has its line end. */
   get terminated(): boolean {
     return this.#terminated;
   }
 
-  /** Whole but unreadable lines after the last readable record; their numbers may have been told to somebody. */
+  /** Complete but unreadable lines after the last readable record; their numbers may have been sent to clients. */
   get trailing(): number {
     return this.#trailing;
   }
@@ -48,7 +48,7 @@ export class LogReader {
     return this.#header;
   }
 
-  /** Whether the log started with anything but its header. Only of a reader that reads from the start. */
+  /** Whether the log does not start with its header. Only for a reader that reads from the start. */
   get lacksHeader(): boolean {
     return this.#firstLine !== "header";
   }
@@ -82,27 +82,27 @@ export class LogReader {
   }
 
   #decodeLines(bytes: Buffer): StoredEvent[] {
-    const believed: StoredEvent[] = [];
-    // One look at the whole chunk is cheaper than one at each line; lines are looked at singly only if it fails.
+    const accepted: StoredEvent[] = [];
+    // Checking the whole chunk is cheaper than each line; lines are checked only if that fails.
     const valid = isUtf8(bytes);
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LINE_END, start);
-      this.#place(this.#decode(bytes.subarray(start, end), valid), believed);
+      this.#addLine(this.#decode(bytes.subarray(start, end), valid), accepted);
       start = end + 1;
     }
-    return believed;
+    return accepted;
   }
 
   #finish(rest: Buffer): StoredEvent[] {
-    const believed: StoredEvent[] = [];
+    const accepted: StoredEvent[] = [];
     this.#terminated = rest.length === 0 && !this.#overlong;
     const torn: Line = this.#terminated ? { kind: "blank" } : this.#decode(rest, false);
-    if (torn.kind !== "damaged") this.#place(torn, believed);
-    this.#trailing = this.#sequence.end(believed);
-    // A record without its line end was never told to anybody, so its number is still free.
-    if (torn.kind === "damaged") this.#place(torn, believed);
-    this.#sequence.end(believed);
-    return believed;
+    if (torn.kind !== "damaged") this.#addLine(torn, accepted);
+    this.#trailing = this.#sequence.end(accepted);
+    // A record without its line end was never sent to a client, so its number is still free.
+    if (torn.kind === "damaged") this.#addLine(torn, accepted);
+    this.#sequence.end(accepted);
+    return accepted;
   }
 
   #decode(line: Buffer, valid: boolean): Line {
@@ -113,7 +113,7 @@ export class LogReader {
     return valid || isUtf8(line) ? decodeLine(line.toString("utf8")) : { kind: "damaged" };
   }
 
-  #place(line: Line, believed: StoredEvent[]): void {
+  #addLine(line: Line, accepted: StoredEvent[]): void {
     const isFirst = this.#firstLine === undefined && this.#from === 0;
     this.#firstLine ??= line.kind;
     switch (line.kind) {
@@ -124,21 +124,21 @@ export class LogReader {
         break;
       case "damaged":
         // An unreadable first line was the header, which has no number.
-        if (!isFirst) this.#sequence.damaged();
+        if (!isFirst) this.#sequence.addDamaged();
         break;
       case "event":
         this.#firstSeq ??= line.event.seq;
-        this.#sequence.add(line.event.seq, line.event, believed);
+        this.#sequence.add(line.event.seq, line.event, accepted);
         break;
       case "foreign":
         this.#firstSeq ??= line.seq;
-        this.#sequence.add(line.seq, undefined, believed);
+        this.#sequence.add(line.seq, undefined, accepted);
         break;
     }
   }
 }
 
-/** The same bytes with twice the room. */
+/** A copy with twice the size. */
 function enlarged(buffer: Buffer): Buffer {
   const larger = Buffer.allocUnsafe(buffer.length * 2);
   buffer.copy(larger);
@@ -147,33 +147,33 @@ function enlarged(buffer: Buffer): Buffer {
 
 interface Pending {
   readonly seq: number;
-  /** Absent for a record of a later version: it takes its number and is left out. */
+  /** Absent for a record of a later version, which only takes its number. */
   readonly event: StoredEvent | undefined;
-  /** Unreadable lines right before it. */
+  /** The number of unreadable lines right before it. */
   readonly unreadable: number;
 }
 
-/** So many rising numbers in a row are believed even if each of them leaves a gap. */
-const MOST_PENDING = 16;
+/** This many increasing numbers in a row are accepted even if each of them leaves a gap. */
+const MAX_PENDING = 16;
 
 /**
- * Puts the records of a log in their rising order and counts what is damaged. A number that jumps ahead is believed
- * only when the next record goes on from there, so that a flipped digit does not hide everything after it.
+ * Checks that the numbers of a log increase, and counts what is damaged. A number that jumps ahead is accepted only when
+ * the next record continues from there, so that a flipped digit does not hide everything after it.
  */
 export class Sequence {
   #last: number;
   #records = 0;
   #missing = 0;
-  /** Unreadable lines since the last record that is pending or believed. */
+  /** Unreadable lines since the last record that is pending or accepted. */
   #unreadable = 0;
-  /** Rising, each after a gap; dropped if a record shows that they jumped ahead. */
+  /** Increasing, each after a gap; dropped if a later record shows that they jumped ahead. */
   #pending: Pending[] = [];
 
   constructor(last: number) {
     this.#last = last;
   }
 
-  /** The highest number that was believed. */
+  /** The highest accepted number. */
   get last(): number {
     return this.#last;
   }
@@ -182,23 +182,23 @@ export class Sequence {
     return { records: this.#records, missing: this.#missing };
   }
 
-  /** A line that cannot be read. */
-  damaged(): void {
+  /** Counts an unreadable line. */
+  addDamaged(): void {
     this.#unreadable += 1;
   }
 
   /**
-   * A readable record, without its event if a later version of Flint wrote it. It, and those that were held back, go
-   * to `believed` when their place is certain.
+   * Adds a readable record, without its event if a later version of Flint wrote it. It and the pending ones are added to
+   * `accepted` once their numbers are certain.
    */
-  add(seq: number, event: StoredEvent | undefined, believed: StoredEvent[]): void {
+  add(seq: number, event: StoredEvent | undefined, accepted: StoredEvent[]): void {
     if (seq <= this.#last) {
-      this.damaged();
+      this.addDamaged();
       return;
     }
     if (seq === this.#last + 1 && this.#unreadable === 0 && this.#pending.length === 0) {
       this.#last = seq;
-      if (event !== undefined) believed.push(event);
+      if (event !== undefined) accepted.push(event);
       return;
     }
     this.#dropFrom(seq);
@@ -206,19 +206,19 @@ export class Sequence {
     const isExplained = seq - before - 1 <= this.#unreadable;
     this.#pending.push({ seq, event, unreadable: this.#unreadable });
     this.#unreadable = 0;
-    if (isExplained || this.#pending.length === MOST_PENDING) this.#believe(believed);
+    if (isExplained || this.#pending.length === MAX_PENDING) this.#accept(accepted);
   }
 
-  /** No more lines. Returns how many unreadable ones came after the last record. */
-  end(believed: StoredEvent[]): number {
-    this.#believe(believed);
+  /** Ends the log. Returns the number of unreadable lines after the last record. */
+  end(accepted: StoredEvent[]): number {
+    this.#accept(accepted);
     const trailing = this.#unreadable;
     this.#records += trailing;
     this.#unreadable = 0;
     return trailing;
   }
 
-  /** Numbers that a later record does not go beyond were wrong. */
+  /** Drops pending numbers that a later record does not exceed: they were wrong. */
   #dropFrom(seq: number): void {
     for (
       let last = this.#pending.at(-1);
@@ -230,12 +230,12 @@ export class Sequence {
     }
   }
 
-  #believe(believed: StoredEvent[]): void {
+  #accept(accepted: StoredEvent[]): void {
     for (const { seq, event, unreadable } of this.#pending) {
       this.#records += unreadable;
       this.#missing += Math.max(0, seq - this.#last - 1 - unreadable);
       this.#last = seq;
-      if (event !== undefined) believed.push(event);
+      if (event !== undefined) accepted.push(event);
     }
     this.#pending = [];
   }

@@ -4,7 +4,7 @@ import { JsonlStore } from "../jsonl-store.ts";
 import { type FaultPlan, faultyFiles } from "../testing/faulty-files.ts";
 import { SyncGroup, type SyncTarget } from "./log-writer.ts";
 
-/** A file whose sync ends when the test says so. */
+/** A file whose sync the test completes. */
 class SlowFile implements SyncTarget {
   readonly folders: readonly string[];
   started = 0;
@@ -35,7 +35,7 @@ function group(): { syncs: SyncGroup; folders: string[] } {
 }
 
 describe("syncing together", () => {
-  test("everybody who asks in one moment shares one sync of a file", async () => {
+  test("requests of one tick share one sync of a file", async () => {
     const { syncs } = group();
     const file = new SlowFile();
     const all = Promise.all([syncs.request(file), syncs.request(file), syncs.request(file)]);
@@ -77,7 +77,7 @@ describe("syncing together", () => {
     expect(files.map((file) => file.started)).toEqual(files.map(() => 1));
   });
 
-  test("a folder is synced once a round", async () => {
+  test("a folder is synced once per round", async () => {
     const { syncs, folders } = group();
     const files = [new SlowFile("a", "all"), new SlowFile("b", "all")];
     const all = Promise.all(files.map((file) => syncs.request(file)));
@@ -100,7 +100,7 @@ describe("syncing together", () => {
   });
 });
 
-describe("what is forced to the disk", () => {
+describe("what is synced to the disk", () => {
   async function calls(durability: "full" | "relaxed") {
     const plan: FaultPlan = { calls: [] };
     const { path } = await temporaryFolder();
@@ -111,7 +111,7 @@ describe("what is forced to the disk", () => {
     return { plan, writer, count: (name: string) => plan.calls.filter((call) => call === name).length };
   }
 
-  test("the log, and the first time the folders that its name is in", async () => {
+  test("the log, and the first time its parent folders", async () => {
     const { writer, count } = await calls("full");
     await writer.sync();
     expect([count("fdatasync"), count("fsync")]).toEqual([1, 3]);
@@ -122,7 +122,7 @@ describe("what is forced to the disk", () => {
     expect([count("fdatasync"), count("fsync")]).toEqual([2, 3]);
   });
 
-  test("the log before a checkpoint that speaks of it", async () => {
+  test("the log before a checkpoint that covers it", async () => {
     const { plan, writer } = await calls("full");
     plan.calls.length = 0;
     const { emptyThread } = await import("@flint/protocol");
@@ -132,7 +132,7 @@ describe("what is forced to the disk", () => {
     expect(order).toEqual(["fdatasync", "fsync", "fsync", "fsync", "fsync", "rename"]);
   });
 
-  test("nothing, if that is what was asked for", async () => {
+  test("nothing with relaxed durability", async () => {
     const { writer, count } = await calls("relaxed");
     await writer.sync();
     await writer.close();

@@ -5,33 +5,33 @@ import { decodeLine, encodeRecord, LINE_END, MAX_RECORD } from "./record.ts";
 
 /** Where a log ends. */
 export interface LogEnd {
-  /** The highest number that is taken. */
+  /** The highest number in use. */
   readonly seq: number;
   readonly size: number;
   /** Whether its last byte is a line end. */
   readonly terminated: boolean;
 }
 
-/** A write that failed and may have left something at the end of a log. */
-interface Remains {
-  /** What was to be written; the beginning of it may be there. */
+/** A failed write, which may have left something at the end of the log. */
+interface FailedWrite {
+  /** What was to be written; the beginning of it may be in the log. */
   readonly bytes: Buffer;
-  /** Whether a whole record of it may be there. */
-  readonly holdsRecord: boolean;
+  /** Whether a complete record of it may be in the log. */
+  readonly mayHoldRecord: boolean;
 }
 
-/** Appends records to one log. There must be no other writer; see the lock. */
+/** Appends records to a log. Must be its only writer, which the lock ensures. */
 export class LogWriter implements SyncTarget {
   readonly #files: FileSystem;
   readonly #file: number;
   readonly #threadId: string;
-  /** Folders whose names are new and not durable yet. */
+  /** New folders that are not synced yet. */
   #newFolders: readonly string[];
   #seq: number;
-  /** How long the log is without what a failed write left. */
+  /** The size of the log without what a failed write left. */
   #size: number;
   #terminated: boolean;
-  #remains: Remains | undefined;
+  #failedWrite: FailedWrite | undefined;
   #syncedSize: number;
   #syncFailure: FlintError | undefined;
 
@@ -42,7 +42,7 @@ export class LogWriter implements SyncTarget {
     this.#seq = end.seq;
     this.#size = end.size;
     this.#terminated = end.terminated;
-    // What an earlier process wrote may not have reached the disk yet.
+    // What an earlier process wrote may not be on the disk yet.
     this.#syncedSize = -1;
     this.#newFolders = newFolders;
   }
@@ -51,12 +51,12 @@ export class LogWriter implements SyncTarget {
     return { seq: this.#seq, size: this.#size, terminated: this.#terminated };
   }
 
-  /** Writes a line that has no number. */
+  /** Writes a line without a number. */
   appendLine(line: string): void {
     this.#write(Buffer.from(`${line}\n`, "utf8"));
   }
 
-  /** Writes events in one piece, or throws `storageFailed`; then none of them counts and their numbers stay free. */
+  /** Writes events in one piece, or throws `storageFailed`; then none of them counts, and their numbers stay free. */
   append(bodies: readonly EventBody[], at: number): readonly StoredEvent[] {
     const events = bodies.map((body, index): StoredEvent => ({ ...body, seq: this.#seq + 1 + index, at }));
     const lines = events.map((event) => encodeRecord(event.seq, at, event));
@@ -67,7 +67,7 @@ export class LogWriter implements SyncTarget {
     return events.map((event, index) => asWritten(event, lines[index] ?? ""));
   }
 
-  /** Forces everything appended so far to the disk. */
+  /** Syncs everything appended so far to the disk. */
   async sync(folder: (path: string) => Promise<void>): Promise<void> {
     if (this.#syncFailure !== undefined) throw this.#syncFailure;
     const size = this.#size;
@@ -82,64 +82,63 @@ export class LogWriter implements SyncTarget {
   }
 
   #syncFailed(error: unknown): FlintError {
-    const failure = this.#failure("could not be forced to the disk", error);
-    // After an I/O error the system forgets what it could not write: a later sync would succeed without it.
+    const failure = this.#failure("could not be synced to the disk", error);
+    // After an I/O error the kernel drops what it could not write: a later sync would succeed without it.
     if (failure.data.code === "EIO") this.#syncFailure = failure;
     return failure;
   }
 
   #write(bytes: Buffer): void {
-    this.#clearRemains();
+    this.#clearFailedWrite();
     const whole = this.#terminated ? bytes : Buffer.concat([Buffer.from("\n"), bytes]);
     let done = 0;
     try {
-      // One call, unless the system takes only a part: then the next one tells why.
-      while (done < whole.length) done += this.#portion(whole.subarray(done));
+      // One call, unless the system accepts only a part; the next call then reports why.
+      while (done < whole.length) done += this.#writeSome(whole.subarray(done));
     } catch (error) {
-      this.#remains = { bytes: whole, holdsRecord: whole.subarray(1, done).includes(LINE_END) };
-      this.#takeBack(this.#remains);
+      this.#failedWrite = { bytes: whole, mayHoldRecord: whole.subarray(1, done).includes(LINE_END) };
+      this.#truncate(this.#failedWrite);
       throw this.#failure("could not be written", error);
     }
     this.#size += whole.length;
     this.#terminated = true;
   }
 
-  #portion(bytes: Buffer): number {
+  #writeSome(bytes: Buffer): number {
     const count = this.#files.writeSync(this.#file, bytes);
     if (count === 0) throw new Error("the file takes no more bytes");
     return count;
   }
 
-  /** Makes sure that nothing of a failed write is taken for a record later. */
-  #clearRemains(): void {
-    const remains = this.#remains;
-    if (remains === undefined || this.#takeBack(remains)) return;
+  /** Makes sure that nothing of a failed write is later read as a record. */
+  #clearFailedWrite(): void {
+    const failed = this.#failedWrite;
+    if (failed === undefined || this.#truncate(failed)) return;
     try {
-      if (remains.holdsRecord)
-        throw new Error("an earlier write cannot be taken back. Open the thread again");
+      if (failed.mayHoldRecord) throw new Error("an earlier write cannot be undone. Open the thread again");
       this.#size = this.#files.fstatSync(this.#file).size;
     } catch (error) {
       throw this.#failure("could not be written", error);
     }
-    // Half a line is damage that hides nothing, as long as the next record starts on a line of its own.
+    // An incomplete line hides nothing, as long as the next record starts on a new line.
     this.#terminated = false;
-    this.#remains = undefined;
+    this.#failedWrite = undefined;
   }
 
-  /** Cuts off what a failed write left: nobody was told of it. Leaves alone whatever else may be there. */
-  #takeBack({ bytes }: Remains): boolean {
+  /** Cuts off what a failed write left, which was never sent to a client. Leaves anything else alone. */
+  #truncate({ bytes }: FailedWrite): boolean {
     try {
       const length = this.#files.fstatSync(this.#file).size - this.#size;
       if (length < 0 || length > bytes.length) return false;
-      const left = Buffer.alloc(length);
-      const count = length === 0 ? 0 : this.#files.readSync(this.#file, left, this.#size);
-      if (count !== length || !left.equals(bytes.subarray(0, length))) return false;
+      const remaining = Buffer.alloc(length);
+      const count = length === 0 ? 0 : this.#files.readSync(this.#file, remaining, this.#size);
+      if (count !== length || !remaining.equals(bytes.subarray(0, length))) return false;
       if (length > 0) this.#files.ftruncateSync(this.#file, this.#size);
     } catch {
-      // A disk that refuses even this; the next write tries again.
+      // Even this fails; the next write tries again.
       return false;
     }
-    this.#remains = undefined;
+    this.#failedWrite = undefined;
     return true;
   }
 
@@ -156,16 +155,16 @@ export class LogWriter implements SyncTarget {
   }
 }
 
-/** The event as a reader will see it: text that is not well-formed is not told either. */
+/** The event as a reader will see it: without lone surrogates. */
 function asWritten(event: StoredEvent, line: string): StoredEvent {
   if (!line.includes("\ufffd")) return event;
   const read = decodeLine(line);
   return read.kind === "event" ? read.event : event;
 }
 
-/** Something that can be made to survive a power cut. */
+/** Something that can be synced to the disk. */
 export interface SyncTarget {
-  /** `folder` makes the names in a folder durable, once a round however many targets ask for it. */
+  /** `folder` syncs a folder, once per round however many targets request it. */
   sync(folder: (path: string) => Promise<void>): Promise<void>;
 }
 
@@ -174,11 +173,11 @@ interface Waiter {
   settle(outcome: Promise<void>): void;
 }
 
-const AT_ONCE = 3;
+const CONCURRENT_SYNCS = 3;
 
 /**
- * Syncs many files with little work: while one round runs, whoever asks waits for the next round, in which each file
- * is synced once for everybody who asked. Only a few at a time, so that other work still gets threads to run on.
+ * Syncs many files with few calls: requests during one round wait for the next, in which each file is synced once for all
+ * of them. Only a few run at a time, so that other work still gets threads of the pool.
  */
 export class SyncGroup {
   readonly #syncFolder: (path: string) => Promise<void>;
@@ -189,7 +188,7 @@ export class SyncGroup {
     this.#syncFolder = syncFolder;
   }
 
-  /** Resolves when everything the target holds at this moment is safe; rejects if that cannot be said. */
+  /** Resolves when everything the target contains now is on the disk; rejects if that is not certain. */
   request(target: SyncTarget): Promise<void> {
     let waiter = this.#waiting.get(target);
     if (waiter === undefined) {
@@ -202,7 +201,7 @@ export class SyncGroup {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // Lets everybody who asks in this tick take part in the first round.
+    // Requests of the same tick join the first round.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       const round = this.#waiting;
@@ -227,7 +226,7 @@ export class SyncGroup {
         await outcome.catch(() => {});
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await Promise.all(Array.from({ length: CONCURRENT_SYNCS }, work));
   }
 }
 

@@ -2,7 +2,7 @@ import { type EventBody, persistenceOf, type StoredEvent } from "@flint/protocol
 import { EVENT_TYPES, eventsOf } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeLine, encodeHeader, encodeRecord, glance, wellFormed } from "./record.ts";
+import { decodeLine, encodeHeader, encodeRecord, parsePrefix, wellFormed } from "./record.ts";
 
 const NAMED: EventBody = { type: "thread/name/updated", data: { threadId: "t", name: "n" } };
 
@@ -13,7 +13,7 @@ test("a record is one line with its keys in a fixed order", () => {
 });
 
 test.each(EVENT_TYPES.filter((type) => persistenceOf(type) !== "live"))(
-  "whatever an event %s may carry is read as it was written",
+  "reads any event %s as it was written",
   (type) => {
     fc.assert(
       fc.property(eventsOf(type), fc.integer({ min: 1 }), (event, seq) => {
@@ -22,14 +22,14 @@ test.each(EVENT_TYPES.filter((type) => persistenceOf(type) !== "live"))(
         const read = decodeLine(line);
         const written: unknown = JSON.parse(line);
         expect(read).toEqual({ kind: "event", event: written });
-        expect(glance(line)).toMatchObject({ seq, type });
+        expect(parsePrefix(line)).toMatchObject({ seq, type });
       }),
       { numRuns: 5 },
     );
   },
 );
 
-test("a text with half a surrogate pair is written without it, and any other text unchanged", () => {
+test("replaces lone surrogates and writes any other text unchanged", () => {
   const texts = fc.array(
     fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\ud800", "\udfff", "\\ud800", "\\")),
   );
@@ -43,26 +43,26 @@ test("a text with half a surrogate pair is written without it, and any other tex
   );
 });
 
-test("anything that is not a record of ours is damage, and nothing makes the reader throw", () => {
+test("decodes anything else as damage and never throws", () => {
   const damaged = ["{", "42", "null", "[]", '"s"', "{}", "\0\0\0", "\0{}", '{"seq":1}', "[".repeat(100_000)];
   for (const line of damaged) expect(decodeLine(line), line.slice(0, 20)).toEqual({ kind: "damaged" });
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => void decodeLine(text)));
 });
 
 test.each([
-  ["a number that is not one", { seq: 1.5 }],
+  ["a fractional number", { seq: 1.5 }],
   ["a negative number", { seq: -1 }],
-  ["a number beyond counting", { seq: 2 ** 60 }],
+  ["a number that is too large", { seq: 2 ** 60 }],
   ["no time", { at: undefined }],
   ["no type", { type: 7 }],
-  ["data that is no object", { data: [] }],
-  ["data without what its type needs", { data: { threadId: "t" } }],
+  ["data that is not an object", { data: [] }],
+  ["data that lacks required fields", { data: { threadId: "t" } }],
 ])("a record with %s is damage", (_, change) => {
   const line = JSON.stringify({ seq: 1, at: 1, ...NAMED, ...change });
   expect(decodeLine(line)).toEqual({ kind: "damaged" });
 });
 
-test("a damaged answer never reads as a wider permission", () => {
+test("never reads a damaged decision as a wider permission", () => {
   const resolved = (decision: object): string =>
     JSON.stringify({
       seq: 1,
@@ -81,12 +81,12 @@ test("a damaged answer never reads as a wider permission", () => {
   expect(decodeLine(resolved({ outcome: "allow", scape: "once" })).kind).toBe("damaged");
 });
 
-test("a record of a later version keeps its number", () => {
+test("reads the number of a record of a later version", () => {
   const line = '{"seq":3,"at":1,"type":"thread/dreamt","data":{}}';
   expect(decodeLine(line)).toEqual({ kind: "foreign", seq: 3 });
 });
 
-test("a block of NULs does not hide the record behind it", () => {
+test("reads a record after a block of NULs", () => {
   const event: StoredEvent = { seq: 1, at: 1, ...NAMED };
   expect(decodeLine(`\0\0\0${encodeRecord(1, 1, NAMED)}`)).toEqual({ kind: "event", event });
 });
@@ -98,21 +98,26 @@ test("a header is distinguished from records", () => {
   expect(decodeLine("")).toEqual({ kind: "blank" });
 });
 
-test("the start of a record identifies it without parsing", () => {
+test("reads the prefix of a record without parsing it", () => {
   const inTurn = { threadId: "t", turnId: "u" };
   const item = { type: "agentMessage" as const, id: "i", text: "" };
   const delta: EventBody = {
     type: "item/agentMessage/delta",
     data: { ...inTurn, itemId: "i", delta: "", offset: 0 },
   };
-  expect(glance(encodeRecord(5, 1, delta))).toEqual({ seq: 5, type: delta.type, turnId: "u", itemId: "i" });
+  expect(parsePrefix(encodeRecord(5, 1, delta))).toEqual({
+    seq: 5,
+    type: delta.type,
+    turnId: "u",
+    itemId: "i",
+  });
   const started: EventBody = { type: "item/started", data: { ...inTurn, item } };
-  expect(glance(encodeRecord(6, 1, started))).toEqual({
+  expect(parsePrefix(encodeRecord(6, 1, started))).toEqual({
     seq: 6,
     type: started.type,
     turnId: "u",
     itemId: "i",
   });
-  expect(glance(encodeRecord(7, 1, NAMED))).toMatchObject({ seq: 7, turnId: undefined });
-  expect(glance('{"type":"x","seq":1}')).toBeUndefined();
+  expect(parsePrefix(encodeRecord(7, 1, NAMED))).toMatchObject({ seq: 7, turnId: undefined });
+  expect(parsePrefix('{"type":"x","seq":1}')).toBeUndefined();
 });

@@ -9,10 +9,10 @@ import {
   ThreadSettings,
 } from "@flint/protocol";
 
-/** The format of logs that this version writes; a log of a later one is not opened. */
+/** The version of the log format. Logs of a later version are not opened. */
 export const LOG_VERSION = 1;
 
-/** No record is longer, in bytes; what is longer in a file is damage and is skipped without holding it in memory. */
+/** The longest record in bytes; a longer line is damage and is skipped without loading it. */
 export const MAX_RECORD = 64 * 1024 * 1024;
 
 /** The byte that ends each line of a log. */
@@ -25,7 +25,7 @@ export interface LogHeader {
   readonly createdAtMs: number;
 }
 
-/** What one line of a log is. `foreign` records are of a later version: they count, and are left alone. */
+/** A decoded line of a log. `foreign` records are of a later version: they take a number, and are ignored. */
 export type Line =
   | { readonly kind: "event"; readonly event: StoredEvent }
   | { readonly kind: "foreign"; readonly seq: number }
@@ -42,14 +42,14 @@ export function encodeHeader(threadId: string, header: LogHeader): string {
   return JSON.stringify({ flint: "thread-log", version, epoch, threadId, createdAtMs });
 }
 
-/** The line of a record, without its line end. The order of its keys is part of the format: see `glance`. */
+/** The line of a record, without its line end. The order of its keys is part of the format: see `parsePrefix`. */
 export function encodeRecord(seq: number, at: number, body: EventBody): string {
   return wellFormed(`{"seq":${seq},"at":${at},"type":"${body.type}","data":${JSON.stringify(body.data)}}`);
 }
 
 /**
- * JSON text in which half a surrogate pair is replaced by U+FFFD. JSON.stringify writes such halves, and only
- * them, as \udXXX; many readers refuse a text that contains one for ever after.
+ * JSON with lone surrogates replaced by U+FFFD. JSON.stringify writes them, and only them, as \udXXX, and many readers
+ * reject text that contains one.
  */
 export function wellFormed(json: string): string {
   if (!json.includes("\\ud")) return json;
@@ -57,7 +57,7 @@ export function wellFormed(json: string): string {
   return json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (match) => (match.length > 2 ? "\ufffd" : match));
 }
 
-/** What a line means. Never throws, whatever is in it. */
+/** Decodes a line. Never throws. */
 export function decodeLine(text: string): Line {
   const value = parse(text);
   if (value === undefined) return text.trim() === "" ? BLANK : DAMAGED;
@@ -81,7 +81,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A cut of power can leave a block of NULs in front of a whole record.
+    // A power failure can leave a block of NULs before a complete record.
     return text.charCodeAt(0) === 0 ? parse(withoutNuls(text)) : undefined;
   }
 }
@@ -94,28 +94,28 @@ function withoutNuls(text: string): string {
 
 function storedEvent(seq: number, at: number, type: EventType, data: object): StoredEvent {
   const event: unknown = { seq, at, type, data };
-  // The type names the shape of the data, and the shape was checked as far as the fold relies on it.
+  // The type determines the shape of the data, which was checked as far as the fold relies on it.
   return event as StoredEvent;
 }
 
-/** What can be told of a record by its first bytes. */
-export interface Glance {
+/** What the first bytes of a record contain. */
+export interface RecordPrefix {
   readonly seq: number;
   readonly type: string;
   readonly turnId: string | undefined;
-  /** The item that it is about, or a piece of. */
+  /** The item that the event is about. */
   readonly itemId: string | undefined;
 }
 
-const START =
+const PREFIX =
   /^\{"seq":(\d{1,15}),"at":[\d.]+,"type":"([\w/]+)","data":\{(?:"threadId":"[\w-]+"(?:,"turnId":"([\w-]+)"(?:,"item(?:Id":"|":\{"type":"\w+","id":")([\w-]+)")?)?)?/;
 
-/** Enough bytes of a line for a glance at the longest start of a record. */
-export const GLANCE_BYTES = 512;
+/** Enough bytes of a line for the longest prefix. */
+export const PREFIX_BYTES = 512;
 
-/** Reads the start of a record without parsing it; undefined if it does not look like one of ours. */
-export function glance(start: string): Glance | undefined {
-  const match = START.exec(start);
+/** Reads the start of a record without parsing its JSON; undefined if it does not match the format. */
+export function parsePrefix(start: string): RecordPrefix | undefined {
+  const match = PREFIX.exec(start);
   if (match === null) return undefined;
   const [, seq = "", type = "", turnId, itemId] = match;
   return { seq: Number(seq), type, turnId, itemId };
@@ -124,7 +124,7 @@ export function glance(start: string): Glance | undefined {
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
-const isText: Check = (value) => typeof value === "string";
+const isString: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number";
 const isBoolean: Check = (value) => typeof value === "boolean";
 
@@ -137,53 +137,53 @@ function listOf(check: Check): Check {
   return (value) => Array.isArray(value) && value.every(check);
 }
 
-const item = fields({ type: isText, id: isText });
+const item = fields({ type: isString, id: isString });
 
-/** Whether a value of a file can be shown as a turn. */
-export const isTurn: Check = fields({ id: isText, status: isText, items: listOf(item) });
+/** Whether a stored value can be shown as a turn. */
+export const isTurn: Check = fields({ id: isString, status: isString, items: listOf(item) });
 
 const usage = fields({ inputTokens: isNumber, outputTokens: isNumber });
 
-/** Whether a value of a file is the settings of a thread. Exact: a damaged policy must not read as a weaker one. */
+/** Whether a stored value is the settings of a thread. Exact: a damaged policy must not be read as a weaker one. */
 export const isThreadSettings: Check = (value) => ThreadSettings.safeParse(value).success;
 
 const hasThreadFields = fields({
-  id: isText,
-  preview: isText,
-  modelProvider: isText,
-  model: isText,
-  cwd: isText,
+  id: isString,
+  preview: isString,
+  modelProvider: isString,
+  model: isString,
+  cwd: isString,
   createdAt: isNumber,
   updatedAt: isNumber,
   archived: isBoolean,
   ephemeral: isBoolean,
-  status: fields({ type: isText }),
+  status: fields({ type: isString }),
 });
 
-/** Whether a value of a file can be listed as a thread. */
+/** Whether a stored value can be listed as a thread. */
 export function isThread(value: unknown): value is Thread {
   return hasThreadFields(value);
 }
 
-/** Exact, because a damaged scope must never read as a wider one. */
-const decision = fields({ outcome: isText, scope: (value) => DecisionScope.safeParse(value).success });
+/** Exact, because a damaged scope must never be read as a wider one. */
+const decision = fields({ outcome: isString, scope: (value) => DecisionScope.safeParse(value).success });
 
-const itemEvent = fields({ turnId: isText, item });
-const delta = fields({ turnId: isText, itemId: isText, delta: isText, offset: isNumber });
+const itemEvent = fields({ turnId: isString, item });
+const delta = fields({ turnId: isString, itemId: isString, delta: isString, offset: isNumber });
 
 /**
- * What the fold needs of each event, and no more: a record that was written must stay readable even if a driver
- * was careless about a detail that only its schema knows.
+ * What the fold needs of each event, and no more: a stored record must stay readable even if a driver did not follow the
+ * schema in every detail.
  */
 const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "thread/started": fields({ thread: hasThreadFields, settings: isThreadSettings }),
   "thread/settings/updated": fields({ settings: isThreadSettings }),
-  "thread/name/updated": fields({ name: isText }),
-  "thread/goal/updated": fields({ goal: fields({ objective: isText, status: isText }) }),
-  "thread/session/updated": fields({ agent: isText, nativeId: isText }),
-  "thread/reverted": fields({ turnIds: listOf(isText) }),
-  "thread/revert/undone": fields({ revertId: isText, turns: listOf(isTurn) }),
-  "thread/queue/changed": fields({ queue: listOf(fields({ id: isText, input: Array.isArray })) }),
+  "thread/name/updated": fields({ name: isString }),
+  "thread/goal/updated": fields({ goal: fields({ objective: isString, status: isString }) }),
+  "thread/session/updated": fields({ agent: isString, nativeId: isString }),
+  "thread/reverted": fields({ turnIds: listOf(isString) }),
+  "thread/revert/undone": fields({ revertId: isString, turns: listOf(isTurn) }),
+  "thread/queue/changed": fields({ queue: listOf(fields({ id: isString, input: Array.isArray })) }),
   "thread/tokenUsage/updated": fields({ usage, last: usage }),
   "turn/started": fields({ turn: isTurn }),
   "turn/completed": fields({ turn: isTurn }),
@@ -195,12 +195,14 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "item/commandExecution/outputDelta": delta,
   "item/fileChange/outputDelta": delta,
   "item/plan/delta": delta,
-  "approval/requested": fields({ approval: fields({ id: isText, turnId: isText, action: isRecord }) }),
-  "approval/resolved": fields({ approvalId: isText, resolution: fields({ decision }) }),
-  "question/requested": fields({ request: fields({ id: isText, turnId: isText, questions: Array.isArray }) }),
-  "question/resolved": fields({ questionId: isText }),
-  "tool/requested": fields({ request: fields({ id: isText, turnId: isText, tool: isText }) }),
-  "tool/resolved": fields({ callId: isText }),
+  "approval/requested": fields({ approval: fields({ id: isString, turnId: isString, action: isRecord }) }),
+  "approval/resolved": fields({ approvalId: isString, resolution: fields({ decision }) }),
+  "question/requested": fields({
+    request: fields({ id: isString, turnId: isString, questions: Array.isArray }),
+  }),
+  "question/resolved": fields({ questionId: isString }),
+  "tool/requested": fields({ request: fields({ id: isString, turnId: isString, tool: isString }) }),
+  "tool/resolved": fields({ callId: isString }),
 };
 
 /** Whether the data of a record can be folded. */

@@ -3,19 +3,19 @@ import { isRecord, type StoredEvent, type Turn } from "@flint/protocol";
 import { decodeCursor, encodeCursor, invalidCursor } from "../listing/thread-list.ts";
 import { contentTurnId, foldTurn } from "./fold.ts";
 
-/** A record met while walking a log backwards. What it carries is read only when it is needed. */
+/** A record of a log that is read backwards. Its event is parsed only when needed. */
 export interface BackwardRecord {
-  /** Where it is in the log. */
+  /** Its offset in the log. */
   readonly position: number;
   readonly type: string;
-  /** The turn whose content it is, if it is content of a turn. */
+  /** The turn that it is content of, if any. */
   readonly turnId: string | undefined;
-  /** The item that it is about, or a piece of, if that is known already. */
+  /** The item that it is about, if that is known without parsing. */
   readonly itemId: string | undefined;
   event(): StoredEvent | undefined;
 }
 
-/** An event that is read already, as a record. */
+/** A parsed event as a record. */
 export function recordOf(event: StoredEvent, position: number): BackwardRecord {
   return { position, type: event.type, turnId: contentTurnId(event), itemId: undefined, event: () => event };
 }
@@ -25,23 +25,23 @@ interface Group {
   readonly gone: boolean;
   /** Newest first. */
   readonly events: StoredEvent[];
-  /** The ends of items: what was before in them need not be read. */
+  /** The completed items, whose earlier events need not be parsed. */
   readonly ends: Map<string, ItemEnd>;
-  /** Whether the end of the turn carried all its items: then nothing else of it need be read. */
+  /** Whether the end of the turn contains all its items, so that nothing else of it need be parsed. */
   whole: boolean;
   position: number;
 }
 
 type ItemEnd = Extract<StoredEvent, { type: "item/completed" }>;
 
-/** Where the next older page of turns ends, and which older turns were reverted by records after it. */
-export interface TurnPlace {
+/** Where the next older page of turns ends, and which older turns were reverted by later records. */
+export interface TurnCursor {
   readonly end: number;
   readonly gone: readonly string[];
 }
 
-/** Reads the cursor of a page of turns in a log of this size. */
-export function decodeTurnPlace(cursor: string, size: number): TurnPlace {
+/** Decodes the cursor of a page of turns in a log of this size. */
+export function decodeTurnCursor(cursor: string, size: number): TurnCursor {
   const value = decodeCursor(cursor);
   if (!isRecord(value)) throw invalidCursor();
   const { end, gone } = value;
@@ -50,41 +50,41 @@ export function decodeTurnPlace(cursor: string, size: number): TurnPlace {
   return { end, gone };
 }
 
-/** Gathers whole turns out of records that come newest first, leaving out those that were reverted later. */
+/** Collects whole turns from records, newest first, without those that were reverted later. */
 export class TurnCollector {
   readonly #limit: number;
   readonly #gone: Set<string>;
   readonly #seen = new Set<string>();
-  /** Reverts that were taken back by newer records. No turn lies between the two, so no page ends between them. */
+  /** Reverts that newer records undid. There is no turn between the two, so no page ends between them. */
   readonly #undone = new Set<string>();
   /** Newest first. */
   readonly #turns: Turn[] = [];
-  /** Where the oldest turn that was gathered or left out starts. */
+  /** The offset of the oldest turn that was collected or skipped. */
   #position = 0;
-  #followed: boolean;
+  #hasNewer: boolean;
   #group: Group | undefined;
-  /** A record of another turn in the middle of one: damaged, unless the record before agrees with it. */
+  /** A record of another turn in the middle of one: damaged, unless the previous record belongs to the same turn. */
   #stray: BackwardRecord | undefined;
   #hasMore = false;
 
-  /** `gone` are turns reverted by records that are not walked; `followed`: newer turns exist. */
-  constructor(limit: number, gone: Iterable<string>, followed: boolean) {
+  /** `gone` are turns reverted by records that are not read; `hasNewer`: newer turns exist. */
+  constructor(limit: number, gone: Iterable<string>, hasNewer: boolean) {
     this.#limit = limit;
     this.#gone = new Set(gone);
-    this.#followed = followed;
+    this.#hasNewer = hasNewer;
   }
 
   get count(): number {
     return this.#turns.length;
   }
 
-  /** What was gathered, oldest first. */
+  /** The collected turns, oldest first. */
   page(): Page<Turn> {
-    const next: TurnPlace = { end: this.#position, gone: [...this.#gone] };
+    const next: TurnCursor = { end: this.#position, gone: [...this.#gone] };
     return { data: this.#turns.toReversed(), nextCursor: this.#hasMore ? encodeCursor(next) : undefined };
   }
 
-  /** Takes the next older record. False when the page is full and it is certain whether there is more. */
+  /** Adds the next older record. False when the page is full and it is certain whether there are more. */
   add(record: BackwardRecord): boolean {
     if (record.type === "thread/reverted") this.#addReverted(record.event());
     if (record.type === "thread/revert/undone") this.#addUndone(record.event());
@@ -95,12 +95,12 @@ export class TurnCollector {
     }
     const stray = this.#stray?.turnId === record.turnId ? this.#stray : undefined;
     this.#stray = undefined;
-    return (stray === undefined || this.#gather(stray)) && this.#gather(record);
+    return (stray === undefined || this.#collect(stray)) && this.#collect(record);
   }
 
-  /** There are no older records. */
+  /** To be called after the oldest record. */
   end(): void {
-    if (this.#stray !== undefined) this.#gather(this.#stray);
+    if (this.#stray !== undefined) this.#collect(this.#stray);
     this.#close();
   }
 
@@ -110,7 +110,7 @@ export class TurnCollector {
     return !isBoundary && this.#stray?.turnId !== turnId;
   }
 
-  #gather(record: BackwardRecord): boolean {
+  #collect(record: BackwardRecord): boolean {
     const { turnId = "", position } = record;
     if (this.#group?.turnId !== turnId) this.#open(turnId, position);
     if (this.#hasMore) return false;
@@ -144,12 +144,12 @@ export class TurnCollector {
     this.#gone.delete(group.turnId);
     this.#position = group.position;
     if (!group.gone) this.#turns.push(this.#ended(foldTurn(group.turnId, group.events.toReversed())));
-    this.#followed = true;
+    this.#hasNewer = true;
   }
 
-  /** A turn that another one follows is over, even if the record of its end is lost. */
+  /** A turn with a newer turn has ended, even if the record of its end is lost. */
   #ended(turn: Turn): Turn {
-    return this.#followed && turn.status === "inProgress" ? { ...turn, status: "interrupted" } : turn;
+    return this.#hasNewer && turn.status === "inProgress" ? { ...turn, status: "interrupted" } : turn;
   }
 }
 
@@ -157,15 +157,15 @@ function addTo(group: Group, record: BackwardRecord): void {
   group.position = record.position;
   if (group.gone || group.whole) return;
   const end = record.itemId === undefined ? undefined : group.ends.get(record.itemId);
-  // Of an item that ended later only its place among the others counts, which is where it first came.
-  const event = end === undefined ? record.event() : placeOf(end, record.type);
+  // Of a completed item only its position among the others is needed, which is that of its first event.
+  const event = end === undefined ? record.event() : startOf(end, record.type);
   if (event === undefined) return;
   if (event.type === "item/completed") group.ends.set(event.data.item.id, event);
   if (event.type === "turn/completed") group.whole = event.data.turn.itemsView !== "notLoaded";
   group.events.push(event);
 }
 
-function placeOf(end: ItemEnd, type: string): StoredEvent | undefined {
+function startOf(end: ItemEnd, type: string): StoredEvent | undefined {
   const isWholeItem = type === "item/started" || type === "item/completed";
   return isWholeItem ? { ...end, type: "item/started" } : undefined;
 }

@@ -44,7 +44,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begin;
 }
 
-/** How much longer one thing takes than another. Other work only ever adds time, so the shortest times are compared. */
+/** The ratio of the shortest times of two functions. Other work only ever adds time. */
 async function ratio(
   work: () => Promise<unknown>,
   floor: () => Promise<unknown>,
@@ -60,7 +60,7 @@ async function ratio(
 }
 
 describe("a long thread", () => {
-  test("opens and shows its last page for less than three times the price of reading its bytes", async () => {
+  test("opens and returns its last page in less than three times the time of reading its bytes", async () => {
     const { store, log } = await writeLong(10_000);
     const attach = async (): Promise<void> => {
       const { writer } = await store.open("t1");
@@ -71,7 +71,7 @@ describe("a long thread", () => {
     expect(await ratio(attach, () => readFile(log), 3)).toBeLessThan(3);
   });
 
-  test("reads no more for its last page or its last events than a short one does", async () => {
+  test("reads no more for its last page or its last events than a short thread", async () => {
     const reads: number[][] = [];
     for (const items of [2000, 6000]) {
       const { store, plan, thread } = await writeLong(items);

@@ -4,16 +4,16 @@ import { isEventType, type StoredEvent, type Turn } from "@flint/protocol";
 import type { FileSystem } from "../file-system.ts";
 import { invalidCursor } from "../listing/thread-list.ts";
 import { isContentType } from "./fold.ts";
-import { decodeLine, GLANCE_BYTES, type Glance, glance, LINE_END, MAX_RECORD } from "./record.ts";
+import { decodeLine, LINE_END, MAX_RECORD, PREFIX_BYTES, parsePrefix, type RecordPrefix } from "./record.ts";
 import {
   type BackwardRecord,
-  decodeTurnPlace,
+  decodeTurnCursor,
   recordOf,
   TurnCollector,
-  type TurnPlace,
+  type TurnCursor,
 } from "./turn-collector.ts";
 
-/** A log that is open for reading, and how long it is. */
+/** A log that is open for reading, with its size. */
 export interface OpenLog {
   readonly files: FileSystem;
   readonly file: number;
@@ -22,9 +22,9 @@ export interface OpenLog {
 
 /** A page of whole turns that ends at a cursor, or at the end of the log. Reads only that part of the log. */
 export async function readTurnPage(log: OpenLog, page: TurnPage): Promise<Page<Turn>> {
-  const place = page.cursor === undefined ? undefined : await placeIn(log, page.cursor);
-  const collector = new TurnCollector(page.limit, place?.gone ?? [], place !== undefined);
-  await walk(log, place?.end ?? log.size, collector, () => true);
+  const cursor = page.cursor === undefined ? undefined : await resolveCursor(log, page.cursor);
+  const collector = new TurnCollector(page.limit, cursor?.gone ?? [], cursor !== undefined);
+  await walk(log, cursor?.end ?? log.size, collector, () => true);
   return collector.page();
 }
 
@@ -36,7 +36,7 @@ export async function readLatestTurn(log: OpenLog): Promise<Turn | undefined> {
 }
 
 async function walk(log: OpenLog, end: number, collector: TurnCollector, more: () => boolean): Promise<void> {
-  const lines = new BackwardLines(log.files, log.file, end);
+  const lines = new BackwardLineReader(log.files, log.file, end);
   do {
     for (let line = lines.take(); line !== undefined && more(); line = lines.take()) {
       const record = backwardRecord(line);
@@ -47,18 +47,18 @@ async function walk(log: OpenLog, end: number, collector: TurnCollector, more: (
 }
 
 /**
- * The place of the first record that a reader who knows everything up to `afterSeq` has to read. It goes back until
- * two neighbours are both known, so that one damaged number does not end the search too early.
+ * The offset from which to read the records after `afterSeq`. Searches backwards until two adjacent records have lower
+ * numbers, so that one damaged number does not end the search too early.
  */
-export async function findPlaceAfter(
+export async function findPositionAfter(
   log: OpenLog,
   afterSeq: number,
 ): Promise<{ offset: number; seq: number }> {
-  const lines = new BackwardLines(log.files, log.file, log.size);
+  const lines = new BackwardLineReader(log.files, log.file, log.size);
   let known = 0;
   do {
     for (let line = lines.take(); line !== undefined; line = lines.take()) {
-      const seq = glanceAt(line.bytes)?.seq;
+      const seq = prefixOf(line.bytes)?.seq;
       if (seq === undefined) continue;
       known = seq <= afterSeq ? known + 1 : 0;
       if (known === 2) return { offset: line.position, seq: seq - 1 };
@@ -67,17 +67,17 @@ export async function findPlaceAfter(
   return { offset: 0, seq: 0 };
 }
 
-function glanceAt(bytes: Buffer): Glance | undefined {
-  return glance(bytes.toString("latin1", 0, GLANCE_BYTES));
+function prefixOf(bytes: Buffer): RecordPrefix | undefined {
+  return parsePrefix(bytes.toString("latin1", 0, PREFIX_BYTES));
 }
 
-/** A line as a record, parsed at once only if its start does not tell enough; undefined if it is unreadable. */
+/** A line as a record, parsed only if its prefix is not enough; undefined if it is unreadable. */
 function backwardRecord({ position, bytes }: BackwardLine): BackwardRecord | undefined {
-  const seen = glanceAt(bytes);
-  if (seen !== undefined && isContentType(seen.type)) {
-    if (seen.turnId !== undefined) return new LineRecord(position, seen, bytes);
-  } else if (seen !== undefined && isEventType(seen.type)) {
-    return new LineRecord(position, { ...seen, turnId: undefined }, bytes);
+  const prefix = prefixOf(bytes);
+  if (prefix !== undefined && isContentType(prefix.type)) {
+    if (prefix.turnId !== undefined) return new LineRecord(position, prefix, bytes);
+  } else if (prefix !== undefined && isEventType(prefix.type)) {
+    return new LineRecord(position, { ...prefix, turnId: undefined }, bytes);
   }
   const event = parse(bytes);
   return event === undefined ? undefined : recordOf(event, position);
@@ -90,7 +90,7 @@ class LineRecord implements BackwardRecord {
   readonly itemId: string | undefined;
   readonly #bytes: Buffer;
 
-  constructor(position: number, { type, turnId, itemId }: Glance, bytes: Buffer) {
+  constructor(position: number, { type, turnId, itemId }: RecordPrefix, bytes: Buffer) {
     this.position = position;
     this.type = type;
     this.turnId = turnId;
@@ -109,13 +109,13 @@ function parse(bytes: Buffer): StoredEvent | undefined {
   return line.kind === "event" ? line.event : undefined;
 }
 
-async function placeIn(log: OpenLog, cursor: string): Promise<TurnPlace> {
-  const place = decodeTurnPlace(cursor, log.size);
-  if (!(await isLineStart(log, place.end))) throw invalidCursor();
-  return place;
+async function resolveCursor(log: OpenLog, cursor: string): Promise<TurnCursor> {
+  const decoded = decodeTurnCursor(cursor, log.size);
+  if (!(await isLineStart(log, decoded.end))) throw invalidCursor();
+  return decoded;
 }
 
-/** Whether a line starts at this place. */
+/** Whether a line starts at this offset. */
 export async function isLineStart(log: OpenLog, offset: number): Promise<boolean> {
   if (offset === 0) return true;
   const before = Buffer.alloc(1);
@@ -125,34 +125,34 @@ export async function isLineStart(log: OpenLog, offset: number): Promise<boolean
 const FIRST_CHUNK = 256 * 1024;
 const LARGEST_CHUNK = 1024 * 1024;
 
-/** A line of a file: where it starts, and its bytes without the line end. */
+/** A line of a file: its offset, and its bytes without the line end. */
 export interface BackwardLine {
   readonly position: number;
   readonly bytes: Buffer;
 }
 
-/** Reads the lines of a file from a place backwards, in chunks that grow, so that the end of a file is cheap. */
-export class BackwardLines {
+/** Reads the lines of a file backwards, in growing chunks, so that reading the end of a file is cheap. */
+export class BackwardLineReader {
   readonly #files: FileSystem;
   readonly #file: number;
-  /** The bytes of the file from `#start` on; those before `#left` are not handed out yet. */
+  /** The bytes of the file from `#start` on; those before `#left` were not returned yet. */
   #window: Buffer = Buffer.alloc(0);
   #start: number;
   #left = 0;
   #chunk = FIRST_CHUNK;
 
-  /** `end` is where the last line ends; a line end right before it belongs to that line. */
+  /** `end` is the end of the last line, including its line end. */
   constructor(files: FileSystem, file: number, end: number) {
     this.#files = files;
     this.#file = file;
     this.#start = end;
   }
 
-  /** The line before, if it is read already. */
+  /** The previous line, if it is loaded. */
   take(): BackwardLine | undefined {
     const end = this.#left;
     if (end === 0) return undefined;
-    // Its own line end does not start the line.
+    // Skips its own line end.
     const start = end < 2 ? 0 : this.#window.lastIndexOf(LINE_END, end - 2) + 1;
     if (start === 0 && this.#start > 0) return undefined;
     this.#left = start;
@@ -160,7 +160,7 @@ export class BackwardLines {
     return { position: this.#start + start, bytes: this.#window.subarray(start, isEnded ? end - 1 : end) };
   }
 
-  /** Reads more of the file. False at its start. Lines that are too long to be records are left out. */
+  /** Loads more of the file. False at its start. Lines that are too long to be records are skipped. */
   async load(): Promise<boolean> {
     if (this.#start === 0) return false;
     if (this.#left > MAX_RECORD) await this.#skipLine();
@@ -179,7 +179,7 @@ export class BackwardLines {
     this.#chunk = Math.min(this.#chunk * 2, LARGEST_CHUNK);
   }
 
-  /** Forgets what is read of a line and goes to the end of the one before. */
+  /** Drops what was loaded of a line and continues at the end of the previous one. */
   async #skipLine(): Promise<void> {
     do {
       this.#left = 0;
@@ -191,7 +191,7 @@ export class BackwardLines {
   async #fill(bytes: Buffer, position: number): Promise<void> {
     for (let done = 0; done < bytes.length; ) {
       const count = await this.#files.read(this.#file, bytes.subarray(done), position + done);
-      // Only a file that is being cut by somebody else ends here; what is missing is then damage.
+      // Only if another program truncates the file; what is missing is then damage.
       if (count === 0) bytes.fill(0, done);
       done += count === 0 ? bytes.length : count;
     }

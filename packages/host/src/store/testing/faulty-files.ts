@@ -1,16 +1,16 @@
 import { type FileSystem, NODE_FILES } from "../file-system.ts";
 
-/** What goes wrong with a file system. It may be changed while it is in use. */
+/** Which calls fail. May be changed while the file system is in use. */
 export interface FaultPlan {
-  /** The error code with which a call fails; `count` is how many calls were made, this one included. */
+  /** The error code of a failing call; `count` is the number of calls so far, including this one. */
   fails?: (call: string, count: number) => string | undefined;
-  /** How many bytes can still be written; what is more is taken in part or refused, as on a full disk. */
+  /** How many bytes can still be written; more is written in part or fails, as on a full disk. */
   room?: number;
   /** Names of the calls that were made, in order. */
   readonly calls: string[];
 }
 
-/** The file system of the machine, with faults. */
+/** The machine's file system with injected faults. */
 export function faultyFiles(plan: FaultPlan): FileSystem {
   return new Proxy(NODE_FILES, {
     get(target, name) {
@@ -32,7 +32,7 @@ function guarded(plan: FaultPlan, name: string, run: () => unknown): unknown {
   return code === undefined ? new Promise((resolve) => resolve(run())) : Promise.reject(failure(code, name));
 }
 
-/** The arguments of a write, cut down to what there is room for. */
+/** The arguments of a write, cut to the free space. */
 function limited(plan: FaultPlan, name: string, given: unknown[]): unknown[] {
   const [file, bytes] = given;
   if (plan.room === undefined || !/^write(Sync)?$/.test(name) || !(bytes instanceof Uint8Array)) return given;

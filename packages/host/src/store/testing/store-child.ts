@@ -1,8 +1,8 @@
 import { JsonlStore } from "../jsonl-store.ts";
 
 /**
- * A process that uses a store, for tests that stop or kill it. `hold ROOT THREAD` opens a thread and keeps it.
- * `leave` opens it and has nothing more to do. `write` writes to it until it is killed and says which numbers are safe.
+ * A process that uses a store, for tests that suspend or kill it. `hold ROOT THREAD` opens a thread and keeps running.
+ * `leave` opens it and does nothing more. `write` writes to it until it is killed, and prints which numbers are synced.
  */
 const [command, root = "", threadId = ""] = process.argv.slice(2);
 const store = new JsonlStore({ root, durability: "full" });
@@ -11,7 +11,7 @@ if (command === "write") {
   await write();
 } else {
   await store.open(threadId);
-  say("open");
+  print("open");
   // Keeps the process alive.
   if (command === "hold") process.stdin.resume();
 }
@@ -19,17 +19,17 @@ if (command === "write") {
 async function write(): Promise<void> {
   const { writer, state } = await store.open(threadId);
   let { seq } = state;
-  say(`opened ${seq}`);
+  print(`opened ${seq}`);
   for (;;) {
     const data = { threadId, name: `name ${seq} ${"x".repeat(seq % 3000)}` };
     const stored = writer.append([{ type: "thread/name/updated", data }], Date.now());
     seq = stored.at(-1)?.seq ?? seq;
     writer.checkpoint({ ...state, seq, thread: { ...state.thread, name: data.name } });
     await writer.sync();
-    say(`safe ${seq}`);
+    print(`safe ${seq}`);
   }
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

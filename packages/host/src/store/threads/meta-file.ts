@@ -8,7 +8,7 @@ import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../l
 const META_VERSION = 1;
 const META_NAME = "meta.json";
 
-/** The state of a thread at a place of its log, so that what is before that place need not be read again. */
+/** The state of a thread at an offset of its log, so that what is before it need not be read again. */
 export interface Checkpoint {
   readonly epoch: string;
   /** The number of the last record before `offset`. */
@@ -30,7 +30,7 @@ export async function readCheckpoint(
     const bytes = await readWhole(files, join(folder, META_NAME), 4 * MAX_RECORD);
     return bytes === undefined ? undefined : decode(JSON.parse(bytes.toString("utf8")), threadId);
   } catch {
-    // Missing, unreadable or damaged: the log tells everything that it would have told.
+    // Missing, unreadable or damaged: the log has the same information.
     return undefined;
   }
 }
@@ -56,7 +56,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether each field has the kind of value that it has in an empty thread, and the ones that matter fit exactly. */
+/** Whether each field has the same kind of value as in an empty thread, and the important ones match their schema. */
 function isThreadState(value: unknown, threadId: string): value is ThreadState {
   if (!isRecord(value) || !isThread(value.thread) || !isThreadSettings(value.settings)) return false;
   if (!Array.isArray(value.turns) || !value.turns.every(isTurn)) return false;
@@ -69,12 +69,12 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "list" : typeof value;
 }
 
-/** Keeps the latest checkpoint of a thread in its folder. */
+/** Writes the checkpoints of a thread to its folder. */
 export class MetaFile {
   readonly #files: FileSystem;
   readonly #folder: string;
   readonly #threadId: string;
-  /** Makes the log survive a power cut, so that no checkpoint covers more than the log holds. Absent: not wanted. */
+  /** Syncs the log, so that no checkpoint covers more than the log on the disk. Absent if nothing is synced. */
   readonly #syncLog: (() => Promise<void>) | undefined;
   #waiting: Checkpoint | undefined;
   #working: Promise<void> | undefined;
@@ -91,13 +91,13 @@ export class MetaFile {
     this.#syncLog = syncLog;
   }
 
-  /** Writes a checkpoint in the background; one that still waits is replaced. If it fails, the old one stays. */
+  /** Writes a checkpoint in the background, in place of one that still waits. If it fails, the old one stays. */
   save(checkpoint: Checkpoint): void {
     this.#waiting = checkpoint;
     this.#working ??= this.#work();
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when all writes are done. */
   async idle(): Promise<void> {
     await this.#working;
   }
@@ -108,7 +108,7 @@ export class MetaFile {
       try {
         await this.#write(next);
       } catch {
-        // The old checkpoint is still there, and the log has everything; the next one tries again.
+        // The old checkpoint is still there, and the log has everything; the next checkpoint tries again.
       }
     }
     this.#working = undefined;
@@ -136,7 +136,7 @@ export class MetaFile {
   }
 }
 
-/** The items are in the log, which is read from its end when they are wanted. */
+/** Items are read from the end of the log when needed. */
 function withoutItems(turn: Turn): Turn {
   return { ...turn, items: [], itemsView: "notLoaded" };
 }

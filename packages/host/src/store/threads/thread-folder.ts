@@ -6,13 +6,13 @@ import {
   type FileSystem,
   isTemporary,
   OPEN,
-  openPlain,
   openPrivate,
-  tightenFolder,
+  openRegular,
+  restrictFolder,
 } from "../file-system.ts";
-import { type Lock, takeLock } from "../lock.ts";
+import { acquireLock, type Lock } from "../lock.ts";
 
-/** The folder of one thread in the store. Every path of a thread is made here, from an id that was checked. */
+/** The folder of one thread. Builds every path of the thread, from a validated id. */
 export class ThreadFolder {
   readonly threadId: string;
   readonly path: string;
@@ -37,7 +37,7 @@ export class ThreadFolder {
   openLog(purpose: "read" | "append"): number {
     try {
       expectThreadFolder(this.#files, this.path, this.threadId);
-      if (purpose === "read") return openPlain(this.#files, this.logPath, OPEN.read);
+      if (purpose === "read") return openRegular(this.#files, this.logPath, OPEN.read);
       return openPrivate(this.#files, this.logPath, OPEN.appendLog);
     } catch (error) {
       if (codeOf(error) === "ENOENT") throw threadNotFound(this.threadId);
@@ -45,16 +45,16 @@ export class ThreadFolder {
     }
   }
 
-  /** Why something could not be done with the log of this thread. */
+  /** The error of a failed operation on the log of this thread. */
   failure(what: string, error: unknown): FlintError {
     const { threadId } = this;
     return storageFailed(`The log of thread ${threadId} ${what}`, error, { threadId });
   }
 
-  /** Takes the writer lock, or throws `threadLocked`. */
+  /** Acquires the writer lock, or throws `threadLocked`. */
   async lock(): Promise<Lock> {
     const { threadId } = this;
-    const attempt = await takeLock(this.#files, this.path, "lock");
+    const attempt = await acquireLock(this.#files, this.path, "lock");
     if ("lock" in attempt) return attempt.lock;
     throw new FlintError("threadLocked", lockedMessage(threadId, attempt.owner), {
       threadId,
@@ -62,9 +62,9 @@ export class ThreadFolder {
     });
   }
 
-  /** Makes the folder private and removes what a crash left in it. Only for the owner of the lock. */
+  /** Makes the folder private and deletes temporary files that a crash left. Only for the owner of the lock. */
   async tidy(): Promise<void> {
-    await tightenFolder(this.#files, this.path);
+    await restrictFolder(this.#files, this.path);
     for (const name of this.#files.readdirSync(this.path)) {
       if (isTemporary(name)) await this.#files.unlink(join(this.path, name));
     }
@@ -74,5 +74,5 @@ export class ThreadFolder {
 function lockedMessage(threadId: string, owner: number | undefined): string {
   if (owner === process.pid) return `Thread ${threadId} is already open in this process.`;
   const who = owner === undefined ? "a process that does not answer" : `process ${owner}`;
-  return `Thread ${threadId} is in use by ${who}; stop it or use the server that has it.`;
+  return `Thread ${threadId} is in use by ${who}; stop it, or use the server that has it open.`;
 }

@@ -1,18 +1,18 @@
 import type { Damage } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type ThreadState } from "@flint/protocol";
-import { closeRead, type FileSystem } from "../file-system.ts";
+import { closeQuietly, type FileSystem } from "../file-system.ts";
 import { LogFold, type ThreadTimes } from "../log/fold.ts";
 import { LogReader, Sequence } from "../log/log-reader.ts";
 import type { LogEnd } from "../log/log-writer.ts";
 import { decodeLine, LOG_VERSION, type LogHeader } from "../log/record.ts";
-import { findPlaceAfter, isLineStart, type OpenLog, readLatestTurn } from "../log/turn-pages.ts";
+import { findPositionAfter, isLineStart, type OpenLog, readLatestTurn } from "../log/turn-pages.ts";
 import { type Checkpoint, readCheckpoint } from "./meta-file.ts";
 import type { ThreadFolder } from "./thread-folder.ts";
 
 const HEADER_BYTES = 4096;
 const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 
-/** Everything that a log and its checkpoint tell about a thread. */
+/** The content of a log and its checkpoint. */
 export interface ThreadContents {
   readonly epoch: string;
   readonly state: ThreadState;
@@ -22,26 +22,26 @@ export interface ThreadContents {
 }
 
 /**
- * Reads a thread: from its checkpoint on if there is one that fits, else from the start. The latest turn may come
- * without its items; see `readWithLatestTurn`.
+ * Reads a thread from its checkpoint on if it matches the log, otherwise from the start. The latest turn may lack its
+ * items; see `readWithLatestTurn`.
  */
 export async function readContents(
   files: FileSystem,
   folder: ThreadFolder,
   file: number,
 ): Promise<ThreadContents> {
-  // The checkpoint first: the log only grows, so it then holds at least what the checkpoint covers.
+  // The checkpoint first: the log only grows, so it then has at least what the checkpoint covers.
   const checkpoint = await readCheckpoint(files, folder.path, folder.threadId);
   const { size, birthtimeMs } = files.fstatSync(file);
   const log: OpenLog = { files, file, size };
   const header = await readHeader(log, folder.threadId);
-  const isUsable = checkpoint !== undefined && (await fits(checkpoint, log, header));
+  const isUsable = checkpoint !== undefined && (await matches(checkpoint, log, header));
   const tail = isUsable ? await foldTail(log, folder.threadId, checkpoint) : undefined;
   const createdAtMs = header?.createdAtMs ?? Math.floor(birthtimeMs);
   return tail ?? (await foldWhole(log, folder.threadId, checkpoint, createdAtMs));
 }
 
-/** The intact events after a place, oldest first. */
+/** The intact events after a number, oldest first. */
 export async function* readEvents(
   files: FileSystem,
   folder: ThreadFolder,
@@ -51,17 +51,17 @@ export async function* readEvents(
   try {
     const log: OpenLog = { files, file, size: files.fstatSync(file).size };
     await readHeader(log, folder.threadId);
-    const start = afterSeq > 0 ? await findPlaceAfter(log, afterSeq) : { offset: 0, seq: 0 };
+    const start = afterSeq > 0 ? await findPositionAfter(log, afterSeq) : { offset: 0, seq: 0 };
     const reader = new LogReader(files, file, new Sequence(start.seq), start.offset);
     for await (const batch of reader.batches()) {
       for (const event of batch) if (event.seq > afterSeq) yield event;
     }
   } finally {
-    closeRead(files, file);
+    closeQuietly(files, file);
   }
 }
 
-/** The header, or undefined if it is not readable. Throws for a log of a later version. */
+/** The header, or undefined if it is unreadable. Throws for a log of a later version. */
 async function readHeader(log: OpenLog, threadId: string): Promise<LogHeader | undefined> {
   const bytes = Buffer.alloc(HEADER_BYTES);
   const count = await log.files.read(log.file, bytes, 0);
@@ -74,12 +74,16 @@ async function readHeader(log: OpenLog, threadId: string): Promise<LogHeader | u
   throw new FlintError("storageFailed", message, { threadId, version, supported: LOG_VERSION });
 }
 
-async function fits(checkpoint: Checkpoint, log: OpenLog, header: LogHeader | undefined): Promise<boolean> {
+async function matches(
+  checkpoint: Checkpoint,
+  log: OpenLog,
+  header: LogHeader | undefined,
+): Promise<boolean> {
   const { epoch, offset } = checkpoint;
   return header?.epoch === epoch && offset > 0 && offset <= log.size && (await isLineStart(log, offset));
 }
 
-/** Goes on from a checkpoint; undefined if what follows it in the log does not follow from it. */
+/** Folds the log from a checkpoint on; undefined if the records after it do not continue its numbers. */
 async function foldTail(
   log: OpenLog,
   threadId: string,
@@ -93,7 +97,7 @@ async function foldTail(
   return contents(threadId, checkpoint.epoch, reader, sequence, fold, damage);
 }
 
-/** Reads the whole log. An older checkpoint helps only where the log has lost the beginning of the thread. */
+/** Folds the whole log. An older checkpoint is used only where the log has lost the beginning of the thread. */
 async function foldWhole(
   log: OpenLog,
   threadId: string,
@@ -134,7 +138,7 @@ async function foldAll(
     for (const event of batch) fold.add(event, damaged);
   }
   const { records, missing } = sequence.damage;
-  return { records: before.records + records + fold.refused, missing: before.missing + missing };
+  return { records: before.records + records + fold.rejected, missing: before.missing + missing };
 }
 
 function hasDamage({ records, missing }: Damage): boolean {
@@ -155,7 +159,7 @@ function contents(
   return { epoch, state, damage, times: fold.times, end: { seq, size, terminated } };
 }
 
-/** The same with the latest turn whole. */
+/** Like `readContents`, with all items of the latest turn. */
 export async function readWithLatestTurn(
   files: FileSystem,
   folder: ThreadFolder,
@@ -166,7 +170,7 @@ export async function readWithLatestTurn(
   return { ...contents, state };
 }
 
-/** The state with its latest turn whole. A turn that is reverted since is not the latest one any more. */
+/** The state with all items of its latest turn. A turn that was reverted since is not the latest one any more. */
 async function withLatestTurn(log: OpenLog, state: ThreadState): Promise<ThreadState> {
   const known = state.turns.at(-1);
   const latest = await readLatestTurn(log);

@@ -8,7 +8,7 @@ import {
 } from "@flint/core/ports";
 import { type EventBody, FlintError, mintId, type StoredEvent, type ThreadState } from "@flint/protocol";
 import {
-  closeRead,
+  closeQuietly,
   expectThreadFolder,
   type FileSystem,
   makeFolder,
@@ -27,28 +27,28 @@ import { readWithLatestTurn, type ThreadContents } from "./thread-reader.ts";
 
 const NEW_LOG: LogEnd = { seq: 0, size: 0, terminated: true };
 
-/** The store that threads are opened in. */
-export interface WritableStore {
+/** What opening threads needs of the store. */
+export interface ThreadOpenerOptions {
   readonly files: FileSystem;
-  /** Whether syncs are real. */
+  /** Whether logs are synced to the disk. */
   readonly isDurable: boolean;
-  /** The folders above those of the threads, which must be durable before a new thread is. */
+  /** The parents of the thread folders, which are synced with a new thread. */
   readonly foldersAbove: readonly string[];
-  /** Tells the list of threads how one looks now. Never throws. */
+  /** Updates the list entry of a thread. Never throws. */
   list(entry: ListedThread): void;
 }
 
-/** Opens threads for writing, and knows those that are open in this process. */
+/** Opens threads for writing, and tracks those that are open in this process. */
 export class ThreadOpener {
-  readonly #store: WritableStore;
+  readonly #options: ThreadOpenerOptions;
   readonly #files: FileSystem;
   readonly #syncs: SyncGroup;
   readonly #writers = new Set<ThreadWriter>();
-  /** Threads that have no checkpoint yet, so they are not listed. */
+  /** Threads that are not listed, because they have no checkpoint yet. */
   readonly #unlisted = new Set<string>();
 
-  constructor(store: WritableStore) {
-    this.#store = store;
+  constructor(store: ThreadOpenerOptions) {
+    this.#options = store;
     this.#files = store.files;
     this.#syncs = new SyncGroup((path) => syncFolder(store.files, path));
   }
@@ -63,12 +63,12 @@ export class ThreadOpener {
     try {
       await this.#makeFolder(folder);
       const lock = await folder.lock();
-      return await orElse(
+      return await withCleanup(
         () => this.#createLocked(folder, lock),
         () => lock.release(),
       );
     } catch (error) {
-      throw storageFailed(`Thread ${threadId} could not be made`, error, { threadId });
+      throw storageFailed(`Thread ${threadId} could not be created`, error, { threadId });
     }
   }
 
@@ -76,7 +76,7 @@ export class ThreadOpener {
     try {
       folder.expectLog();
       const lock = await folder.lock();
-      return await orElse(
+      return await withCleanup(
         () => this.#openLocked(folder, lock),
         () => lock.release(),
       );
@@ -95,7 +95,7 @@ export class ThreadOpener {
     try {
       await makeFolder(this.#files, folder.path);
     } catch (error) {
-      // A crash may have left a folder without a log, which can be used; whether there is a log shows later.
+      // A crash may have left a folder without a log, which can be used; an existing log fails later.
       if (codeOf(error) !== "EEXIST") throw error;
       expectThreadFolder(this.#files, folder.path, folder.threadId);
     }
@@ -105,12 +105,12 @@ export class ThreadOpener {
     const file = this.#createLog(folder);
     const createdAtMs = Date.now();
     const epoch = mintId();
-    const newFolders = [folder.path, ...this.#store.foldersAbove];
+    const newFolders = [folder.path, ...this.#options.foldersAbove];
     const log = new LogWriter(this.#files, file, folder.threadId, NEW_LOG, newFolders);
-    await orElse(
+    await withCleanup(
       async () => log.appendLine(encodeHeader(folder.threadId, { version: LOG_VERSION, epoch, createdAtMs })),
       async () => {
-        closeRead(this.#files, file);
+        closeQuietly(this.#files, file);
         await this.#files.removeTree(folder.path);
       },
     );
@@ -131,7 +131,7 @@ export class ThreadOpener {
 
   async #openLocked(folder: ThreadFolder, lock: Lock): Promise<OpenedThread> {
     const file = folder.openLog("append");
-    return orElse(
+    return withCleanup(
       async () => {
         await folder.tidy();
         const contents = await readWithLatestTurn(this.#files, folder, file);
@@ -139,7 +139,7 @@ export class ThreadOpener {
         const log = new LogWriter(this.#files, file, folder.threadId, end, []);
         return { epoch, state, damage, writer: this.#writer(folder, lock, file, log, contents) };
       },
-      async () => closeRead(this.#files, file),
+      async () => closeQuietly(this.#files, file),
     );
   }
 
@@ -151,12 +151,12 @@ export class ThreadOpener {
     known: Pick<ThreadContents, "epoch" | "damage" | "times">,
   ): ThreadWriter {
     const { threadId, path } = folder;
-    const { isDurable } = this.#store;
+    const { isDurable } = this.#options;
     const sync = (): Promise<void> => (isDurable ? this.#syncs.request(log) : Promise.resolve());
     const meta = new MetaFile(this.#files, path, threadId, isDurable ? sync : undefined);
     const list = (entry: ListedThread): void => {
       this.#unlisted.delete(threadId);
-      this.#store.list(entry);
+      this.#options.list(entry);
     };
     const close = (): void => {
       this.#writers.delete(writer);
@@ -177,19 +177,22 @@ export class ThreadOpener {
   }
 }
 
-/** The result of an action; if it fails, what it had to do with is given up first. */
-async function orElse<Result>(action: () => Promise<Result>, giveUp: () => Promise<void>): Promise<Result> {
+/** Runs an action, and cleans up if it fails. */
+async function withCleanup<Result>(
+  action: () => Promise<Result>,
+  cleanup: () => Promise<void>,
+): Promise<Result> {
   try {
     return await action();
   } catch (error) {
-    // The first failure is the one to tell.
-    await giveUp().catch(() => {});
+    // The first failure is the one to report.
+    await cleanup().catch(() => {});
     throw error;
   }
 }
 
-/** What a writer works with. */
-export interface WriterParts {
+/** What a writer needs. */
+export interface JsonlWriterOptions {
   readonly threadId: string;
   readonly epoch: string;
   readonly damage: Damage;
@@ -197,44 +200,44 @@ export interface WriterParts {
   readonly log: LogWriter;
   readonly meta: MetaFile;
   readonly lock: Lock;
-  /** Makes the log durable, together with those of other threads. */
+  /** Syncs the log, together with those of other threads. */
   sync(): Promise<void>;
-  /** Tells the list of threads how this one looks now. */
+  /** Updates the list entry of the thread. */
   list(entry: ListedThread): void;
-  /** Closes the log; called when nothing uses it any more. */
+  /** Closes the log; called after the last use. */
   close(): void;
 }
 
 /** The writer of a thread whose log is a file. */
 export class JsonlWriter implements ThreadWriter {
-  readonly #parts: WriterParts;
+  readonly #options: JsonlWriterOptions;
   #times: ThreadTimes;
-  /** A place that a state which is not the newest may be kept with. */
-  #mark: LogEnd;
+  /** An end of the log that a checkpoint of an older state can be saved with. */
+  #position: LogEnd;
   #listed: string | undefined;
   readonly #syncing = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts;
+  constructor(parts: JsonlWriterOptions) {
+    this.#options = parts;
     this.#times = parts.times;
-    this.#mark = parts.log.end;
+    this.#position = parts.log.end;
   }
 
   get epoch(): string {
-    return this.#parts.epoch;
+    return this.#options.epoch;
   }
 
   append(bodies: readonly EventBody[], at: number): readonly StoredEvent[] {
-    if (this.#closing !== undefined) throw closedWriter(this.#parts.threadId);
-    const stored = this.#parts.log.append(bodies, at);
+    if (this.#closing !== undefined) throw closedWriter(this.#options.threadId);
+    const stored = this.#options.log.append(bodies, at);
     for (const { type } of stored) this.#times = timesAfter(this.#times, type, at);
     return stored;
   }
 
   async sync(): Promise<void> {
-    if (this.#closing !== undefined) throw closedWriter(this.#parts.threadId);
-    const synced = this.#parts.sync();
+    if (this.#closing !== undefined) throw closedWriter(this.#options.threadId);
+    const synced = this.#options.sync();
     this.#syncing.add(synced);
     try {
       await synced;
@@ -245,10 +248,10 @@ export class JsonlWriter implements ThreadWriter {
 
   checkpoint(state: ThreadState): void {
     if (this.#closing !== undefined) return;
-    const { epoch, damage, log, meta } = this.#parts;
+    const { epoch, damage, log, meta } = this.#options;
     this.#list(state);
-    if (state.seq >= log.end.seq) this.#mark = log.end;
-    const { seq, size } = this.#mark;
+    if (state.seq >= log.end.seq) this.#position = log.end;
+    const { seq, size } = this.#position;
     if (seq <= state.seq) meta.save({ epoch, seq, offset: size, state, damage, times: this.#times });
   }
 
@@ -262,15 +265,15 @@ export class JsonlWriter implements ThreadWriter {
     const text = JSON.stringify(entry);
     if (text === this.#listed) return;
     this.#listed = text;
-    this.#parts.list(entry);
+    this.#options.list(entry);
   }
 
   async #close(): Promise<void> {
-    await Promise.allSettled([...this.#syncing, this.#parts.meta.idle()]);
+    await Promise.allSettled([...this.#syncing, this.#options.meta.idle()]);
     try {
-      this.#parts.close();
+      this.#options.close();
     } finally {
-      await this.#parts.lock.release();
+      await this.#options.lock.release();
     }
   }
 }
