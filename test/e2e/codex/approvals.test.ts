@@ -40,7 +40,7 @@ describe("an approval", () => {
       await client.waitFor(({ params }) => fields(params).requestId === 0);
       await turnEnd(client, turnId);
     }
-    expect(received(first).filter((word) => /status|request|resolved|command/i.test(word))).toEqual([
+    expect(received(first).filter((entry) => /status|request|resolved|command/i.test(entry))).toEqual([
       "thread/status/changed active",
       "thread/status/changed active waitingOnApproval",
       "item/started commandExecution",
@@ -50,7 +50,7 @@ describe("an approval", () => {
       "item/completed commandExecution",
       "thread/status/changed idle",
     ]);
-    expect(new Set(received(stranger).map((word) => word.split(" ")[0]))).toEqual(
+    expect(new Set(received(stranger).map((entry) => entry.split(" ")[0]))).toEqual(
       new Set(["answer", "thread/started", "thread/status/changed"]),
     );
   });
@@ -201,9 +201,9 @@ describe("an approval", () => {
     const threadId = await startThread(client);
     await startTurn(client, threadId, "go");
     await client.waitForMethod(method);
-    const words = received(client);
-    const before = words.slice(0, words.indexOf(method));
-    expect(before.filter((word) => word.includes("waiting"))).toEqual([
+    const entries = received(client);
+    const before = entries.slice(0, entries.indexOf(method));
+    expect(before.filter((entry) => entry.includes("waiting"))).toEqual([
       `thread/status/changed active ${flag}`,
     ]);
   });

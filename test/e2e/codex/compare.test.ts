@@ -70,7 +70,7 @@ const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
     /^a command and (?:decline|cancel) /,
     "A declined command completes after its thread continues, like any other.",
   ],
-  [/\.name: string there, null here$/, "A fork has no name until somebody gives it one."],
+  [/\.name: string there, null here$/, "A fork has no name until it is given one."],
   [/^thread\/list of the archive \.data\[\]\.forkedFromId/, "Flint's list knows where a thread comes from."],
 ];
 

@@ -20,6 +20,6 @@ export function spawnServer(
 }
 
 /** What a user writes, as input of a turn. */
-export function text(words: string) {
-  return [{ type: "text", text: words }];
+export function text(prompt: string) {
+  return [{ type: "text", text: prompt }];
 }

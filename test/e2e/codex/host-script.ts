@@ -52,7 +52,7 @@ function nonsense(workspace: string): HostStep[] {
     ["a file by a relative path", "fs/readFile", { path: "a.txt" }],
     ["a folder as a file", "fs/readFile", { path: workspace }],
     ["a search for nothing", "fuzzyFileSearch", { query: "", roots: [workspace] }],
-    ["a search without places", "fuzzyFileSearch", { query: "a" }],
+    ["a search without roots", "fuzzyFileSearch", { query: "a" }],
     ["the changes of no repository", "gitDiffToRemote", { cwd: workspace }],
     ["a setting without a name", "config/value/write", { value: 1, mergeStrategy: "replace" }],
     ["a setting merged in a way that does not exist", "config/value/write", wrongMerge],

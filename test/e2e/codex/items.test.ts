@@ -25,8 +25,8 @@ import {
 /** A client of Flint's own agent, which works with the offline model in a folder. */
 async function clientOfFlint(cwd?: string, approvalPolicy: ApprovalPolicy = "unlessTrusted") {
   const { path } = await temporaryFolder();
-  const place = { root: path, cwd: cwd ?? path, drivers: builtInDrivers() };
-  const engine = composeEngine({ ...place, model: "flint/offline", approvalPolicy });
+  const folders = { root: path, cwd: cwd ?? path, drivers: builtInDrivers() };
+  const engine = composeEngine({ ...folders, model: "flint/offline", approvalPolicy });
   onTestFinished(() => engine.close());
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   new ClientConnection(codexFrontend(), engine, streamTransport(toServer, toClient));
@@ -65,7 +65,7 @@ describe("a Codex client", () => {
     const client = await server.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "go"));
-    expect(received(client).filter((word) => /plan/i.test(word))).toEqual(["turn/plan/updated"]);
+    expect(received(client).filter((entry) => /plan/i.test(entry))).toEqual(["turn/plan/updated"]);
     const items = ["userMessage", "agentMessage"];
     expect(await itemsRead(client, threadId)).toEqual([items, items, items]);
   });
@@ -75,7 +75,7 @@ describe("a Codex client", () => {
     const client = await server.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "go"));
-    expect(received(client).filter((word) => /plan/i.test(word))).toEqual([
+    expect(received(client).filter((entry) => /plan/i.test(entry))).toEqual([
       "item/started plan",
       "item/completed plan",
     ]);
@@ -95,7 +95,7 @@ describe("a Codex client", () => {
     const { id } = await asked(client);
     client.answer(Number(id), { action: "accept", content: {} });
     await turnEnd(client, turnId);
-    const live = received(client).flatMap((word) => /^item\/completed (.*)/.exec(word)?.[1] ?? []);
+    const live = received(client).flatMap((entry) => /^item\/completed (.*)/.exec(entry)?.[1] ?? []);
     expect([live, ...(await itemsRead(client, threadId))]).toEqual([items, items, items, items]);
   });
 
@@ -103,7 +103,7 @@ describe("a Codex client", () => {
     const client = await clientOfFlint();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "plan to list files and run `date`"));
-    expect(new Set(received(client).filter((word) => /plan/i.test(word)))).toEqual(
+    expect(new Set(received(client).filter((entry) => /plan/i.test(entry)))).toEqual(
       new Set(["turn/plan/updated"]),
     );
     const after = client.mark;
@@ -112,7 +112,7 @@ describe("a Codex client", () => {
     expect(question.method).toBe("item/tool/requestUserInput");
     client.answer(Number(question.id), { answers: { answer: { answers: ["red"] } } });
     await turnEnd(client, turnId);
-    expect(received(client, after).filter((word) => word.startsWith("item/completed"))).toEqual([
+    expect(received(client, after).filter((entry) => entry.startsWith("item/completed"))).toEqual([
       "item/completed userMessage",
       "item/completed agentMessage",
     ]);
@@ -134,17 +134,17 @@ describe("a Codex client", () => {
       client.answer(Number((await asked(client)).id), { decision: "cancel" });
     }
     await turnEnd(client, String(fields(turn).id));
-    return received(client).filter((word) => word.startsWith("item/") && /command/i.test(word));
+    return received(client).filter((entry) => entry.startsWith("item/") && /command/i.test(entry));
   }
 
   needs("namespaces")("is not asked about the commands of a review by Flint's own agent", async () => {
-    const words = await reviewed("unlessTrusted");
-    expect(words.slice(0, 3)).toEqual([
+    const entries = await reviewed("unlessTrusted");
+    expect(entries.slice(0, 3)).toEqual([
       "item/started commandExecution",
       "item/commandExecution/outputDelta",
       "item/completed commandExecution",
     ]);
-    expect(words).not.toContain("item/commandExecution/requestApproval");
+    expect(entries).not.toContain("item/commandExecution/requestApproval");
   });
 
   needs("namespaces")(
@@ -179,7 +179,7 @@ describe("a Codex client", () => {
     late.answer(Number(again.id), { decision: "accept" });
     for (const each of [client, late]) {
       await each.waitForMethod("turn/completed");
-      expect(received(each).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
+      expect(received(each).filter((entry) => /filechange/i.test(entry))).toEqual(CHANGED);
     }
   });
 
@@ -191,6 +191,6 @@ describe("a Codex client", () => {
     const turnId = await startTurn(client, threadId, "go");
     client.answer(Number((await asked(client)).id), { decision: "accept" });
     await turnEnd(client, turnId);
-    expect(received(client).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
+    expect(received(client).filter((entry) => /filechange/i.test(entry))).toEqual(CHANGED);
   });
 });

@@ -12,7 +12,7 @@ import {
   turnEnd,
 } from "./server-under-test.ts";
 
-const NOBODY = "01990000-0000-7000-8000-000000000000";
+const UNKNOWN_THREAD = "01990000-0000-7000-8000-000000000000";
 const INPUT = [{ type: "text", text: "hi" }];
 
 async function opened(capabilities?: object) {
@@ -59,30 +59,38 @@ describe("a request that is rejected", () => {
       "Invalid request: unknown variant `bogus`, expected one of",
     ],
     ["thread/start", { cwd: 7 }, "Invalid request: invalid type: integer `7`, expected a string"],
-    ["turn/start", { threadId: NOBODY }, "Invalid request: missing field `input`"],
+    ["turn/start", { threadId: UNKNOWN_THREAD }, "Invalid request: missing field `input`"],
     [
       "turn/start",
-      { threadId: NOBODY, input: [{ type: "bogus" }] },
+      { threadId: UNKNOWN_THREAD, input: [{ type: "bogus" }] },
       "Invalid request: unknown variant `bogus`, expected one of `text`, `image`",
     ],
     [
       "review/start",
-      { threadId: NOBODY, target: { type: "all" } },
+      { threadId: UNKNOWN_THREAD, target: { type: "all" } },
       "Invalid request: unknown variant `all`, expected one of `uncommittedChanges`",
     ],
     ["thread/list", { limit: -1 }, "Invalid request: invalid value: integer `-1`, expected u32"],
     ["thread/list", { cursor: "zzz" }, "invalid cursor: zzz"],
-    ["thread/turns/list", { threadId: NOBODY, cursor: "zzz" }, "invalid cursor: zzz"],
+    ["thread/turns/list", { threadId: UNKNOWN_THREAD, cursor: "zzz" }, "invalid cursor: zzz"],
     ["thread/read", { threadId: "../../etc/passwd" }, "invalid thread id: invalid character"],
     ["thread/read", { threadId: "a\\u0000b" }, "invalid thread id: invalid character"],
-    ["thread/read", { threadId: NOBODY }, `thread not loaded: ${NOBODY}`],
-    ["thread/resume", { threadId: NOBODY }, `no rollout found for thread id ${NOBODY} (thread not found)`],
-    ["thread/archive", { threadId: NOBODY }, `no rollout found for thread id ${NOBODY}`],
-    ["turn/start", { threadId: NOBODY, input: INPUT }, `thread not found: ${NOBODY}`],
-    ["turn/steer", { threadId: NOBODY, input: [], expectedTurnId: "" }, "expectedTurnId must not be empty"],
-  ])("%s with %j has the message of Codex", async (method, params, words) => {
+    ["thread/read", { threadId: UNKNOWN_THREAD }, `thread not loaded: ${UNKNOWN_THREAD}`],
+    [
+      "thread/resume",
+      { threadId: UNKNOWN_THREAD },
+      `no rollout found for thread id ${UNKNOWN_THREAD} (thread not found)`,
+    ],
+    ["thread/archive", { threadId: UNKNOWN_THREAD }, `no rollout found for thread id ${UNKNOWN_THREAD}`],
+    ["turn/start", { threadId: UNKNOWN_THREAD, input: INPUT }, `thread not found: ${UNKNOWN_THREAD}`],
+    [
+      "turn/steer",
+      { threadId: UNKNOWN_THREAD, input: [], expectedTurnId: "" },
+      "expectedTurnId must not be empty",
+    ],
+  ])("%s with %j has the message of Codex", async (method, params, message) => {
     const { client } = await opened();
-    expect(await errorMessage(client, method, params)).toContain(words);
+    expect(await errorMessage(client, method, params)).toContain(message);
   });
 
   test("[S2-2] [S2-4] initialize comes first and once, and needs a name", async () => {
@@ -99,7 +107,7 @@ describe("a request that is rejected", () => {
   test("experimental requests and fields need the capability", async () => {
     const { client } = await opened({});
     const needs = (what: string) => `${what} requires experimentalApi capability`;
-    expect(await errorMessage(client, "thread/settings/update", { threadId: NOBODY })).toBe(
+    expect(await errorMessage(client, "thread/settings/update", { threadId: UNKNOWN_THREAD })).toBe(
       needs("thread/settings/update"),
     );
     expect(await errorMessage(client, "thread/start", { dynamicTools: [] })).toBe(
@@ -114,8 +122,8 @@ describe("a request that is rejected", () => {
 describe("threads of a Codex client", () => {
   test("[S2-6] [S2-85] [S2-16] run with the settings that the client sends", async () => {
     const { client, server } = await opened();
-    const wanted = { model: "scripted/swift", approvalPolicy: "on-request", sandbox: "read-only" };
-    const opening = await ask(client, "thread/start", { ...wanted, developerInstructions: "Be brief." });
+    const settings = { model: "scripted/swift", approvalPolicy: "on-request", sandbox: "read-only" };
+    const opening = await ask(client, "thread/start", { ...settings, developerInstructions: "Be brief." });
     expect(opening).toMatchObject({
       model: "scripted/swift",
       approvalPolicy: "on-request",
@@ -134,7 +142,7 @@ describe("threads of a Codex client", () => {
       const turnId = await startTurn(client, threadId, "go", {
         sandboxPolicy,
         approvalPolicy,
-        effort: "unheard of",
+        effort: "unknown",
       });
       await turnEnd(client, turnId);
       expect(server.driver.turns.at(-1)?.settings.sandboxPolicy).toMatchObject(sandboxPolicy);
@@ -217,14 +225,14 @@ describe("threads of a Codex client", () => {
     const marks = clients.map(({ mark }) => mark);
     await ask(client, "thread/delete", { threadId });
     for (const one of clients) await one.waitForMethod("thread/deleted");
-    const [own = [], ...theirs] = clients.map((one, place) => received(one, marks[place]));
+    const [own = [], ...theirs] = clients.map((one, index) => received(one, marks[index]));
     const { length } = own;
     expect(own.slice(length - 3)).toEqual([
       "thread/status/changed notLoaded",
       expect.stringMatching(/^answer /),
       "thread/deleted",
     ]);
-    for (const heard of theirs) expect(heard).not.toContain("thread/closed");
+    for (const messages of theirs) expect(messages).not.toContain("thread/closed");
   });
 
   test("[S2-10] [S2-14] are forked and reverted, with thread/rollback too", async () => {
@@ -318,7 +326,7 @@ describe("threads of a Codex client", () => {
 
   test("[S2-27] have the efforts of each model, and none where an agent cannot report them", async () => {
     const selectors = (model: string): ConfigOption[] => {
-      if (model === "broken/steady") throw new FlintError("agentFailed", "It does not say.");
+      if (model === "broken/steady") throw new FlintError("agentFailed", "It has no list.");
       const options = [model, "low"].map((id) => ({ id, name: `Effort ${id}` }));
       return [{ type: "select", id: "reasoning_effort", name: "Effort", options, value: "low" }];
     };

@@ -16,8 +16,8 @@ const SPENDS: Script = [
   { usage: { inputTokens: 5, outputTokens: 2, thinkingTokens: 1 }, modelContextWindow: 100 },
 ];
 
-/** A thread with as many turns as wanted, each of which uses 8 tokens. */
-async function spent(turns: number) {
+/** A thread with this many turns, each of which uses 8 tokens. */
+async function threadWithUsage(turns: number) {
   const server = await CodexServerUnderTest.open(onTestFinished, { scripts: () => SPENDS });
   const client = await server.client();
   const threadId = await startThread(client);
@@ -51,7 +51,7 @@ function tokens(times: number) {
 
 describe("a client that resumes a thread", () => {
   test("is sent its usage, total and last, and the context window", async () => {
-    const { server, threadId, turnIds } = await spent(2);
+    const { server, threadId, turnIds } = await threadWithUsage(2);
     const late = await server.client();
     await ask(late, "thread/resume", { threadId });
     const tokenUsage = { total: tokens(2), last: tokens(1), modelContextWindow: 100 };
@@ -65,7 +65,7 @@ describe("a client that resumes a thread", () => {
   });
 
   test("is sent it by a server that started later, also without the turns", async () => {
-    const { server, threadId, turnIds } = await spent(1);
+    const { server, threadId, turnIds } = await threadWithUsage(1);
     await server.engine.close();
     const late = await CodexServerUnderTest.openIn(server.cwd, onTestFinished).client();
     await ask(late, "thread/resume", { threadId, excludeTurns: true });
@@ -74,18 +74,18 @@ describe("a client that resumes a thread", () => {
   });
 
   test("is sent no usage where there was none", async () => {
-    const { server, threadId } = await spent(0);
+    const { server, threadId } = await threadWithUsage(0);
     const late = await server.client();
     await ask(late, "thread/resume", { threadId });
     expect(await toldTokens(late)).toEqual([]);
   });
 
   test("gets a page of its turns with the answer, and continues from there", async () => {
-    const { server, threadId, turnIds } = await spent(3);
+    const { server, threadId, turnIds } = await threadWithUsage(3);
     const late = await server.client();
     const idsIn = (data: unknown) => listOf(data).map((turn) => fields(turn).id);
-    const wanted = { threadId, excludeTurns: true, initialTurnsPage: { limit: 2 } };
-    const resumed = await ask(late, "thread/resume", wanted);
+    const params = { threadId, excludeTurns: true, initialTurnsPage: { limit: 2 } };
+    const resumed = await ask(late, "thread/resume", params);
     const { data, nextCursor } = fields(resumed.initialTurnsPage);
     expect(fields(resumed.thread).turns).toEqual([]);
     expect(idsIn(data)).toEqual([turnIds[2], turnIds[1]]);
@@ -109,21 +109,21 @@ describe("a client that resumes a thread", () => {
     const turnId = await startTurn(client, threadId, "hi");
     await gate.reached;
     const late = await server.client();
-    const wanted = { threadId, initialTurnsPage: { limit: 1, itemsView: "full" } };
-    const { initialTurnsPage, thread } = await ask(late, "thread/resume", wanted);
+    const params = { threadId, initialTurnsPage: { limit: 1, itemsView: "full" } };
+    const { initialTurnsPage, thread } = await ask(late, "thread/resume", params);
     const running = { id: turnId, status: "inProgress", items: [{}, { type: "agentMessage", text: "two" }] };
     expect(fields(initialTurnsPage).data).toMatchObject([running]);
     expect(fields(thread).turns).toMatchObject([{ status: "completed" }, running]);
     gate.open();
     await turnEnd(late, turnId);
     // The answer has the active status, so only the idle one is sent.
-    expect(received(late).filter((word) => word.startsWith("thread/status"))).toEqual([
+    expect(received(late).filter((entry) => entry.startsWith("thread/status"))).toEqual([
       "thread/status/changed idle",
     ]);
   });
 
   test("may send its id in every form of a UUID, and is sent the canonical one", async () => {
-    const { server, threadId } = await spent(1);
+    const { server, threadId } = await threadWithUsage(1);
     const bare = threadId.replaceAll("-", "");
     for (const form of [threadId.toUpperCase(), bare, `urn:uuid:${threadId}`, `{${threadId}}`]) {
       const late = await server.client();
@@ -134,14 +134,14 @@ describe("a client that resumes a thread", () => {
       expect(await ask(late, "thread/unsubscribe", { threadId: form })).toEqual({ status: "unsubscribed" });
     }
     const client = await server.client();
-    const nobody = "0199AAAA-0000-7000-8000-000000000000";
-    await expect(client.request("thread/read", { threadId: nobody })).rejects.toThrow(nobody.toLowerCase());
+    const unknown = "0199AAAA-0000-7000-8000-000000000000";
+    await expect(client.request("thread/read", { threadId: unknown })).rejects.toThrow(unknown.toLowerCase());
     for (const strange of [`../${bare}`, `${bare}\0`])
       await expect(client.request("thread/read", { threadId: strange })).rejects.toThrow("invalid thread id");
   });
 
   test("is sent the usage of a fork up to its cut, before it starts", async () => {
-    const { client, threadId, turnIds } = await spent(2);
+    const { client, threadId, turnIds } = await threadWithUsage(2);
     const after = client.mark;
     const { thread } = await ask(client, "thread/fork", { threadId, lastTurnId: turnIds[0] });
     await client.waitFor(({ method }) => method === "thread/started", { after });

@@ -34,7 +34,7 @@ export class SameScript {
     await this.#errors();
     const threadId = idOf(fields(await this.#ask("thread/start", this.#opening())).thread);
     const turnId = await this.#reading(threadId);
-    await this.#keeping(threadId);
+    await this.#managing(threadId);
     await this.#approvals(threadId);
     await this.#branches(threadId, turnId);
     await this.#putAway("thread/archive", "thread/archived");
@@ -92,7 +92,7 @@ export class SameScript {
     return turnId;
   }
 
-  async #keeping(threadId: string): Promise<void> {
+  async #managing(threadId: string): Promise<void> {
     await this.#ask("thread/name/set", { threadId, name: "  " }, "an empty name");
     await this.#ask("thread/name/set", { threadId, name: "A name" });
     await this.#ask("thread/settings/update", { threadId, approvalPolicy: "untrusted" });
@@ -106,7 +106,11 @@ export class SameScript {
     await this.#ask("thread/backgroundTerminals/clean", { threadId });
     await this.#ask("turn/interrupt", { threadId, turnId: "x" }, "turn/interrupt of nothing");
     await this.#ask("turn/steer", { threadId, expectedTurnId: "x", input: HELLO }, "turn/steer of nothing");
-    await this.#ask("turn/steer", { threadId, expectedTurnId: "", input: HELLO }, "turn/steer of no name");
+    await this.#ask(
+      "turn/steer",
+      { threadId, expectedTurnId: "", input: HELLO },
+      "turn/steer without a name",
+    );
   }
 
   async #approvals(threadId: string): Promise<void> {
@@ -134,7 +138,7 @@ export class SameScript {
     const joined = fields(
       await this.#ask("turn/start", { threadId, input: HELLO }, "turn/start of a busy thread"),
     );
-    this.outcomes.set("a busy thread goes on with its turn", { result: idOf(joined.turn) === turnId });
+    this.outcomes.set("a busy thread continues its turn", { result: idOf(joined.turn) === turnId });
     await this.#ask("turn/steer", { threadId, expectedTurnId: turnId, input: HELLO });
   }
 

@@ -122,8 +122,8 @@ test(
   "a thread that does not exist is an error that names it",
   async () => {
     const { codex } = await sdkFixture();
-    const nobody = "01a1e316-321b-7052-93ed-a40b0e39ea25";
-    await expect(codex().resumeThread(nobody).run("hello")).rejects.toThrow(`No thread "${nobody}"`);
+    const unknown = "01a1e316-321b-7052-93ed-a40b0e39ea25";
+    await expect(codex().resumeThread(unknown).run("hello")).rejects.toThrow(`No thread "${unknown}"`);
   },
   TEST_MS,
 );
@@ -299,7 +299,7 @@ async function shapes(thread: SdkThread, prompt: string): Promise<unknown> {
   return [...events.map((event) => shapeOf(event)), thrown === undefined ? "well" : "with a failure"];
 }
 
-/** The shape of a value: names, kinds, and those words that stand for a state. */
+/** The shape of a value: names, types, and the strings that are states. */
 function shapeOf(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((each) => shapeOf(each));
   if (typeof value === "object" && value !== null) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { agentFolder, agentProgram, leavesNoProcess } from "@flint/testkit";
 import { plainEnvironment } from "../../server/plain-environment.ts";
 
-/** The program that takes the place of `codex`. */
+/** The program that replaces `codex`. */
 export const FLINT_CODEX = fileURLToPath(
   new URL("../../../packages/cli/bin/flint-codex.cjs", import.meta.url),
 );
@@ -76,7 +76,7 @@ export async function collect(
   events: AsyncIterable<SdkEvent>,
 ): Promise<{ readonly events: readonly SdkEvent[]; readonly thrown: unknown }> {
   const collected: SdkEvent[] = [];
-  // Expected: the SDK throws when the program ends with a failure, after everything it said.
+  // Expected: the SDK throws when the program ends with a failure, after all of its output.
   try {
     for await (const event of events) collected.push(event);
   } catch (thrown) {

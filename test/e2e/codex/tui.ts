@@ -109,7 +109,7 @@ export class CodexTui {
       await this.terminal.press("C-j");
       await this.terminal.type(line);
     }
-    // The shell's sign takes the place of the usual one.
+    // The prompt of a shell command replaces the usual one.
     const shown = first.startsWith("!") ? `! ${first.slice(1)}` : `› ${first}`;
     await this.terminal.until((text) => text.includes(shown), shown);
     await this.terminal.press("Enter");

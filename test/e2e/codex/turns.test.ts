@@ -232,7 +232,7 @@ describe("a client of several", () => {
     const after = quiet.mark;
     await turnEnd(client, await startTurn(client, threadId, "two"));
     await ask(quiet, "thread/loaded/list");
-    expect(received(quiet, after).filter((word) => /^(?:turn|item)/.test(word))).toEqual([]);
+    expect(received(quiet, after).filter((entry) => /^(?:turn|item)/.test(entry))).toEqual([]);
   });
 
   test("[S3-74] gets its ids back as they were, and need not send `initialized`", async () => {
@@ -264,8 +264,8 @@ describe("a title", () => {
       const after = client.mark;
       const turnId = await startTurn(client, threadId, prompt, { outputSchema, model: "unknown" });
       const { params } = await turnEnd(client, turnId);
-      const [said] = listOf(fields(fields(params).turn).items);
-      expect(JSON.parse(String(fields(said).text))).toEqual({ title: "Fix the lamp in the hall, please" });
+      const [message] = listOf(fields(fields(params).turn).items);
+      expect(JSON.parse(String(fields(message).text))).toEqual({ title: "Fix the lamp in the hall, please" });
       expect(received(client, after).slice(1)).toEqual([
         "thread/status/changed active",
         "turn/started",

@@ -5,12 +5,12 @@ export function unknownFields(schema: Fields, value: unknown): string[] {
   return walk([schema], value, { root: schema, path: "" });
 }
 
-interface Place {
+interface Location {
   readonly root: Fields;
   readonly path: string;
 }
 
-function walk(schemas: readonly Fields[], value: unknown, { root, path }: Place): string[] {
+function walk(schemas: readonly Fields[], value: unknown, { root, path }: Location): string[] {
   const all = schemas.flatMap((schema) => flatten(schema, root));
   if (Array.isArray(value)) {
     const items = all.flatMap(({ items }) => (items === undefined ? [] : [fields(items)]));
@@ -22,13 +22,13 @@ function walk(schemas: readonly Fields[], value: unknown, { root, path }: Place)
   const shapes = all.filter(({ properties }) => properties !== undefined);
   const isFree = all.some(isFreeObject);
   return Object.entries(value).flatMap(([name, member]) => {
-    const place = { root, path: `${path}/${name}` };
+    const location = { root, path: `${path}/${name}` };
     const known = shapes.flatMap(({ properties }) => {
       const property = fields(properties)[name];
       return property === undefined ? [] : [fields(property)];
     });
-    if (known.length > 0) return walk(known, member, place);
-    return isFree || shapes.length === 0 ? [] : [place.path];
+    if (known.length > 0) return walk(known, member, location);
+    return isFree || shapes.length === 0 ? [] : [location.path];
   });
 }
 

@@ -214,12 +214,12 @@ class Player implements Played {
     const running = await this.#turn("queue");
     await QUEUE.reached;
     const ids: string[] = [];
-    for (const word of ["first", "second"]) {
-      const input = [text(word)];
+    for (const prompt of ["first", "second"]) {
+      const input = [text(prompt)];
       const { queuedSubmission } = await this.ask("thread/queue/add", {
         threadId,
         input,
-        clientUserMessageId: word,
+        clientUserMessageId: prompt,
       });
       ids.push(idOf(queuedSubmission));
     }
@@ -264,8 +264,8 @@ const ANSWERS: readonly (readonly [method: string, result: object])[] = [
   ["item/tool/requestUserInput", { answers: { q: { answers: ["red"] } } }],
 ];
 
-function text(words: string): object {
-  return { type: "text", text: words };
+function text(prompt: string): object {
+  return { type: "text", text: prompt };
 }
 
 function idOf(value: unknown): string {

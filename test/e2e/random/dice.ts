@@ -8,7 +8,7 @@ export class Dice {
 
   /** A number from 0 up to 1. */
   next(): number {
-    // One step of mulberry32: short, and good enough to choose among words.
+    // One step of mulberry32: short, and good enough to choose among values.
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;

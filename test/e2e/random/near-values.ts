@@ -5,8 +5,8 @@ import type { SeenNames } from "./seen-names.ts";
 /** Values of any kind that stand where others belong. */
 const WRONG: readonly unknown[] = [null, true, 0, -1, 1.5, 2 ** 53, "", [], {}, [null], { a: { b: [] } }];
 
-/** Words that have broken something somewhere. */
-const WORDS: readonly string[] = [
+/** Strings that tend to break programs. */
+const STRINGS: readonly string[] = [
   "",
   "a",
   "hello",
@@ -34,7 +34,7 @@ export class NearValues {
     this.#seen = seen;
   }
 
-  /** A value for a schema of draft 2020-12 that is complete in itself; a slip in it is this likely at each place. */
+  /** A value for a schema of draft 2020-12 that is complete in itself; a slip in it is this likely at each position. */
   of(schema: JsonSchema, slips: number): unknown {
     return new OneValue(this.#dice, this.#seen, schema, slips).make(schema, "", 0);
   }
@@ -87,7 +87,7 @@ class OneValue {
   }
 
   #text(name: string): string {
-    if (this.#dice.chance(this.#slips * 4)) return this.#dice.among(WORDS);
+    if (this.#dice.chance(this.#slips * 4)) return this.#dice.among(STRINGS);
     return this.#dice.among(this.#seen.named(name) ?? REALISTIC);
   }
 
@@ -99,10 +99,10 @@ class OneValue {
     const required = new Set(part.required ?? []);
     const value: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(part.properties ?? {})) {
-      const kept = required.has(name) ? 1 - this.#slips : 0.15;
-      if (this.#dice.chance(kept)) value[name] = this.make(field, name, depth + 1);
+      const probability = required.has(name) ? 1 - this.#slips : 0.15;
+      if (this.#dice.chance(probability)) value[name] = this.make(field, name, depth + 1);
     }
-    if (this.#dice.chance(this.#slips)) value[this.#dice.among(WORDS)] = this.#dice.among(WRONG);
+    if (this.#dice.chance(this.#slips)) value[this.#dice.among(STRINGS)] = this.#dice.among(WRONG);
     return value;
   }
 }

@@ -1,5 +1,5 @@
 /** Only the latest names are spoken of: many older things are gone. */
-const KEPT = 6;
+const MOST_VALUES = 6;
 
 /** The names of things that came over a wire, by the field that they stood in, so that requests can be about something. */
 export class SeenNames {
@@ -28,7 +28,7 @@ export class SeenNames {
     const field = name === "id" && within !== "" ? `${within}Id` : name;
     if (!field.endsWith("Id")) return;
     const known = this.#byField.get(field) ?? [];
-    if (!known.includes(value)) this.#byField.set(field, [...known, value].slice(-KEPT));
+    if (!known.includes(value)) this.#byField.set(field, [...known, value].slice(-MOST_VALUES));
     // Requests about one turn name it in several ways.
     if (field === "turnId") for (const other of OF_TURNS) this.#byField.set(other, [value]);
   }

@@ -111,7 +111,7 @@ export class AcpError extends FlintError {
   }
 }
 
-/** The error for an unknown session, which says where to find known ones. */
+/** The error for an unknown session, which names where to find known ones. */
 export function sessionNotFound(sessionId: string): FlintError {
   const shortened = sessionId.slice(0, 100);
   const message = `Resource not found: no session has the id ${JSON.stringify(shortened)}. List sessions with session/list, or start one with session/new.`;

@@ -15,7 +15,7 @@ function identityTable(): RequestTable<typeof FLINT> {
       params,
       answer: (result: Result<Method>) => result,
     });
-    // Params and result belong to the method of the same row, which the union cannot say.
+    // Params and result belong to the method of the same row, which the union cannot express.
     return [method, toCall as unknown as (params: never) => RequestCall] as const;
   });
   // Made from the keys of the table itself, so it is exhaustive by construction.

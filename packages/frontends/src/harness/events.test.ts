@@ -17,8 +17,8 @@ function item(itemId: string, type: HarnessItem["type"], data: object): { item: 
 }
 
 function delta(itemId: string, itemType: HarnessItem["type"], field: string, text: string, offset?: number) {
-  const place = offset === undefined ? {} : { offset };
-  return { itemId, ...ofTurn, itemType, field, delta: text, ...place };
+  const position = offset === undefined ? {} : { offset };
+  return { itemId, ...ofTurn, itemType, field, delta: text, ...position };
 }
 
 /** The messages of one event, as method and params. */
@@ -54,7 +54,7 @@ describe("the end of a turn", () => {
         "turn.error",
         {
           turn: { ...turn, status: "error" },
-          error: { message: "The agent did not say why the turn failed." },
+          error: { message: "The agent gave no reason for the failure." },
         },
       ],
     ],
@@ -114,7 +114,7 @@ test("an approval shows the exact diff, and its end has who decided and why [S1-
       approval: { id: "a2", turnId: "u1", action: shown, requestedAtMs: 1, expiresAtMs: 2 },
     },
   };
-  const decision = { outcome: "cancel", scope: "once", message: "nobody answered" } as const;
+  const decision = { outcome: "cancel", scope: "once", message: "no answer in time" } as const;
   const resolved: EventBody = {
     type: "approval/resolved",
     data: { ...ofTurn, approvalId: "a2", itemId: "i4", resolution: { decision, by: "timeout" } },

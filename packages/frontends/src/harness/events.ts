@@ -122,7 +122,7 @@ function whole(items: readonly HarnessItem[]): HarnessMessage[] {
 function turnEnded({ threadId, turn }: EventData<"turn/completed">, at: number): HarnessMessage {
   const ended = turnOf(threadId, turn, at);
   if (ended.status !== "error") return notification("turn.completed", { turn: ended });
-  const error = turn.error ?? { message: "The agent did not say why the turn failed." };
+  const error = turn.error ?? { message: "The agent gave no reason for the failure." };
   return notification("turn.error", { turn: ended, error });
 }
 

@@ -52,7 +52,7 @@ type Request = RequestOf<typeof HARNESS>;
 function callOf(request: Request, params: unknown): RequestCall {
   const parsed: unknown = HARNESS.requests[request].params.parse(params);
   const map: (params: never) => RequestCall = requests[request];
-  // Parsed by the row of this very request; a name chosen at run time cannot tell the compiler.
+  // Parsed by the row of this very request; the compiler cannot infer that from a name chosen at run time.
   return map(parsed as never);
 }
 

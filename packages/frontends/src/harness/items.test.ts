@@ -2,10 +2,10 @@ import { HARNESS_ITEMS, type HarnessItem, ITEMS, type ThreadItem } from "@flint/
 import { describe, expect, test } from "vitest";
 import { artifacts, completedItems, startedItems } from "./items.ts";
 
-const place = { threadId: "t1", turnId: "u1" };
+const ofTurn = { threadId: "t1", turnId: "u1" };
 
 function item(type: HarnessItem["type"], data: object, itemId = "i1"): HarnessItem {
-  return { itemId, ...place, type, data: { ...data } };
+  return { itemId, ...ofTurn, type, data: { ...data } };
 }
 
 const changes = [
@@ -121,7 +121,7 @@ const ROWS: readonly Row[] = [
     item("tool_exec", { kind: "contextCompaction", tool: "compact", summary: "So far" }),
   ],
   [
-    "another agent that goes on is a tool_exec",
+    "an agent handoff is a tool_exec",
     { type: "agentHandoff", id: "i1", fromAgent: "claude", toAgent: "codex", turnsTold: 2 },
     item("tool_exec", {
       kind: "agentHandoff",
@@ -150,8 +150,8 @@ function extension(fields: { type: string; id: string; [field: string]: unknown 
 
 describe("an item of Flint on the harness wire [S1-20..22]", () => {
   test.each(ROWS)("%s", (_name, flint, harness) => {
-    expect(startedItems(place, flint)).toStrictEqual([harness]);
-    expect(completedItems(place, flint)).toStrictEqual([harness]);
+    expect(startedItems(ofTurn, flint)).toStrictEqual([harness]);
+    expect(completedItems(ofTurn, flint)).toStrictEqual([harness]);
   });
 
   test("every known item type has its row", () => {
@@ -191,14 +191,14 @@ describe("a command", () => {
   const log = item("tool_log", { toolItemId: "i1", output: "1 failed\n", omittedOutputBytes: 7 }, "i1.log");
 
   test("is a tool_exec, and its output a tool_log that ends before it [S1-22, S1-23]", () => {
-    expect(startedItems(place, command)).toStrictEqual([exec, log]);
-    expect(completedItems(place, command)).toStrictEqual([log, exec]);
+    expect(startedItems(ofTurn, command)).toStrictEqual([exec, log]);
+    expect(completedItems(ofTurn, command)).toStrictEqual([log, exec]);
   });
 
   test("has an empty log while it has no output [S1-23]", () => {
     const { aggregatedOutput: _output, omittedOutputBytes: _omitted, ...silent } = command;
     const empty = item("tool_log", { toolItemId: "i1", output: "" }, "i1.log");
-    expect(startedItems(place, silent)).toStrictEqual([exec, empty]);
+    expect(startedItems(ofTurn, silent)).toStrictEqual([exec, empty]);
   });
 });
 
@@ -210,13 +210,13 @@ describe("the artifacts of a file change", () => {
       changes: [...changes],
       status: "completed",
     };
-    expect(artifacts(place, change)).toStrictEqual([
+    expect(artifacts(ofTurn, change)).toStrictEqual([
       item("artifact", { toolItemId: "i1", path: "/repo/new.ts", change: "add" }, "i1.artifact-1"),
       item("artifact", { toolItemId: "i1", path: "/repo/b.ts", change: "modify" }, "i1.artifact-3"),
     ]);
   });
 
   test.each(["inProgress", "failed", "declined"] as const)("are none when it is %s [S1-25]", (status) => {
-    expect(artifacts(place, { type: "fileChange", id: "i1", changes: [...changes], status })).toEqual([]);
+    expect(artifacts(ofTurn, { type: "fileChange", id: "i1", changes: [...changes], status })).toEqual([]);
   });
 });

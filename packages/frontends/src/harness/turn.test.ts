@@ -178,8 +178,8 @@ function approval(rest: object) {
 }
 
 function delta(itemId: string, itemType: HarnessItem["type"], field: string, text: string, offset?: number) {
-  const place = offset === undefined ? {} : { offset };
-  return { itemId, ...ofTurn, itemType, field, delta: text, ...place };
+  const position = offset === undefined ? {} : { offset };
+  return { itemId, ...ofTurn, itemType, field, delta: text, ...position };
 }
 
 function stored(body: EventBody, index: number): StoredEvent {

@@ -46,7 +46,7 @@ interface State {
   isAskable: boolean;
 }
 
-/** Asks one client: at most once for each key, until somebody has answered. */
+/** Asks one client: at most once for each key, until any client has answered. */
 export class ClientAsks {
   readonly #client: Client;
   readonly #options: ClientAsksOptions;
@@ -72,7 +72,7 @@ export class ClientAsks {
     return this.#client.request(method, params, { id: this.#takeId("") });
   }
 
-  /** Somebody has answered, or the turn has ended. */
+  /** A client has answered, or the turn has ended. */
   resolve(key: string): void {
     const state = this.#open.get(key);
     if (state === undefined) return;

@@ -4,7 +4,7 @@ import type { EventData, Method, Params, Result } from "@flint/protocol";
 export interface CoreCalls {
   /**
    * Resolves with the result, or rejects with a FlintError. Events that the call causes may be sent before the caller
-   * goes on; `respond` gets the result before any of them is.
+   * continues; `respond` gets the result before any of them is.
    */
   call<Name extends Method>(
     method: Name,

@@ -19,7 +19,7 @@ const DECISIONS: ReadonlyMap<string, Decision> = new Map<string, Decision>([
   ["reject_always", REJECTED],
 ]);
 
-/** The options of a permission request. An option that grants more than this very action says what it covers. */
+/** The options of a permission request. An option that grants more than this action describes what it covers. */
 export function permissionOptions({ suggestions = [] }: Approval): PermissionOption[] {
   return [
     { optionId: "allow_once", name: "Allow", kind: "allow_once" },

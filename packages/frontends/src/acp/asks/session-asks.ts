@@ -64,7 +64,7 @@ export class SessionAsks {
     return true;
   }
 
-  /** Leaves questions without answers, so that the turn goes on. */
+  /** Leaves questions without answers, so that the turn continues. */
   leaveUnanswered({ id }: QuestionRequest): void {
     this.#respond(this.#answer(id, {}));
   }

@@ -14,7 +14,7 @@ export type InputResult =
 
 /** An input for the agent. */
 export interface TurnInput extends Pick<Params<"turn/start">, "input" | "model"> {
-  /** Whether Flint wrote it in the user's place. The client gets it as a message of another client. */
+  /** Whether Flint wrote it on behalf of the user. The client gets it as a message of another client. */
   readonly isSynthetic?: boolean;
 }
 

@@ -259,7 +259,7 @@ export class OpenSessions {
     return session;
   }
 
-  /** Opens an existing session as a new one. Its history follows the response, which tells the client the session id. */
+  /** Opens an existing session as a new one. Its history is sent after the response, which has the session id. */
   async #continue(threadId: string, setup: SessionSetup, { core, reply }: RequestContext): Promise<void> {
     const stored = await storedTurns(core, threadId);
     let state: Attached | undefined;

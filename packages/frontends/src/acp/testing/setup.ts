@@ -129,7 +129,7 @@ export class AcpClient {
   }
 }
 
-/** A server whose agent follows scripts, with the ACP front end and clients for it. */
+/** A server with a scripted agent, with the ACP front end and clients for it. */
 export async function setUpAcp(
   scripted: ScriptedOptions,
   { acp = {}, ...options }: ServerOptions & { readonly acp?: AcpOptions } = {},

@@ -123,7 +123,7 @@ export class UpdatesV1 implements UpdateFormat {
   }
 }
 
-/** Version 1 has no failed plan entries, so the text says it. */
+/** Version 1 has no failed plan entries, so the text states it. */
 function planEntry(
   { step, status, priority = "medium" }: PlanStep,
   index: number,

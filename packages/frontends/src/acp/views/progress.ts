@@ -13,7 +13,7 @@ export class TurnProgress {
   readonly #outputs = new Map<string, OutputWindow>();
   #hasMessage = false;
 
-  /** Whether the agent has said anything in this turn. */
+  /** Whether the agent has sent a message in this turn. */
   get hasMessage(): boolean {
     return this.#hasMessage;
   }

@@ -33,7 +33,7 @@ export interface ToolView {
 /** How many characters of a command or query are shown as the title. */
 const LONGEST_TITLE = 200;
 
-/** What the names of tools say about their kind; the first match counts. */
+/** The kinds of tools by their names; the first match counts. */
 const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/fetch|web|browse|url/i, "fetch"],
   [/grep|search|find|glob|list|ls\b/i, "search"],

@@ -29,7 +29,7 @@ const AS_CONFIG: NotShown = { notShown: "The session reads its config again and 
 
 /** How each event is shown. A new row in `EVENTS` needs a row here. */
 const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
-  "thread/started": { notShown: "The response to the request that started it says so." },
+  "thread/started": { notShown: "The response to the request that started it has the session." },
   "thread/settings/updated": AS_CONFIG,
   "thread/name/updated": (context, { data, at }) =>
     shared(context, "name", () => [infoUpdate(data.name, at)]),
@@ -140,7 +140,7 @@ export class Translator {
   readonly #isOwn: TranslationContext["isOwn"];
   readonly #progress = new TurnProgress();
 
-  /** `isOwn` says whether this client sent a user message itself. */
+  /** `isOwn` is whether this client sent a user message itself. */
   constructor(format: UpdateFormat, isOwn: TranslationContext["isOwn"]) {
     this.#format = format;
     this.#isOwn = isOwn;

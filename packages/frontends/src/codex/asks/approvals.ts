@@ -45,13 +45,13 @@ export function requestTo<Name extends CodexServerRequest>(
 
 function requestOf(threadId: string, approval: Approval): Request {
   const { turnId, action, requestedAtMs: startedAtMs } = approval;
-  const place = { threadId, turnId, itemId: action.itemId, startedAtMs };
+  const ids = { threadId, turnId, itemId: action.itemId, startedAtMs };
   const reason = action.reason ?? null;
   switch (action.kind) {
     case "command":
       return requestTo("item/commandExecution/requestApproval", {
         kind: "command",
-        ...place,
+        ...ids,
         environmentId: "local",
         reason,
         ...commandFields(action.command),
@@ -59,7 +59,7 @@ function requestOf(threadId: string, approval: Approval): Request {
         ...offered(approval),
       });
     case "fileChange":
-      return requestTo("item/fileChange/requestApproval", { ...place, reason, grantRoot: null });
+      return requestTo("item/fileChange/requestApproval", { ...ids, reason, grantRoot: null });
     case "tool":
       return toolRequest(threadId, turnId, action);
   }

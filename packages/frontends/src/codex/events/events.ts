@@ -184,7 +184,7 @@ function itemCompleted(data: EventData<"item/completed">, at: number): OutgoingN
 function turnCompleted({ threadId, turn }: EventData<"turn/completed">): OutgoingNotification[] {
   const completed = notification("turn/completed", { threadId, turn: endedTurn(turn) });
   if (turn.status !== "failed") return [statusChanged(threadId, { type: "idle" }), completed];
-  const error = turnErrorOf(turn.error ?? { message: "The agent did not say why the turn failed." });
+  const error = turnErrorOf(turn.error ?? { message: "The agent gave no reason for the failure." });
   const reason = notification("error", { threadId, turnId: turn.id, error, willRetry: false });
   return [statusChanged(threadId, { type: "systemError" }), reason, completed];
 }

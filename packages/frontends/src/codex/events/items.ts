@@ -51,7 +51,7 @@ function knownItem(item: KnownItem): CodexItem {
     case "contextCompaction":
       return { type: item.type, id };
     case "agentHandoff":
-      return agentMessage(id, `${item.toAgent} goes on from here in place of ${item.fromAgent}.`);
+      return agentMessage(id, `${item.toAgent} continues from here instead of ${item.fromAgent}.`);
   }
 }
 

@@ -30,7 +30,7 @@ export interface CodexHost {
   preferences(): Promise<HostPreferences>;
   /** Stores values, all or none; rejects if `expected` is not the current version. */
   remember(edits: readonly HostEdit[], expected: string | undefined): Promise<HostPreferences>;
-  /** The content of a regular file. Rejects with a FlintError that says why not. */
+  /** The content of a regular file. Rejects with a FlintError that has the reason. */
   readFile(path: string): Promise<Uint8Array>;
   /** Files by some letters of their paths, best match first. */
   findFiles(query: string, roots: readonly string[], signal: AbortSignal): Promise<readonly HostFile[]>;

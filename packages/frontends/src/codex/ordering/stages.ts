@@ -7,7 +7,7 @@ import { isShown } from "../events/items.ts";
 
 /** One reordering of what a client is sent. */
 export interface Stage<Item> {
-  /** What is passed on now in place of an item, in this order. */
+  /** What is passed on now instead of an item, in this order. */
   pass(item: Item): readonly Item[];
   /** The client is not subscribed to a thread any more; to none, if none is named. */
   forget(threadId?: string): void;
@@ -227,7 +227,7 @@ export class StatusChanges implements Stage<Line> {
     const before = this.#known.get(threadId) ?? "idle";
     const now = [type, ...activeFlags].join(" ");
     if (now === before || (now === "idle" && before === "systemError")) return false;
-    // Clients assume that a thread is idle, so that need not be kept.
+    // Clients assume that a thread is idle, so that need not be stored.
     if (now === "idle") this.#known.delete(threadId);
     else this.#known.set(threadId, now);
     return true;

@@ -48,9 +48,9 @@ class PagedCore {
   readonly notes: string[] = [];
 
   constructor(count: number) {
-    this.turns = Array.from({ length: count }, (_, place) => ({
-      ...{ id: `t${place}`, status: "completed", itemsView: "full" },
-      items: ["a", "b"].map((name) => ({ type: "agentMessage", id: `t${place}${name}`, text: name })),
+    this.turns = Array.from({ length: count }, (_, index) => ({
+      ...{ id: `t${index}`, status: "completed", itemsView: "full" },
+      items: ["a", "b"].map((name) => ({ type: "agentMessage", id: `t${index}${name}`, text: name })),
     }));
   }
 
@@ -84,18 +84,18 @@ describe("all turns of a thread", () => {
   test("are read in order, and released page by page", async () => {
     const core = new PagedCore(120);
     const ids = await eachTurn(core, THREAD, ({ id }) => {
-      core.notes.push("kept");
+      core.notes.push("encoded");
       return id;
     });
     expect(ids).toEqual(core.turns.map(({ id }) => id));
-    const [first, ...more] = core.notes.filter((note, place) => note !== core.notes[place - 1]);
+    const [first, ...more] = core.notes.filter((note, index) => note !== core.notes[index - 1]);
     expect([first, ...more]).toEqual([
       "read 70 to 120",
-      "kept",
+      "encoded",
       "read 20 to 70",
-      "kept",
+      "encoded",
       "read 0 to 20",
-      "kept",
+      "encoded",
     ]);
   });
 

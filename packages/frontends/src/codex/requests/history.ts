@@ -44,7 +44,7 @@ export const history: Handlers<
   },
 };
 
-/** A list does not say whether a thread takes input. */
+/** In a list it is not known whether a thread accepts input. */
 function listedThread(thread: Thread): CodexThread {
   return { ...threadOf(thread, null), canAcceptDirectInput: null };
 }
@@ -98,14 +98,14 @@ interface Position {
 /** The cursor of the newest entry. */
 export const NEWEST = JSON.stringify({});
 
-/** What `keep` makes of each turn of a thread, oldest first. Whole turns are in memory one page at a time. */
-export async function eachTurn<Kept>(
+/** What `map` makes of each turn of a thread, oldest first. Whole turns are in memory one page at a time. */
+export async function eachTurn<Mapped>(
   core: CoreCalls,
   threadId: string,
-  keep: (turn: Turn) => Kept,
-): Promise<Kept[]> {
-  const pages: Kept[][] = [];
-  for await (const turns of pagesOf(core, threadId)) pages.push(turns.map(keep));
+  map: (turn: Turn) => Mapped,
+): Promise<Mapped[]> {
+  const pages: Mapped[][] = [];
+  for await (const turns of pagesOf(core, threadId)) pages.push(turns.map(map));
   return pages.reverse().flat();
 }
 
@@ -215,7 +215,7 @@ async function* entriesBackwards(
 
 /**
  * The entries after one of them, oldest first; from the beginning if that one is gone. They are read from the latest on,
- * so the last ones read are those; others are not kept.
+ * so the last ones read are those; others are dropped.
  */
 async function pageAfter<Listed extends { readonly id: string }>(
   backwards: AsyncIterable<Listed>,

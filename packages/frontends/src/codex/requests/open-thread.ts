@@ -79,8 +79,8 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
     const { threadId, ephemeral } = params;
     const { thread: source } = await core.call("thread/read", { threadId });
     if (source.archived) throw archived(threadId);
-    const kept = await keptTurns(params, core);
-    const last = kept.at(-1);
+    const inherited = await inheritedTurns(params, core);
+    const last = inherited.at(-1);
     const overrides = { ...(await openingOverrides(params, core, threadId)), ...given({ ephemeral }) };
     if (last === undefined) {
       const start = { ...(await settingsOf(threadId, core)), ...overrides };
@@ -101,7 +101,7 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
         client.threads.onStarted(thread.id, (begun) => {
           const opened = openedThread(thread, begun, client.policies);
           if (params.excludeTurns === true) reply(opened);
-          else replyEncoded(encodeWithTurns(opened, kept));
+          else replyEncoded(encodeWithTurns(opened, inherited));
           notifyUsage(client, forked);
         });
       }),
@@ -146,7 +146,10 @@ async function titleSettings(
 }
 
 /** The turns that a fork keeps; without their text if the client excludes them. */
-async function keptTurns(params: CodexClientParams<"thread/fork">, core: CoreCalls): Promise<EncodedTurn[]> {
+async function inheritedTurns(
+  params: CodexClientParams<"thread/fork">,
+  core: CoreCalls,
+): Promise<EncodedTurn[]> {
   const { threadId, lastTurnId, beforeTurnId, excludeTurns = false } = params;
   const keep = excludeTurns ? ({ id, status }: Turn) => ({ id, status, json: "" }) : encodeTurn;
   const turns = (await eachTurn(core, threadId, keep)).filter(({ status }) => status !== "inProgress");

@@ -14,7 +14,7 @@ type OpeningParams = Pick<
   "model" | "cwd" | "approvalPolicy" | "sandbox" | "permissions" | "config" | "developerInstructions"
 >;
 
-/** The settings that the request to open a thread changes. Of Codex's configuration only the effort has a place in Flint. */
+/** The settings that the request to open a thread changes. Of Codex's configuration, only the effort exists in Flint. */
 export async function openingOverrides(params: OpeningParams, core: CoreCalls, threadId?: string) {
   const { model, cwd, sandbox, permissions, developerInstructions, approvalPolicy } = params;
   const effort: unknown = params.config?.model_reasoning_effort;
@@ -97,7 +97,7 @@ async function requestedMode(
 
 /**
  * Calls the core with settings. Clients send the effort that was chosen last with every model; one that this model does
- * not have is left out, and is no reason to reject the rest.
+ * not have is left out instead of rejecting the others.
  */
 export async function withSupportedEffort<
   Settings extends { readonly config?: Readonly<Record<string, string>> | undefined },

@@ -75,9 +75,9 @@ export const threads: Handlers<
   async "thread/rollback"({ threadId, numTurns }, { core, replyEncoded }, client) {
     client.notify(notification("deprecationNotice", { summary: ROLLBACK_NOTICE, details: null }));
     const turns = await eachTurn(core, threadId, encodeTurn);
-    const kept = turns.slice(0, Math.max(0, turns.length - numTurns));
+    const remaining = turns.slice(0, Math.max(0, turns.length - numTurns));
     await core.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
-      replyEncoded(encodeWithTurns({ thread: threadOf(thread, null) }, kept)),
+      replyEncoded(encodeWithTurns({ thread: threadOf(thread, null) }, remaining)),
     );
   },
 

@@ -130,8 +130,8 @@ const PREFIX = "urn:uuid:";
 /** Parses a UUID as the real server does: in groups, also after `urn:uuid:` or in braces, or as 32 digits in a row. */
 export function parseUuid(text: string): ParsedUuid {
   const { digits, offset } = unwrapped(text);
-  const place = digits.search(/[^0-9a-fA-F-]/);
-  if (place !== -1) return { problem: invalidCharacter(digits, place, offset) };
+  const index = digits.search(/[^0-9a-fA-F-]/);
+  if (index !== -1) return { problem: invalidCharacter(digits, index, offset) };
   const groups = digits.split("-");
   if (groups.length === 1 && offset === 0) return parseSimple(digits);
   if (groups.length !== GROUPS.length)
@@ -158,7 +158,7 @@ function parseSimple(digits: string): ParsedUuid {
   return { uuid };
 }
 
-function invalidCharacter(digits: string, place: number, offset: number): string {
-  const found = String.fromCodePoint(digits.codePointAt(place) ?? 0);
-  return `invalid character: expected an optional prefix of \`urn:uuid:\` followed by [0-9a-fA-F-], found \`${found}\` at ${offset + place + 1}`;
+function invalidCharacter(digits: string, index: number, offset: number): string {
+  const found = String.fromCodePoint(digits.codePointAt(index) ?? 0);
+  return `invalid character: expected an optional prefix of \`urn:uuid:\` followed by [0-9a-fA-F-], found \`${found}\` at ${offset + index + 1}`;
 }
