@@ -20,14 +20,14 @@ import type { RunSpec } from "./processes/process-tree.ts";
 import { startProblem } from "./processes/program.ts";
 import { listenerSockets } from "./sockets.ts";
 
-/** What a sandbox is made of. */
+/** The options of a sandbox. */
 export interface CommandSandboxOptions {
   /** What commands inherit, without keys and tokens. The sandbox does not read the environment itself. */
   readonly environment: Environment;
   readonly clock?: Clock;
   /** The umask of commands; that of this process if not given. */
   readonly umask?: number;
-  /** Flint's own state and settings, which no command can write, whatever its roots and paths. */
+  /** Flint's own state and settings, which no command can write even in its roots. */
   readonly guarded?: GuardedLocations;
   /** The mechanisms to try, in order; all if not given. */
   readonly mechanisms?: readonly MechanismName[];
@@ -140,27 +140,20 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #confine(request: StartRequest, policy: ConfinedPolicy) {
-    const { workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = request;
     let release: Prepared["release"] = async () => undefined;
     const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const lease = await this.#protected.acquire(roots);
       release = lease.release;
-      const { paths: firm, pins, sockets } = await this.#guarded.within(roots, own);
-      return { names: lease.paths, locked: firm, pins, sockets, hidden: await this.#guarded.hidden() };
+      const { paths: locked, pins, sockets } = await this.#guarded.within(roots, own);
+      return { protected: lease.paths, locked, pins, sockets, hidden: await this.#guarded.hidden() };
     };
     // If something cannot be protected, what was acquired so far is released.
     try {
       // The arguments of a program come from the user; those of a command may come from a model.
-      const words = request.environment === undefined ? request.command.slice(0, 1) : request.command;
-      const programs = words.filter((word) => isAbsolute(word));
-      const needs = {
-        paths: ownPaths,
-        privateFolders,
-        readOnlyPaths,
-        network: request.network === true,
-        programs,
-      };
-      const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
+      const { command, environment } = request;
+      const trusted = environment === undefined ? command.slice(0, 1) : command;
+      const programs = trusted.filter((argument) => isAbsolute(argument));
+      const confinement = await confine({ ...request, policy, programs }, guard);
       return { confinement, release };
     } catch (thrown) {
       await release();

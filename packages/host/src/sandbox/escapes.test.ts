@@ -106,10 +106,10 @@ const CASES = Object.keys(MECHANISM_PARTS).flatMap((mechanism) =>
 
 /** A folder of the user, where no sandbox masks it. */
 function folder(uid: number): string {
-  const made = mkdtempSync("/var/tmp/flint-escape-test-");
-  chownSync(made, uid, uid);
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  const path = mkdtempSync("/var/tmp/flint-escape-test-");
+  chownSync(path, uid, uid);
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
 /** Listeners of every kind outside of the sandbox, and a count of their connections. */
@@ -153,7 +153,7 @@ function connectScript({ port, abstractName, path, udpPort }: Awaited<ReturnType
       socket.on("error", resolve);
       socket.send("x", ${udpPort}, "127.0.0.1", () => socket.close(resolve));
     });
-    const look = (server) => new Promise((resolve) => {
+    const lookUp = (server) => new Promise((resolve) => {
       const resolver = new dns.Resolver({ timeout: 200, tries: 1 });
       resolver.setServers([server]);
       resolver.resolve4("example.com", (error) => { if (!error) console.log("RESOLVED"); resolve(); });
@@ -163,7 +163,7 @@ function connectScript({ port, abstractName, path, udpPort }: Awaited<ReturnType
       attempt("abstract", { path: ${JSON.stringify(abstractName)} }),
       attempt("path", { path: ${JSON.stringify(path)} }),
       attempt("far", { port: 80, host: "192.0.2.1" }),
-      send(), look("127.0.0.1:${udpPort}"), look("192.0.2.1"),
+      send(), lookUp("127.0.0.1:${udpPort}"), lookUp("192.0.2.1"),
     ]).then(() => { console.log("tried"); process.exit(0); });
   `;
 }

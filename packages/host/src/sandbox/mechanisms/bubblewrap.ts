@@ -57,7 +57,7 @@ function privateArguments({ path, links, binds }: PrivateMount): string[] {
   ];
 }
 
-/** Bounded, because its content is kept in memory. */
+/** Bounded, because its content is in memory. */
 function temporaryArguments(folder: string): string[] {
   return ["--perms", "1777", "--size", String(temporaryBytes()), "--tmpfs", folder];
 }

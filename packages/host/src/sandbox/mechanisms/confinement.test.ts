@@ -1,26 +1,27 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConfinedPolicy } from "@flint/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine, isInside } from "./confinement.ts";
 
 function folder(): string {
-  const made = realpathSync(mkdtempSync(join(tmpdir(), "flint-confinement-")));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "flint-confinement-")));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
-const nothing = async () => ({ names: [], locked: [], pins: [] });
+const nothing = async () => ({ protected: [], locked: [], pins: [] });
 
 test("makes the workspace writable, and protected names in it read-only", async () => {
   const workspace = folder();
   const guarded = [join(workspace, ".git"), join(workspace, "deep", "er", ".git")];
   const guard = async (roots: readonly string[]) => {
     expect(roots).toEqual([workspace]);
-    return { names: [...guarded, "/outside/.git"], locked: [], pins: [] };
+    return { protected: [...guarded, "/outside/.git"], locked: [], pins: [] };
   };
-  const { binds } = await confine({ type: "workspaceWrite" }, workspace, workspace, guard);
+  const { binds } = await confine({ policy: { type: "workspaceWrite" }, workspace, cwd: workspace }, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace) || path.includes("outside"))).toEqual([
     { path: workspace, writable: true },
     ...guarded.map((path) => ({ path, writable: false })),
@@ -32,8 +33,8 @@ test("makes a listed root writable even inside of a protected folder", async () 
   const listed = join(workspace, ".git", "info");
   mkdirSync(listed, { recursive: true });
   const policy = { type: "workspaceWrite" as const, writableRoots: [listed] };
-  const guard = async () => ({ names: [join(workspace, ".git")], locked: [], pins: [] });
-  const { binds } = await confine(policy, workspace, workspace, guard);
+  const guard = async () => ({ protected: [join(workspace, ".git")], locked: [], pins: [] });
+  const { binds } = await confine({ policy, workspace, cwd: workspace }, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace))).toEqual([
     { path: workspace, writable: true },
     { path: join(workspace, ".git"), writable: false },
@@ -47,7 +48,7 @@ test("resolves links first, and leaves out roots that do not exist", async () =>
   const link = join(folder(), "link");
   symlinkSync(real, link);
   const policy = { type: "workspaceWrite" as const, writableRoots: [link, join(workspace, "missing")] };
-  const { binds, cwd } = await confine(policy, workspace, link, nothing);
+  const { binds, cwd } = await confine({ policy, workspace, cwd: link }, nothing);
   expect(
     binds
       .filter(({ writable }) => writable)
@@ -62,8 +63,8 @@ test("binds a nested root separately only if something around it is protected", 
   const [nested, guarded] = [join(workspace, "a", "b"), join(workspace, ".git", "info")];
   for (const path of [nested, guarded]) mkdirSync(path, { recursive: true });
   const policy = { type: "workspaceWrite" as const, writableRoots: [nested, guarded] };
-  const { binds } = await confine(policy, workspace, workspace, async () => ({
-    names: [join(workspace, ".git")],
+  const { binds } = await confine({ policy, workspace, cwd: workspace }, async () => ({
+    protected: [join(workspace, ".git")],
     locked: [],
     pins: [],
   }));
@@ -75,7 +76,7 @@ test("rejects a root that a command could redirect, and names the way out [P32]"
   mkdirSync(join(elsewhere, "cache"));
   symlinkSync(elsewhere, join(workspace, "moved"));
   const policy = { type: "workspaceWrite" as const, writableRoots: [join(workspace, "moved", "cache")] };
-  await expect(confine(policy, workspace, workspace, nothing)).rejects.toMatchObject({
+  await expect(confine({ policy, workspace, cwd: workspace }, nothing)).rejects.toMatchObject({
     kind: "sandboxUnavailable",
     message: expect.stringContaining(`List ${elsewhere}/cache itself`),
   });
@@ -83,16 +84,16 @@ test("rejects a root that a command could redirect, and names the way out [P32]"
 
 test("masks temporary folders unless they are writable roots", async () => {
   const workspace = folder();
-  const { masks } = await confine({ type: "readOnly" }, workspace, workspace, nothing);
+  const { masks } = await confine({ policy: { type: "readOnly" }, workspace, cwd: workspace }, nothing);
   expect(masks).toContain("/tmp");
   const policy = { type: "workspaceWrite" as const, writableRoots: ["/tmp"] };
-  const opened = await confine(policy, workspace, workspace, nothing);
+  const opened = await confine({ policy, workspace, cwd: workspace }, nothing);
   expect(opened.masks).not.toContain("/tmp");
 });
 
 test("enables the network only for a workspaceWrite policy that allows it", async () => {
-  const network = async (policy: Parameters<typeof confine>[0]) =>
-    (await confine(policy, "/", "/", nothing)).network;
+  const network = async (policy: ConfinedPolicy) =>
+    (await confine({ policy, workspace: "/", cwd: "/" }, nothing)).network;
   expect(await network({ type: "readOnly" })).toBe(false);
   expect(await network({ type: "workspaceWrite" })).toBe(false);
   expect(await network({ type: "workspaceWrite", networkAccess: true })).toBe(true);

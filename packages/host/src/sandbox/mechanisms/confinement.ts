@@ -4,7 +4,7 @@ import type { PrivateFolder } from "@flint/core/ports";
 import { type ConfinedPolicy, FlintError } from "@flint/protocol";
 import { boundSockets } from "../sockets.ts";
 
-/** A path that is mounted into the confined file system, over whatever is there. */
+/** A path that is mounted into the confined file system. */
 export interface Bind {
   readonly path: string;
   readonly writable: boolean;
@@ -29,7 +29,7 @@ export interface Confinement {
   readonly binds: readonly Bind[];
   /** Mounted after all binds. */
   readonly privates: readonly PrivateMount[];
-  /** Sockets to cover, because nothing else keeps a command from connecting to them. */
+  /** Sockets to cover, because a read-only mount does not prevent connections. */
   readonly sockets: readonly string[];
   /** Folders that are shown empty, even inside of something that is shown. */
   readonly hidden: readonly string[];
@@ -46,10 +46,10 @@ const SHOWN_IN_MASKS = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf
 /** What must not be written inside of what may. */
 export interface Guarded {
   /** Read-only, unless it is a root itself. */
-  readonly names: readonly string[];
+  readonly protected: readonly string[];
   /** Always read-only. */
   readonly locked: readonly string[];
-  /** Writable, but pinned to its place by a mount of its own. */
+  /** Writable, but kept from being moved by a mount of its own. */
   readonly pins: readonly string[];
   /** Existing folders that are shown empty. */
   readonly hidden?: readonly string[];
@@ -60,41 +60,34 @@ export interface Guarded {
 /** Determines what is guarded in the roots, and in anything else that a program may write. */
 export type Guard = (roots: readonly string[], own: readonly string[]) => Promise<Guarded>;
 
-/** What a program needs beyond its policy. */
-export interface ProcessNeeds {
-  readonly paths: readonly string[];
-  readonly privateFolders: readonly PrivateFolder[];
-  readonly readOnlyPaths: readonly string[];
-  readonly network: boolean;
+/** What a command may do by its policy, and what a program needs beyond it. */
+export interface ConfinementRequest {
+  readonly policy: ConfinedPolicy;
+  readonly workspace: string;
+  readonly cwd: string;
+  /** Writable, whatever the policy. */
+  readonly ownPaths?: readonly string[];
+  readonly privateFolders?: readonly PrivateFolder[];
+  /** Read-only, even in the workspace. */
+  readonly readOnlyPaths?: readonly string[];
+  /** Network access, whatever the policy. */
+  readonly network?: boolean;
   /** The programs and files that it is started with, which are shown even if they are in a masked folder. */
-  readonly programs: readonly string[];
+  readonly programs?: readonly string[];
 }
-
-const NO_NEEDS: ProcessNeeds = {
-  paths: [],
-  privateFolders: [],
-  readOnlyPaths: [],
-  network: false,
-  programs: [],
-};
 
 /** A folder with more entries is shown read-only instead of privately, because each entry is a mount. */
 const MAX_ENTRIES = 300;
 
 /** Translates a policy to paths of this machine. Roots that do not exist are left out. */
-export async function confine(
-  policy: ConfinedPolicy,
-  workspace: string,
-  cwd: string,
-  guard: Guard,
-  needs: ProcessNeeds = NO_NEEDS,
-): Promise<Confinement> {
+export async function confine(request: ConfinementRequest, guard: Guard): Promise<Confinement> {
+  const { policy, workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = request;
   const roots = await resolvedRoots(policy, workspace);
-  const programs = (await existing(needs.programs)).flatMap(shownFolder);
-  const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...needs.readOnlyPaths]);
-  const folders = await resolvedFolders(needs.privateFolders, roots);
+  const programs = (await existing(request.programs ?? [])).flatMap(shownFolder);
+  const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...readOnlyPaths]);
+  const folders = await resolvedFolders(privateFolders, roots);
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
-  const own = await existing(needs.paths);
+  const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
   const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
@@ -119,7 +112,7 @@ export async function confine(
     hidden: (guarded.hidden ?? []).filter(isSeen),
     binds,
     privates,
-    network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),
+    network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
 }
@@ -189,7 +182,7 @@ interface BindSources {
 
 function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
   const { locked, pins } = guarded;
-  const names = guarded.names.filter(
+  const names = guarded.protected.filter(
     (path) => !roots.includes(path) && roots.some((root) => isInside(path, root)),
   );
   const writableRoots = roots.filter((root) => isOwnBind(root, roots, [...names, ...locked]));

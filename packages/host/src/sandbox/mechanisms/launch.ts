@@ -26,7 +26,7 @@ export function temporaryBytes(): number {
   return Math.min(4 * GIGABYTE, Math.floor(totalmem() / 4));
 }
 
-/** Where the system's own tools are, whatever the user's PATH is. */
+/** Where the system's own tools are, independent of the user's PATH. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The variable that passes the umask of commands to the starting shell; commands do not see it. */

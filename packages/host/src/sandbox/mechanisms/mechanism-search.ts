@@ -26,7 +26,7 @@ export interface FoundMechanism {
   readonly failures: readonly string[];
 }
 
-/** What a search is made with. */
+/** The options of a search. */
 export interface SearchOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly searchPath: string;
@@ -62,10 +62,10 @@ export class MechanismSearch {
     for (const name of this.#options.mechanisms ?? MECHANISM_NAMES) {
       const mechanism = await this.#make(name);
       const failure = mechanism === undefined ? "not installed" : await this.#try(mechanism);
-      if (failure === undefined) return { mechanism, failures: failures };
+      if (failure === undefined) return { mechanism, failures };
       failures.push(`${name}: ${failure}`);
     }
-    return { mechanism: undefined, failures: failures };
+    return { mechanism: undefined, failures };
   }
 
   async #make(name: MechanismName): Promise<Mechanism | undefined> {
@@ -159,9 +159,12 @@ export async function tryMechanism(
   try {
     const guarded = join(inside, ".git");
     await Promise.all([mkdir(guarded, { recursive: true }), mkdir(outside)]);
-    const guard = async () => ({ names: [guarded], locked: [], pins: [] });
+    const guard = async () => ({ protected: [guarded], locked: [], pins: [] });
     const attempt = async (count: number): Promise<string> => {
-      const confinement = await confine({ type: "workspaceWrite" }, inside, inside, guard);
+      const confinement = await confine(
+        { policy: { type: "workspaceWrite" }, workspace: inside, cwd: inside },
+        guard,
+      );
       const argv = mechanism.launchArguments(
         ["/bin/sh", "-c", TRIAL_SCRIPT, "sh", inside, outside],
         confinement,
@@ -208,16 +211,19 @@ async function judge({ inside, outside, steering, printed }: Effects): Promise<s
   return undefined;
 }
 
-const NOTHING = { names: [], locked: [], pins: [] };
+const NOTHING = { protected: [], locked: [], pins: [] };
 
 /** A new folder outside of those that the mechanism masks. */
 async function trialFolder(mechanism: Mechanism, folders: readonly string[]): Promise<string | undefined> {
-  const { masks }: Confinement = await confine({ type: "readOnly" }, "/", "/", async () => NOTHING);
+  const { masks }: Confinement = await confine(
+    { policy: { type: "readOnly" }, workspace: "/", cwd: "/" },
+    async () => NOTHING,
+  );
   for (const candidate of folders) {
     const folder = await realpath(candidate).catch(() => undefined);
     if (folder === undefined || masks.some((mask) => isInside(folder, mask))) continue;
-    const made = await mkdtemp(join(folder, `flint-${mechanism.name}-`)).catch(() => undefined);
-    if (made !== undefined) return made;
+    const created = await mkdtemp(join(folder, `flint-${mechanism.name}-`)).catch(() => undefined);
+    if (created !== undefined) return created;
   }
   return undefined;
 }

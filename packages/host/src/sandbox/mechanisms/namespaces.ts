@@ -65,7 +65,7 @@ function script(confinement: Confinement, identity: Identity): string {
     "mount -n --move /tmp /dev",
     ...inTmp.map((bind) => `stage ${singleQuote(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
     ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${singleQuote(mask)}`),
-    ...staged.map((bind, at) => `place /dev/${STAGE}/${at} ${singleQuote(bind.path)}`),
+    ...staged.map((bind, at) => `restore /dev/${STAGE}/${at} ${singleQuote(bind.path)}`),
     table(binds.filter((bind) => !staged.includes(bind)).map(bindLine)),
     ...confinement.privates.flatMap((mount, at) => privateSteps(mount, `/dev/${STAGE}/private-${at}`, size)),
     table(sockets.map(coverLine)),
@@ -77,10 +77,10 @@ function script(confinement: Confinement, identity: Identity): string {
   ].join("\n");
 }
 
-/** `stage` sets a bind aside, `place` moves it to its target; both work for folders and files. */
+/** `stage` sets a bind aside, `restore` moves it to its target; both work for folders and files. */
 const FUNCTIONS = `
 stage() { if [ -d "$1" ]; then mkdir "$2"; else : > "$2"; fi; mount -n --rbind "$1" "$2"; }
-place() {
+restore() {
   if [ -d "$1" ]; then mkdir -p "$2"; else mkdir -p "$(dirname "$2")"; [ -e "$2" ] || : > "$2"; fi
   mount -n --move "$1" "$2"
 }`;
@@ -121,7 +121,7 @@ function privateSteps({ path, links, binds }: PrivateMount, stage: string, size:
     ...binds.map((bind, at) => `stage ${singleQuote(bind.path)} ${staged(at)}`),
     `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${singleQuote(path)}`,
     ...links.map((link) => `ln -s -- ${singleQuote(link.target)} ${singleQuote(link.path)}`),
-    ...binds.map((bind, at) => `place ${staged(at)} ${singleQuote(bind.path)}`),
+    ...binds.map((bind, at) => `restore ${staged(at)} ${singleQuote(bind.path)}`),
   ];
 }
 
@@ -147,13 +147,13 @@ function protection(confinement: Confinement): string {
     const point = singleQuote(mountinfoPath(path));
     return `${point}|${point}/*) ${writable ? "continue" : ""} ;;`;
   });
-  const stays = (folder: string) => `${singleQuote(mountinfoPath(folder))}) continue ;;`;
-  const own = privates.map(({ path }) => stays(path));
-  const masks = confinement.masks.map(stays);
-  const rest = confinement.rootWritable ? "*) continue ;;" : "";
+  const skip = (folder: string) => `${singleQuote(mountinfoPath(folder))}) continue ;;`;
+  const own = privates.map(({ path }) => skip(path));
+  const masks = confinement.masks.map(skip);
+  const remaining = confinement.rootWritable ? "*) continue ;;" : "";
   const eachToProtect = `while read -r _ _ _ _ point options _; do
   case $point in
-    ${[...own, ...exceptions, ...masks, rest].join("\n    ")}
+    ${[...own, ...exceptions, ...masks, remaining].join("\n    ")}
     /dev|/dev/*|/proc|/proc/*) continue ;;
   esac
   case $options in ro|ro,*) continue ;; esac`;

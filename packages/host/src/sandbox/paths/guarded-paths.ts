@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { FlintError } from "@flint/protocol";
 import { isInside } from "../mechanisms/confinement.ts";
 
-/** Where Flint keeps its own state and settings. */
+/** The locations of Flint's own state and settings. */
 export interface GuardedLocations {
   /** Folders that must not be written. */
   readonly folders?: readonly string[];
@@ -175,11 +175,11 @@ async function resolvePath(
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     const next = join(at, name);
     const isMovable = name !== ".." && isWritable(at);
-    const found = await look(next, isMovable, ifMissing);
+    const found = await statOrCreate(next, isMovable, ifMissing);
     if (found === undefined) return undefined;
     if (found.isSymbolicLink()) {
       links += 1;
-      if (isMovable) throw cannotGuard(next, "it is a link, and a link cannot be kept from being replaced");
+      if (isMovable) throw cannotGuard(next, "it is a link, which the command could replace");
       if (links > MAX_LINKS) throw cannotGuard(next, "its links form a loop");
       const target = await readlink(next);
       if (isAbsolute(target)) at = sep;
@@ -196,20 +196,24 @@ function namesOf(path: string): string[] {
   return path.split(sep).filter((name) => name !== "" && name !== ".");
 }
 
-async function look(path: string, isMovable: boolean, ifMissing: IfMissing): Promise<Stats | undefined> {
+async function statOrCreate(
+  path: string,
+  isMovable: boolean,
+  ifMissing: IfMissing,
+): Promise<Stats | undefined> {
   // Expected: nothing is there, or it is not accessible. In a folder that no command can write, nothing can be created.
   try {
     return await lstat(path);
   } catch (thrown) {
     if (!isMovable) return undefined;
     if (codeOf(thrown) !== "ENOENT") throw cannotGuard(path, reasonOf(thrown));
-    if (ifMissing === "reject") throw cannotGuard(path, "it does not exist, and the command could make it");
-    return make(path);
+    if (ifMissing === "reject") throw cannotGuard(path, "it does not exist, and the command could create it");
+    return create(path);
   }
 }
 
 /** Only what exists can be mounted over. It is never removed, because other commands may rely on it. */
-async function make(path: string): Promise<Stats | undefined> {
+async function create(path: string): Promise<Stats | undefined> {
   // Expected: it was created in this instant, or it cannot be created by anyone.
   try {
     await mkdir(path, { mode: 0o700 });

@@ -19,7 +19,7 @@ const ROUNDS = 1000;
 /** Failures that also keep a command from creating the name, because it has the same rights or fewer. */
 const HARMLESS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"]);
 
-/** Protected paths that stay in place until the lease is released. */
+/** Protected paths that exist until the lease is released. */
 export interface Lease {
   /** All protected paths; each exists, and none is a link. */
   readonly paths: readonly string[];
@@ -37,15 +37,15 @@ interface ActiveRoot {
 
 /**
  * Creates an empty folder for every protected name that is missing, because only what exists can be mounted over. They
- * are removed when the last command ends, of this server or another. Folders even in place of files, because git does
- * not list empty folders.
+ * are removed when the last command ends, of this server or another. They are folders even where a file is expected,
+ * because git does not list empty folders.
  */
 export class Placeholders {
   readonly #active = new Map<string, ActiveRoot>();
   readonly #queues = new Map<string, SerialQueue>();
   readonly #janitor = new Janitor();
 
-  /** Rejects with `sandboxUnavailable` if a protected name cannot be kept in place. */
+  /** Rejects with `sandboxUnavailable` if a name cannot be protected. */
   acquire(root: string): Promise<Lease> {
     const queue = this.#queues.get(root) ?? new SerialQueue();
     this.#queues.set(root, queue);
@@ -66,7 +66,7 @@ export class Placeholders {
     });
   }
 
-  /** Announces itself before it looks at others: whoever clears looks for the announcement after its own. */
+  /** Announces itself before it checks for others: a server that clears announces that first and then checks for users. */
   async #activate(root: string): Promise<ActiveRoot> {
     const presence = await FolderPresence.of(root);
     const socket = await presence.open("holds");
@@ -110,8 +110,7 @@ async function fill({ root, placeholders }: ActiveRoot): Promise<string[]> {
 async function examine(path: string, placeholders: Set<string>): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return make(path, placeholders);
-  if (found.isSymbolicLink())
-    throw cannotProtect(path, "it is a link, and a link cannot be kept from being replaced");
+  if (found.isSymbolicLink()) throw cannotProtect(path, "it is a link, which the command could replace");
   if (isPlaceholder(found)) placeholders.add(path);
   return path;
 }

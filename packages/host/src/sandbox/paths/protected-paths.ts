@@ -4,7 +4,7 @@ import type { Clock } from "@flint/core/ports";
 import { plainText } from "../../files/plain-file.ts";
 import { type Lease, Placeholders } from "./placeholders.ts";
 
-/** Everything in writable folders that must not be written, kept in place while a command runs. */
+/** Finds or creates everything in writable folders that must not be written while a command runs. */
 export class ProtectedPaths {
   readonly #placeholders = new Placeholders();
   readonly #repositories: Repositories;

@@ -154,7 +154,7 @@ describeEachMechanism("a confined program with %s", (name, test) => {
     const own = join("own");
     await mkdir(own);
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
-    const script = `touch "$1/kept"; touch "$2/lost"`;
+    const script = `touch "$1/saved"; touch "$2/lost"`;
     const running = await sandbox.start({
       command: ["sh", "-c", script, "sh", own, path],
       ...{ cwd: path, workspace: path, policy: { type: "readOnly" }, environment: {} },
@@ -163,7 +163,7 @@ describeEachMechanism("a confined program with %s", (name, test) => {
     onTestFinished(() => running.stop());
     await running.exited;
     expect(readdirSync(path)).toEqual(["own"]);
-    expect(readdirSync(own)).toEqual(["kept"]);
+    expect(readdirSync(own)).toEqual(["saved"]);
   });
 
   test("finds its own files in /tmp, and nothing else there", async () => {
@@ -174,11 +174,11 @@ describeEachMechanism("a confined program with %s", (name, test) => {
     ]);
     await mkdir(installed.join("bin"));
     const program = installed.join("bin", "agent");
-    await writeFile(installed.join("words"), "loaded");
-    await writeFile(other.join("words"), "secret");
+    await writeFile(installed.join("data"), "loaded");
+    await writeFile(other.join("data"), "secret");
     await writeFile(
       program,
-      `#!/bin/sh\ncat ${installed.join("words")}; cat ${other.join("words")} 2>&1; touch ${installed.join("new")}\n`,
+      `#!/bin/sh\ncat ${installed.join("data")}; cat ${other.join("data")} 2>&1; touch ${installed.join("new")}\n`,
     );
     await chmod(program, 0o755);
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });

@@ -15,7 +15,7 @@ export const KERNEL_MS = 1000;
 /** Each round lists all processes, so this many take longer than any process needs to die. */
 const SWEEP_ROUNDS = 500;
 
-/** How much of a wrapper's output before the command starts is kept. */
+/** The limit of a wrapper's output from before the command starts. */
 const MAX_WRAPPER_CHARACTERS = 65_536;
 
 /** What to start, and how. */
@@ -60,8 +60,8 @@ export class ProcessTree {
       env: { ...spec.environment, [MARK_NAME]: this.#mark },
       // A session of its own, so that a command that signals its group does not reach the server.
       detached: true,
-      // The fourth tells the watcher of a group when this process ends, and us when a command in a namespace starts; the
-      // fifth is the stderr of a command in a namespace, apart from that of its wrapper.
+      // The fourth notifies the watcher of a group when this process ends, and us when a command in a namespace starts.
+      // The fifth is the stderr of a command in a namespace, apart from that of its wrapper.
       stdio: [stdin, "pipe", "pipe", "pipe", ...(spec.containment === "group" ? [] : ["pipe" as const])],
     });
     // First of all, because an unhandled "error" event would end the whole server.
@@ -166,7 +166,7 @@ export class ProcessTree {
   }
 }
 
-/** The pipes of a started program. Node omits them when descriptors run out, although its types say otherwise. */
+/** The pipes of a started program. Node omits them when descriptors run out, despite its types. */
 export function pipesOf(child: ChildProcess): Partial<ChildProcess["stdio"]> | readonly [] {
   const stdio: ChildProcess["stdio"] | undefined = child.stdio;
   return stdio ?? [];
