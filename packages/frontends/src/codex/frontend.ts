@@ -9,7 +9,7 @@ import { type CodexHost, NO_HOST } from "./host/host.ts";
 import { encodeNotification } from "./wire/encoding.ts";
 import { RequestedPolicies } from "./wire/policies.ts";
 
-export type { CodexHost } from "./host/host.ts";
+export type { CodexHost, HostFile } from "./host/host.ts";
 
 /** The protocol of the Codex app-server, with any agent behind it. */
 export function codexFrontend(host: CodexHost = NO_HOST, clock: Clock = SYSTEM_CLOCK): Frontend {

@@ -14,8 +14,8 @@ async function setUp() {
   return { home, workspace, host: codexHost(home) };
 }
 
-describe("what Codex clients want remembered", () => {
-  test("is kept in a private file, and read by the next server", async () => {
+describe("preferences of Codex clients", () => {
+  test("are stored in a private file and read by the next server", async () => {
     const { home, host } = await setUp();
     expect((await host.preferences()).values).toEqual({});
     const edits = [
@@ -28,25 +28,25 @@ describe("what Codex clients want remembered", () => {
     expect((await codexHost(home).preferences()).values).toEqual({ "notice.seen": true });
   });
 
-  test("is not overwritten by somebody who read an older version", async () => {
+  test("are not overwritten from an older version", async () => {
     const { host } = await setUp();
     const { version } = await host.preferences();
     await host.remember([{ keyPath: "a", value: 1 }], version);
-    await expect(host.remember([{ keyPath: "a", value: 2 }], version)).rejects.toThrow(/somebody else/);
+    await expect(host.remember([{ keyPath: "a", value: 2 }], version)).rejects.toThrow(/changed since/);
     expect((await host.preferences()).values).toEqual({ a: 1 });
   });
 
-  test("loses nothing when several write at once", async () => {
+  test("keep the edits of concurrent writers", async () => {
     const { host } = await setUp();
     const keys = Array.from({ length: 20 }, (_, index) => `key${index}`);
     await Promise.all(keys.map((keyPath) => host.remember([{ keyPath, value: keyPath }], undefined)));
     expect(Object.keys((await host.preferences()).values).sort()).toEqual([...keys].sort());
   });
 
-  test("is bounded, and a damaged file holds nothing", async () => {
+  test("are limited in size, and a damaged file has none", async () => {
     const { host } = await setUp();
     const large = host.remember([{ keyPath: "a", value: "x".repeat(300_000) }], undefined);
-    await expect(large).rejects.toThrow(/not kept/);
+    await expect(large).rejects.toThrow(/limited to/);
     await expect(host.remember([{ keyPath: "a\nb", value: 1 }], undefined)).rejects.toThrow(/one line/);
     const { filePath } = await host.remember([{ keyPath: "a", value: 1 }], undefined);
     await writeFile(filePath, "{ half");
@@ -54,14 +54,14 @@ describe("what Codex clients want remembered", () => {
   });
 });
 
-describe("a file that a Codex client shows", () => {
-  test("is read whole", async () => {
+describe("readFile", () => {
+  test("returns the whole file", async () => {
     const { workspace, host } = await setUp();
     await writeFile(join(workspace, "a.txt"), "hello");
     expect(Buffer.from(await host.readFile(join(workspace, "a.txt"))).toString()).toBe("hello");
   });
 
-  test("is none of Flint's own, whatever leads there", async () => {
+  test("rejects Flint's own files, also through a link", async () => {
     const { home, workspace, host } = await setUp();
     const { filePath } = await host.remember([{ keyPath: "a", value: 1 }], undefined);
     await symlink(home, join(workspace, "link"));
@@ -69,18 +69,18 @@ describe("a file that a Codex client shows", () => {
     await expect(host.readFile(join(workspace, "link", "codex-preferences.json"))).rejects.toThrow(/belongs/);
   });
 
-  test("is none of Flint's own, also if the way to those is a link, but may lie beside them", async () => {
+  test("rejects Flint's own files if its folder is a link, but not files beside it", async () => {
     const { home, workspace } = await setUp();
-    await Promise.all([mkdir(home), mkdir(`${home}-of-somebody`)]);
+    await Promise.all([mkdir(home), mkdir(`${home}-of-another-user`)]);
     const led = join(workspace, "led");
     await symlink(home, led);
-    for (const folder of [home, `${home}-of-somebody`]) await writeFile(join(folder, "notes"), "text");
+    for (const folder of [home, `${home}-of-another-user`]) await writeFile(join(folder, "notes"), "text");
     const host = codexHost(led);
     await expect(host.readFile(join(home, "notes"))).rejects.toThrow(/belongs to Flint/);
-    expect(String(await host.readFile(`${home}-of-somebody/notes`))).toBe("text");
+    expect(String(await host.readFile(`${home}-of-another-user/notes`))).toBe("text");
   });
 
-  test("is none of Flint's own either, if a folder becomes a link while it is read", async () => {
+  test("rejects Flint's own files if a folder becomes a link during the read", async () => {
     const { home, workspace, host } = await setUp();
     await mkdir(home, { recursive: true });
     const [folder, link, aside] = ["folder", "link", "aside"].map((name) => join(workspace, name));
@@ -101,7 +101,7 @@ describe("a file that a Codex client shows", () => {
           await rename(from, to);
       }
     })();
-    const read = () => host.readFile(join(folder, "notes")).then(String, () => "refused");
+    const read = () => host.readFile(join(folder, "notes")).then(String, () => "rejected");
     const seen = new Set<string>();
     for (let round = 0; round < 50; round += 1) {
       for (const text of await Promise.all(Array.from({ length: 10 }, read))) seen.add(text);
@@ -115,12 +115,12 @@ describe("a file that a Codex client shows", () => {
     ["relative/path", /without a base path/],
     ["/nowhere/at/all", /No such file/],
     ["/tmp/a\0b", /without a base path/],
-  ])("%j is refused with a reason", async (path, reason) => {
+  ])("rejects %j with a reason", async (path, reason) => {
     const { host } = await setUp();
     await expect(host.readFile(path)).rejects.toThrow(reason);
   });
 
-  test("is none that the kernel makes up, whatever leads there", async () => {
+  test("rejects files that the kernel generates, also through a link", async () => {
     const { workspace, host } = await setUp();
     await symlink("/proc/self/environ", join(workspace, "notes.txt"));
     for (const path of [
@@ -129,11 +129,11 @@ describe("a file that a Codex client shows", () => {
       "/dev/null",
       "/sys/kernel/notes",
     ]) {
-      await expect(host.readFile(path)).rejects.toThrow(/not a file on a disk|ENOENT/);
+      await expect(host.readFile(path)).rejects.toThrow(/not a file on a disk|Cannot read/);
     }
   });
 
-  test("is given out up to what one message carries, and not beyond", async () => {
+  test("reads as much as fits in one message, and rejects more", async () => {
     const { workspace, host } = await setUp();
     const path = join(workspace, "large");
     await writeFile(path, "");
@@ -144,7 +144,7 @@ describe("a file that a Codex client shows", () => {
     await expect(host.readFile(path)).rejects.toThrow(`at most ${most} bytes`);
   });
 
-  test("is neither a folder nor a pipe that nobody writes to", async () => {
+  test("rejects a folder, and a pipe without a writer", async () => {
     const { workspace, host } = await setUp();
     execFileSync("mkfifo", [join(workspace, "pipe")]);
     await expect(host.readFile(join(workspace, "pipe"))).rejects.toThrow(/is not a file/);
@@ -152,8 +152,8 @@ describe("a file that a Codex client shows", () => {
   });
 });
 
-describe("looking for a file", () => {
-  test("finds it by some letters, best first, without what git ignores", async () => {
+describe("findFiles", () => {
+  test("finds files by some letters, best match first, without those that git ignores", async () => {
     const { workspace, host } = await setUp();
     await mkdir(join(workspace, "src"));
     await mkdir(join(workspace, "built"));

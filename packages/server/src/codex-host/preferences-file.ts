@@ -3,24 +3,24 @@ import { readFile } from "node:fs/promises";
 import { FlintError } from "@flint/protocol";
 import { replaceFile } from "../state/replace-file.ts";
 
-/** One value to set, by its dotted path; null takes it away. */
+/** A value to set, by its dotted path; null removes it. */
 export interface PreferenceEdit {
   readonly keyPath: string;
   readonly value: unknown;
 }
 
-/** What Codex clients want remembered, and a mark that changes whenever it does. */
+/** The stored preferences, and a version that changes with them. */
 export interface Preferences {
   readonly values: Readonly<Record<string, unknown>>;
   readonly version: string;
 }
 
-const MOST_BYTES = 262_144;
+const MAX_BYTES = 262_144;
 const KEY_PATH = /^[^\p{Cc}]{1,300}$/u;
 
 /**
- * What clients of the Codex front end write into their configuration, such as notices that were read: kept for them, by its
- * path, and without any effect on Flint.
+ * Stores what clients of the Codex front end write to their configuration, such as notices that were read, by key path.
+ * It has no effect on Flint.
  */
 export class PreferencesFile {
   readonly path: string;
@@ -30,13 +30,13 @@ export class PreferencesFile {
     this.path = path;
   }
 
-  /** What was kept so far. A file that is not there, or not readable, holds nothing. */
+  /** Reads the preferences; a missing or unreadable file has none. */
   async read(): Promise<Preferences> {
     const text = await readFile(this.path, "utf8").catch(() => "{}");
     return { values: valuesIn(text), version: versionOf(text) };
   }
 
-  /** Keeps values, all or none. With another `expected` version than the present one nothing is written. */
+  /** Stores all edits or none. Rejects if `expected` is given and is not the current version. */
   write(edits: readonly PreferenceEdit[], expected?: string): Promise<Preferences> {
     const written = this.#change.then(() => this.#write(edits, expected));
     this.#change = written.catch(() => undefined);
@@ -48,7 +48,7 @@ export class PreferencesFile {
     if (expected !== undefined && expected !== version) {
       throw new FlintError(
         "invalidRequest",
-        "The configuration was changed by somebody else; read it again.",
+        "The configuration has changed since it was read; read it again.",
       );
     }
     const next = new Map(Object.entries(values));
@@ -59,8 +59,8 @@ export class PreferencesFile {
       if (value !== null && value !== undefined) next.set(keyPath, value);
     }
     const text = `${JSON.stringify(Object.fromEntries(next), undefined, 2)}\n`;
-    if (text.length > MOST_BYTES) {
-      throw new FlintError("invalidParams", `More than ${MOST_BYTES} bytes of preferences are not kept.`);
+    if (text.length > MAX_BYTES) {
+      throw new FlintError("invalidParams", `Preferences are limited to ${MAX_BYTES} bytes.`);
     }
     await replaceFile(this.path, text);
     return { values: valuesIn(text), version: versionOf(text) };
@@ -72,7 +72,7 @@ function valuesIn(text: string): Readonly<Record<string, unknown>> {
     const stored: unknown = JSON.parse(text);
     return typeof stored === "object" && stored !== null ? { ...stored } : {};
   } catch {
-    // Half a file, or somebody else's: clients ask their questions once more.
+    // A truncated or foreign file: clients show their notices once more.
     return {};
   }
 }

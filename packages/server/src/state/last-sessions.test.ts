@@ -3,7 +3,7 @@ import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { LastSessionsFile } from "./last-sessions.ts";
 
-test("another server finds the session that a kind of editor had last in a folder", async () => {
+test("another server finds the last session of a client in a folder", async () => {
   const folder = await temporaryFolder();
   const path = folder.join("state/editor-sessions.json");
   const one = new LastSessionsFile(path);
@@ -20,7 +20,7 @@ test("another server finds the session that a kind of editor had last in a folde
   expect(await readdir(folder.join("state"))).toEqual(["editor-sessions.json"]);
 });
 
-test("only the latest 500 are kept", async () => {
+test("only the latest 500 entries are stored", async () => {
   const path = (await temporaryFolder()).join("editor-sessions.json");
   const file = new LastSessionsFile(path);
   for (let index = 0; index <= 500; index += 1) file.note("zed", `/${index}`, String(index));
@@ -28,7 +28,7 @@ test("only the latest 500 are kept", async () => {
   expect(JSON.parse(await readFile(path, "utf8"))).toHaveLength(500);
 });
 
-test("a damaged file holds nothing, and one that cannot be written stands in nobody's way", async () => {
+test("a damaged file has no entries, and a failed write is ignored", async () => {
   const folder = await temporaryFolder();
   const path = folder.join("editor-sessions.json");
   await writeFile(path, '[{"client":"zed"');

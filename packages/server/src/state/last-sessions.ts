@@ -7,12 +7,12 @@ const Entry = z.object({ client: z.string(), folder: z.string(), sessionId: z.st
 const Entries = z.array(Entry);
 type Entry = z.output<typeof Entry>;
 
-/** What was used longest ago is forgotten beyond this many. */
-const MOST_ENTRIES = 500;
+/** Beyond this many, the least recently used entries are dropped. */
+const MAX_ENTRIES = 500;
 
 /**
- * Which session each kind of editor had last in which folder, in a file only its user can read, so that it outlives
- * the server. A file that cannot be read holds nothing; one that cannot be written costs nobody anything else.
+ * Stores the last session of each kind of client in each folder, in a file that only its user can read. A file that cannot
+ * be read has no entries; a failed write is ignored.
  */
 export class LastSessionsFile implements LastSessions {
   readonly #path: string;
@@ -22,14 +22,14 @@ export class LastSessionsFile implements LastSessions {
   }
 
   find(client: string, folder: string): string | undefined {
-    return this.#read().findLast((entry) => isOf(entry, client, folder))?.sessionId;
+    return this.#read().findLast((entry) => matches(entry, client, folder))?.sessionId;
   }
 
   note(client: string, folder: string, sessionId: string): void {
     const entries = this.#read();
-    if (entries.findLast((entry) => isOf(entry, client, folder))?.sessionId === sessionId) return;
-    const others = entries.filter((entry) => !isOf(entry, client, folder));
-    this.#write([...others, { client, folder, sessionId }].slice(-MOST_ENTRIES));
+    if (entries.findLast((entry) => matches(entry, client, folder))?.sessionId === sessionId) return;
+    const others = entries.filter((entry) => !matches(entry, client, folder));
+    this.#write([...others, { client, folder, sessionId }].slice(-MAX_ENTRIES));
   }
 
   #read(): readonly Entry[] {
@@ -46,11 +46,11 @@ export class LastSessionsFile implements LastSessions {
     try {
       replaceFileSync(this.#path, `${JSON.stringify(entries)}\n`);
     } catch {
-      // Expected: a full disk, or a folder that may not be written. The prompt at hand is not to fail for that.
+      // Expected: a full disk, or a read-only folder. The current prompt must not fail because of it.
     }
   }
 }
 
-function isOf(entry: Entry, client: string, folder: string): boolean {
+function matches(entry: Entry, client: string, folder: string): boolean {
   return entry.client === client && entry.folder === folder;
 }

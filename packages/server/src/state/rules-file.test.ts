@@ -22,8 +22,8 @@ async function written(text: string): Promise<string> {
   return path;
 }
 
-describe("what was allowed for always", () => {
-  test("is there in the next process, in order, and only that", async () => {
+describe("the rules file", () => {
+  test("is read by the next process, in order", async () => {
     const path = await rulesPath();
     const rules = new RulesFile(path);
     expect(rules.list()).toEqual([]);
@@ -34,14 +34,14 @@ describe("what was allowed for always", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test("is kept once, also when it is allowed again", async () => {
+  test("stores a rule once, also if it is added again", async () => {
     const rules = new RulesFile(await rulesPath());
     rules.add(rule("a", "make"));
     rules.add(rule("b", "make"));
     expect(rules.list()).toEqual([rule("a", "make")]);
   });
 
-  test("is gone for good once it is removed, and can be allowed anew", async () => {
+  test("forgets a removed rule until it is added again", async () => {
     const path = await rulesPath();
     const rules = new RulesFile(path);
     rules.add(rule("a", "make"));
@@ -52,7 +52,7 @@ describe("what was allowed for always", () => {
     expect(new RulesFile(path).list()).toEqual([rule("b", "ls"), rule("c", "make")]);
   });
 
-  test("is seen by another server that shares the file, and so is its removal", async () => {
+  test("shares added and removed rules with other servers", async () => {
     const path = await rulesPath();
     const [one, other] = [new RulesFile(path), new RulesFile(path)];
     expect(other.list()).toEqual([]);
@@ -64,7 +64,7 @@ describe("what was allowed for always", () => {
     expect(one.list()).toEqual([rule("b")]);
   });
 
-  test("is not read again while nobody has changed it", async () => {
+  test("is not read again while it is unchanged", async () => {
     const path = await rulesPath();
     const rules = new RulesFile(path);
     rules.add(rule("a"));
@@ -72,8 +72,8 @@ describe("what was allowed for always", () => {
   });
 });
 
-describe("a file of rules that is damaged", () => {
-  test("allows nothing by what is not plainly a rule, and hides no other rule", async () => {
+describe("a damaged rules file", () => {
+  test("allows nothing by invalid lines, and still applies valid ones", async () => {
     const path = await rulesPath();
     new RulesFile(path).add(rule("a"));
     const odd = [
@@ -92,14 +92,14 @@ describe("a file of rules that is damaged", () => {
     expect(new RulesFile(path).list()).toEqual([rule("a")]);
   });
 
-  test("takes a new rule on a line of its own and is made private again", async () => {
+  test("appends a rule on a new line and becomes private again", async () => {
     const path = await written('{"torn');
     new RulesFile(path).add(rule("a"));
     expect(new RulesFile(path).list()).toEqual([rule("a")]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test("is never rewritten: what is in it stays", async () => {
+  test("is never rewritten", async () => {
     const path = await written('{"torn\n');
     const rules = new RulesFile(path);
     rules.add(rule("a"));
@@ -108,7 +108,7 @@ describe("a file of rules that is damaged", () => {
   });
 });
 
-test("rules of the time when a line was one text still hold, and can be listed and removed", async () => {
+test("rules of the old format still apply, and can be listed and removed", async () => {
   const keys = [
     "/repo\nflint\ncommand:/repo:npm test\n-- x",
     "/repo\nflint\nfile:/repo/a:b.ts",

@@ -13,31 +13,31 @@ import { dirname } from "node:path";
 import type { Rules } from "@flint/core/ports";
 import { isId, Rule, type RuleMatch } from "@flint/protocol";
 
-/** What the file looked like when it was read: another look means that another server has written. */
-interface Look {
+/** The state of the file when it was read; if it differs, another server has written. */
+interface Snapshot {
   readonly size: number;
   readonly modifiedAtMs: number;
   readonly inode: number;
 }
 
 /**
- * What was allowed for always, in a file only its user can read. It is only ever appended to, so servers that share
- * it do not undo each other, and read again when it has changed. A line that is not readable allows nothing.
+ * Stores what was always allowed, in a file that only its user can read. It is append-only and read again after a change,
+ * so that several servers can share it. An unreadable line allows nothing.
  */
 export class RulesFile implements Rules {
   readonly #path: string;
   #rules: readonly Rule[] = [];
-  #look: Look | undefined;
+  #snapshot: Snapshot | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
   list(): readonly Rule[] {
-    const look = lookAt(this.#path);
-    if (isSame(look, this.#look)) return this.#rules;
-    this.#rules = look === undefined ? [] : rulesOf(readText(this.#path));
-    this.#look = look;
+    const snapshot = snapshotOf(this.#path);
+    if (isSame(snapshot, this.#snapshot)) return this.#rules;
+    this.#rules = snapshot === undefined ? [] : rulesOf(readText(this.#path));
+    this.#snapshot = snapshot;
     return this.#rules;
   }
 
@@ -56,15 +56,15 @@ export class RulesFile implements Rules {
     const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
     const file = openSync(this.#path, flags, 0o600);
     try {
-      // A file that somebody else made, or copied, may be open to others.
+      // A file that was created elsewhere or copied may be readable by others.
       fchmodSync(file, 0o600);
-      // A line end before it keeps it apart from what a crash may have left half-written.
+      // The leading newline separates it from a line that a crash left incomplete.
       writeSync(file, `\n${line}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
-    this.#look = undefined;
+    this.#snapshot = undefined;
   }
 }
 
@@ -73,20 +73,20 @@ function coversSame({ id: _id, createdAt: _at, ...left }: Rule, right: Rule): bo
   return JSON.stringify(left) === JSON.stringify(other);
 }
 
-function lookAt(path: string): Look | undefined {
+function snapshotOf(path: string): Snapshot | undefined {
   try {
     const found = statSync(path);
-    // A pipe in its place would block the reader forever.
+    // Reading a pipe would block forever.
     if (!found.isFile()) return undefined;
     const { size, mtimeMs, ino } = found;
     return { size, modifiedAtMs: mtimeMs, inode: ino };
   } catch {
-    // No file, or one that may not be looked at: no rules, everything is asked about.
+    // No file, or an inaccessible one: there are no rules.
     return undefined;
   }
 }
 
-function isSame(left: Look | undefined, right: Look | undefined): boolean {
+function isSame(left: Snapshot | undefined, right: Snapshot | undefined): boolean {
   return (
     left !== undefined &&
     left.size === right?.size &&
@@ -99,34 +99,34 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // What cannot be read allows nothing.
+    // An unreadable file allows nothing.
     return "";
   }
 }
 
-/** The line that keeps a rule. */
+/** The line that adds a rule. */
 export function lineAdding(rule: Rule): string {
   return JSON.stringify(rule);
 }
 
-/** The line that takes a rule back. */
+/** The line that removes a rule. */
 export function lineRemoving(id: string): string {
   return JSON.stringify({ removed: id });
 }
 
-/** The rules that the lines of a file leave, oldest first. What is not plainly a rule allows nothing. */
+/** The rules that the lines of a file result in, oldest first. A line that is not a valid rule allows nothing. */
 export function rulesOf(text: string): readonly Rule[] {
   const rules = new Map<string, Rule>();
   for (const line of text.split("\n")) {
     const entry = parsed(line);
-    if (typeof entry === "string") keep(rules, ruleOfKey(entry));
+    if (typeof entry === "string") add(rules, ruleOfKey(entry));
     else if (typeof entry === "object" && entry !== null && "removed" in entry) remove(rules, entry.removed);
-    else keep(rules, Rule.safeParse(entry).data);
+    else add(rules, Rule.safeParse(entry).data);
   }
   return [...rules.values()];
 }
 
-function keep(rules: Map<string, Rule>, rule: Rule | undefined): void {
+function add(rules: Map<string, Rule>, rule: Rule | undefined): void {
   if (rule !== undefined && !rules.has(rule.id)) rules.set(rule.id, rule);
 }
 
@@ -139,20 +139,20 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // A torn line was never a rule.
+    // An incomplete line is not a rule.
     return undefined;
   }
 }
 
-/** A rule of the time when a line was one text: the project, the agent and the exact thing, each on a line of it. */
+/** Reads a rule of the old format: one string with the project, the agent and the exact action on lines of their own. */
 function ruleOfKey(text: string): Rule | undefined {
   const [project, agent, ...rest] = text.split("\n");
   const key = rest.join("\n");
   if (project === undefined || agent === undefined || key === "") return undefined;
   const covered = coveredBy(key, project);
-  // Loaded here, not at every start: such lines are rare.
+  // Loaded on demand: such lines are rare.
   const { createHash } = process.getBuiltinModule("node:crypto");
-  // The same line is the same rule in every server that reads it.
+  // Every server that reads the line derives the same id.
   const id = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return covered === undefined || !isId(id) ? undefined : { id, project, agent, ...covered, createdAt: 0 };
 }
@@ -161,7 +161,7 @@ function coveredBy(key: string, project: string): { tool: string; match: RuleMat
   if (key.startsWith("file:")) {
     return { tool: "fileChange", match: { type: "exact", path: key.slice("file:".length) } };
   }
-  // The folder stood before the command without a mark at its end. Only the project itself is known for sure.
+  // The folder precedes the command without a delimiter. Only the project itself is recognized reliably.
   const inProject = `command:${project}:`;
   if (key.startsWith(inProject)) {
     const command = key.slice(inProject.length);

@@ -20,7 +20,7 @@ async function traced(
   return text.split("\n").flatMap((line): unknown[] => (line === "" ? [] : [JSON.parse(line)]));
 }
 
-test("every line to and from an agent is kept in order, with its agent and its time", async () => {
+test("records every line to and from an agent in order, with its agent and time", async () => {
   const lines = await traced({}, (file) => {
     const claude = file.of("claude");
     claude("out", "raw", '{"a":1}');
@@ -34,7 +34,7 @@ test("every line to and from an agent is kept in order, with its agent and its t
   ]);
 });
 
-test("what is written later is appended, also in another run, and a line does not wait for the end", async () => {
+test("appends lines as they come, also in another run", async () => {
   const folder = await temporaryFolder();
   const path = folder.join("trace.jsonl");
   for (const payload of ["first", "second"]) {
@@ -47,7 +47,7 @@ test("what is written later is appended, also in another run, and a line does no
   expect((await readFile(path, "utf8")).trim().split("\n").length).toBe(2);
 });
 
-test("keys and given secrets never get into the file, also where they are escaped or cut [P31]", async () => {
+test("redacts keys and secrets, also where they are escaped or truncated [P31]", async () => {
   const secret = 'with "quotes" in it';
   const lines = await traced({ secrets: [secret], caps: { maxLine: 40, maxTotal: 1000 } }, (file) => {
     const trace = file.of("claude");
@@ -61,7 +61,7 @@ test("keys and given secrets never get into the file, also where they are escape
   expect(text).toContain("[redacted:api-key]");
 });
 
-test("a long line is cut and a file that is full says so once, also one that was full before", async () => {
+test("truncates a long line, and notes once that the file is full, also if it was full before", async () => {
   const caps = { maxLine: 10, maxTotal: 25 };
   const lines = await traced({ caps }, (file) => {
     for (const letter of "abcd") file.of("codex")("in", "raw", letter.repeat(12));
@@ -80,7 +80,7 @@ test("a long line is cut and a file that is full says so once, also one that was
   expect(await readFile(path, "utf8")).toContain("[trace stops here");
 });
 
-test("only its owner can read it, also if it was there before for everybody [P30]", async () => {
+test("is readable by its owner only, also if it was readable by everyone before [P30]", async () => {
   const folder = await temporaryFolder();
   const path = folder.join("trace.jsonl");
   TraceFile.open(path, { secrets: [] }).close();
@@ -90,18 +90,18 @@ test("only its owner can read it, also if it was there before for everybody [P30
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("a link, a folder and a place that is not there are refused with the way out", async () => {
+test("rejects a link, a folder and a missing folder with a hint", async () => {
   const folder = await temporaryFolder();
   await writeFile(folder.join("target"), "");
   await symlink(folder.join("target"), folder.join("link"));
   for (const path of [folder.join("link"), folder.path, folder.join("none", "trace"), "/dev/null"]) {
     const open = () => TraceFile.open(path, { secrets: [] });
     expect(open).toThrow(ConfigError);
-    expect(open).toThrow(`The trace cannot be written to ${path}`);
+    expect(open).toThrow(`Cannot write the trace to ${path}`);
   }
 });
 
-test("a disk that is full ends the trace and nothing else", async () => {
+test("a full disk ends the trace and nothing else", async () => {
   let writes = 0;
   const write = (): never => {
     writes += 1;
@@ -116,7 +116,7 @@ test("a disk that is full ends the trace and nothing else", async () => {
   expect({ writes, lines }).toEqual({ writes: 1, lines: [] });
 });
 
-test("what a disk takes in parts is whole in the end", async () => {
+test("partial writes are completed", async () => {
   const write = (file: number, bytes: Buffer, at: number) =>
     writeSync(file, bytes, at, Math.min(3, bytes.length - at));
   const lines = await traced({ write }, (file) => file.of("claude")("in", "raw", "hello"));

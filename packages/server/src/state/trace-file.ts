@@ -20,25 +20,25 @@ export type TraceRecord = z.output<typeof TraceRecord>;
 export const TRACE_CAPS: TraceCaps = { maxLine: 64 * 1024, maxTotal: 64 * 1024 * 1024 };
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-/** Nothing is followed to another place, and nothing waits for somebody who reads. */
+/** Links are not followed, and opening a pipe does not wait for a reader. */
 const FLAGS = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 const PRIVATE = 0o600;
-/** So much is held back at most until it is written. */
-const HELD_CHARACTERS = 64 * 1024;
+/** The size at which buffered lines are written. */
+const BUFFER_CHARACTERS = 64 * 1024;
 
-/** What a trace file needs to know. */
+/** Options of a trace file. */
 export interface TraceFileOptions {
-  /** Texts that must not be in it, beside everything that looks like a key. */
+  /** Strings to redact, besides everything that looks like a key. */
   readonly secrets: readonly string[];
   readonly caps?: TraceCaps;
   readonly now?: () => number;
-  /** Writes bytes from a place on and says how many; Node's own unless a test wants it to fail. */
+  /** Writes bytes from an offset and returns how many; `writeSync` unless a test makes it fail. */
   readonly write?: (file: number, bytes: Buffer, at: number) => number;
 }
 
 /**
- * Keeps what is said to and by agents, one JSON object a line, for a report of a problem. Only its owner can read it;
- * keys are redacted wherever they stand in one piece. Whatever goes wrong with the file, no turn fails by it.
+ * Records the messages to and from agents for bug reports, one JSON object per line. Only its owner can read it; keys are
+ * redacted unless they are split across messages. No turn fails because of a problem with the file.
  */
 export class TraceFile {
   readonly #file: number;
@@ -47,7 +47,7 @@ export class TraceFile {
   readonly #now: () => number;
   readonly #writeSome: NonNullable<TraceFileOptions["write"]>;
   #agent: string | undefined;
-  #held = "";
+  #buffer = "";
   #flushing: NodeJS.Immediate | undefined;
   #isOpen = true;
 
@@ -55,7 +55,7 @@ export class TraceFile {
     const { secrets, caps = TRACE_CAPS, now = Date.now, write = writeSync } = options;
     this.#file = file;
     this.#writeSome = write;
-    // Inside of JSON a secret may be written with escapes.
+    // Inside JSON a secret may be escaped.
     const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.#redactor = new Redactor([...secrets, ...escaped]);
     this.#now = now;
@@ -63,21 +63,21 @@ export class TraceFile {
     this.#capped = cappedTrace((...line) => this.#write(...line), { ...caps, maxTotal });
   }
 
-  /** Opens a file to append to. Throws a ConfigError that says why if it cannot be written or is no plain file. */
+  /** Opens a file to append to. Throws a ConfigError with the reason if it cannot be written or is not a regular file. */
   static open(path: string, options: TraceFileOptions): TraceFile {
-    return new TraceFile(openPrivately(path), options);
+    return new TraceFile(openPrivate(path), options);
   }
 
-  /** A trace for the lines of one agent. */
+  /** The trace of one agent. */
   of(agent: string): Trace {
     return (direction, stage, payload) => {
       this.#agent = agent;
-      // First of all: half of a key that was cut off could no longer be known as one.
+      // Before the line is truncated: half of a key would not be recognized.
       this.#capped(direction, stage, this.#redactor.text(payload));
     };
   }
 
-  /** Writes what is held back. Nothing is kept from here on. May be called twice. */
+  /** Writes what is buffered and stops recording. May be called twice. */
   close(): void {
     if (!this.#isOpen) return;
     this.#flush();
@@ -88,17 +88,17 @@ export class TraceFile {
     if (!this.#isOpen) return;
     const agent = this.#agent === undefined ? {} : { agent: this.#agent };
     const record: TraceRecord = { at: this.#now(), ...agent, direction, stage, payload };
-    this.#held += `${JSON.stringify(record)}\n`;
-    if (this.#held.length >= HELD_CHARACTERS) this.#flush();
+    this.#buffer += `${JSON.stringify(record)}\n`;
+    if (this.#buffer.length >= BUFFER_CHARACTERS) this.#flush();
     else this.#flushing ??= setImmediate(() => this.#flush());
   }
 
   #flush(): void {
     clearImmediate(this.#flushing);
     this.#flushing = undefined;
-    const bytes = Buffer.from(this.#held);
-    this.#held = "";
-    // Expected: a full disk, or a file that is gone. The agents do not wait for their trace.
+    const bytes = Buffer.from(this.#buffer);
+    this.#buffer = "";
+    // Expected: a full disk, or a deleted file. Agents do not wait for their trace.
     try {
       for (let at = 0; at < bytes.length; ) at += this.#writeSome(this.#file, bytes, at);
     } catch {
@@ -113,18 +113,18 @@ export class TraceFile {
   }
 }
 
-function openPrivately(path: string): number {
+function openPrivate(path: string): number {
   let file: number | undefined;
-  // Expected: every way in which a path that a user gave cannot be written.
+  // Expected: any reason why a path given by the user cannot be written.
   try {
     file = openSync(path, FLAGS, PRIVATE);
-    if (!fstatSync(file).isFile()) throw new Error("it is no plain file");
+    if (!fstatSync(file).isFile()) throw new Error("it is not a regular file");
     fchmodSync(file, PRIVATE);
     return file;
   } catch (error) {
     if (file !== undefined) closeSync(file);
     const why = error instanceof Error ? error.message : String(error);
-    const message = `The trace cannot be written to ${path}: ${why}. Name a file in a folder of your own.`;
+    const message = `Cannot write the trace to ${path}: ${why}. Choose a file in a folder of your own.`;
     throw new ConfigError(message, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fuzzyMatch } from "./fuzzy.ts";
+import { fuzzyMatch } from "./file-search.ts";
 
 const PATHS = ["src/server/main.ts", "src/maintenance/notes.md", "docs/arm-in.txt", "readme.md"];
 
@@ -11,26 +11,26 @@ function best(query: string): string | undefined {
   return found.sort((left, right) => right.score - left.score)[0]?.path;
 }
 
-describe("what is typed to find a file", () => {
+describe("fuzzyMatch", () => {
   test.each([
     ["main", "src/server/main.ts"],
     ["MAINTS", "src/server/main.ts"],
     ["mnotes", "src/maintenance/notes.md"],
     ["read", "readme.md"],
     ["arm in", "docs/arm-in.txt"],
-  ])("%s finds %s first", (query, path) => expect(best(query)).toBe(path));
+  ])("%s ranks %s first", (query, path) => expect(best(query)).toBe(path));
 
-  test("needs all its letters in their order", () => {
+  test("requires all letters in order", () => {
     expect(fuzzyMatch("xyz", "readme.md")).toBeUndefined();
     expect(fuzzyMatch("daer", "readme.md")).toBeUndefined();
   });
 
-  test("says which letters it found", () => {
+  test("returns the indices of the matched letters", () => {
     expect(fuzzyMatch("rd", "readme.md")?.indices).toEqual([0, 8]);
     expect(fuzzyMatch("", "readme.md")?.indices).toEqual([]);
   });
 
-  test("finds nothing before the beginning", () => {
+  test("does not match one letter twice", () => {
     expect(fuzzyMatch("rr", "readme.md")).toBeUndefined();
   });
 });
