@@ -1,5 +1,6 @@
-// Which modules lie in one file, because they are loaded together anyway. Every file of its own costs a start a
-// millisecond; a bundler that cuts wherever two commands share something makes dozens of them.
+// Which modules are bundled into one file because they are loaded together. Each file costs about a millisecond at start,
+// and a bundler that splits wherever two commands share a module makes dozens of them.
+// docs/why/decisions/0007-start-up.md has the figures.
 const START = [
   "packages/frontends/src/flint/frontend.ts",
   "packages/cli/src/main.ts",
@@ -9,6 +10,7 @@ const START = [
   "packages/server/src/config/server-config.ts",
   "packages/server/src/config/user-config.ts",
 ];
+/** The lock of the state folder, which a server takes before it answers. */
 const CLAIM = ["packages/server/src/single-instance/claim.ts"];
 const FIRST_TURN = [
   "packages/cli/src/commands/exec/exec.ts",
@@ -21,16 +23,16 @@ const FIRST_TURN = [
   "packages/offline-model/src/offline-model.ts",
   "packages/drivers/src/native/session.ts",
 ];
-/** What modules of a start name but do not use: lists of all that a package has, and what only such lists lead to. */
-const LATER = [
+/** Modules that those of a start import but do not use: index files, and what only index files lead to. */
+const UNUSED = [
   "packages/protocol/src/harness.ts",
   "packages/protocol/src/index.ts",
   "packages/sdk/src/transport/spawn.ts",
-  "zod/v4/core/json-schema-processors.js?own",
-  "zod/v4/core/to-json-schema.js?own",
+  "zod/v4/core/json-schema-processors.js",
+  "zod/v4/core/to-json-schema.js",
 ];
 
-/** Puts together what a start needs, and what the first turn of Flint's own agent needs besides. */
+/** Groups the modules of every start, and those that the first turn of Flint's own agent needs in addition. */
 export class Chunks {
   #root;
   #imports = new Map();
@@ -40,7 +42,7 @@ export class Chunks {
     this.#root = root;
   }
 
-  /** Learns who imports what. */
+  /** Records the imports of each module. */
   get plugin() {
     return {
       name: "chunks",
@@ -58,21 +60,21 @@ export class Chunks {
     ];
   }
 
-  /** All that is loaded with these modules; what they load later is not. */
+  /** These modules and all that they import statically. */
   #closure(names) {
     const known = this.#closures.get(names);
     if (known !== undefined) return known;
     const found = new Set();
-    const open = names.map((name) => this.#root + name);
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const pending = names.map((name) => this.#root + name);
+    for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
       if (found.has(id)) continue;
       if (!this.#imports.has(id) && id.startsWith(this.#root) && names.some((name) => id.endsWith(name))) {
         throw new Error(`scripts/build/chunks.mjs names ${id}, which the command does not load`);
       }
       found.add(id);
-      open.push(...(this.#imports.get(id) ?? []));
+      pending.push(...(this.#imports.get(id) ?? []));
     }
-    for (const id of found) if (LATER.some((name) => id.endsWith(`/${name}`))) found.delete(id);
+    for (const id of found) if (UNUSED.some((name) => id.endsWith(`/${name}`))) found.delete(id);
     this.#closures.set(names, found);
     return found;
   }

@@ -1,6 +1,5 @@
 import { rolldown } from "rolldown";
 import { Chunks } from "./chunks.mjs";
-import { ownZod } from "./own-zod.mjs";
 
 /** Bundles the `flint` command into a few files with lazy chunks. */
 export async function bundleCommand(root, dir) {
@@ -10,7 +9,7 @@ export async function bundleCommand(root, dir) {
     input: { flint: "packages/cli/src/main.ts" },
     platform: "node",
     resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
-    plugins: [chunks.plugin, ownZod],
+    plugins: [chunks.plugin],
     preserveEntrySignatures: "allow-extension",
     // A module that is loaded lazily in one place and at once in another is meant to be.
     checks: { ineffectiveDynamicImport: false },

@@ -15,12 +15,13 @@ import {
   usersUmask,
 } from "./config/environment.ts";
 import { DEFAULT_POLICIES } from "./config/policies.ts";
-import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces, type StartChoices } from "./lazy-ports.ts";
+import type { FixedSettings } from "./config/workspace-files.ts";
+import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces } from "./lazy-ports.ts";
 import type { Durability, ServerOptions } from "./server-options.ts";
 import { RulesFile } from "./state/rules-file.ts";
 import { VERSION } from "./version.ts";
 
-const DURABILITY_WORDS: Record<Durability, string> = {
+const DURABILITY_TEXTS: Record<Durability, string> = {
   full: "full: a completed turn and an answered approval survive a power cut",
   relaxed: "relaxed: everything survives the end of Flint; a power cut may lose the last seconds",
 };
@@ -29,21 +30,14 @@ const TEN_MINUTES = 600_000;
 const FIVE_MINUTES = 300_000;
 const ONE_DAY = 86_400_000;
 
-/** Puts an engine together. Touches neither the disk nor any agent before something is asked of it. */
+/** Composes an engine. Starts no agent and accesses no disk before a request needs it. */
 export function composeEngine(options: ServerOptions = {}): Engine {
   const root = options.root ?? stateFolder();
   const userRoot = options.userRoot ?? root;
   const durability = options.durability ?? "full";
   const sandbox = new LazySandbox(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
-    const { rendezvousFolder } = await import("./single-instance/rendezvous.ts");
-    const hidden = [...[root, userRoot, stateFolder()].map(runFolder), ...rendezvousFolder(stateFolder())];
-    const guarded = {
-      folders: [root, userRoot],
-      files: [userConfigPath()],
-      hidden: [...new Set(hidden)],
-      sockets: options.ownSockets ?? [],
-    };
+    const guarded = await guardedPaths([root, userRoot], options.ownSockets ?? []);
     return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask(), guarded });
   });
   const agents = composeAgents(options, sandbox, userRoot);
@@ -68,10 +62,9 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     rules: new RulesFile(join(userRoot, "rules.jsonl")),
     mcpServers: options.mcpServers ?? [],
     workspaces: new LazyWorkspaces(async () => {
-      const { WorkspaceFiles } = await import("./config/workspace-files.ts");
-      const { TrustFile } = await import("./config/workspace-files.ts");
-      return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
-    }, startChoices(options)),
+      const { TrustFile, WorkspaceFiles } = await import("./config/workspace-files.ts");
+      return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), startChoices(options));
+    }),
     secrets: [
       ...(options.secrets ?? []),
       ...secretsIn(inheritedEnvironment()),
@@ -88,28 +81,35 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     idleTimeoutMs: options.idleMs ?? FIVE_MINUTES,
     backgroundTimeoutMs: options.backgroundMs ?? ONE_DAY,
-    durability: DURABILITY_WORDS[durability],
+    durability: DURABILITY_TEXTS[durability],
     isFolder,
     realPath,
   });
 }
 
-/** What no workspace may change. */
-function startChoices(options: ServerOptions): StartChoices {
-  const { chosen = CHOICES.filter((name) => options[name] !== undefined) } = options;
+/** What sandboxed commands cannot write or reach: Flint's own files and sockets. */
+async function guardedPaths(folders: readonly string[], sockets: readonly string[]) {
+  const { rendezvousFolder } = await import("./single-instance/rendezvous.ts");
+  const hidden = [...[...folders, stateFolder()].map(runFolder), ...rendezvousFolder(stateFolder())];
+  return { folders, files: [userConfigPath()], hidden: [...new Set(hidden)], sockets };
+}
+
+/** The settings that the user chose when starting the server. */
+function startChoices(options: ServerOptions): FixedSettings {
+  const { chosen = POLICY_OPTIONS.filter((name) => options[name] !== undefined) } = options;
   const environment = setting("FLINT_MODEL") === undefined ? [] : ["model"];
   return new Set([...chosen, ...environment]);
 }
 
-const CHOICES = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
+const POLICY_OPTIONS = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
 
-/** Who asks for both when the server starts has asked for it. */
+/** Starting a server without approvals and sandbox allows clients to do the same. */
 function startsUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
   return approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
 }
 
 function realPath(path: string): string {
-  // Expected: nothing is there, or nothing that may be looked at.
+  // Expected: a missing or inaccessible path.
   try {
     return realpathSync.native(path);
   } catch {
@@ -121,7 +121,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    // Whatever keeps us from looking at it also keeps an agent from working in it.
+    // An agent cannot work in a folder that cannot be read.
     return false;
   }
 }

@@ -5,10 +5,10 @@ import { agentLogins } from "./config/agents.ts";
 import { lastSessionsFile, stateFolder } from "./config/environment.ts";
 import type { ServerOptions } from "./server-options.ts";
 
-/** What a user chooses about front ends. */
+/** The settings of front ends. */
 export type FrontendSettings = Pick<ServerOptions, "autoResume">;
 
-/** Every front end, by the name that flags, paths and the rendezvous socket know it by; each loaded with its first client. */
+/** Every front end, by its name in flags, URL paths and rendezvous requests; each is loaded with its first client. */
 export const FRONTENDS = {
   flint: async (): Promise<Frontend> => (await import("@flint/frontends/flint")).flintFrontend(),
   harness: async (): Promise<Frontend> => (await import("@flint/frontends/harness")).harnessFrontend(),
@@ -19,25 +19,24 @@ export const FRONTENDS = {
     ]);
     return codexFrontend(codexHost());
   },
-  acp: async (settings = {}): Promise<Frontend> => {
-    const [{ acpFrontend }, { LastSessionsFile }, { autoResume }] = await Promise.all([
+  acp: async ({ autoResume }: FrontendSettings = {}): Promise<Frontend> => {
+    const [{ acpFrontend }, { LastSessionsFile }] = await Promise.all([
       import("@flint/frontends/acp"),
       import("./state/last-sessions.ts"),
-      settings,
     ]);
     const lastSessions = new LastSessionsFile(lastSessionsFile(stateFolder()));
     return acpFrontend({ autoResume, lastSessions, logins: agentLogins() });
   },
 } as const satisfies Readonly<Record<string, LoadFrontend>>;
 
-/** Loads a front end. Settings may still be on their way; a front end that has none does not wait for them. */
-type LoadFrontend = (settings?: FrontendSettings | Promise<FrontendSettings>) => Promise<Frontend>;
+/** Loads a front end. */
+type LoadFrontend = (settings?: FrontendSettings) => Promise<Frontend>;
 
-/** What is known of a client by the way it connected. */
+/** What the way a client connected tells about it. */
 export interface ClientTraits {
-  /** What it may do; everything that its user may, if absent. */
+  /** Its rights; all those of its user if absent. */
   readonly rights?: ClientRights | undefined;
-  /** Where it works when it names no folder; where the server does, if absent. */
+  /** The default folder of its threads; the server's own if absent. */
   readonly cwd?: string | undefined;
 }
 
@@ -47,25 +46,25 @@ export type FrontendName = keyof typeof FRONTENDS;
 /** The names of all front ends. */
 export const FRONTEND_NAMES = Object.keys(FRONTENDS).filter(isFrontendName);
 
-/** The front end of a client that names none on stdio and unix sockets. */
+/** The front end of clients on stdio and unix sockets that name none. */
 export const DEFAULT_FRONTEND: FrontendName = "flint";
 
 /** The front end at the root of a WebSocket listener. */
 export const ROOT_FRONTEND: FrontendName = "codex";
 
-/** Whether there is a front end of this name. */
+/** Whether a front end has this name. */
 export function isFrontendName(name: string): name is FrontendName {
   return Object.hasOwn(FRONTENDS, name);
 }
 
-/** A front end that is loaded, for the clients of one engine. */
+/** A loaded front end, for the clients of one engine. */
 export interface OpenFrontend {
   readonly frontend: Frontend;
-  /** Serves one client until it leaves. */
+  /** Serves one client until it disconnects. */
   connect(transport: Transport, client?: ClientTraits): ClientConnection;
 }
 
-/** The front ends of one engine. All clients of a front end share it, so that events are encoded once for all of them. */
+/** The front ends of one engine. Its clients share each of them, so that an event is encoded once for all. */
 export class Frontends {
   readonly #engine: Engine;
   readonly #load: (name: FrontendName) => Promise<Frontend>;
@@ -76,16 +75,16 @@ export class Frontends {
     this.#load = load;
   }
 
-  /** Loads a front end; later calls give the same one. One that could not be loaded is tried again by the next call. */
+  /** Loads a front end once. If that fails, the next call tries again. */
   open(name: FrontendName): Promise<OpenFrontend> {
     return this.#open.get(name) ?? this.adopt(name, this.#load(name));
   }
 
-  /** Takes over a front end that has clients already. */
+  /** Adds a front end that was loaded elsewhere. */
   adopt(name: FrontendName, frontend: Frontend | Promise<Frontend>): Promise<OpenFrontend> {
     const opening = this.#connectable(frontend);
     this.#open.set(name, opening);
-    // Callers that await it learn the reason.
+    // Callers that await it get the error.
     opening.catch(() => {
       if (this.#open.get(name) === opening) this.#open.delete(name);
     });

@@ -27,18 +27,29 @@ export interface WorkspaceEntry {
   readonly path: string;
 }
 
+/** The names of settings that no workspace may change. */
+export type FixedSettings = ReadonlySet<string>;
+
 /** Larger files are ignored. */
 const MAX_BYTES = 256 * 1024;
 
 /** The configuration files of projects on this machine. Nothing in them is expanded, run or followed. */
 export class WorkspaceFiles implements Workspaces {
   readonly #trust: TrustFile;
+  readonly #fixed: FixedSettings;
 
-  constructor(trust: TrustFile) {
+  constructor(trust: TrustFile, fixed: FixedSettings = new Set()) {
     this.#trust = trust;
+    this.#fixed = fixed;
   }
 
   async configOf(cwd: string): Promise<WorkspaceConfig> {
+    const { mcpServers, notices, ...policies } = await this.#trustedConfig(cwd);
+    const changeable = Object.entries(policies).filter(([name]) => !this.#fixed.has(name));
+    return { ...Object.fromEntries(changeable), mcpServers, notices };
+  }
+
+  async #trustedConfig(cwd: string): Promise<WorkspaceConfig> {
     const found = await this.#look(cwd);
     const values = new Map(
       found.filter(({ file }) => file.trusted).flatMap(({ values }) => values.entries()),

@@ -1,5 +1,4 @@
 export { composeEngine } from "../compose.ts";
-export { LazyWorkspaces } from "../lazy-ports.ts";
 export type { AgentTraces, Durability, ServerOptions } from "../server-options.ts";
 export { redactErrors, type StdioOptions, serveStdio } from "./serve-stdio.ts";
 export { type ServedClients, signalled, stopServer } from "./shutdown.ts";

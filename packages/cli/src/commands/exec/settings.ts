@@ -9,7 +9,7 @@ import {
 } from "@flint/protocol";
 import { DEFAULT_POLICIES } from "@flint/server/config";
 import { stateFolder } from "@flint/server/environment";
-import { LazyWorkspaces } from "@flint/server/serve";
+import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import type { PlacedOptions } from "../../command-line/server-options.ts";
 import type { TurnLimits } from "./options.ts";
 
@@ -26,11 +26,7 @@ export interface Permissions {
  */
 export async function permissionsIn(cwd: string, server: PlacedOptions): Promise<Permissions> {
   const userRoot = server.userRoot ?? server.root ?? stateFolder();
-  const workspaces = new LazyWorkspaces(async () => {
-    const { WorkspaceFiles } = await import("@flint/server/workspace");
-    const { TrustFile } = await import("@flint/server/workspace");
-    return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
-  }, new Set(server.chosen));
+  const workspaces = new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), new Set(server.chosen));
   const here = await workspaces.configOf(cwd);
   return {
     approvalPolicy: here.approvalPolicy ?? server.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,

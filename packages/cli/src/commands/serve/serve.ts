@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Frontend } from "@flint/frontends";
-import type { Lock, LockAttempt } from "@flint/host/lock";
+import type { Lock } from "@flint/host/lock";
 import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
@@ -23,31 +23,25 @@ export async function serve({ values, positionals }: Given<ServeFlags>): Promise
   noArguments("serve", positionals);
   if (values.listen !== undefined) return (await import("./listen.ts")).serveListeners(values);
   const protocol = protocolNamed(values.protocol) ?? DEFAULT_FRONTEND;
-  const mayShare = values.alone !== true && !configuresServer(values);
-  // The lock, the configuration and the front end are all needed before the first response, so they load in parallel.
-  const claiming = mayShare ? claim() : undefined;
-  claiming?.catch(() => undefined);
-  const reading = serverOptions(values);
-  const frontend = FRONTENDS[protocol](reading);
-  // An unreadable configuration is reported where `reading` is awaited.
-  frontend.catch(() => undefined);
-  const options = await reading;
-  if (!mayShare) return serveOwn(await frontend, { protocol, options, lock: undefined });
-  const role = await roleOf(claiming, { folder: stateFolder(), protocol, cwd: resolve(options.cwd) });
+  const options = await serverOptions(values);
+  const frontend = await FRONTENDS[protocol](options);
+  if (values.alone === true || configuresServer(values)) {
+    return serveOwn(frontend, { protocol, options, lock: undefined });
+  }
+  const role = await claimRole({ folder: stateFolder(), protocol, cwd: resolve(options.cwd) });
   if ("exitCode" in role) return role.exitCode;
-  return serveOwn(await frontend, { protocol, options, lock: role.lock });
+  return serveOwn(frontend, { protocol, options, lock: role.lock });
 }
-
-type Claiming = Promise<LockAttempt>;
 
 /** A client that another server has served, or a server; with the lock, other clients can join it. */
 type Role = { readonly exitCode: number } | { readonly lock: Lock | undefined };
 
-async function roleOf(claiming: Claiming | undefined, joining: JoinOptions): Promise<Role> {
+async function claimRole(joining: JoinOptions): Promise<Role> {
   // Expected: a state folder that cannot be written. This client is served all the same.
   try {
-    const claimed = await claiming;
-    if (claimed === undefined || "lock" in claimed) return { lock: claimed?.lock };
+    const { claimServer } = await import("@flint/server/claim");
+    const claimed = await claimServer(joining.folder);
+    if ("lock" in claimed) return claimed;
     const { joinOrClaim } = await import("@flint/server/single-instance");
     return roleAfter(await joinOrClaim(joining), joining.folder);
   } catch (error) {
@@ -64,11 +58,6 @@ function roleAfter(joined: Joined | { readonly lock: Lock }, folder: string): Ro
   if (end === "server") return { exitCode: complain("The server closed the connection.", 1) };
   if ("reason" in refused) complain(`Not joining the server for ${folder}: ${refused.reason}.`, 0);
   return { lock: undefined };
-}
-
-async function claim(): Claiming {
-  const { claimServer } = await import("@flint/server/claim");
-  return claimServer(stateFolder());
 }
 
 interface Own {
