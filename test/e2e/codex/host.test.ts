@@ -78,7 +78,7 @@ describe("a request about the machine", () => {
     expect(before).toMatchObject({ approval_policy: "on-request", sandbox_mode: "workspace-write" });
     const edits = [
       { keyPath: "notice.seen", value: true, mergeStrategy: "replace" },
-      { keyPath: "model", value: "somebody/else", mergeStrategy: "replace" },
+      { keyPath: "model", value: "another/model", mergeStrategy: "replace" },
       { keyPath: "__proto__.polluted", value: true, mergeStrategy: "replace" },
     ];
     const { version } = await ask(client, "config/batchWrite", { edits });
@@ -86,7 +86,9 @@ describe("a request about the machine", () => {
     expect(after).toMatchObject({ notice: { seen: true }, model: "scripted/steady" });
     expect(fields({}).polluted).toBeUndefined();
     const stale = { keyPath: "a", value: 1, mergeStrategy: "replace", expectedVersion: "sha256:0" };
-    await expect(client.request("config/value/write", stale)).rejects.toThrow(/changed by somebody else/);
+    await expect(client.request("config/value/write", stale)).rejects.toThrow(
+      /has changed since it was read/,
+    );
     await client.request("config/value/write", { ...stale, expectedVersion: version });
   });
 
