@@ -40,7 +40,7 @@ export const KNOWN_AGENTS: readonly AgentDescriptor[] = [
 /** An agent of the configuration: its id, the command that starts it, and how to run it. */
 export interface NamedAgent {
   readonly id: string;
-  /** As it is configured; tells which agent it is if its id does not. */
+  /** The configured command; identifies the agent if its id does not. */
   readonly command: readonly string[];
   readonly options: AgentOptions;
 }

@@ -16,8 +16,8 @@ const AGENTS: Readonly<Record<"claude" | "codex", (options: AgentOptions) => Dri
   codex: (options) => new CodexDriver(options, SHORT_LIVED),
 };
 
-/** Seven things that both have a word of their own for, in Flint's. */
-const WORDS = {
+/** What both agents report in their own protocol, as Flint's events and actions. */
+const EXPECTED = {
   beginning: ["session"],
   turn: { status: "completed" },
   streaming: ["item/started", "item/agentMessage/delta", "item/completed"],
@@ -27,17 +27,13 @@ const WORDS = {
   resuming: { sessions: 1, knowsHello: true },
 };
 
-describe("[S4-47] Claude and Codex have different words for the same things", () => {
+describe("[S4-47] the same events for the same work", () => {
   for (const agent of ["claude", "codex"] as const) {
-    needs(agent)(
-      `what the real ${agent} calls by its own words is called by Flint's`,
-      () => said(agent),
-      90_000,
-    );
+    needs(agent)(`the real ${agent} produces Flint's events`, () => producesTheSameEvents(agent), 90_000);
   }
 });
 
-async function said(agent: "claude" | "codex"): Promise<void> {
+async function producesTheSameEvents(agent: "claude" | "codex"): Promise<void> {
   const { open, settings } = await settingUp(agent);
   const first = await open();
   const hello = await run(first, settings, "hello");
@@ -46,8 +42,9 @@ async function said(agent: "claude" | "codex"): Promise<void> {
   await first.close();
   const [begun] = hello.events.flatMap((event) => (event.type === "session" ? [event.nativeId] : []));
   const again = await run(await open(begun), settings, "what did I ask you?");
-  const told = [...hello.events, ...again.events];
-  const sessions = new Set(told.flatMap((event) => (event.type === "session" ? [event.nativeId] : []))).size;
+  const events = [...hello.events, ...again.events];
+  const sessions = new Set(events.flatMap((event) => (event.type === "session" ? [event.nativeId] : [])))
+    .size;
   expect({
     beginning: typesOf(hello, (type) => type === "session"),
     turn: hello.outcome,
@@ -60,7 +57,7 @@ async function said(agent: "claude" | "codex"): Promise<void> {
     command: shownAction(command.actions[0]),
     files: shownAction(change.actions.find(({ kind }) => kind === "fileChange")),
     resuming: { sessions, knowsHello: JSON.stringify(again.completedItems).includes("hello") },
-  }).toEqual(WORDS);
+  }).toEqual(EXPECTED);
 }
 
 type Ran = RecordingTurn & { readonly outcome: unknown };
@@ -91,8 +88,8 @@ function shownAction(action: Action | undefined): unknown {
 async function settingUp(agent: "claude" | "codex") {
   leavesNoProcess();
   const model = await offlineModel(onTestFinished);
-  const { path: place } = await agentFolder();
-  const [cwd, stateFolder] = [join(place, "workspace"), join(place, "state")];
+  const { path: folder } = await agentFolder();
+  const [cwd, stateFolder] = [join(folder, "workspace"), join(folder, "state")];
   await Promise.all([cwd, stateFolder].map((path) => mkdir(path)));
   await writeFile(join(cwd, "notes.txt"), "one\ntwo\nlast\n");
   const sandbox = new CommandSandbox({ environment: process.env });

@@ -10,7 +10,7 @@ test("recognizes an agent by the name of its program, wherever that is and whate
   expect(profileFor([])).toBe(GENERIC);
 });
 
-test("an agent under an id of its own has the profile of its program, and none of the user's variables", () => {
+test("gives an agent under another id the profile of its program, and none of the user's variables", () => {
   const custom = acpProfile("mine", ["/usr/bin/goose", "acp"]);
   expect(custom).toMatchObject({ id: "mine", displayName: "mine", stopsWhenIdle: true });
   expect(custom.ownVariables.test("GOOSE_MODE")).toBe(false);
@@ -24,7 +24,7 @@ test("offers no agent files or terminals through Flint unless that is known to b
   expect(told).toEqual([]);
 });
 
-test("every agent that can work offline does so at the given address, with its state in the given folder", () => {
+test("points every agent that works offline to the given address and folder", () => {
   const offline = ACP_PROFILES.flatMap(({ id, offlineVariables: variables }) =>
     variables === undefined
       ? []
@@ -34,7 +34,7 @@ test("every agent that can work offline does so at the given address, with its s
   for (const [name, variables] of offline) expect(variables, name).toContain("http://127.0.0.1:1");
 });
 
-test("the autonomous modes of a profile are among its modes", () => {
+test("lists the autonomous modes of a profile among its modes", () => {
   for (const { id: name, modes, autonomousModes } of ACP_PROFILES) {
     const known = modes.map(({ id }) => id);
     if (known.length > 0)

@@ -9,7 +9,7 @@ const missing = () =>
     version: "0.0.0",
   });
 
-test("before it ran it offers the agent's own choice and the modes that are known", async () => {
+test("offers the agent's own choice and the modes of the profile before the agent has run", async () => {
   const driver = missing();
   expect(await driver.models()).toMatchObject([{ id: "opencode/default", isDefault: true }]);
   expect(await driver.defaultModel()).toBe("opencode/default");
@@ -24,7 +24,7 @@ test("accepts every model with its own id in front", () => {
   expect(driver.qualify("other/model")).toBeUndefined();
 });
 
-test("an agent that is not on this machine says how to get it", async () => {
+test("fails with the install command if the agent is missing", async () => {
   const opening = missing().open({
     threadId: "t",
     settings: {

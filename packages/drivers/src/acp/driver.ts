@@ -55,7 +55,7 @@ export class AcpDriver extends DescribedDriver implements Driver {
     const learned = (selectors: Selectors) => {
       this.#selectors = selectors;
     };
-    return AcpSession.open({ spec, options, learned });
+    return AcpSession.open({ spec, options, selectorsChanged: learned });
   }
 
   close(): Promise<void> {

@@ -1,13 +1,13 @@
 import { basename } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { openBench } from "./testing/acp-fixture.ts";
+import { openFixture } from "./testing/acp-fixture.ts";
 
 const COMPLETED = { status: "completed" };
 
 describe("an agent that fails", () => {
-  test("and dies in a turn fails it once with its last words, and its session is taken up by the next [P24]", async () => {
-    const { run } = await openBench();
+  test("and dies in a turn fails it once with its last output, and its session is resumed by the next [P24]", async () => {
+    const { run } = await openFixture();
     const { turn, outcome } = await run("crash");
     expect(outcome).toMatchObject({
       status: "failed",
@@ -15,22 +15,22 @@ describe("an agent that fails", () => {
     });
     const next = await run("text");
     expect(next.outcome).toEqual(COMPLETED);
-    expect(next.said).toBe("Hello, loaded world.");
+    expect(next.answer).toBe("Hello, loaded world.");
     const sessions = [turn, next.turn].map(({ events }) => events.filter(({ type }) => type === "session"));
     expect(sessions).toEqual([[{ type: "session", nativeId: expect.any(String) }], []]);
   });
 
   test("and sends nothing is stopped after a while", async () => {
-    const { run } = await openBench({ profile: { silenceMs: 100 } });
+    const { run } = await openFixture({ profile: { silenceMs: 100 } });
     expect((await run("silence")).outcome).toMatchObject({
       status: "failed",
       error: { message: expect.stringContaining("sent nothing") },
     });
-    expect((await run("text")).said).toBe("Hello, loaded world.");
+    expect((await run("text")).answer).toBe("Hello, loaded world.");
   });
 
   test("and does not cancel a turn is stopped, and the next turn works", async () => {
-    const { begin, run } = await openBench({ flags: ["--deaf"], profile: { cancelMs: 50 } });
+    const { begin, run } = await openFixture({ flags: ["--deaf"], profile: { cancelMs: 50 } });
     const { turn, ended } = begin("stream");
     await turn.waitFor((event) => event.type === "item/agentMessage/delta");
     turn.stop();
@@ -40,18 +40,18 @@ describe("an agent that fails", () => {
   });
 
   test("and prints too many malformed lines is stopped", async () => {
-    const { run } = await openBench();
+    const { run } = await openFixture();
     expect((await run("garbage")).outcome).toMatchObject({
       status: "failed",
       error: { message: expect.stringContaining("lines that are not messages") },
     });
   });
 
-  test("cannot be opened, and says why", async () => {
-    const opening = (flag: string, profile = {}) => openBench({ flags: [flag], profile });
+  test("cannot be opened, and reports why", async () => {
+    const opening = (flag: string, profile = {}) => openFixture({ flags: [flag], profile });
     await expect(opening("--exit")).rejects.toThrow(/exit code 3.*no configuration found/s);
     await expect(opening("--mute", { startMs: 100 })).rejects.toThrow(/"initialize" was not answered/);
-    await expect(opening("--version-2")).rejects.toThrow(/speaks version 2/);
+    await expect(opening("--version-2")).rejects.toThrow(/uses version 2/);
     await expect(
       opening("--login", { login: { command: "fixture login", hint: "fixture login" } }),
     ).rejects.toThrow("Fixture is not logged in. Run: fixture login. It offers: Set FIXTURE_KEY.");
@@ -60,16 +60,16 @@ describe("an agent that fails", () => {
   test("is logged in by the key that it was given", async () => {
     const apiKeyLogin = { methodId: "fixture-key", variable: "FIXTURE_KEY" };
     const wish = { flags: ["--key-login"], profile: { apiKeyLogin } };
-    await expect(openBench({ ...wish, environment: { FIXTURE_KEY: "wrong" } })).rejects.toThrow(
+    await expect(openFixture({ ...wish, environment: { FIXTURE_KEY: "wrong" } })).rejects.toThrow(
       "not logged in",
     );
-    const { run } = await openBench({ ...wish, environment: { FIXTURE_KEY: "right" } });
+    const { run } = await openFixture({ ...wish, environment: { FIXTURE_KEY: "right" } });
     expect((await run("text")).outcome).toEqual(COMPLETED);
   });
 });
 
 needs("namespaces")("the whole agent is held by the policy of the turn, also when that changes", async () => {
-  const { run, folder, settings } = await openBench({ policy: { type: "readOnly" } });
+  const { run, folder, settings } = await openFixture({ policy: { type: "readOnly" } });
   const outside = `/var/tmp/${basename(folder.path)}`;
   const tries = `run touch ${folder.join("in")}; touch ${outside}; ls ${folder.path} ${outside} 2>&1`;
   const printed = async (sandboxPolicy: typeof settings.sandboxPolicy) => {

@@ -8,7 +8,7 @@ import { fixtureDriver } from "./testing/acp-fixture.ts";
 const EVERYTHING = "User: mend the lamp";
 const THE_REST = "User: and paint it";
 
-test("an agent that can copy a session is told only what the copy does not know", async () => {
+test("sends an agent that can fork a session only what the copy lacks", async () => {
   const { run } = await bench(["--fork"]);
   const first = await run("text", {});
   const nativeId = first.nativeId ?? "";
@@ -18,7 +18,7 @@ test("an agent that can copy a session is told only what the copy does not know"
   expect(copy.nativeId).not.toBe(nativeId);
 });
 
-test("one that fails to, or does not offer it, is told everything in words, and only a failure is told", async () => {
+test("sends a summary if the fork fails or is not offered, and warns only about a failure", async () => {
   for (const [flags, notices] of [
     [["--fork-fails"], 1],
     [[], 0],

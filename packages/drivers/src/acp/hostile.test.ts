@@ -47,7 +47,7 @@ const LATE_ASK: readonly FakeStep[] = [
   { expect: { id: 77, result: { outcome: { outcome: "cancelled" } } } },
 ];
 
-describe("[P25] a hostile agent harms nobody", () => {
+describe("[P25] a hostile agent", () => {
   describeHostileAgent(
     "An agent of the Agent Client Protocol",
     async ({ command, clock, folder }) => ({

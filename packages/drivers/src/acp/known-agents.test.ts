@@ -92,7 +92,7 @@ const RUN = {
   rawInput: { command: "touch made" },
 };
 
-test("gemini: a call that is announced only where it asks is an item, and is answered in its words", async () => {
+test("gemini: shows a call that only its permission request announces", async () => {
   const options = [
     { optionId: "proceed_always", name: "Allow for this session", kind: "allow_always" },
     { optionId: "proceed_once", name: "Allow", kind: "allow_once" },
@@ -119,7 +119,7 @@ test("gemini: a call that is announced only where it asks is an item, and is ans
   expect(turn.completedItems).toMatchObject([{ type: "commandExecution", status: "completed" }]);
 });
 
-test("opencode: it is made to ask, and a file that it writes through Flint without being offered that is asked about", async () => {
+test("opencode: is made to ask, also for a file that it writes through Flint", async () => {
   const config = {
     id: "mode",
     name: "Session Mode",
@@ -158,8 +158,8 @@ const CHOICES = {
   ],
 } as const;
 
-describe("a no", () => {
-  test("claude-agent-acp goes on after it, and the item is declined", async () => {
+describe("a rejection", () => {
+  test("lets claude-agent-acp continue, with a declined item", async () => {
     const { turn, outcome, said } = await turnWith(
       "claude-agent-acp",
       [
@@ -177,7 +177,7 @@ describe("a no", () => {
     expect(turn.completedItems[0]).toMatchObject({ type: "commandExecution", status: "declined" });
   });
 
-  test("codex-acp calls its turn cancelled after it, which nobody wanted to stop", async () => {
+  test("completes the turn that codex-acp reports as cancelled", async () => {
     const { turn, outcome } = await turnWith(
       "codex-acp",
       [
@@ -204,7 +204,7 @@ test.each([
   expect({ outcome, said }).toEqual({ outcome: COMPLETED, said: value });
 });
 
-test("codex-acp: without a wall around it nothing is different", async () => {
+test("codex-acp: has no further instructions without a sandbox", async () => {
   const steps = [...greeted(modes("read-only")), say("{{env.CODEX_CONFIG}}"), end()];
   const { outcome, said } = await turnWith("codex-acp", steps);
   expect(outcome).toEqual(COMPLETED);

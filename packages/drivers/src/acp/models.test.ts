@@ -26,7 +26,7 @@ const MODEL = {
   ],
 };
 
-test("options in groups, switches and a value that is not listed can all be shown", () => {
+test("reads grouped options, booleans and a value that is not listed", () => {
   const { others } = selectorsOf({
     configOptions: [GROUPED, { id: "loud", type: "boolean", currentValue: true }],
   });
@@ -51,7 +51,7 @@ test("options in groups, switches and a value that is not listed can all be show
 
 const AGENT = acpProfile("x", []);
 
-test("the models are told by the option for them, and the agent's own choice is always there", () => {
+test("lists the models of their option, and always the agent's own choice", () => {
   const selectors = selectorsOf({ configOptions: [MODEL] });
   expect(modelsOf(AGENT, selectors).map(({ id, isDefault }) => [id, isDefault])).toEqual([
     ["x/default", true],
@@ -61,7 +61,7 @@ test("the models are told by the option for them, and the agent's own choice is 
   expect(modelsOf(AGENT, NO_SELECTORS)).toHaveLength(1);
 });
 
-test("the older fields count only where there is no option for the same", () => {
+test("uses the older fields only where no option replaces them", () => {
   const modes = { currentModeId: "old", availableModes: [{ id: "old", name: "Old" }] };
   const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
   expect(selectorsOf({ modes, models }).others).toMatchObject([{ kind: "mode", option: { value: "old" } }]);
@@ -70,7 +70,7 @@ test("the older fields count only where there is no option for the same", () => 
   expect(both.model).toMatchObject({ kind: "option", option: { id: "llm" } });
 });
 
-test("what the agent tells anew replaces its options and leaves the older fields", () => {
+test("replaces the options with an update, and keeps the older fields", () => {
   const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
   const known = selectorsOf({ models, configOptions: [GROUPED] });
   const next = withOptions(known, [{ ...GROUPED, currentValue: "ask" }]);
@@ -79,19 +79,19 @@ test("what the agent tells anew replaces its options and leaves the older fields
   expect(withValue(next, "mode", "free").others).toMatchObject([{ option: { value: "free" } }]);
 });
 
-test("a value is applied only where it is offered", () => {
+test("applies a value only where it is offered", () => {
   const selectors = selectorsOf({ configOptions: [GROUPED] });
   expect(asOptions(selectors, { mode: "ask", other: "x" })).toMatchObject([{ value: "ask" }]);
   expect(asOptions(selectors, { mode: "nothing" })).toMatchObject([{ value: "plan" }]);
 });
 
-test("modes that are known beforehand are offered before the agent ran", () => {
+test("offers the modes of the profile before the agent has run", () => {
   const [mode] = asOptions(presetSelectors(acpProfile("gemini", [])), { mode: "plan" });
   expect(mode).toMatchObject({ id: "mode", value: "plan" });
   expect(presetSelectors(GENERIC)).toEqual(NO_SELECTORS);
 });
 
-test("nonsense is nothing to choose", () => {
+test("ignores malformed selectors", () => {
   expect(
     selectorsOf({ configOptions: [null, 5, { id: 7 }, { id: "x", type: "select" }], modes: "x" }),
   ).toEqual(NO_SELECTORS);

@@ -41,11 +41,11 @@ export function selectorsOf(answer: JsonObject): Selectors {
 /** The selectors after an update of all configuration options; those of the older fields stay. */
 export function withOptions(known: Selectors, configOptions: unknown): Selectors {
   const fresh = selectorsOf({ configOptions });
-  const kept = known.others.filter(
+  const older = known.others.filter(
     ({ kind, option }) => kind !== "option" && !fresh.others.some((other) => other.option.id === option.id),
   );
   const model = fresh.model ?? (known.model?.kind === "option" ? undefined : known.model);
-  return { model, others: [...fresh.others, ...kept] };
+  return { model, others: [...fresh.others, ...older] };
 }
 
 /** The selectors with another value of one of them. */

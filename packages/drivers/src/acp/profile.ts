@@ -4,9 +4,9 @@ import type { AgentFolder } from "../shared/agent-folders.ts";
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** What is particular to one ACP agent, as data: its descriptor, and how it differs from what the protocol says. */
+/** What is particular to one ACP agent, as data: its descriptor, and how it deviates from the protocol. */
 export interface AcpProfile extends AgentDescriptor {
-  /** Where it keeps its settings, sessions and login; guessed from its name if not given. */
+  /** Where it stores its settings, sessions and login; derived from its name if not given. */
   readonly folders: readonly AgentFolder[] | undefined;
   /** How long it may take to open a session. */
   readonly startMs: number;

@@ -2,16 +2,16 @@ import type { DriverEvent } from "@flint/core/ports";
 import { mintId } from "@flint/protocol";
 import { lifecycleFaults, streamFaults } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { openBench } from "./testing/acp-fixture.ts";
+import { openFixture } from "./testing/acp-fixture.ts";
 
 const COMPLETED = { status: "completed" };
 const extensions = (events: readonly DriverEvent[]) =>
   events.flatMap((event) => (event.type === "extension" ? [event.method] : []));
-const echoed = (said: string): Record<string, unknown> => JSON.parse(said);
+const echoed = (answer: string): Record<string, unknown> => JSON.parse(answer);
 
-describe("what an agent tells", () => {
-  test("every kind of update is an item, a plan or an extension, in order and whole", async () => {
-    const { run } = await openBench();
+describe("updates", () => {
+  test("translates every kind of update to an item, a plan or an extension, in order", async () => {
+    const { run } = await openFixture();
     const { turn, outcome } = await run("everything");
     expect(outcome).toEqual(COMPLETED);
     expect(lifecycleFaults(turn.events, true)).toEqual([]);
@@ -32,8 +32,8 @@ describe("what an agent tells", () => {
     ]);
   });
 
-  test("what a turn used and cost is told once, without what the turns before it cost", async () => {
-    const { run } = await openBench();
+  test("reports usage and cost of a turn once, without those of earlier turns", async () => {
+    const { run } = await openFixture();
     const usage = async () => (await run("text")).turn.events.filter((event) => event.type === "usage");
     const last = { inputTokens: 6, outputTokens: 5, cacheReadTokens: 4 };
     const first = { type: "usage", last, modelContextWindow: 1000, cost: { amount: 0.5, currency: "USD" } };
@@ -41,16 +41,16 @@ describe("what an agent tells", () => {
     expect(await usage()).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
   });
 
-  test("a refusal and a failure of the agent are failed turns that say why, and the next turn works", async () => {
-    const { run } = await openBench();
+  test("fails the turn with the reason on a refusal or an error, and runs the next", async () => {
+    const { run } = await openFixture();
     expect((await run("refuse")).outcome).toMatchObject({ status: "failed", error: { message: /refused/ } });
     const failed = (await run("fail")).outcome;
     expect(failed).toMatchObject({ status: "failed", error: { message: /out of order/ } });
     expect((await run("text")).outcome).toEqual(COMPLETED);
   });
 
-  test("a flood of text is taken no faster than it can be stored", async () => {
-    const { run } = await openBench();
+  test("reads a flood of text no faster than it can be stored", async () => {
+    const { run } = await openFixture();
     let waited = 0;
     const ready = async () => {
       waited += 1;
@@ -62,9 +62,9 @@ describe("what an agent tells", () => {
   });
 });
 
-describe("what is chosen", () => {
-  test("the model, the mode and every option are set before the turn, and back when they are no longer wanted", async () => {
-    const { run, driver, settings } = await openBench();
+describe("selectors", () => {
+  test("sets the model, the mode and every option before the turn, and resets them later", async () => {
+    const { run, driver, settings } = await openFixture();
     expect((await driver.models()).map(({ id }) => id)).toEqual([
       "fixture/default",
       "fixture/small",
@@ -79,27 +79,27 @@ describe("what is chosen", () => {
     const config = { effort: "high", loud: "true", mode: "free" };
     const chosen = { ...settings, model: "fixture/large", config };
     const set = { model: "large", effort: "high", loud: true, mode: "free" };
-    expect(echoed((await run("echo", { settings: chosen })).said)).toMatchObject(set);
+    expect(echoed((await run("echo", { settings: chosen })).answer)).toMatchObject(set);
     const back = { model: "small", effort: "low", loud: false, mode: "ask" };
-    expect(echoed((await run("echo")).said)).toMatchObject(back);
+    expect(echoed((await run("echo")).answer)).toMatchObject(back);
   });
 
-  test("an agent with only the older fields is set by them", async () => {
-    const { driver, run, settings } = await openBench({ flags: ["--legacy"] });
+  test("sets an agent with only the older fields by their methods", async () => {
+    const { driver, run, settings } = await openFixture({ flags: ["--legacy"] });
     expect((await driver.models()).map(({ id }) => id)).toContain("fixture/large");
-    const { said } = await run("echo", { settings: { ...settings, config: { mode: "free" } } });
-    expect(echoed(said)).toMatchObject({ mode: "free" });
+    const { answer } = await run("echo", { settings: { ...settings, config: { mode: "free" } } });
+    expect(echoed(answer)).toMatchObject({ mode: "free" });
   });
 
-  test("a model that the agent does not offer fails the turn and names those it does", async () => {
-    const { run, settings } = await openBench();
+  test("fails the turn with the offered models for an unknown one", async () => {
+    const { run, settings } = await openFixture();
     const { outcome } = await run("echo", { settings: { ...settings, model: "fixture/huge" } });
     expect(outcome).toMatchObject({ status: "failed", error: { message: /huge.*default, small, large/ } });
     expect((await run("text")).outcome).toEqual(COMPLETED);
   });
 
-  test("a mode without questions is refused where everything is to be asked about", async () => {
-    const { run, settings } = await openBench({ profile: { autonomousModes: ["free"] } });
+  test("refuses an autonomous mode under the approval policy always", async () => {
+    const { run, settings } = await openFixture({ profile: { autonomousModes: ["free"] } });
     const free = { ...settings, config: { mode: "free" } };
     const strict = { ...free, approvalPolicy: "always" as const };
     expect((await run("echo", { settings: strict })).outcome).toMatchObject({
@@ -110,9 +110,9 @@ describe("what is chosen", () => {
   });
 });
 
-describe("what it is given", () => {
-  test("pictures, files and MCP servers, as far as it takes them", async () => {
-    const { run, folder } = await openBench({
+describe("the prompt", () => {
+  test("includes images, files and MCP servers as far as the agent supports them", async () => {
+    const { run, folder } = await openFixture({
       mcpServers: [
         { type: "stdio", name: "docs", command: "docs", args: ["-v"], env: { KEY: "v" } },
         { type: "http", name: "web", url: "http://localhost/", headers: {} },
@@ -124,8 +124,8 @@ describe("what it is given", () => {
       { type: "image" as const, url: "https://example.org/a.png" },
       { type: "text" as const, text: "echo" },
     ];
-    const { said, turn } = await run("echo", { other: { input } });
-    expect(echoed(said)).toMatchObject({
+    const { answer, turn } = await run("echo", { other: { input } });
+    expect(echoed(answer)).toMatchObject({
       blocks: [
         { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" },
         { type: "resource_link", name: "notes", uri: `file://${folder.path}/notes.txt` },
@@ -140,16 +140,16 @@ describe("what it is given", () => {
     expect(notices).toMatchObject([{ params: { title: expect.stringContaining("web") } }]);
   });
 
-  test("what other agents did before, once, and what the user wants it to know", async () => {
+  test("begins with the handoff summary and the instructions, once", async () => {
     const settings = { developerInstructions: "Be brief." };
-    const { run } = await openBench({ account: "User: hello", settings });
-    const texts = async () => echoed((await run("echo")).said).blocks;
+    const { run } = await openFixture({ handoffSummary: "User: hello", settings });
+    const texts = async () => echoed((await run("echo")).answer).blocks;
     const text = (words: string) => ({ type: "text", text: words });
     expect(await texts()).toEqual([text("User: hello"), text("Be brief."), text("echo")]);
     expect(await texts()).toEqual([text("echo")]);
   });
 
-  test("the whole conversation, if it was to go on with a session that it lost", async () => {
+  test("begins with the history if the agent lost its session", async () => {
     const history = [
       {
         id: mintId(),
@@ -164,13 +164,13 @@ describe("what it is given", () => {
         ],
       },
     ];
-    const { run } = await openBench({ nativeId: "lost", history });
-    const [first] = Object(echoed((await run("echo")).said).blocks);
+    const { run } = await openFixture({ nativeId: "lost", history });
+    const [first] = Object(echoed((await run("echo")).answer).blocks);
     expect(first.text).toContain("User: Who am I?\nAgent: Ada.");
   });
 
-  test("a compaction is the command of the agent for it", async () => {
-    const { run } = await openBench();
+  test("compacts with the agent's own command", async () => {
+    const { run } = await openFixture();
     const { turn, outcome } = await run("", { other: { kind: "compact" } });
     expect(outcome).toEqual(COMPLETED);
     expect(turn.completedItems).toMatchObject([{ type: "contextCompaction", summary: "All of it." }]);

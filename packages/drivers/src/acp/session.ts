@@ -30,7 +30,7 @@ export interface AcpSessionOptions {
   readonly spec: SessionSpec;
   readonly options: AcpAgentOptions;
   /** Called with the agent's selectors whenever they may have changed. */
-  learned(selectors: Selectors): void;
+  selectorsChanged(selectors: Selectors): void;
 }
 
 /** A process of the agent, and the settings that it was started with. */
@@ -69,7 +69,7 @@ export class AcpSession implements DriverSession {
     this.#prompts = new PromptBuilder(spec);
   }
 
-  /** Starts the agent. Rejects with a FlintError that says how to set it up. */
+  /** Starts the agent. Rejects with a FlintError that explains how to set it up. */
   static async open(options: AcpSessionOptions): Promise<AcpSession> {
     const exact = await loadUnifiedDiff();
     const { profile } = options.options;
@@ -105,7 +105,7 @@ export class AcpSession implements DriverSession {
     } finally {
       this.#turn = undefined;
       this.#context = undefined;
-      this.#options.learned(agent.selectors);
+      this.#options.selectorsChanged(agent.selectors);
     }
   }
 
@@ -151,7 +151,7 @@ export class AcpSession implements DriverSession {
   }
 
   #start(settings: ThreadSettings, fixed: string): StartedAgent {
-    const { spec, options, learned } = this.#options;
+    const { spec, options, selectorsChanged } = this.#options;
     const { signal } = this.#closing;
     let started: AcpAgent | undefined;
     const handlers = this.#handlersFor(() => started);
@@ -161,7 +161,7 @@ export class AcpSession implements DriverSession {
       started = ready;
       this.#prompts.started(ready, this.#nativeId !== undefined);
       this.#nativeId = ready.sessionId;
-      learned(ready.selectors);
+      selectorsChanged(ready.selectors);
       void ready.closed.then(() => this.#forget(entry));
       return ready;
     });
@@ -213,7 +213,7 @@ export class AcpSession implements DriverSession {
   }
 }
 
-/** How many kinds of updates are kept until there is a turn to emit them in. */
+/** How many kinds of updates are buffered until there is a turn to emit them in. */
 const MAX_KINDS = 20;
 /** Updates that are about the session and not about a turn. */
 const OF_SESSION = new Set([
@@ -224,7 +224,7 @@ const OF_SESSION = new Set([
   "notice",
 ]);
 
-/** What an agent reports about its session, also between turns. Of each kind the latest update is kept. */
+/** What an agent reports about its session, also between turns. Between turns the latest update of each kind is buffered. */
 export class SessionUpdates {
   readonly #pending = new Map<string, JsonObject>();
   readonly #emittedWarnings = new Set<string>();
@@ -241,7 +241,7 @@ export class SessionUpdates {
     return this.#commands;
   }
 
-  /** Notes an update. One about the session that comes between turns is kept for the next turn. */
+  /** Notes an update. One about the session that comes between turns is buffered for the next turn. */
   note(update: JsonObject, isInTurn: boolean): void {
     const kind = stringOf(update.sessionUpdate) ?? "";
     if (kind === "usage_update") this.#usage = contextUsage(this.#usage, update);
@@ -253,7 +253,7 @@ export class SessionUpdates {
     this.#pending.set(kind, update);
   }
 
-  /** The updates that were kept, after the warnings that were not emitted before. */
+  /** The buffered updates, after the warnings that were not emitted before. */
   take(warnings: readonly string[]): readonly DriverEvent[] {
     const updates = [...this.#pending.values()];
     this.#pending.clear();

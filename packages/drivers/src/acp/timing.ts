@@ -11,7 +11,7 @@ export class SilenceTimer {
   #lastActivity: number;
   #cancel: () => void;
 
-  /** `isExcused` tells whether the agent waits for an answer or runs a tool. */
+  /** `isExcused` returns whether the agent waits for an answer or runs a tool. */
   constructor(clock: Clock, limitMs: number, isExcused: () => boolean) {
     this.#clock = clock;
     this.#lastActivity = clock.now();

@@ -41,7 +41,7 @@ const completed = (events: readonly DriverEvent[]) =>
   events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
 
 describe("text", () => {
-  test("thoughts and messages are items of their own, each whole", () => {
+  test("shows thoughts and messages as separate complete items", () => {
     const events = translate([chunk("thought", "Hm."), chunk("message", "Good "), chunk("message", "day.")]);
     expect(events).toEqual([
       { type: "item/started", item: { type: "reasoning", id: "turn-1", content: "" } },
@@ -54,14 +54,14 @@ describe("text", () => {
     ]);
   });
 
-  test("another message id is another message", () => {
+  test("starts another message for another message id", () => {
     const events = translate([chunk("message", "one", "a"), chunk("message", "two", "b")]);
     expect(completed(events)).toMatchObject([{ text: "one" }, { text: "two" }]);
   });
 });
 
 describe("a command", () => {
-  test("is shown once it is known, and its output as it grows, as OpenCode tells it", () => {
+  test("is shown once it is known, with its output as OpenCode streams it", () => {
     const events = translate([
       call({ title: "bash", kind: "execute", status: "pending", rawInput: { cwd: "/repo/sub" } }),
       update({ status: "in_progress", rawInput: { command: "make", cwd: "/repo/sub" } }),
@@ -80,7 +80,7 @@ describe("a command", () => {
     ]);
   });
 
-  test("has the output that Codex tells beside the protocol", () => {
+  test("has the output that Codex sends in _meta", () => {
     const events = translate([
       call({ title: "ls", kind: "execute", status: "in_progress", rawInput: { command: ["ls", "-l"] } }),
       update({ _meta: { terminal_output_delta: { data: "a.ts\n" } } }),
@@ -90,7 +90,7 @@ describe("a command", () => {
     expect(completed(events)).toMatchObject([end]);
   });
 
-  test("is one whatever Codex says that it is for", () => {
+  test("is recognized whatever kind Codex gives it", () => {
     const read = { title: "List /repo", kind: "search", name: "exec_command", status: "in_progress" };
     const events = translate([
       call({ ...read, rawInput: { command: "ls", cwd: "/repo" } }),
@@ -99,7 +99,7 @@ describe("a command", () => {
     expect(completed(events)).toMatchObject([{ type: "commandExecution", command: "ls", exitCode: 0 }]);
   });
 
-  test("does not take Claude's description for its output, nor the fence around it", () => {
+  test("does not show Claude's description or code fence as output", () => {
     const described = [{ type: "content", content: { type: "text", text: "Lists files" } }];
     const fenced = [{ type: "content", content: { type: "text", text: "```console\na.ts\n```" } }];
     const events = translate([
@@ -111,8 +111,8 @@ describe("a command", () => {
   });
 });
 
-describe("a change of files", () => {
-  test("is shown with the exact differences of all its files", () => {
+describe("a file change", () => {
+  test("is shown with the exact diffs of all its files", () => {
     const content = [
       { type: "diff", path: "/repo/a.txt", oldText: "one\ntwo\n", newText: "one\n2\n" },
       { type: "diff", path: "/repo/b.txt", oldText: null, newText: "new\n" },
@@ -131,7 +131,7 @@ describe("a change of files", () => {
     expect(completed(events)).toEqual([{ type: "fileChange", id: "turn-1", changes, status: "completed" }]);
   });
 
-  test("keeps its differences when the agent says only a sentence at the end, as OpenCode does", () => {
+  test("keeps its diffs when the agent ends with a sentence only, as OpenCode does", () => {
     const content = [{ type: "diff", path: "/repo/a.txt", oldText: "", newText: "new\n" }];
     const done = [{ type: "content", content: { type: "text", text: "Wrote it." } }];
     const events = translate([
@@ -142,7 +142,7 @@ describe("a change of files", () => {
     expect(completed(events)).toMatchObject([{ changes: [change], output: "Wrote it." }]);
   });
 
-  test("may come as a unified diff in the input, or as nothing but the place of a deletion", () => {
+  test("may be a unified diff in the input, or just the path of a deletion", () => {
     const input = { filepath: "/repo/a.txt", diff: "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n" };
     expect(
       completed(translate([call({ title: "write", kind: "edit", status: "completed", rawInput: input })])),
@@ -155,7 +155,7 @@ describe("a change of files", () => {
 });
 
 describe("other tools", () => {
-  test("reading and thinking are tool calls with what they were given and what came of it", () => {
+  test("shows reading and thinking as tool calls with arguments and result", () => {
     const content = [{ type: "content", content: { type: "text", text: "the text" } }];
     const rawInput = { path: "a.txt" };
     const events = translate([
@@ -166,7 +166,7 @@ describe("other tools", () => {
     expect(completed(events)).toEqual([{ ...item, status: "completed", result: "the text" }]);
   });
 
-  test("a search of the web and a tool of an MCP server have items of their own", () => {
+  test("shows a web search and an MCP tool call as their own items", () => {
     const events = translate([
       call({ title: "Web search", kind: "fetch", status: "completed", rawInput: { query: "flint" } }),
       { ...call({ name: "mcp__docs__find", kind: "other", rawInput: { q: 1 } }), toolCallId: "2" },
@@ -181,7 +181,7 @@ describe("other tools", () => {
     ]);
   });
 
-  test("what is told after the end of a call is ignored, and an id may be anything", () => {
+  test("ignores updates after the end of a call, and accepts any id", () => {
     const events = translate([
       call({ title: "x", kind: "think", status: "completed" }),
       update({ status: "in_progress" }),
@@ -191,7 +191,7 @@ describe("other tools", () => {
   });
 });
 
-describe("a call that has to be allowed", () => {
+describe("a call that needs approval", () => {
   function ask(...updates: readonly JsonObject[]): { state: AcpState; events: readonly DriverEvent[] } {
     const [asked, ...rest] = updates.toReversed();
     let state = beginTurn("turn", { cwd: "/repo", diff });
@@ -204,14 +204,14 @@ describe("a call that has to be allowed", () => {
     return track === undefined ? undefined : actionOf(track.itemId, track.call, state.context);
   };
 
-  test("is shown from the request if it was not announced before, as Gemini does", () => {
+  test("is shown from its request if it was not announced, as with Gemini", () => {
     const told = { toolCallId: "g", title: "touch a", kind: "execute", status: "pending", content: [] };
     const asked = ask(told);
     expect(asked.events).toMatchObject([{ type: "item/started", item: { type: "commandExecution" } }]);
     expect(action(asked)).toEqual({ kind: "command", itemId: "turn-1", command: "touch a", cwd: "/repo" });
   });
 
-  test("keeps the difference that was told before the request, as Codex does", () => {
+  test("keeps the diff from before the request, as with Codex", () => {
     const content = [{ type: "diff", path: "/repo/a", newText: "x\n" }];
     const asked = ask(call({ kind: "edit", status: "in_progress", content }), {
       toolCallId: "c/1",
@@ -224,7 +224,7 @@ describe("a call that has to be allowed", () => {
     });
   });
 
-  test("without any difference is asked about with its whole input instead", () => {
+  test("without a diff is described by its whole input", () => {
     const rawInput = { file_path: "/repo/a", content: "x" };
     const asked = ask({ toolCallId: "w", title: "Write a", name: "Write", kind: "edit", rawInput });
     expect(action(asked)).toEqual({
@@ -235,7 +235,7 @@ describe("a call that has to be allowed", () => {
     });
   });
 
-  test("ends as declined if it was, whatever the agent calls it", () => {
+  test("ends as declined, whatever status the agent gives it", () => {
     const { state } = ask({ toolCallId: "d", title: "rm", kind: "execute", rawInput: { command: "rm a" } });
     const declined = declineToolCall(state, "d");
     const [, told] = step(declined, { sessionUpdate: "tool_call_update", toolCallId: "d", status: "failed" });
@@ -244,8 +244,8 @@ describe("a call that has to be allowed", () => {
   });
 });
 
-describe("everything else", () => {
-  test("a plan is one item for the turn, updated whole", () => {
+describe("other updates", () => {
+  test("shows a plan as one item that is updated as a whole", () => {
     const other = { content: "rest", priority: "urgent", status: "pending" };
     const entries = [{ content: "look", priority: "high", status: "in_progress" }, other];
     const done = [{ content: "look", priority: "high", status: "completed" }, other];
@@ -272,7 +272,7 @@ describe("everything else", () => {
     ]);
   });
 
-  test("a compaction is an item with its summary, a failed one is told as well", () => {
+  test("shows a compaction with its summary, and reports a failed one", () => {
     const of = (fields: JsonObject) => ({ sessionUpdate: "compaction_update", compactionId: "k", ...fields });
     const events = translate([
       of({ status: "in_progress" }),
@@ -287,7 +287,7 @@ describe("everything else", () => {
     expect(events.at(-1)).toMatchObject({ type: "extension", method: "acp/compaction_update" });
   });
 
-  test("what only this protocol knows, and what nobody knows, is kept as it is", () => {
+  test("passes protocol-specific and unknown updates on as they are", () => {
     const events = translate([
       { sessionUpdate: "notice", severity: "warning", title: "Careful" },
       { sessionUpdate: "hologram", depth: 3 },
@@ -302,7 +302,7 @@ describe("everything else", () => {
     ]);
   });
 
-  test("updates whose fields are not what they should be do no harm", () => {
+  test("ignores malformed fields", () => {
     const odd = [null, 5, "x", [], { a: 1 }];
     const kinds = ["agent_message_chunk", "tool_call", "tool_call_update", "plan", "compaction_update"];
     const fields = [

@@ -17,35 +17,35 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { ClaudeDriver } from "./driver.ts";
 import { realClaude } from "./testing/claude-fixture.ts";
-import { BEGIN, DONE, says, UNASKED, WELCOME } from "./testing/fake-frames.ts";
+import { AGENT_INITIATED, BEGIN, DONE, message, WELCOME } from "./testing/fake-frames.ts";
 
 const real = needs("claude");
 
 const ENDED = { type: "system", subtype: "task_notification", task_id: "t", summary: "The build is done." };
 const TOOL = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "u1", input: { command: "make" } };
-const FIRST = [...WELCOME, ...BEGIN, says("It builds."), ...DONE];
+const FIRST = [...WELCOME, ...BEGIN, message("It builds."), ...DONE];
 const REST: FakeStep = { expect: { type: "nothing" } };
 
 real("the real Claude goes on by itself when a command in its background has ended", async () => {
   const input = { command: "sleep 1; echo built", run_in_background: true };
   const script = [[{ call: "Bash", input }], [{ text: "It builds." }], [{ text: "All is well." }]];
-  const bench = await realClaude({ script });
+  const fixture = await realClaude({ script });
   let heard: (work: AgentInitiatedWork) => void = () => undefined;
   const wanted = new Promise<AgentInitiatedWork>((resolve) => {
     heard = resolve;
   });
-  const session = await bench.open({ startTurn: (work) => heard(work) });
-  const asked = new RecordingTurn({ text: "build it", settings: bench.settings });
+  const session = await fixture.open({ startTurn: (work) => heard(work) });
+  const asked = new RecordingTurn({ text: "build it", settings: fixture.settings });
   expect(await session.run(asked).finally(() => asked.end())).toEqual({ status: "completed" });
   const { reason: unasked } = await wanted;
   expect(unasked).toMatch(/sleep 1; echo built.*completed/);
-  const turn = new RecordingTurn({ text: "", settings: bench.settings, agentInitiated: unasked });
+  const turn = new RecordingTurn({ text: "", settings: fixture.settings, agentInitiated: unasked });
   expect(await session.run(turn).finally(() => turn.end())).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "All is well." }]);
 });
 
-test("what Claude does when a task in its background ends is a turn of the thread, and says why", async () => {
-  const script = [...FIRST, { send: ENDED }, ...UNASKED, says("All is well."), ...DONE, REST];
+test("shows work after a background task as a turn of the thread, with its reason", async () => {
+  const script = [...FIRST, { send: ENDED }, ...AGENT_INITIATED, message("All is well."), ...DONE, REST];
   const { client, threadId } = await threadOn(script);
   const turn = await client.turnEnd((await unaskedTurn(client)).id);
   expect(turn).toMatchObject({
@@ -63,9 +63,9 @@ test("what Claude does when a task in its background ends is a turn of the threa
   ]);
 });
 
-test("it asks like any other turn, and what was sent meanwhile follows it", async () => {
+test("requests approval as in any other turn, and runs prompts sent meanwhile afterwards", async () => {
   const { client, threadId } = await threadOn([
-    ...[...FIRST, ...UNASKED],
+    ...[...FIRST, ...AGENT_INITIATED],
     { send: { type: "control_request", request_id: "may", request: TOOL } },
     {
       expect: {
@@ -73,7 +73,7 @@ test("it asks like any other turn, and what was sent meanwhile follows it", asyn
         response: { request_id: "may", response: { behavior: "deny", message: "$message" } },
       },
     },
-    ...[says("Then not."), ...DONE, ...BEGIN, says("And now you."), ...DONE, REST],
+    ...[message("Then not."), ...DONE, ...BEGIN, message("And now you."), ...DONE, REST],
   ]);
   const { id } = await unaskedTurn(client);
   const { approval } = (await client.waitFor("approval/requested")).data;
@@ -91,9 +91,9 @@ test("it asks like any other turn, and what was sent meanwhile follows it", asyn
   ]);
 });
 
-test("it can be stopped, and the next turn goes on in the same process", async () => {
+test("can be interrupted, and the next turn uses the same process", async () => {
   const { client, threadId } = await threadOn([
-    ...[...FIRST, ...UNASKED, says("Let me see.")],
+    ...[...FIRST, ...AGENT_INITIATED, message("Let me see.")],
     { expect: { type: "control_request", request_id: "$stop", request: { subtype: "interrupt" } } },
     { send: { type: "control_response", response: { subtype: "success", request_id: "$stop" } } },
     {
@@ -102,7 +102,7 @@ test("it can be stopped, and the next turn goes on in the same process", async (
         terminal_reason: "aborted_streaming",
       },
     },
-    ...[...BEGIN, says("Well."), ...DONE, REST],
+    ...[...BEGIN, message("Well."), ...DONE, REST],
   ]);
   const { id } = await unaskedTurn(client);
   await client.waitFor("item/completed", ({ data }) => data.turnId === id);
@@ -113,11 +113,11 @@ test("it can be stopped, and the next turn goes on in the same process", async (
   expect(descendantsOf(process.pid).map(({ pid }) => pid)).toEqual(before);
 });
 
-test("it is ended where the thread may have no more turns", async () => {
+test("is interrupted if the thread may start no more turns", async () => {
   const others = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
   const { client, threadId } = await threadOn(
     [
-      ...[...FIRST, ...UNASKED, says("Let me see.")],
+      ...[...FIRST, ...AGENT_INITIATED, message("Let me see.")],
       { expect: { type: "control_request", request_id: "$stop", request: { subtype: "interrupt" } } },
       { exit: 0 },
     ],
@@ -128,10 +128,10 @@ test("it is ended where the thread may have no more turns", async () => {
   expect(turns).toHaveLength(1);
 });
 
-test("what the user says before there is a turn for it gets one turn with it, which ends with the answer", async () => {
+test("shares its turn with a prompt that comes before there is a turn for it", async () => {
   const { driver, sandbox, path } = await claudeOn([
-    ...[...FIRST, ...UNASKED, says("All is well."), ...DONE],
-    ...[...BEGIN, says("And now you."), ...DONE, REST],
+    ...[...FIRST, ...AGENT_INITIATED, message("All is well."), ...DONE],
+    ...[...BEGIN, message("And now you."), ...DONE, REST],
   ]);
   const settings: ThreadSettings = {
     ...{ model: "claude/default", cwd: path, approvalPolicy: "always", config: {} },

@@ -6,10 +6,10 @@ import type { TurnFrame } from "./turn.ts";
 const REPORTED_CHARACTERS = 4_096;
 const REASON_CHARACTERS = 500;
 
-/** How many frames wait for a turn; more come only if there is no turn to be had. */
+/** How many frames are buffered for a turn; more come only if no turn can be started. */
 const MAX_FRAMES = 5_000;
 
-/** What a process of Claude does in the background, beside the turns that it is asked for. */
+/** What a process of Claude does in the background, outside of the turns of the thread. */
 export class BackgroundTasks {
   readonly #running = new Set<string>();
   #missedTurns = 0;
@@ -79,7 +79,7 @@ export class AgentInitiatedFrames {
     return this.#frames;
   }
 
-  /** False if there is no room for more. */
+  /** False if the buffer is full. */
   add(frame: TurnFrame): boolean {
     if (this.#frames.length >= MAX_FRAMES) return false;
     this.#frames.push(frame);

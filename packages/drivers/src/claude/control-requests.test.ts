@@ -3,7 +3,7 @@ import type { ClaudeToolAsk } from "@flint/protocol/claude";
 import { expect, test } from "vitest";
 import { actionOf, answerOutsideTurn, elicit, hookResponse, permissionOf } from "./control-requests.ts";
 
-test("asks for the form of an MCP server by its name, and accepts with the answers", async () => {
+test("asks the questions of an MCP server under its name, and accepts with the answers", async () => {
   const asked: (readonly UserQuestion[])[] = [];
   const requested_schema = {
     type: "object",
@@ -62,7 +62,7 @@ function ask(
   return { subtype: "can_use_tool", tool_use_id: "t", tool_name, input, ...more };
 }
 
-test("an action names exactly what is to be done, and the reason if there is a useful one", () => {
+test("describes exactly what needs approval, with a useful reason if there is one", () => {
   const command = ask("Bash", { command: "make" }, { description: "Builds it" });
   const common = { itemId: "i", reason: "Builds it" };
   expect(actionOf(command, "i", "/w", undefined)).toEqual({
@@ -93,7 +93,7 @@ test("an action names exactly what is to be done, and the reason if there is a u
   });
 });
 
-test("a permission allows what was asked and nothing more, whatever its scope", () => {
+test("allows what was requested and nothing more, whatever the scope", () => {
   const input = { command: "make" };
   const allow = { behavior: "allow", updatedInput: input };
   for (const scope of ["once", "session", "always"] as const) {

@@ -25,7 +25,7 @@ import type { FileChanges } from "./translate/state.ts";
 import { isBookkeeping, isReadOnly, mcpNames, toolKind } from "./translate/tools.ts";
 
 /** The response to a control request of Claude, or why there is none. */
-export type AskResponse =
+export type ControlResponse =
   | { readonly response: ClaudePermission | Readonly<Record<string, unknown>> }
   | { readonly error: string };
 
@@ -47,7 +47,11 @@ const NO_ANSWER =
 const NO_CHANGES: FileChanges = new Map();
 
 /** Answers a control request of Claude during a turn. Never rejects. */
-export async function answerAsk(request: Request, turn: TurnContext, tools: TurnTools): Promise<AskResponse> {
+export async function answerControlRequest(
+  request: Request,
+  turn: TurnContext,
+  tools: TurnTools,
+): Promise<ControlResponse> {
   const { data: ask } = ClaudeAsk.safeParse(request);
   if (ask === undefined) return unsupported(request);
   switch (ask.subtype) {
@@ -65,7 +69,7 @@ export async function answerAsk(request: Request, turn: TurnContext, tools: Turn
 }
 
 /** Answers a control request while no turn runs, when there is no user to ask. */
-export function answerOutsideTurn(request: Request): AskResponse {
+export function answerOutsideTurn(request: Request): ControlResponse {
   const { data: ask } = ClaudeAsk.safeParse(request);
   if (ask === undefined) return unsupported(request);
   switch (ask.subtype) {
@@ -121,7 +125,7 @@ async function askUser(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   return { behavior: "deny", message: NO_ANSWER, interrupt: false };
 }
 
-function unsupported({ subtype }: Request): AskResponse {
+function unsupported({ subtype }: Request): ControlResponse {
   return { error: `Flint does not support ${subtype} in this form.` };
 }
 
@@ -170,7 +174,7 @@ export function actionOf(
 
 /**
  * A decision as Claude's permission. Claude's own suggestions are never used: each would allow more than what was shown,
- * and Flint itself keeps what is allowed for longer than once.
+ * and Flint itself remembers what is allowed for longer than once.
  */
 export function permissionOf(decision: Decision, input: ClaudeToolAsk["input"]): ClaudePermission {
   switch (decision.outcome) {

@@ -12,7 +12,7 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
 import { type AgentOptions, notInstalled } from "../shared/agent.ts";
-import { CLAUDE_FOLDER, OfflineFolder, placeOf } from "../shared/agent-folders.ts";
+import { CLAUDE_FOLDER, folderPath, OfflineFolder } from "../shared/agent-folders.ts";
 import { DescribedDriver } from "../shared/driver.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
@@ -61,7 +61,7 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
     return new ClaudeSession(spec, {
       ...{ agent: this.#options, program, clock: this.#clock, home: this.#home },
       offlineFolder: async () => program.environment.CLAUDE_CONFIG_DIR ?? this.#offlineFolder.path(),
-      welcomed: ({ models = [] }) => {
+      initialized: ({ models = [] }) => {
         this.#models = models;
       },
     });
@@ -74,7 +74,7 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
     if (environment.ANTHROPIC_API_KEY !== undefined || environment.ANTHROPIC_AUTH_TOKEN !== undefined) {
       return { account: { type: "apiKey", label: "Anthropic" }, requiresLogin: false };
     }
-    const login = join(placeOf(CLAUDE_FOLDER, environment, this.#home), LOGIN_FILE);
+    const login = join(folderPath(CLAUDE_FOLDER, environment, this.#home), LOGIN_FILE);
     const isSignedIn =
       environment.CLAUDE_CODE_OAUTH_TOKEN !== undefined ||
       (await access(login).then(

@@ -4,9 +4,9 @@ import { realClaude } from "./testing/claude-fixture.ts";
 
 const test = needs("claude");
 
-test("a fork of an earlier turn, and a thread that was rolled back, go on in a copy that ends there", async () => {
-  const bench = await realClaude();
-  const { workspace: cwd, driver, model } = bench;
+test("continues a fork of an earlier turn, and a rolled back thread, in a copy that ends there", async () => {
+  const fixture = await realClaude();
+  const { workspace: cwd, driver, model } = fixture;
   const client = testEngine({ otherDrivers: [driver], sandbox: realSandbox(), cwd }).connect();
   const threadId = await client.startThread({ model: "claude/default" });
   const first = await client.runTurn(threadId, "hello, lamp");

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
 import { ClaudeDriver } from "./driver.ts";
-import { BEGIN, DONE, says, WELCOME } from "./testing/fake-frames.ts";
+import { BEGIN, DONE, message, WELCOME } from "./testing/fake-frames.ts";
 
 const MESSAGE_START = { type: "message_start", message: { id: "m1" } };
 const DELTA = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Well, " } };
 
-const TURN: readonly FakeStep[] = [...BEGIN, says("Well."), ...DONE];
+const TURN: readonly FakeStep[] = [...BEGIN, message("Well."), ...DONE];
 
 const LATE = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "late", input: { command: "id" } };
 

@@ -11,59 +11,59 @@ import {
 } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { ClaudeDriver } from "./driver.ts";
-import { BEGIN, DONE, says, WELCOME } from "./testing/fake-frames.ts";
+import { BEGIN, DONE, message, WELCOME } from "./testing/fake-frames.ts";
 
 const IDLE_MS = 60_000;
 const THREADS = 10;
 
-test("ten threads that nobody uses have no process left, and the next turn of each takes up its session", async () => {
+test("stops the processes of ten idle threads, and resumes their sessions with the next turn", async () => {
   leavesNoProcess();
   const { path } = await temporaryFolder();
   const command = await writeFakeAgent(path, [
     ...WELCOME,
-    { forever: [...BEGIN, says("Started with {{argv}}"), ...DONE] },
+    { forever: [...BEGIN, message("Started with {{argv}}"), ...DONE] },
   ]);
   const { made, client } = engineOn(command, path);
   const threadIds: string[] = [];
   for (let thread = 0; thread < THREADS; thread += 1) {
     const threadId = await client.startThread({ model: "claude/default" });
-    expect(await said(client, threadId)).toContain("--session-id");
+    expect(await answerOf(client, threadId)).toContain("--session-id");
     threadIds.push(threadId);
   }
   const running = agentsIn(path);
   expect(running.length).toBeGreaterThanOrEqual(THREADS);
-  // Still followed: the threads stay, their agents do not.
+  // The client is still subscribed: the threads stay loaded, their agents do not.
   await made.clock.advance(2 * IDLE_MS);
   await waitForExit(running);
   for (const threadId of threadIds) {
     const { thread } = await client.call("thread/read", { threadId });
     expect(thread.status.type).toBe("idle");
   }
-  expect(await said(client, threadIds[0] ?? "")).toContain("--resume,a-session");
-  expect(await said(client, threadIds[9] ?? "")).toContain("--resume,a-session");
+  expect(await answerOf(client, threadIds[0] ?? "")).toContain("--resume,a-session");
+  expect(await answerOf(client, threadIds[9] ?? "")).toContain("--resume,a-session");
 });
 
-test.each(["somebody follows", "nobody follows"])(
-  "a thread that %s keeps its process while something runs in its background",
-  async (who) => {
+test.each(["has a subscriber", "has no subscriber"])(
+  "keeps the process of a thread that %s while a background task runs",
+  async (subscription) => {
     leavesNoProcess();
     const { path } = await temporaryFolder();
     const started = { type: "system", subtype: "task_started", task_id: "t", is_backgrounded: true };
     const ended = { type: "system", subtype: "task_notification", task_id: "t", summary: "Done." };
     const command = await writeFakeAgent(path, [
-      ...[...WELCOME, ...BEGIN, { send: started }, says("It builds."), ...DONE],
-      ...[...BEGIN, { send: ended }, says("It is built."), ...DONE, { expect: { type: "nothing" } }],
+      ...[...WELCOME, ...BEGIN, { send: started }, message("It builds."), ...DONE],
+      ...[...BEGIN, { send: ended }, message("It is built."), ...DONE, { expect: { type: "nothing" } }],
     ]);
     const { made, client } = engineOn(command, path);
     const threadId = await client.startThread({ model: "claude/default" });
-    await said(client, threadId);
+    await answerOf(client, threadId);
     const running = agentsIn(path);
     const leave = async () => {
-      if (who === "nobody follows") await client.call("thread/unsubscribe", { threadId });
+      if (subscription === "has no subscriber") await client.call("thread/unsubscribe", { threadId });
     };
     await leave();
     await made.clock.advance(3 * IDLE_MS);
-    expect(await said(client, threadId)).toContain("It is built.");
+    expect(await answerOf(client, threadId)).toContain("It is built.");
     expect(agentsIn(path)).toEqual(running);
     await leave();
     await made.clock.advance(3 * IDLE_MS);
@@ -71,7 +71,7 @@ test.each(["somebody follows", "nobody follows"])(
   },
 );
 
-/** The processes of the agents of one test; others may have been left here by whoever ran before. */
+/** The processes of the agents of one test; an earlier test may have left others. */
 function agentsIn(path: string) {
   return descendantsOf(process.pid).filter(({ command }) => command.includes(path));
 }
@@ -86,7 +86,7 @@ function engineOn(command: readonly string[], path: string) {
   return { made, client: made.connect() };
 }
 
-async function said(client: TestClient, threadId: string): Promise<string> {
+async function answerOf(client: TestClient, threadId: string): Promise<string> {
   const { items } = await client.runTurn(threadId, "hello");
   return JSON.stringify(items.filter((item) => item.type === "agentMessage"));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { choicesOf, claudeModel, modelRows, qualifiedModel, selectors } from "./models.ts";
 
-test("[S0-75] Claude offers reasoning effort and thinking tokens, and leaves both to itself unless told", () => {
+test("[S0-75] offers reasoning effort and thinking tokens, both chosen by Claude by default", () => {
   const [effort, thinking] = selectors("claude/opus", { max_thinking_tokens: "16000" }, []);
   expect(effort).toMatchObject({ id: "reasoning_effort", value: "default" });
   expect(effort?.options.map(({ id }) => id)).toEqual(["default", "low", "medium", "high"]);
@@ -9,18 +9,18 @@ test("[S0-75] Claude offers reasoning effort and thinking tokens, and leaves bot
   expect(thinking?.options.map(({ id }) => id)).toEqual(["default", "8000", "16000", "32000"]);
 });
 
-test("a value that is not offered counts as none", () => {
+test("ignores a value that is not offered", () => {
   const [effort] = selectors("claude/opus", { reasoning_effort: "heroic" }, []);
   expect(effort?.value).toBe("default");
 });
 
-test("what a thread chose is told to Claude in its own words", () => {
+test("translates the values of a thread to Claude's settings", () => {
   expect(choicesOf({})).toEqual({ effort: undefined, thinkingTokens: undefined, mode: "default" });
   const config = { reasoning_effort: "high", max_thinking_tokens: "8000", mode: "plan" };
   expect(choicesOf(config)).toEqual({ effort: "high", thinkingTokens: 8000, mode: "plan" });
 });
 
-test("models are known by their short names before Claude was ever started", () => {
+test("lists models by their aliases before Claude was started", () => {
   const ids = ["claude/default", "claude/opus", "claude/sonnet", "claude/haiku"];
   expect(modelRows([]).map(({ id }) => id)).toEqual(ids);
   expect(modelRows([]).filter(({ isDefault }) => isDefault)).toHaveLength(1);

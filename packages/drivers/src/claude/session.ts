@@ -27,7 +27,7 @@ export interface ClaudeSessionOptions {
   /** Claude's own folder while it works on the offline model. */
   offlineFolder(): Promise<string>;
   /** Called with the models and the account that Claude reports. */
-  welcomed(welcome: ClaudeInitializeResult): void;
+  initialized(welcome: ClaudeInitializeResult): void;
 }
 
 /** A turn that runs, and the process that runs it. */
@@ -172,7 +172,7 @@ export class ClaudeSession implements DriverSession {
     } catch (thrown) {
       if (this.#closing.signal.aborted) throw thrown;
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      const message = `Claude could not continue from a copy of its session, so it gets a summary of the thread instead. It said: ${reason}`;
+      const message = `Claude could not continue from a copy of its session, so it gets a summary of the thread instead. Its error: ${reason}`;
       turn.emit({ type: "extension", method: "claude/forkFailed", params: { message } });
       this.#session = { id: crypto.randomUUID(), isKnown: false };
       return this.#adjustedProcess(turn);
@@ -231,7 +231,7 @@ export class ClaudeSession implements DriverSession {
       frame: (frame) => isCurrent() && this.#onFrame(frame),
       died: (error) => isCurrent() && this.#onDeath(error),
     });
-    this.#options.welcomed(process.welcome);
+    this.#options.initialized(process.initialized);
     return process;
   }
 

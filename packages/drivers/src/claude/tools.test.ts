@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lifecycleFaults, needs } from "@flint/testkit";
 import { expect } from "vitest";
-import { seenScript } from "../testing/visible-script.ts";
-import { type ClaudeBench, realClaude, run, turnOf } from "./testing/claude-fixture.ts";
+import { visibleScript } from "../testing/visible-script.ts";
+import { type ClaudeFixture, realClaude, run, turnOf } from "./testing/claude-fixture.ts";
 
 const test = needs("claude");
 const MCP_SERVER = new URL("../../../agent/src/mcp/fixtures/library-server.mjs", import.meta.url);
@@ -13,34 +13,34 @@ const PIXEL =
 const call = (name: string, input: object) => ({ call: name, input });
 const DONE = [{ text: "Done." }];
 
-test("a question of Claude is put to the user, and the answer reaches the model", async () => {
+test("asks the user a question of Claude, and returns the answer to the model", async () => {
   const options = [
     { label: "Red", description: "like fire" },
     { label: "Blue", description: "like the sea" },
   ];
   const question = { question: "Which colour?", header: "Colour", multiSelect: false, options };
-  const bench = await realClaude({ script: [[call("AskUserQuestion", { questions: [question] })], DONE] });
-  const { turn, outcome } = await run(bench, "paint it", { answers: { 1: { answers: ["Blue"] } } });
+  const fixture = await realClaude({ script: [[call("AskUserQuestion", { questions: [question] })], DONE] });
+  const { turn, outcome } = await run(fixture, "paint it", { answers: { 1: { answers: ["Blue"] } } });
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.questions).toEqual([[{ id: "1", question: "Which colour?", header: "Colour", options }]]);
   expect(turn.actions).toEqual([]);
-  expect(askedModel(bench)).toContain("Blue");
+  expect(askedModel(fixture)).toContain("Blue");
 });
 
-test("in plan mode a plan is made first, and leaving the mode has to be allowed", async () => {
+test("requests approval to leave plan mode", async () => {
   const plan = { plan: "1. Look\\n2. Leap" };
-  const bench = await realClaude({
+  const fixture = await realClaude({
     script: [[call("ExitPlanMode", plan)], DONE],
     settings: { config: { mode: "plan" } },
   });
-  const { turn } = await run(bench, "plan it");
+  const { turn } = await run(fixture, "plan it");
   expect(turn.actions).toMatchObject([{ kind: "tool", tool: "ExitPlanMode" }]);
   expect(turn.completedItems[0]).toMatchObject({ type: "toolCall", tool: "ExitPlanMode", arguments: plan });
 });
 
-test("Claude's tasks are the plan of the turn, and stay known in the next one", async () => {
+test("shows Claude's tasks as the plan of the turn, and remembers them in the next", async () => {
   const create = (subject: string) => call("TaskCreate", { subject, description: subject });
-  const bench = await realClaude({
+  const fixture = await realClaude({
     script: [
       [create("Look"), create("Leap")],
       [call("TaskUpdate", { taskId: "1", status: "in_progress" })],
@@ -49,7 +49,7 @@ test("Claude's tasks are the plan of the turn, and stay known in the next one", 
       DONE,
     ],
   });
-  const { turn, session } = await run(bench, "go");
+  const { turn, session } = await run(fixture, "go");
   const entries = [
     { step: "Look", status: "inProgress" },
     { step: "Leap", status: "pending" },
@@ -60,14 +60,14 @@ test("Claude's tasks are the plan of the turn, and stay known in the next one", 
   const item = turn.completedItems.find(({ type }) => type === "plan");
   expect(item).toMatchObject({ text: "1. Look\n2. Leap", entries });
   expect(lifecycleFaults(turn.events, true)).toEqual([]);
-  const next = await run(bench, "go on", {}, session);
+  const next = await run(fixture, "go on", {}, session);
   const last = next.turn.events.findLast((event) => event.type === "turn/plan/updated");
   expect(last?.plan).toEqual([{ step: "Look", status: "completed" }, entries[1]]);
 });
 
-test("what a sub-agent does is shown under the call that made it, and what it used is counted", async () => {
+test("shows the work of a sub-agent below its call, and counts its usage", async () => {
   const task = { description: "sub", prompt: "greet the lamp", subagent_type: "general-purpose" };
-  const bench = await realClaude({
+  const fixture = await realClaude({
     script: [
       { when: "delegate", parts: [call("Task", task)] },
       { when: "greet the lamp", parts: [call("Bash", { command: "touch greeted" })] },
@@ -75,7 +75,7 @@ test("what a sub-agent does is shown under the call that made it, and what it us
       [{ text: "All is done." }],
     ],
   });
-  const { turn, outcome } = await run(bench, "delegate");
+  const { turn, outcome } = await run(fixture, "delegate");
   expect(outcome).toEqual({ status: "completed" });
   const [parent] = turn.events.flatMap((event) => (event.type === "item/started" ? [event.item] : []));
   expect(parent).toMatchObject({ type: "toolCall", tool: "Task", title: "sub" });
@@ -89,18 +89,18 @@ test("what a sub-agent does is shown under the call that made it, and what it us
   expect(lifecycleFaults(turn.events, true)).toEqual([]);
 });
 
-test("the user's MCP servers are there, their calls are asked about and shown as such, and so is what they ask", async () => {
-  const bench = await realClaude({ script: [[call("mcp__library__greet", { name: "Ada" })], DONE] });
+test("connects the user's MCP servers, with approval of their calls and answers to their elicitations", async () => {
+  const fixture = await realClaude({ script: [[call("mcp__library__greet", { name: "Ada" })], DONE] });
   const env = {};
   const server = {
     type: "stdio",
     name: "library",
     command: process.execPath,
-    args: [await seenScript(MCP_SERVER)],
+    args: [await visibleScript(MCP_SERVER)],
     env,
   } as const;
-  const session = await bench.open({ mcpServers: [server] });
-  const { turn } = await run(bench, "greet her", { answers: { word: { answers: ["Hi"] } } }, session);
+  const session = await fixture.open({ mcpServers: [server] });
+  const { turn } = await run(fixture, "greet her", { answers: { word: { answers: ["Hi"] } } }, session);
   const [action] = turn.actions;
   const asked = { server: "library", tool: "greet", arguments: { name: "Ada" } };
   expect(action).toMatchObject({ kind: "tool", ...asked });
@@ -110,24 +110,29 @@ test("the user's MCP servers are there, their calls are asked about and shown as
   expect(JSON.stringify(turn.completedItems[0])).toContain("Hi, Ada");
 });
 
-test("[S2-76] a tool that a client offers is called there, beside the user's own servers, and nobody is asked", async () => {
+test("[S2-76] calls a client-provided tool beside the user's MCP servers, without approval", async () => {
   const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
   const step = call("mcp__client_tools__house__lamp", { room: "hall" });
-  const bench = await realClaude({ script: [[step], DONE] });
+  const fixture = await realClaude({ script: [[step], DONE] });
   const library = {
     type: "stdio",
     name: "library",
     command: process.execPath,
-    args: [await seenScript(MCP_SERVER)],
+    args: [await visibleScript(MCP_SERVER)],
     env: {},
   } as const;
   const clientTools = [lamp, { ...lamp, namespace: "house" }];
-  const session = await bench.open({ clientTools, mcpServers: [library] });
+  const session = await fixture.open({ clientTools, mcpServers: [library] });
   const content = [
     { type: "text" as const, text: "The hall is lit." },
     { type: "image" as const, url: "https://host.example/a.png" },
   ];
-  const { turn, outcome } = await run(bench, "light it", { toolResult: { success: true, content } }, session);
+  const { turn, outcome } = await run(
+    fixture,
+    "light it",
+    { toolResult: { success: true, content } },
+    session,
+  );
   expect(outcome).toEqual({ status: "completed" });
   const [item] = turn.completedItems;
   expect(item).toMatchObject({
@@ -140,73 +145,73 @@ test("[S2-76] a tool that a client offers is called there, beside the user's own
     { itemId: item?.id, tool: "lamp", namespace: "house", arguments: { room: "hall" } },
   ]);
   expect(turn.actions).toEqual([]);
-  expect(askedModel(bench)).toContain("The hall is lit.");
+  expect(askedModel(fixture)).toContain("The hall is lit.");
   expect(lifecycleFaults(turn.events, true)).toEqual([]);
 });
 
-test("a server of the user that has the name of the client's tools keeps it, and is asked about", async () => {
+test("prefers a user's MCP server with the name of the client-provided tools, and requests approval", async () => {
   const greet = { name: "greet", description: "Greets.", inputSchema: { type: "object" } };
-  const bench = await realClaude({ script: [[call("mcp__client_tools__greet", { name: "Ada" })], DONE] });
+  const fixture = await realClaude({ script: [[call("mcp__client_tools__greet", { name: "Ada" })], DONE] });
   const own = {
     type: "stdio",
     name: "client_tools",
     command: process.execPath,
-    args: [await seenScript(MCP_SERVER)],
+    args: [await visibleScript(MCP_SERVER)],
     env: {},
   } as const;
-  const session = await bench.open({ clientTools: [greet], mcpServers: [own] });
-  const { turn } = await run(bench, "greet her", { answers: { word: { answers: ["Hi"] } } }, session);
+  const session = await fixture.open({ clientTools: [greet], mcpServers: [own] });
+  const { turn } = await run(fixture, "greet her", { answers: { word: { answers: ["Hi"] } } }, session);
   expect(turn.actions).toMatchObject([{ kind: "tool", server: "client_tools", tool: "greet" }]);
   expect(turn.toolCalls).toEqual([]);
 });
 
-test("a tool of a client that fails is told to Claude as a failure", async () => {
+test("returns the failure of a client-provided tool to Claude", async () => {
   const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
-  const bench = await realClaude({ script: [[call("mcp__client_tools__lamp", {})], DONE] });
-  const session = await bench.open({ clientTools: [lamp] });
+  const fixture = await realClaude({ script: [[call("mcp__client_tools__lamp", {})], DONE] });
+  const session = await fixture.open({ clientTools: [lamp] });
   const toolResult = { success: false, content: [{ type: "text" as const, text: "No current." }] };
-  const { turn } = await run(bench, "light it", { toolResult }, session);
+  const { turn } = await run(fixture, "light it", { toolResult }, session);
   expect(turn.completedItems[0]).toMatchObject({ type: "mcpToolCall", status: "failed" });
-  expect(askedModel(bench)).toContain("No current.");
+  expect(askedModel(fixture)).toContain("No current.");
 });
 
-test("[S0-95] [S0-96] what a thread chooses reaches the model: effort, thinking, pictures and instructions", async () => {
-  const bench = await realClaude({
+test("[S0-95] [S0-96] sends effort, thinking tokens, images and instructions to the model", async () => {
+  const fixture = await realClaude({
     script: [DONE, DONE],
     settings: {
       config: { reasoning_effort: "low", max_thinking_tokens: "8000" },
       developerInstructions: "Speak like a sailor.",
     },
   });
-  await writeFile(join(bench.workspace, "AGENTS.md"), "Lamps are never blown out.");
-  const session = await bench.open();
-  const turn = turnOf(bench, "look at this");
+  await writeFile(join(fixture.workspace, "AGENTS.md"), "Lamps are never blown out.");
+  const session = await fixture.open();
+  const turn = turnOf(fixture, "look at this");
   const image = { type: "image", url: `data:image/png;base64,${PIXEL}` } as const;
   Object.assign(turn, { input: [...turn.input, image] });
   expect(await session.run(turn)).toEqual({ status: "completed" });
   const { body } =
-    bench.model.requests.findLast(({ body: { tools } }) => Array.isArray(tools) && tools.length > 0) ?? {};
+    fixture.model.requests.findLast(({ body: { tools } }) => Array.isArray(tools) && tools.length > 0) ?? {};
   expect(JSON.stringify(body?.system)).toContain("Speak like a sailor.");
   expect(JSON.stringify(body?.system)).toContain("Lamps are never blown out.");
   expect(JSON.stringify(body?.messages)).toContain(PIXEL);
   expect(JSON.stringify(body?.output_config)).toContain("low");
-  const settings = { ...bench.settings, model: "claude/sonnet", config: {} };
-  await run(bench, "and now", { settings }, session);
-  expect(String(bench.model.latestModel)).toMatch(/sonnet/);
+  const settings = { ...fixture.settings, model: "claude/sonnet", config: {} };
+  await run(fixture, "and now", { settings }, session);
+  expect(String(fixture.model.latestModel)).toMatch(/sonnet/);
 });
 
-test("a conversation is compacted on demand, and goes on", async () => {
-  const bench = await realClaude({ script: [DONE, DONE, [{ text: "A lamp was mended." }], DONE] });
-  const { session } = await run(bench, "mend the lamp");
-  await run(bench, "light it", {}, session);
-  const turn = turnOf(bench, "");
+test("compacts the conversation on request, and continues", async () => {
+  const fixture = await realClaude({ script: [DONE, DONE, [{ text: "A lamp was mended." }], DONE] });
+  const { session } = await run(fixture, "mend the lamp");
+  await run(fixture, "light it", {}, session);
+  const turn = turnOf(fixture, "");
   Object.assign(turn, { kind: "compact", input: [] });
   expect(await session.run(turn)).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "contextCompaction" }]);
-  expect((await run(bench, "and now", {}, session)).outcome).toEqual({ status: "completed" });
-  expect(askedModel(bench)).toContain("A lamp was mended.");
+  expect((await run(fixture, "and now", {}, session)).outcome).toEqual({ status: "completed" });
+  expect(askedModel(fixture)).toContain("A lamp was mended.");
 });
 
-function askedModel(bench: ClaudeBench): string {
-  return JSON.stringify(bench.model.requests.at(-1)?.body.messages);
+function askedModel(fixture: ClaudeFixture): string {
+  return JSON.stringify(fixture.model.requests.at(-1)?.body.messages);
 }

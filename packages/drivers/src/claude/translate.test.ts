@@ -4,7 +4,7 @@ import type { DriverEvent } from "@flint/core/ports";
 import { blocksOf, type ClaudeFrame, decodeClaudeFrame } from "@flint/protocol/claude";
 import { expectGolden, lifecycleFaults, needs, RecordingTurn, streamFaults } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type Place, realClaude } from "./testing/claude-fixture.ts";
+import { type FixtureFolders, realClaude } from "./testing/claude-fixture.ts";
 import { recordedFrames } from "./testing/recorded-frames.ts";
 import { concernsFiles } from "./translate/file-changes.ts";
 import { beginTurn, type FileChanges, type TranslateState } from "./translate/state.ts";
@@ -15,10 +15,10 @@ const CHANGES = [{ path: "notes.txt", kind: "modify" as const, diff: "--- a/note
 
 const call = (name: string, input: object) => ({ call: name, input });
 const DONE = [{ text: "Done." }];
-const notes = ({ workspace }: Place) => join(workspace, "notes.txt");
+const notes = ({ workspace }: FixtureFolders) => join(workspace, "notes.txt");
 
 /** What the model did when the frames were recorded. */
-const SCRIPTS: Readonly<Record<string, (place: Place) => readonly unknown[]>> = {
+const SCRIPTS: Readonly<Record<string, (place: FixtureFolders) => readonly unknown[]>> = {
   text: () => [[{ reasoning: "It is a greeting." }, { text: "Good morning to you." }]],
   commands: () => [
     [call("Bash", { command: "echo out; echo err >&2; exit 3" })],
@@ -54,7 +54,7 @@ const SCRIPTS: Readonly<Record<string, (place: Place) => readonly unknown[]>> = 
 describe("recorded from Claude 2.1.197", () => {
   const names = readdirSync(FIXTURES).flatMap((file) => /^(.*)\.frames\.jsonl$/.exec(file)?.[1] ?? []);
   test.each(names)(
-    "[S3-50] [S3-53] [S3-55] [S3-57] [S3-58] [S3-59] [S4-8] [S4-15] [S4-16] %s means the same events as ever",
+    "[S3-50] [S3-53] [S3-55] [S3-57] [S3-58] [S3-59] [S4-8] [S4-15] [S4-16] translates %s to the recorded events",
     (name) => {
       const events = translate(framesOf(name));
       expectGolden(new URL(`${name}.events.jsonl`, FIXTURES), events);
@@ -64,7 +64,7 @@ describe("recorded from Claude 2.1.197", () => {
   );
 });
 
-test("a command that was stopped shows nothing of what Claude tells its model about that", () => {
+test("hides Claude's message to its model about a stopped command", () => {
   const told = "The user doesn't want to proceed with this tool use. STOP what you are doing.";
   const used = { type: "tool_use", id: "t", name: "Bash", input: { command: "sleep 9" } };
   const result = { type: "tool_result", tool_use_id: "t", content: told, is_error: true };
@@ -86,16 +86,16 @@ if (process.env.FLINT_RECORD === "1") {
     needs("claude")(`record ${name}`, () => record(name, script));
 }
 
-async function record(name: string, script: (place: Place) => readonly unknown[]): Promise<void> {
-  const bench = await realClaude({ script });
-  const turn = new RecordingTurn({ text: "go", settings: bench.settings });
-  const ended = (await bench.open()).run(turn);
+async function record(name: string, script: (place: FixtureFolders) => readonly unknown[]): Promise<void> {
+  const fixture = await realClaude({ script });
+  const turn = new RecordingTurn({ text: "go", settings: fixture.settings });
+  const ended = (await fixture.open()).run(turn);
   if (name === "interrupted") {
     await turn.waitFor((event) => event.type === "item/agentMessage/delta");
     turn.stop();
   }
   await ended;
-  const frames = recordedFrames(bench.lines, bench.workspace);
+  const frames = recordedFrames(fixture.lines, fixture.workspace);
   const file = new URL(`${name}.frames.jsonl`, FIXTURES);
   writeFileSync(file, frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""));
 }

@@ -1,7 +1,7 @@
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ClientTool, FlintError } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
-import { answerAsk } from "./control-requests.ts";
+import { answerControlRequest } from "./control-requests.ts";
 import type { ClaudeConnection } from "./process/connection.ts";
 import { concernsFiles, fileChangesIn } from "./translate/file-changes.ts";
 import { outcomeOf } from "./translate/result.ts";
@@ -183,7 +183,7 @@ export class ClaudeTurn {
 
   async #answer({ request_id: requestId, request }: ClaudeFrameOf<"control_request">): Promise<void> {
     const { turn, connection, clientTools } = this.#options;
-    const answer = await answerAsk(request, turn, {
+    const answer = await answerControlRequest(request, turn, {
       clientTools,
       itemOf: (toolUse, changes) => {
         this.#advance(showTool(this.#state, toolUse, changes));

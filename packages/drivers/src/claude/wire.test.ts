@@ -10,7 +10,7 @@ import {
   writeFakeAgent,
 } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { ClaudeBench } from "./testing/claude-fixture.ts";
+import { ClaudeFixture } from "./testing/claude-fixture.ts";
 
 const WELCOME: readonly FakeStep[] = [
   { expect: { type: "control_request", request_id: "$hello", request: { subtype: "initialize" } } },
@@ -51,28 +51,28 @@ const RESULT: FakeStep = { send: { type: "result", subtype: "success", is_error:
 const TURN: readonly FakeStep[] = [...BEGIN, said("Good."), RESULT, { forget: "prompt" }];
 const END: readonly FakeStep[] = [{ expect: { never: true } }];
 
-test("[S0-97] the models that Claude reports are listed with their details, and their efforts are offered", async () => {
-  const bench = await make([...WELCOME, ...TURN, ...END]);
-  await run(bench);
-  const models = await bench.driver.models();
+test("[S0-97] lists the models that Claude reports with their details, and offers their efforts", async () => {
+  const fixture = await make([...WELCOME, ...TURN, ...END]);
+  await run(fixture);
+  const models = await fixture.driver.models();
   const ids = ["default", "opus", "sonnet", "haiku", "claude-fable-9"].map((name) => `claude/${name}`);
   expect(models.map(({ id }) => id)).toEqual(ids);
   const meta = { resolvedModel: "claude-opus-9", supportedEffortLevels: ["low", "max"] };
   expect(models[0]).toMatchObject({ isDefault: true, meta });
   const fable = { id: "claude/claude-fable-9", displayName: "Fable 9", description: "Tells stories." };
   expect(models.at(-1)).toEqual({ ...fable, isDefault: false });
-  const [effort] = await bench.driver.options("claude/default", {});
+  const [effort] = await fixture.driver.options("claude/default", {});
   expect(effort?.options.map(({ id }) => id)).toEqual(["default", "low", "max"]);
 });
 
-test("[S0-94] [S0-95] [S0-96] the model and the selectors of a thread are told to Claude, and so is each change of them", async () => {
+test("[S0-94] [S0-95] [S0-96] sends the model and the selectors of a thread to Claude, and each change of them", async () => {
   const ok = { subtype: "success", request_id: "$id" };
   const granted = (request: object): FakeStep[] => [
     { expect: { type: "control_request", request_id: "$id", request } },
     { send: { type: "control_response", response: ok } },
     { forget: "id" },
   ];
-  const bench = await make([
+  const fixture = await make([
     ...WELCOME,
     ...granted({ subtype: "apply_flag_settings", settings: { effortLevel: "low" } }),
     ...granted({ subtype: "set_max_thinking_tokens", max_thinking_tokens: 8000 }),
@@ -83,16 +83,16 @@ test("[S0-94] [S0-95] [S0-96] the model and the selectors of a thread are told t
     ...granted({ subtype: "set_permission_mode", mode: "plan" }),
     ...[...TURN, ...END],
   ]);
-  const session = await bench.open();
+  const session = await fixture.open();
   const config = { reasoning_effort: "low", max_thinking_tokens: "8000" };
-  const first = await run(bench, session, { model: "claude/haiku", config });
-  const second = await run(bench, session, { model: "claude/opus", config: { mode: "plan" } });
+  const first = await run(fixture, session, { model: "claude/haiku", config });
+  const second = await run(fixture, session, { model: "claude/opus", config: { mode: "plan" } });
   expect([first.outcome, second.outcome]).toEqual([{ status: "completed" }, { status: "completed" }]);
-  expect(await argumentsSeen(bench)).toEqual([expect.arrayContaining(["--model", "haiku"])]);
+  expect(await argumentsSeen(fixture)).toEqual([expect.arrayContaining(["--model", "haiku"])]);
 });
 
-test("[S0-98] what _meta holds goes along with a prompt, and comes back with what a tool did", async () => {
-  const bench = await make([
+test("[S0-98] passes _meta on with a prompt, and back with the result of a tool", async () => {
+  const fixture = await make([
     ...WELCOME,
     { expect: { type: "user", uuid: "$prompt", _meta: { traceId: "t-1" } } },
     INIT,
@@ -112,13 +112,13 @@ test("[S0-98] what _meta holds goes along with a prompt, and comes back with wha
     },
     ...[RESULT, ...END],
   ]);
-  const turn = turnOf(bench);
+  const turn = turnOf(fixture);
   Object.assign(turn, { input: [{ type: "text", text: "go", _meta: { traceId: "t-1" } }] });
-  expect(await (await bench.open()).run(turn)).toEqual({ status: "completed" });
+  expect(await (await fixture.open()).run(turn)).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "toolCall", result: "one", _meta: { cached: true } }]);
 });
 
-test("[S4-2] [S4-3] [S4-41] lines that are no frames and words on stderr do no harm, and unknown frames are passed on", async () => {
+test("[S4-2] [S4-3] [S4-41] ignores malformed lines and stderr output, and passes unknown frames on", async () => {
   const noise: readonly FakeStep[] = [
     { raw: "Warning: something of no interest" },
     { stderr: "and something on stderr\n" },
@@ -127,8 +127,8 @@ test("[S4-2] [S4-3] [S4-41] lines that are no frames and words on stderr do no h
     { send: { type: "system", subtype: "brand_new", value: 1 } },
     { send: { type: "rate_limit_event", rate_limit_info: { status: "allowed_warning" } } },
   ];
-  const bench = await make([...WELCOME, ...BEGIN, ...noise, said("Good."), RESULT, ...END]);
-  const { turn, outcome } = await run(bench);
+  const fixture = await make([...WELCOME, ...BEGIN, ...noise, said("Good."), RESULT, ...END]);
+  const { turn, outcome } = await run(fixture);
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.events.filter(({ type }) => type === "extension")).toEqual([
     {
@@ -147,9 +147,9 @@ test("[S4-2] [S4-3] [S4-41] lines that are no frames and words on stderr do no h
   expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "Good." }]);
 });
 
-test("[S3-51] [S3-52] [S4-28] a missing login and what a hook did are told as such, and a compaction is an item", async () => {
+test("[S3-51] [S3-52] [S4-28] reports a missing login and hook responses, and shows a compaction as an item", async () => {
   const hook = { hook_name: "PostToolUse:Bash", stdout: "fine", stderr: "", exit_code: 0 };
-  const bench = await make([
+  const fixture = await make([
     ...[...WELCOME, ...BEGIN],
     { send: { type: "system", subtype: "hook_response", ...hook } },
     { send: { type: "system", subtype: "compact_boundary", compact_metadata: { trigger: "auto" } } },
@@ -158,7 +158,7 @@ test("[S3-51] [S3-52] [S4-28] a missing login and what a hook did are told as su
     { send: { type: "result", subtype: "success", is_error: true, result: "Not logged in" } },
     ...END,
   ]);
-  const { turn, outcome } = await run(bench);
+  const { turn, outcome } = await run(fixture);
   const params = { hookName: "PostToolUse:Bash", stdout: "fine", stderr: "", exitCode: 0 };
   expect(turn.events).toContainEqual({ type: "extension", method: "claude/hookResponse", params });
   const error = { errorInfo: "Unauthorized", message: expect.stringContaining("claude auth login") };
@@ -170,11 +170,11 @@ test("[S3-51] [S3-52] [S4-28] a missing login and what a hook did are told as su
   expect(outcome).toMatchObject({ status: "failed", error });
 });
 
-test("[S3-54] the result of a tool is understood also where the model's own message carries it", async () => {
+test("[S3-54] reads a tool result inside an assistant message", async () => {
   const block = (fields: object): FakeStep => ({
     send: { type: "assistant", message: { id: "m", content: [fields] } },
   });
-  const bench = await make([
+  const fixture = await make([
     ...[...WELCOME, ...BEGIN],
     block({ type: "server_tool_use", id: "s1", name: "WebSearch", input: { query: "lamps" } }),
     block({ type: "web_search_tool_result", tool_use_id: "s1", content: [] }),
@@ -182,42 +182,42 @@ test("[S3-54] the result of a tool is understood also where the model's own mess
     block({ type: "tool_result", tool_use_id: "t1", content: "one", is_error: false }),
     ...[RESULT, ...END],
   ]);
-  const { turn } = await run(bench);
+  const { turn } = await run(fixture);
   expect(turn.completedItems).toMatchObject([
     { type: "webSearch", query: "lamps" },
     { type: "toolCall", tool: "Read", status: "completed", result: "one" },
   ]);
 });
 
-test("work that Claude begins by itself between two turns is no part of either, and is told once", async () => {
-  const unasked = [INIT, said("The background task ended."), RESULT];
-  const bench = await make([...WELCOME, ...TURN, ...unasked, ...TURN, ...TURN, ...END]);
-  const session = await bench.open();
-  const first = await run(bench, session);
-  await expect.poll(() => bench.lines.filter((line) => line.includes('"result"')).length).toBe(2);
-  const second = await run(bench, session);
-  const third = await run(bench, session);
+test("reports work that Claude initiated between two turns once, in neither turn", async () => {
+  const initiated = [INIT, said("The background task ended."), RESULT];
+  const fixture = await make([...WELCOME, ...TURN, ...initiated, ...TURN, ...TURN, ...END]);
+  const session = await fixture.open();
+  const first = await run(fixture, session);
+  await expect.poll(() => fixture.lines.filter((line) => line.includes('"result"')).length).toBe(2);
+  const second = await run(fixture, session);
+  const third = await run(fixture, session);
   for (const { turn } of [first, second, third]) {
     expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "Good." }]);
     expect(turn.late).toEqual([]);
   }
-  const told = [first, second, third].map(({ turn }) =>
+  const reports = [first, second, third].map(({ turn }) =>
     turn.events.filter(({ type }) => type === "extension"),
   );
   const params = { turns: 1, lastText: "x" };
-  expect(told).toEqual([[], [{ type: "extension", method: "claude/unaskedTurns", params }], []]);
+  expect(reports).toEqual([[], [{ type: "extension", method: "claude/unaskedTurns", params }], []]);
 });
 
-test("a turn goes on until what was said during it is answered, also where that takes a second round", async () => {
-  const bench = await make([
+test("runs a turn until steered input is answered, also where that takes a second round", async () => {
+  const fixture = await make([
     ...[...WELCOME, ...BEGIN, said("First.")],
     { expect: { type: "user", uuid: "$late" } },
     ...[RESULT, INIT],
     { send: { type: "user", message: { content: "more" }, uuid: "$late", isReplay: true } },
     ...[said("Second."), RESULT, ...END],
   ]);
-  const session = await bench.open();
-  const turn = turnOf(bench);
+  const session = await fixture.open();
+  const turn = turnOf(fixture);
   const ended = session.run(turn);
   await turn.waitFor((event) => event.type === "item/completed");
   expect(await session.steer?.([{ type: "text", text: "more" }])).toBe(true);
@@ -225,39 +225,39 @@ test("a turn goes on until what was said during it is answered, also where that 
   expect(turn.completedItems).toMatchObject([{ text: "First." }, { text: "Second." }]);
 });
 
-test("[P24] [S4-6] [S4-13] [S4-25] a process that ends in a turn fails it with its last words, and the next one resumes its session", async () => {
-  const bench = await make([...[...WELCOME, ...BEGIN], { stderr: "out of oil\n" }, { exit: 7 }]);
-  const session = await bench.open();
-  const first = await run(bench, session);
+test("[P24] [S4-6] [S4-13] [S4-25] fails the turn with the last output of a process that ended, and resumes its session in the next", async () => {
+  const fixture = await make([...[...WELCOME, ...BEGIN], { stderr: "out of oil\n" }, { exit: 7 }]);
+  const session = await fixture.open();
+  const first = await run(fixture, session);
   const message = expect.stringMatching(/exit code 7.*out of oil/s);
   expect(first.outcome).toEqual({ status: "failed", error: { message, errorInfo: "AgentFailed" } });
   expect(first.turn.events).toContainEqual({ type: "session", nativeId: "session-of-claude" });
-  const second = await run(bench, session);
+  const second = await run(fixture, session);
   expect(second.outcome).toMatchObject({ status: "failed" });
-  expect(await argumentsSeen(bench)).toEqual([
+  expect(await argumentsSeen(fixture)).toEqual([
     expect.arrayContaining(["--session-id"]),
     expect.arrayContaining(["--resume", "session-of-claude"]),
   ]);
 });
 
-test("another process resumes the session after a change of the folder or of the sandbox, and only then", async () => {
-  const bench = await make([...WELCOME, { forever: TURN }]);
-  const session = await bench.open();
+test("resumes the session in another process after a change of the folder or of the sandbox only", async () => {
+  const fixture = await make([...WELCOME, { forever: TURN }]);
+  const session = await fixture.open();
   const { path: cwd } = await temporaryFolder();
   const sandboxPolicy = { type: "externalSandbox" } as const;
   const processes: number[] = [];
   for (const settings of [{}, {}, { cwd }, { cwd }, { cwd, sandboxPolicy }, { cwd, sandboxPolicy }]) {
-    expect((await run(bench, session, settings)).outcome).toEqual({ status: "completed" });
-    processes.push((await argumentsSeen(bench)).length);
+    expect((await run(fixture, session, settings)).outcome).toEqual({ status: "completed" });
+    processes.push((await argumentsSeen(fixture)).length);
   }
   expect(processes).toEqual([1, 1, 2, 2, 3, 3]);
   const resumed = expect.arrayContaining(["--resume", "session-of-claude"]);
-  expect((await argumentsSeen(bench)).slice(1)).toEqual([resumed, resumed]);
+  expect((await argumentsSeen(fixture)).slice(1)).toEqual([resumed, resumed]);
 });
 
 test("ends a turn that was interrupted before Claude began it, although Claude then begins", async () => {
   const clock = new TestClock();
-  const bench = await make(
+  const fixture = await make(
     [
       ...[...WELCOME, { expect: { type: "user" } }],
       { expect: { type: "control_request", request: { subtype: "interrupt" } } },
@@ -265,38 +265,38 @@ test("ends a turn that was interrupted before Claude began it, although Claude t
     ],
     clock,
   );
-  const turn = turnOf(bench);
-  const ended = (await bench.open()).run(turn).finally(() => turn.end());
-  await expect.poll(() => bench.lines.some((line) => line.startsWith('-> {"type":"user"'))).toBe(true);
+  const turn = turnOf(fixture);
+  const ended = (await fixture.open()).run(turn).finally(() => turn.end());
+  await expect.poll(() => fixture.lines.some((line) => line.startsWith('-> {"type":"user"'))).toBe(true);
   turn.stop();
-  await expect.poll(() => bench.lines.some((line) => line.includes('"subtype":"init"'))).toBe(true);
+  await expect.poll(() => fixture.lines.some((line) => line.includes('"subtype":"init"'))).toBe(true);
   await clock.advance(1_000);
   expect(await ended).toEqual({ status: "interrupted" });
 });
 
-/** A bench on a fake Claude that tells its arguments first and then plays the steps. */
-async function make(steps: readonly FakeStep[], clock = new TestClock()): Promise<ClaudeBench> {
+/** A fixture on a fake Claude that sends its arguments first and then plays the steps. */
+async function make(steps: readonly FakeStep[], clock = new TestClock()): Promise<ClaudeFixture> {
   leavesNoProcess();
   const { path: folder } = await temporaryFolder();
-  const told: FakeStep = { send: { type: "started", with: "$argv" } };
-  const command = await writeFakeAgent(folder, [told, ...steps]);
+  const started: FakeStep = { send: { type: "started", with: "$argv" } };
+  const command = await writeFakeAgent(folder, [started, ...steps]);
   const sandbox = new CommandSandbox({ environment: process.env });
   const kit = { folder, command, sandbox, clock, atEnd: onTestFinished };
-  return ClaudeBench.make(kit, { settings: { sandboxPolicy: { type: "dangerFullAccess" } } });
+  return ClaudeFixture.make(kit, { settings: { sandboxPolicy: { type: "dangerFullAccess" } } });
 }
 
-async function argumentsSeen(bench: ClaudeBench): Promise<unknown[]> {
-  const lines = bench.lines.filter((line) => line.startsWith('<- {"type":"started"'));
+async function argumentsSeen(fixture: ClaudeFixture): Promise<unknown[]> {
+  const lines = fixture.lines.filter((line) => line.startsWith('<- {"type":"started"'));
   return lines.map((line) => JSON.parse(line.slice(3)).with);
 }
 
-function turnOf(bench: ClaudeBench, settings: Partial<ThreadSettings> = {}): RecordingTurn {
-  return new RecordingTurn({ text: "go", settings: { ...bench.settings, ...settings } });
+function turnOf(fixture: ClaudeFixture, settings: Partial<ThreadSettings> = {}): RecordingTurn {
+  return new RecordingTurn({ text: "go", settings: { ...fixture.settings, ...settings } });
 }
 
-async function run(bench: ClaudeBench, given?: DriverSession, settings: Partial<ThreadSettings> = {}) {
-  const session = given ?? (await bench.open());
-  const turn = turnOf(bench, settings);
+async function run(fixture: ClaudeFixture, given?: DriverSession, settings: Partial<ThreadSettings> = {}) {
+  const session = given ?? (await fixture.open());
+  const turn = turnOf(fixture, settings);
   const outcome = await session.run(turn).finally(() => turn.end());
   return { turn, outcome };
 }

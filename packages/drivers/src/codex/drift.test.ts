@@ -60,12 +60,12 @@ needs("codex")("describes each difference of a Codex with other schemas", async 
   ]);
 });
 
-test("a program that cannot print its words says so", async () => {
+test("rejects a program that cannot print its schemas", async () => {
   const failed = codexDrift(["false"], runInSandbox(SANDBOX));
   await expect(failed).rejects.toThrow(/did not print its protocol \(exit code 1\)/);
 });
 
-test("a Codex of another version is told of once when it is first used, with each word that changed", async () => {
+test("reports another version of Codex once, with each difference", async () => {
   const fake = new FakeCodex();
   fake.answers.set("initialize", { userAgent: "flint/0.999.0 (test)" });
   fake.launch = async ({ command }) => {
@@ -79,7 +79,9 @@ test("a Codex of another version is told of once when it is first used, with eac
   for (const text of ["one", "two"]) {
     const turn = new RecordingTurn({ text, settings: SETTINGS });
     const outcome = opened.run(turn);
-    await fake.told(({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(text));
+    await fake.received(
+      ({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(text),
+    );
     fake.endTurn();
     await outcome;
     told.push(...turn.events.filter(({ type }) => type === "extension"));

@@ -16,14 +16,14 @@ function driverOf(fake: FakeCodex, timing: Partial<CodexTiming> = {}): CodexDriv
   return driver;
 }
 
-/** Asks for the models and what each of them has, as a list of them for a client does. */
+/** Lists the models and the options of each, as `model/list` of a client does. */
 async function listed(driver: Driver): Promise<string[]> {
   const models = await driver.models();
   await Promise.all(models.map(({ id }) => driver.options(id, {})));
   return models.map(({ id }) => id);
 }
 
-function questions(fake: FakeCodex): number {
+function listRequests(fake: FakeCodex): number {
   return fake.messages.filter(({ method }) => method === "model/list").length;
 }
 
@@ -33,24 +33,24 @@ describe("the list of Codex's models", () => {
     fake.answers.set("model/list", { data: [MODEL], nextCursor: null });
     const driver = driverOf(fake);
     for (const _each of [1, 2]) expect(await listed(driver)).toEqual(["codex/default", "codex/m"]);
-    expect(questions(fake)).toBe(1);
+    expect(listRequests(fake)).toBe(1);
   });
 
-  test("is kept after the process that listed it has ended", async () => {
+  test("stays cached after the process has ended", async () => {
     const fake = new FakeCodex();
     fake.answers.set("model/list", { data: [MODEL], nextCursor: null });
     const driver = driverOf(fake);
     await listed(driver);
     await driver.close();
     expect(await listed(driver)).toEqual(["codex/default", "codex/m"]);
-    expect([questions(fake), fake.starts.length]).toEqual([1, 1]);
+    expect([listRequests(fake), fake.starts.length]).toEqual([1, 1]);
   });
 
-  test("is waited for once where Codex does not say, and not for each model and each question again", async () => {
+  test("is requested once if Codex does not answer, not again for each model", async () => {
     const fake = new FakeCodex();
     fake.answers.delete("model/list");
     const driver = driverOf(fake, { list: 20 });
     for (const _each of [1, 2, 3]) expect(await listed(driver)).toEqual(["codex/default"]);
-    expect(questions(fake)).toBe(1);
+    expect(listRequests(fake)).toBe(1);
   });
 });

@@ -1,11 +1,11 @@
 import { needs } from "@flint/testkit";
 import { expect } from "vitest";
-import { codexBench, run } from "./testing/codex-fixture.ts";
+import { codexFixture, run } from "./testing/codex-fixture.ts";
 
 const real = needs("codex");
 
 real("a copy of a thread is told only what it does not know", async () => {
-  const { open, settings, model } = await codexBench();
+  const { open, settings, model } = await codexFixture();
   const first = await run(await open(), { text: "hello", settings });
   const nativeId = first.turn.events.find((event) => event.type === "session")?.nativeId ?? "";
   const account = async () => "the lamp was mended";
@@ -22,7 +22,7 @@ real("a copy of a thread is told only what it does not know", async () => {
 real(
   "where there is none to copy, or no such place in it, everything is told in words, and why",
   async () => {
-    const { open, settings, model } = await codexBench();
+    const { open, settings, model } = await codexFixture();
     const first = await run(await open(), { text: "about a lantern", settings });
     const nowhere = "00000000-0000-7000-8000-000000000000";
     const nativeId = first.turn.events.find((event) => event.type === "session")?.nativeId ?? "";

@@ -46,7 +46,7 @@ const LATE_ASK: readonly FakeStep[] = [
 /** Its limits for answers are kept by the wire itself, in real time; these are long enough for a busy machine. */
 const TIMING = { start: 4_000, answer: 4_000, list: 1_000, stop: 500, keepAlive: 50 };
 
-describe("[P25] a hostile agent harms nobody", () => {
+describe("[P25] a hostile agent", () => {
   describeHostileAgent(
     "Codex",
     async ({ command, clock, folder }) => {

@@ -3,7 +3,14 @@ import { CodexCommandDecision } from "@flint/protocol/codex";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AMENDMENT } from "./server-requests.ts";
-import { FakeCodex, fakeSession, PLACE, SETTINGS, specOf, type WireMessage } from "./testing/fake-codex.ts";
+import {
+  FakeCodex,
+  fakeSession,
+  SETTINGS,
+  specOf,
+  TURN_IDS,
+  type WireMessage,
+} from "./testing/fake-codex.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex, decide?: () => Decision, settings: ThreadSettings = SETTINGS) {
@@ -11,7 +18,7 @@ async function running(fake: FakeCodex, decide?: () => Decision, settings: Threa
   const turn = new RecordingTurn({ text: "go", settings, ...(decide === undefined ? {} : { decide }) });
   const outcome = opened.run(turn);
   outcome.catch(() => undefined);
-  await fake.told(({ method }) => method === "turn/start");
+  await fake.received(({ method }) => method === "turn/start");
   return { opened, driver, turn, outcome };
 }
 
@@ -19,14 +26,14 @@ async function running(fake: FakeCodex, decide?: () => Decision, settings: Threa
 async function answerTo(method: string, params: object, decide?: () => Decision): Promise<WireMessage> {
   const fake = new FakeCodex();
   const { turn } = await running(fake, decide);
-  fake.say({ id: "ask-7", method, params: { ...PLACE, ...params } });
-  const answer = await fake.told(({ id }) => id === "ask-7");
+  fake.send({ id: "ask-7", method, params: { ...TURN_IDS, ...params } });
+  const answer = await fake.received(({ id }) => id === "ask-7");
   turn.stop();
   fake.endTurn("interrupted");
   return answer;
 }
 
-describe("what Codex asks", () => {
+describe("server requests", () => {
   const command = { itemId: "c", command: "/bin/bash -lc 'make all'", cwd: "/workspace" };
 
   test.each([
@@ -36,7 +43,7 @@ describe("what Codex asks", () => {
     ["deny", "once", "decline"],
     ["cancel", "once", "cancel"],
   ] as const)(
-    "[S3-72] [S3-74] [S4-11] a command: %s, %s is answered with %s",
+    "[S3-72] [S3-74] [S4-11] answers a command request (%s, %s) with %s",
     async (outcome, scope, decision) => {
       const answer = await answerTo("item/commandExecution/requestApproval", command, () => ({
         outcome,
@@ -65,7 +72,7 @@ describe("what Codex asks", () => {
     ["deny", "once", { denied: { rejection: "The user declined." } }],
     ["cancel", "once", "abort"],
   ] as const)(
-    "[S3-73] [S4-45] the older request: %s, %s is answered in the older words",
+    "[S3-73] [S4-45] answers the older command request (%s, %s) with the older decision",
     async (outcome, scope, decision) => {
       const old = {
         conversationId: "thread-1",
@@ -91,12 +98,12 @@ describe("what Codex asks", () => {
     ["deny", "decline"],
     ["cancel", "decline"],
   ] as const)(
-    "[S2-75] an older Codex that asks whether a skill may be used, %s, is answered with %s",
+    "[S2-75] answers the skill request of an older Codex (%s) with %s",
     async (outcome, decision) => {
       const fake = new FakeCodex();
       const { turn } = await running(fake, () => ({ outcome, scope: "once" }));
-      fake.say(skill);
-      const answer = await fake.told(({ id }) => id === skill.id);
+      fake.send(skill);
+      const answer = await fake.received(({ id }) => id === skill.id);
       expect(answer).toEqual({ id: skill.id, result: { decision } });
       expect(turn.actions).toEqual([
         { kind: "tool", itemId: "s", tool: "skill", arguments: { skill: "lamps" } },
@@ -105,7 +112,7 @@ describe("what Codex asks", () => {
     },
   );
 
-  test("[S2-75] nobody is asked about a skill where no turn runs, or where it is not clear for which", async () => {
+  test("[S2-75] rejects a skill request if no turn runs, or if it could be for several", async () => {
     const fake = new FakeCodex();
     const { driver, turn, outcome } = await running(fake);
     const answers = {
@@ -117,31 +124,33 @@ describe("what Codex asks", () => {
     onTestFinished(() => other.close());
     const second = new RecordingTurn({ text: "go", settings: SETTINGS });
     const ended = other.run(second);
-    await fake.told(({ params }) => Object(params).threadId === "thread-2");
-    fake.say(skill);
-    expect(await fake.told(({ id }) => id === skill.id)).toEqual({
+    await fake.received(({ params }) => Object(params).threadId === "thread-2");
+    fake.send(skill);
+    expect(await fake.received(({ id }) => id === skill.id)).toEqual({
       id: skill.id,
       error: { code: -32602, message: expect.stringContaining("turns run in 2 threads") },
     });
     fake.endTurn();
     await outcome;
-    fake.say({ ...skill, id: "skill-2" });
-    expect(await fake.told(({ id }) => id === "skill-2")).toMatchObject({ result: { decision: "approve" } });
-    fake.say({
+    fake.send({ ...skill, id: "skill-2" });
+    expect(await fake.received(({ id }) => id === "skill-2")).toMatchObject({
+      result: { decision: "approve" },
+    });
+    fake.send({
       method: "turn/completed",
       params: { threadId: "thread-2", turn: { id: "turn-1", status: "completed", items: [] } },
     });
     await ended;
-    fake.say({ ...skill, id: "skill-3" });
-    expect(await fake.told(({ id }) => id === "skill-3")).toMatchObject({ error: { code: -32602 } });
+    fake.send({ ...skill, id: "skill-3" });
+    expect(await fake.received(({ id }) => id === "skill-3")).toMatchObject({ error: { code: -32602 } });
     expect([turn.actions.length, second.actions.length]).toEqual([0, 1]);
   });
 
-  test("nobody is asked about a thread that is not theirs, also if theirs is the only one that works", async () => {
+  test("rejects a request for another thread, also if only one turn runs", async () => {
     const fake = new FakeCodex();
     const { turn } = await running(fake);
-    fake.say({ ...skill, params: { ...skill.params, threadId: "of somebody else" } });
-    expect(await fake.told(({ id }) => id === skill.id)).toMatchObject({ error: { code: -32602 } });
+    fake.send({ ...skill, params: { ...skill.params, threadId: "of somebody else" } });
+    expect(await fake.received(({ id }) => id === skill.id)).toMatchObject({ error: { code: -32602 } });
     expect(turn.actions).toEqual([]);
     fake.endTurn();
   });
@@ -149,7 +158,7 @@ describe("what Codex asks", () => {
   const forCodex: Decision = { outcome: "allow", scope: "always", _meta: { [AMENDMENT]: true } };
   const amendment = ["make", "all"];
 
-  test("[S3-72] a rule that Codex proposed is made by who asks for just that", async () => {
+  test("[S3-72] makes the proposed execpolicy amendment only on explicit request", async () => {
     const proposal = { ...command, proposedExecpolicyAmendment: amendment };
     const method = "item/commandExecution/requestApproval";
     const decision = { acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } };
@@ -165,7 +174,7 @@ describe("what Codex asks", () => {
     );
   });
 
-  test("[S3-73] the older request makes it in the older words", async () => {
+  test("[S3-73] makes the amendment of the older request in its own form", async () => {
     const old = {
       ...{ conversationId: "thread-1", callId: "c", command: ["make", "all"], cwd: "/", parsedCmd: [] },
       proposed_execpolicy_amendment: amendment,
@@ -175,24 +184,24 @@ describe("what Codex asks", () => {
     expect(answer).toEqual({ id: "ask-7", result: { decision } });
   });
 
-  test("a thread that is confined makes no rule in Codex: it would let commands out of the sandbox", async () => {
+  test("makes no amendment for a sandboxed thread", async () => {
     const fake = new FakeCodex();
     const confined: ThreadSettings = { ...SETTINGS, sandboxPolicy: { type: "workspaceWrite" } };
     await running(fake, () => forCodex, confined);
-    const params = { ...PLACE, ...command, proposedExecpolicyAmendment: amendment };
-    fake.say({ id: 3, method: "item/commandExecution/requestApproval", params });
-    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    const params = { ...TURN_IDS, ...command, proposedExecpolicyAmendment: amendment };
+    fake.send({ id: 3, method: "item/commandExecution/requestApproval", params });
+    const answer = await fake.received(({ id, method }) => id === 3 && method === undefined);
     expect(answer).toEqual({ id: 3, result: { decision: "accept" } });
     fake.endTurn();
   });
 
-  test("[S3-73] the older request for a patch is asked with whole diffs", async () => {
+  test("[S3-73] requests approval of the older patch request with complete diffs", async () => {
     const fake = new FakeCodex();
     const { turn } = await running(fake);
     const fileChanges = { "/workspace/a": { type: "add", content: "x\n" } };
     const params = { conversationId: "thread-1", callId: "p", fileChanges, reason: null, grantRoot: null };
-    fake.say({ id: 3, method: "applyPatchApproval", params });
-    expect(await fake.told(({ id, method }) => id === 3 && method === undefined)).toEqual({
+    fake.send({ id: 3, method: "applyPatchApproval", params });
+    expect(await fake.received(({ id, method }) => id === 3 && method === undefined)).toEqual({
       id: 3,
       result: { decision: "approved" },
     });
@@ -201,10 +210,14 @@ describe("what Codex asks", () => {
     fake.endTurn();
   });
 
-  test("a command is asked about as the user would type it", async () => {
+  test("requests approval of the command without its shell wrapper", async () => {
     const fake = new FakeCodex();
     const { turn } = await running(fake);
-    fake.say({ id: 3, method: "item/commandExecution/requestApproval", params: { ...PLACE, ...command } });
+    fake.send({
+      id: 3,
+      method: "item/commandExecution/requestApproval",
+      params: { ...TURN_IDS, ...command },
+    });
     expect(await turn.firstAction()).toEqual({
       kind: "command",
       itemId: "c",
@@ -214,13 +227,13 @@ describe("what Codex asks", () => {
     fake.endTurn();
   });
 
-  test("a command that is to leave the sandbox is declined without asking where the policy confines it", async () => {
+  test("declines a command outside of the sandbox without asking", async () => {
     const fake = new FakeCodex();
     const confined: ThreadSettings = { ...SETTINGS, sandboxPolicy: { type: "workspaceWrite" } };
     const { turn } = await running(fake, undefined, confined);
-    const params = { ...PLACE, ...command, reason: "I need the network." };
-    fake.say({ id: 3, method: "item/commandExecution/requestApproval", params });
-    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    const params = { ...TURN_IDS, ...command, reason: "I need the network." };
+    fake.send({ id: 3, method: "item/commandExecution/requestApproval", params });
+    const answer = await fake.received(({ id, method }) => id === 3 && method === undefined);
     expect(answer).toEqual({ id: 3, result: { decision: "decline" } });
     expect(turn.actions).toEqual([]);
     expect(turn.events).toContainEqual({
@@ -231,7 +244,7 @@ describe("what Codex asks", () => {
     fake.endTurn();
   });
 
-  test("[S2-79] [S4-11] what Flint cannot do is answered with an error", async () => {
+  test("[S2-79] [S4-11] answers an unsupported request with an error", async () => {
     const unknown = await answerTo("account/chatgptAuthTokens/refresh", {});
     expect(unknown).toMatchObject({
       id: "ask-7",
@@ -239,7 +252,7 @@ describe("what Codex asks", () => {
     });
   });
 
-  test("[S2-76] a call of a client's tool is made there, and answered in the words of Codex", async () => {
+  test("[S2-76] calls a client-provided tool, and returns its result as Codex expects it", async () => {
     const fake = new FakeCodex();
     const { opened } = await fakeSession(fake, onTestFinished);
     const content = [
@@ -252,10 +265,16 @@ describe("what Codex asks", () => {
       toolResult: { success: false, content },
     });
     const outcome = opened.run(turn);
-    await fake.told(({ method }) => method === "turn/start");
-    const params = { ...PLACE, callId: "c", namespace: "house", tool: "lamp", arguments: { room: "hall" } };
-    fake.say({ id: 3, method: "item/tool/call", params });
-    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    await fake.received(({ method }) => method === "turn/start");
+    const params = {
+      ...TURN_IDS,
+      callId: "c",
+      namespace: "house",
+      tool: "lamp",
+      arguments: { room: "hall" },
+    };
+    fake.send({ id: 3, method: "item/tool/call", params });
+    const answer = await fake.received(({ id, method }) => id === 3 && method === undefined);
     expect(answer.result).toEqual({
       success: false,
       contentItems: [
@@ -268,12 +287,12 @@ describe("what Codex asks", () => {
     await outcome;
   });
 
-  test("[S4-11] a question to the user is asked and answered by the ids of its parts", async () => {
+  test("[S4-11] asks the user's input by question id, and returns the answers", async () => {
     const fake = new FakeCodex();
     const { opened } = await fakeSession(fake, onTestFinished);
     const turn = new RecordingTurn({ text: "go", settings: SETTINGS, answers: { q: { answers: ["blue"] } } });
     const outcome = opened.run(turn);
-    await fake.told(({ method }) => method === "turn/start");
+    await fake.received(({ method }) => method === "turn/start");
     const options = [{ label: "red", description: "Warm." }];
     const question = {
       id: "q",
@@ -283,9 +302,9 @@ describe("what Codex asks", () => {
       isSecret: true,
       options,
     };
-    const params = { ...PLACE, itemId: "ask", questions: [question], isBlocking: true };
-    fake.say({ id: 3, method: "item/tool/requestUserInput", params });
-    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    const params = { ...TURN_IDS, itemId: "ask", questions: [question], isBlocking: true };
+    fake.send({ id: 3, method: "item/tool/requestUserInput", params });
+    const answer = await fake.received(({ id, method }) => id === 3 && method === undefined);
     expect(answer.result).toEqual({ answers: { q: { answers: ["blue"] } } });
     expect(turn.questions).toEqual([
       [{ id: "q", header: "Colour", question: "Which?", options, secret: true }],
@@ -294,13 +313,13 @@ describe("what Codex asks", () => {
     await outcome;
   });
 
-  test("a form of an MCP server is asked as questions, and filled in with the answers", async () => {
+  test("asks the form of an MCP server as questions, and accepts with the answers", async () => {
     const fake = new FakeCodex();
     const { opened } = await fakeSession(fake, onTestFinished);
     const answers = { colour: { answers: ["Red"] }, count: { answers: ["3"] } };
     const turn = new RecordingTurn({ text: "go", settings: SETTINGS, answers });
     const outcome = opened.run(turn);
-    await fake.told(({ method }) => method === "turn/start");
+    await fake.received(({ method }) => method === "turn/start");
     const requestedSchema = {
       type: "object",
       properties: {
@@ -311,15 +330,15 @@ describe("what Codex asks", () => {
       required: ["colour", "count"],
     };
     const params = {
-      ...PLACE,
+      ...TURN_IDS,
       serverName: "lamps",
       mode: "form",
       message: "Which lamp?",
       requestedSchema,
       _meta: null,
     };
-    fake.say({ id: 3, method: "mcpServer/elicitation/request", params });
-    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    fake.send({ id: 3, method: "mcpServer/elicitation/request", params });
+    const answer = await fake.received(({ id, method }) => id === 3 && method === undefined);
     expect(answer.result).toEqual({ action: "accept", content: { colour: "red", count: 3 }, _meta: null });
     expect(turn.questions[0]).toMatchObject([
       { id: "colour", header: "Colour", options: [{ label: "Red" }] },

@@ -23,13 +23,13 @@ import { changesOf, type TranslateState } from "./translate.ts";
 type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;
 
 /** The turn in which Codex asks, and the state of its items. */
-export interface AskContext {
+export interface RequestContext {
   readonly turn: TurnContext;
   state(): TranslateState;
 }
 
 /** Answers a request of Codex during a turn with the decision of the policy or of the user. */
-export async function answerCall(call: CodexServerCall, context: AskContext): Promise<object> {
+export async function answerServerRequest(call: CodexServerCall, context: RequestContext): Promise<object> {
   switch (call.method) {
     case "item/commandExecution/requestApproval":
       return {
@@ -64,7 +64,7 @@ export async function answerCall(call: CodexServerCall, context: AskContext): Pr
 
 async function approveCommand(
   params: Params<"item/commandExecution/requestApproval">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<Decision> {
   const itemId = itemIdOf(params.itemId);
   if (leavesSandbox(params) && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, params);
@@ -105,7 +105,7 @@ function declined(
 
 function approveFiles(
   { itemId, reason, grantRoot }: Params<"item/fileChange/requestApproval">,
-  { turn, state }: AskContext,
+  { turn, state }: RequestContext,
 ): Promise<Decision> | Decision {
   if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
   const changes = changesOf(state(), itemId);
@@ -115,7 +115,7 @@ function approveFiles(
 /** Grants the permissions or none: in a sandbox, the sandbox policy is the limit. */
 async function approvePermissions(
   { itemId, permissions, reason }: Params<"item/permissions/requestApproval">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<CodexServerResult<"item/permissions/requestApproval">> {
   const nothing = { permissions: {}, scope: "turn" } as const;
   if (!isUnconfined(turn.settings.sandboxPolicy)) {
@@ -133,7 +133,7 @@ async function approvePermissions(
 
 async function askUser(
   { itemId, questions }: Params<"item/tool/requestUserInput">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<CodexServerResult<"item/tool/requestUserInput">> {
   const asked = questions.map(
     ({ id, header, question, isSecret, options }): UserQuestion => ({
@@ -149,7 +149,7 @@ async function askUser(
 
 async function callTool(
   { callId, tool, namespace, arguments: given }: Params<"item/tool/call">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<CodexServerResult<"item/tool/call">> {
   const call = { itemId: itemIdOf(callId), tool, namespace: namespace ?? undefined, arguments: given };
   return dynamicToolResult(await turn.callTool(call));
@@ -158,7 +158,7 @@ async function callTool(
 /** Either a request to approve the call of an MCP tool, or an elicitation of the server itself. */
 async function elicit(
   params: Params<"mcpServer/elicitation/request">,
-  { turn, state }: AskContext,
+  { turn, state }: RequestContext,
 ): Promise<CodexServerResult<"mcpServer/elicitation/request">> {
   const { serverName: server, message = "", _meta: meta } = params;
   const call = openCall(state(), server, Reflect.get(Object(meta), "tool_params"));
@@ -198,7 +198,7 @@ function openCall(
 
 function approveOlderCommand(
   { callId, command, cwd, reason }: Params<"execCommandApproval">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<Decision> | Decision {
   const line = command.map(shellQuote).join(" ");
   if (typeof reason === "string" && !isUnconfined(turn.settings.sandboxPolicy))
@@ -214,7 +214,7 @@ function approveOlderCommand(
 
 function approveOlderPatch(
   { callId, fileChanges, reason, grantRoot }: Params<"applyPatchApproval">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<Decision> | Decision {
   if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
   const changes = Object.entries(fileChanges).map(
@@ -226,7 +226,7 @@ function approveOlderPatch(
 
 function approveSkill(
   { itemId, skillName }: Params<"skill/requestApproval">,
-  { turn }: AskContext,
+  { turn }: RequestContext,
 ): Promise<Decision> {
   return turn.approve({
     kind: "tool",
@@ -237,7 +237,7 @@ function approveSkill(
 }
 
 /** The execpolicy amendment that Codex proposes. In a sandbox it could not store one, and may not have one. */
-function proposedAmendment(params: object, { turn }: AskContext): readonly string[] | undefined {
+function proposedAmendment(params: object, { turn }: RequestContext): readonly string[] | undefined {
   if (!isUnconfined(turn.settings.sandboxPolicy)) return undefined;
   const proposed: unknown =
     Reflect.get(params, "proposedExecpolicyAmendment") ??
@@ -263,8 +263,8 @@ function dynamicToolResult({ success, content }: ToolCallResult): CodexServerRes
 export const AMENDMENT = "codex/execpolicyAmendment";
 
 /**
- * The decision about a command. Codex keeps an approval for the session for the very same command; Flint keeps one for
- * always itself, is asked again, and so can revoke it. A rule of Codex applies in all folders, outside of Flint too, and
+ * The decision about a command. Codex remembers an approval for the session for the very same command; Flint remembers one
+ * for always itself, is asked again, and so can revoke it. A rule of Codex applies in all folders, outside of Flint too, and
  * without any sandbox of Codex, so it is only made of what Codex proposed, and only on explicit request.
  */
 export function commandDecision(decision: Decision, proposed?: readonly string[]): CodexCommandDecision {
@@ -274,7 +274,7 @@ export function commandDecision(decision: Decision, proposed?: readonly string[]
   return decision.scope === "session" && decision.rule === undefined ? "acceptForSession" : "accept";
 }
 
-/** The decision about a file change. Codex would keep an approval for the session for any change of these files. */
+/** The decision about a file change. Codex would remember an approval for the session for any change of these files. */
 export function fileDecision(decision: Decision): CodexFileDecision {
   return decision.outcome === "allow" ? "accept" : refusal(decision);
 }

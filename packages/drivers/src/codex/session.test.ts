@@ -5,14 +5,14 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
 import { lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { seenScript } from "../testing/visible-script.ts";
-import { code, codexBench, codexProcesses, contextOf, run } from "./testing/codex-fixture.ts";
+import { visibleScript } from "../testing/visible-script.ts";
+import { code, codexFixture, codexProcesses, contextOf, run } from "./testing/codex-fixture.ts";
 
 const real = needs("codex");
 
 describe("[S0-103, S4-7, S4-48] the process", () => {
   real("one serves all threads and ends a while after the last one", async () => {
-    const { open, settings } = await codexBench();
+    const { open, settings } = await codexFixture();
     const [first, second] = [await open(), await open()];
     const [left, right] = await Promise.all([
       run(first, { text: "hello", settings }),
@@ -33,9 +33,9 @@ describe("[S0-103, S4-7, S4-48] the process", () => {
   });
 });
 
-describe("the sandbox, seen by what happens", () => {
+describe("the sandbox", () => {
   real("a thread that may only read writes nothing, by no tool", async () => {
-    const { open, settings, cwd } = await codexBench();
+    const { open, settings, cwd } = await codexFixture();
     const session = await open();
     const readOnly: ThreadSettings = {
       ...settings,
@@ -48,7 +48,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("a thread that may write its workspace writes there and for itself, and nowhere else", async () => {
-    const { open, settings, cwd, outside } = await codexBench();
+    const { open, settings, cwd, outside } = await codexFixture();
     const session = await open();
     const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
     const commands = [
@@ -70,7 +70,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("a command that asks to leave it is declined, whoever would say yes", async () => {
-    const { open, settings, outside } = await codexBench(
+    const { open, settings, outside } = await codexFixture(
       code(
         `tools.exec_command({cmd: "touch ../made", sandbox_permissions: "require_escalated", justification: "I want to."})`,
       ),
@@ -82,7 +82,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("where nothing can confine it, Codex is not started without a wall", async () => {
-    const { open, settings, cwd } = await codexBench();
+    const { open, settings, cwd } = await codexFixture();
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [] });
     const failed = run(await open({ sandbox }), { text: "run `touch made`", settings });
     await expect(failed).rejects.toThrow(/workspace-write \(workspaceWrite\) cannot be enforced here/);
@@ -91,7 +91,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("a workspace has no say over Codex, and is not written down as trusted", async () => {
-    const { open, settings, cwd, stateFolder } = await codexBench();
+    const { open, settings, cwd, stateFolder } = await codexFixture();
     await mkdir(`${cwd}/.codex`);
     await mkdir(`${cwd}/.git`);
     const server = `[mcp_servers.evil]\ncommand = "touch"\nargs = ["${cwd}/started"]\n`;
@@ -104,14 +104,14 @@ describe("the sandbox, seen by what happens", () => {
   });
 });
 
-describe("what Codex asks", () => {
+describe("server requests", () => {
   const lamps = async (): Promise<McpServerConfig> => ({
     ...{ type: "stdio", name: "lamps", command: process.execPath, env: {} },
-    args: [await seenScript(new URL("./testing/lamp-server.mjs", import.meta.url))],
+    args: [await visibleScript(new URL("./testing/lamp-server.mjs", import.meta.url))],
   });
 
   real("a tool of an MCP server that the user configured is asked about, called and told", async () => {
-    const { open, settings, driver } = await codexBench(code(`tools.mcp__lamps__light({room: "hall"})`));
+    const { open, settings, driver } = await codexFixture(code(`tools.mcp__lamps__light({room: "hall"})`));
     const session = await open({ mcpServers: [await lamps()] });
     const { turn } = await run(session, { text: "go", settings });
     const call = { tool: "light", server: "lamps", arguments: { room: "hall" } };
@@ -127,7 +127,10 @@ describe("what Codex asks", () => {
     "[S2-76] a tool that a client offers is called there, and what came of it is told to the model",
     async () => {
       const lit = `text(JSON.stringify([await tools.lamp({room: "hall"}), await tools.house__door({open: true})]))`;
-      const { open, settings, model } = await codexBench([[{ call: "exec", raw: lit }], [{ text: "Done." }]]);
+      const { open, settings, model } = await codexFixture([
+        [{ call: "exec", raw: lit }],
+        [{ text: "Done." }],
+      ]);
       const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object", properties: {} } };
       const door = { ...lamp, name: "door", namespace: "house" };
       const session = await open({ clientTools: [lamp, door] });
@@ -149,7 +152,7 @@ describe("what Codex asks", () => {
   );
 
   real("a question to the user has its answer", async () => {
-    const { open, settings } = await codexBench();
+    const { open, settings } = await codexFixture();
     const plan: ThreadSettings = { ...settings, config: { collaboration_mode: "plan" } };
     const answers = { answer: { answers: ["blue"] } };
     const { turn } = await run(await open(), {
@@ -166,7 +169,7 @@ describe("what Codex asks", () => {
 
 describe("other turns", () => {
   real("a review can be stopped", async () => {
-    const { open, settings } = await codexBench([
+    const { open, settings } = await codexFixture([
       [{ repeat: "word ", times: 100_000 }],
       [{ text: "Hello." }],
     ]);
@@ -183,7 +186,7 @@ describe("other turns", () => {
   });
 
   real("a review tells what it found, and a compaction that it happened", async () => {
-    const { open, settings } = await codexBench([
+    const { open, settings } = await codexFixture([
       [{ text: "Hello." }],
       [
         {
@@ -207,7 +210,7 @@ describe("other turns", () => {
 });
 
 real("models, their efforts and the account are told by Codex itself, once", async () => {
-  const { driver, open } = await codexBench();
+  const { driver, open } = await codexFixture();
   await open();
   const models = await driver.models();
   expect(models[0]).toMatchObject({ id: "codex/default", isDefault: true });

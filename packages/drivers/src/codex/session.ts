@@ -19,7 +19,7 @@ export interface CodexSessionOptions extends CodexThreadOptions {
   closed(session: CodexSession): void;
 }
 
-/** How many warnings that come between turns are kept for the next one. */
+/** How many warnings between turns are buffered for the next one. */
 const MAX_WARNINGS = 20;
 
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };

@@ -18,7 +18,7 @@ const MODEL: CodexModel = {
   ...{ defaultReasoningEffort: "low", supportsPersonality: true },
 };
 
-test("each policy means one sandbox of Codex, and never a wider one", () => {
+test("maps each policy to a sandbox of Codex that is not wider", () => {
   expect(commandSandbox({ type: "readOnly" }, "/t")).toEqual({ type: "readOnly", networkAccess: false });
   expect(commandSandbox({ type: "workspaceWrite", writableRoots: ["/x"] }, "/t")).toEqual({
     ...{ type: "workspaceWrite", writableRoots: ["/x", "/t"], networkAccess: false },
@@ -31,7 +31,7 @@ test("each policy means one sandbox of Codex, and never a wider one", () => {
   expect(commandSandbox({ type: "dangerFullAccess" }, "/t")).toEqual({ type: "dangerFullAccess" });
 });
 
-test("Codex asks about everything, whoever answers: Flint's rules hold for those too who are never asked", () => {
+test("makes Codex request every approval, also under never, so that Flint's rules apply", () => {
   const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) => [
     threadParams({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,
     turnParams({ ...SETTINGS, approvalPolicy }, "/t", "m").approvalPolicy,
@@ -39,7 +39,7 @@ test("Codex asks about everything, whoever answers: Flint's rules hold for those
   expect(asked.flat()).toEqual(Array.from({ length: 6 }, () => "untrusted"));
 });
 
-test("a thread begins read-only, with no folder trusted, and with the user's MCP servers", () => {
+test("starts a thread read-only, with no trusted folder and with the user's MCP servers", () => {
   const servers = [
     { type: "stdio", name: "s", command: "c", args: ["1"], env: { K: "v" } },
     { type: "http", name: "h", url: "http://x", headers: { A: "b" } },
@@ -57,7 +57,7 @@ test("a thread begins read-only, with no folder trusted, and with the user's MCP
   });
 });
 
-test("a turn has the selectors that were chosen, and the model of the thread if none was", () => {
+test("gives a turn the chosen selectors, and the model of the thread if none was chosen", () => {
   const config = { reasoning_effort: "ultra", personality: "default", collaboration_mode: "plan" };
   expect(turnParams({ ...SETTINGS, config }, "/t", "m")).toMatchObject({
     model: "m",
@@ -71,7 +71,7 @@ test("a turn has the selectors that were chosen, and the model of the thread if 
   expect(plain).not.toHaveProperty("collaborationMode");
 });
 
-test("pictures, skills and files are told with whole paths", () => {
+test("sends images, skills and mentions with absolute paths", () => {
   const input = inputOf(
     [
       { type: "localImage", path: "x.png" },
@@ -91,7 +91,7 @@ test("pictures, skills and files are told with whole paths", () => {
   ]);
 });
 
-test("[S0-76] the efforts are the model's own; a personality is offered by models that know it", () => {
+test("[S0-76] offers the model's own efforts, and a personality if the model supports it", () => {
   const options = selectorsOf("codex/m", [MODEL], { reasoning_effort: "ultra", personality: "no such" });
   const shown = options.map(({ id, value, options: choices }) => [
     id,
@@ -107,7 +107,7 @@ test("[S0-76] the efforts are the model's own; a personality is offered by model
   expect(selectorsOf("codex/default", [MODEL], {})[0]?.value).toBe("low");
 });
 
-test("[S2-27] the list begins with what Codex would choose itself, and leaves out hidden models", () => {
+test("[S2-27] lists Codex's own choice first, without hidden models", () => {
   const models = modelRows([MODEL, { ...MODEL, model: "h", hidden: true }]);
   expect(models.map(({ id, isDefault }) => [id, isDefault])).toEqual([
     ["codex/default", true],

@@ -141,7 +141,7 @@ function absolute(path: string, cwd: string): string {
   return isAbsolute(path) ? path : resolve(cwd, path);
 }
 
-/** The client-provided tools as a parameter of `thread/start`; Codex keeps them with the thread. */
+/** The client-provided tools as a parameter of `thread/start`; Codex stores them with the thread. */
 export function dynamicTools(tools: readonly ClientTool[]): { readonly dynamicTools?: CodexDynamicTool[] } {
   if (tools.length === 0) return {};
   const namespaces = new Map<string, ClientTool[]>();

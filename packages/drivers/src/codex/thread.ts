@@ -164,7 +164,7 @@ export class CodexThread {
       (thrown: unknown) => {
         if (!server.isRunning) throw thrown;
         const reason = thrown instanceof Error ? thrown.message : String(thrown);
-        const message = `Codex could not continue from a copy of its thread, so it gets a summary of the thread instead. It said: ${reason}`;
+        const message = `Codex could not continue from a copy of its thread, so it gets a summary of the thread instead. Its error: ${reason}`;
         turn.emit({ type: "extension", method: "codex/forkFailed", params: { message } });
         return undefined;
       },
@@ -196,7 +196,7 @@ export class Handoff {
     this.#spec = spec;
   }
 
-  /** Codex begins with a copy of a thread, which has what was said there. */
+  /** Codex begins with a copy of a thread, which includes its conversation. */
   copied(): void {
     this.#isCopy = true;
   }

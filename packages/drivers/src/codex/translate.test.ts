@@ -45,7 +45,7 @@ function kindOf(name: string): TurnKind {
   return name === "review" || name === "compact" ? name : "prompt";
 }
 
-describe("what Codex 0.166.0 sent is told in Flint's words", () => {
+describe("recorded from Codex 0.166.0", () => {
   test.each([
     ["text", "[S3-65] [S3-66] [S3-68] [S4-18] thinking and an answer, in pieces and whole"],
     ["command", "[S3-67] [S3-75] [S3-76] [S4-19] a command, its output and its exit code"],
@@ -79,14 +79,14 @@ function told(...notifications: readonly (readonly [string, object])[]): Transla
   return translate(read, adoptTurn(beginTurn("/workspace", "prompt", 0), "turn"));
 }
 
-test("[S2-45] a model that is replaced is told with both names and the reason", () => {
+test("[S2-45] reports a rerouted model with both names and the reason", () => {
   const rerouted = { fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" };
   expect(told(["model/rerouted", rerouted]).events).toEqual([
     { type: "model/rerouted", fromModel: "codex/a", toModel: "codex/b", reason: "highRiskCyberActivity" },
   ]);
 });
 
-test("[S2-46] [S2-47] notices about what is deprecated or has no effect are passed on", () => {
+test("[S2-46] [S2-47] passes deprecation notices and config warnings on", () => {
   const notice = { summary: "Old key.", details: null };
   const extension = (method: string) => ({
     type: "extension",
@@ -99,12 +99,12 @@ test("[S2-46] [S2-47] notices about what is deprecated or has no effect are pass
   ]);
 });
 
-test("[S3-64] that a thread began is understood and changes nothing", () => {
+test("[S3-64] ignores thread/started", () => {
   const thread = { id: "thread", preview: "", cwd: "/workspace", turns: [] };
   expect(told(["thread/started", { thread }]).events).toEqual([]);
 });
 
-test("a plan and the progress of an MCP tool are told", () => {
+test("emits plan updates and the progress of an MCP tool", () => {
   const plan = [
     { step: "look", status: "completed" },
     { step: "do", status: "inProgress" },
@@ -124,7 +124,7 @@ test("a plan and the progress of an MCP tool are told", () => {
   ]);
 });
 
-test("an item of an unknown type is kept as it is, under the name of its agent", () => {
+test("passes an unknown item on as it is, with its type prefixed", () => {
   const item = { type: "imageView", id: "an id/with odd letters", path: "/x.png" };
   const { events } = told(["item/started", { item }], ["item/completed", { item }]);
   expect(events).toHaveLength(2);
@@ -135,7 +135,7 @@ test("an item of an unknown type is kept as it is, under the name of its agent",
   expect(lifecycleFaults(events, true)).toEqual([]);
 });
 
-test("[S3-69] a turn that ends without items keeps those that were told before", () => {
+test("[S3-69] keeps the items of a turn that ends without a list of them", () => {
   const item = { type: "agentMessage", id: "m", text: "Yes." };
   const turn = { id: "turn", status: "completed", items: [] };
   const { events, outcome } = told(
@@ -147,7 +147,7 @@ test("[S3-69] a turn that ends without items keeps those that were told before",
   expect(outcome).toEqual({ status: "completed" });
 });
 
-test("[S3-71] what belongs to another turn, or comes before the turn began, is not told", () => {
+test("[S3-71] ignores notifications of another turn, and those before the turn began", () => {
   const item = { type: "agentMessage", id: "m", text: "late" };
   expect(told(["item/completed", { turnId: "earlier", item }]).events).toEqual([]);
   const read = readCodexNotification("item/completed", { ...place, item });
@@ -155,7 +155,7 @@ test("[S3-71] what belongs to another turn, or comes before the turn began, is n
   expect(step(beginTurn("/", "prompt", 0), read)[1]).toEqual([]);
 });
 
-test("a compaction is known by what it says when it begins", () => {
+test("takes the id of a compaction from turn/started", () => {
   const turn = { id: "c", status: "inProgress", items: [] };
   const read = readCodexNotification("turn/started", { threadId: "thread", turn });
   if (read === undefined) throw new Error("not understood");
@@ -163,7 +163,7 @@ test("a compaction is known by what it says when it begins", () => {
   expect(step(beginTurn("/", "prompt", 0), read)[0].turnId).toBeUndefined();
 });
 
-test("the same sum of tokens told twice is counted once, in buckets that do not overlap", () => {
+test("counts a repeated token total once, in disjoint buckets", () => {
   const tokens = {
     totalTokens: 130,
     inputTokens: 100,
@@ -184,7 +184,7 @@ test("the same sum of tokens told twice is counted once, in buckets that do not 
   expect(told(usage, usage).events).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
 });
 
-test("[S4-26] a failed turn says why in words, and with the status of the answer", () => {
+test("[S4-26] fails a turn with the message and the HTTP status", () => {
   const message = JSON.stringify({ error: { message: "No such model." } });
   const error = { message, codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 503 } } };
   const turn = { id: "turn", status: "failed", items: [], error };
@@ -194,7 +194,7 @@ test("[S4-26] a failed turn says why in words, and with the status of the answer
   });
 });
 
-test("an error told before the end is the reason if the end has none", () => {
+test("uses an earlier error if the end of the turn has none", () => {
   const error = { message: "Too long.", codexErrorInfo: "contextWindowExceeded" };
   const turn = { id: "turn", status: "failed", items: [], error: null };
   const { outcome, events } = told(["error", { error, willRetry: false }], ["turn/completed", { turn }]);
@@ -205,7 +205,7 @@ test("an error told before the end is the reason if the end has none", () => {
   });
 });
 
-test("output that the end does not repeat is kept", () => {
+test("keeps streamed output that the completed item omits", () => {
   const item = { type: "commandExecution", id: "c", command: "ls", cwd: "/workspace", status: "inProgress" };
   const { events } = told(
     ["item/started", { item }],
@@ -215,7 +215,7 @@ test("output that the end does not repeat is kept", () => {
   expect(events.at(-1)).toMatchObject({ item: { aggregatedOutput: "a\n", exitCode: 0 } });
 });
 
-test("a patch that is still being written can be asked about as it is by then", () => {
+test("requests approval of a patch as far as it is written", () => {
   const item = { type: "fileChange", id: "f", status: "inProgress", changes: [] };
   const changes = [{ path: "/workspace/a.txt", kind: { type: "add" }, diff: "a" }];
   const { state } = told(

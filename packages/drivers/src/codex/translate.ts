@@ -22,7 +22,7 @@ export interface TranslateState {
   readonly turnId: string | undefined;
   /** The items that have started and not ended, with what was streamed of them so far. */
   readonly open: ReadonlyMap<string, ThreadItem>;
-  /** The tokens of the whole thread as last reported: the same total again is no further usage. */
+  /** The tokens of the whole thread as last reported: the same total again is not further usage. */
   readonly totalTokens: number;
   /** Why the turn fails, as reported before its end. */
   readonly failure: TurnError | undefined;
@@ -125,7 +125,7 @@ function statelessEvents(
     case "account/rateLimits/updated":
     case "mcpServer/startupStatus/updated":
       return [{ type: "extension", method: `codex/${method}`, params: { ...params } }];
-    // The session or the server handles these, or the thread of Flint says the same.
+    // These are handled by the session and the server, or repeat what Flint does itself.
     case "thread/started":
     case "thread/status/changed":
     case "thread/closed":
@@ -212,11 +212,11 @@ function onItemCompleted(state: TranslateState, params: Params<"item/completed">
 
 /** Keeps what was streamed where the completed item does not repeat it. */
 function withStreamed(final: ThreadItem, known: ThreadItem): ThreadItem {
-  const kept = STREAMED_FIELDS.flatMap((field): [string, unknown][] => {
+  const streamedFields = STREAMED_FIELDS.flatMap((field): [string, unknown][] => {
     const streamed: unknown = Reflect.get(known, field);
     return Reflect.has(final, field) || streamed === undefined ? [] : [[field, streamed]];
   });
-  return kept.length === 0 ? final : { ...final, ...Object.fromEntries(kept) };
+  return streamedFields.length === 0 ? final : { ...final, ...Object.fromEntries(streamedFields) };
 }
 
 const STREAMED_FIELDS = ["aggregatedOutput", "summary", "content"] as const;

@@ -2,7 +2,7 @@ import { type Clock, stoppableTurn, type TurnContext, type TurnOutcome } from "@
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
 import type { CodexServer, CodexTiming } from "./process/server.ts";
-import { answerCall } from "./server-requests.ts";
+import { answerServerRequest } from "./server-requests.ts";
 import { inputOf } from "./settings.ts";
 import { adoptTurn, beginTurn, type Step, step, type TranslateState } from "./translate.ts";
 
@@ -95,7 +95,7 @@ export class CodexTurn {
     // Earlier notifications are handled first, and one of them may be the end.
     await this.#turnId;
     if (this.#hasEnded) throw new Error("No turn runs in this thread.");
-    return answerCall(call, { turn: this.#turn, state: () => this.#state });
+    return answerServerRequest(call, { turn: this.#turn, state: () => this.#state });
   }
 
   /** Adds input. False if the turn takes no more. */

@@ -6,7 +6,7 @@ import { CodexDriver } from "./driver.ts";
 import { UNSANDBOXED } from "./process/launch.ts";
 import { CODEX_TIMING, CodexServer } from "./process/server.ts";
 import { contextOf } from "./testing/codex-fixture.ts";
-import { FakeCodex, fakeSession, PLACE, SETTINGS } from "./testing/fake-codex.ts";
+import { FakeCodex, fakeSession, SETTINGS, TURN_IDS } from "./testing/fake-codex.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex) {
@@ -14,12 +14,12 @@ async function running(fake: FakeCodex) {
   const turn = new RecordingTurn({ text: "go", settings: SETTINGS });
   const outcome = opened.run(turn);
   outcome.catch(() => undefined);
-  await fake.told(({ method }) => method === "turn/start");
+  await fake.received(({ method }) => method === "turn/start");
   return { opened, driver, turn, outcome };
 }
 
-describe("what Codex is told", () => {
-  test("[S3-60] [S3-61] [S4-9] lines have no header, and hello is followed by `initialized`", async () => {
+describe("messages to Codex", () => {
+  test("[S3-60] [S3-61] [S4-9] sends lines without a JSON-RPC header, and `initialized` after `initialize`", async () => {
     const fake = new FakeCodex();
     const { outcome } = await running(fake);
     fake.endTurn();
@@ -38,14 +38,14 @@ describe("what Codex is told", () => {
     expect(fake.lines.join("")).not.toContain("jsonrpc");
   });
 
-  test("[S3-62] [S3-63] a thread begins without a model, and a turn has its input and policies", async () => {
+  test("[S3-62] [S3-63] starts a thread without a model, and a turn with its input and policies", async () => {
     const fake = new FakeCodex();
     const { outcome } = await running(fake);
     fake.endTurn();
     await outcome;
-    const start = await fake.told(({ method }) => method === "thread/start");
+    const start = await fake.received(({ method }) => method === "thread/start");
     expect(start.params).toMatchObject({ model: null, cwd: "/workspace", approvalPolicy: "untrusted" });
-    const turn = await fake.told(({ method }) => method === "turn/start");
+    const turn = await fake.received(({ method }) => method === "turn/start");
     expect(turn.params).toMatchObject({
       threadId: "thread-1",
       input: [{ type: "text", text: "go", text_elements: [] }],
@@ -55,14 +55,14 @@ describe("what Codex is told", () => {
     });
   });
 
-  test("what other agents did is told before the first prompt, and once", async () => {
+  test("sends the handoff summary once, before the first prompt", async () => {
     const fake = new FakeCodex();
     const { opened } = await fakeSession(fake, onTestFinished, {
       spec: { handoffSummary: async () => "User: paint it red" },
     });
     for (const text of ["go", "on"]) {
       const outcome = opened.run(new RecordingTurn({ text, settings: SETTINGS }));
-      await fake.told(
+      await fake.received(
         ({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(`"${text}"`),
       );
       fake.endTurn();
@@ -75,7 +75,7 @@ describe("what Codex is told", () => {
   });
 });
 
-test("[S0-103] [S4-7] [S4-48] one process serves all threads, each by the id that Codex gave it", async () => {
+test("[S0-103] [S4-7] [S4-48] serves all threads with one process, each by the id from Codex", async () => {
   const fake = new FakeCodex();
   const { driver, opened } = await fakeSession(fake, onTestFinished);
   const spec = { settings: SETTINGS, nativeId: "thread-1", sandbox: fake, mcpServers: [] };
@@ -91,7 +91,9 @@ test("[S0-103] [S4-7] [S4-48] one process serves all threads, each by the id tha
   ] as const) {
     const turn = new RecordingTurn({ text, settings: SETTINGS });
     const outcome = each.run(turn);
-    await fake.told(({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(text));
+    await fake.received(
+      ({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(text),
+    );
     fake.endTurn();
     expect(await outcome).toEqual({ status: "completed" });
     expect(turn.events).toContainEqual({ type: "session", nativeId: "thread-1" });
@@ -103,20 +105,20 @@ test("[S0-103] [S4-7] [S4-48] one process serves all threads, each by the id tha
   await other.close();
 });
 
-describe("the order of things", () => {
-  test("[S3-70] what comes with the answer to the start is not lost", async () => {
+describe("the order of messages", () => {
+  test("[S3-70] handles notifications that come together with the response to the start", async () => {
     const fake = new FakeCodex();
     fake.answers.delete("turn/start");
     const { outcome, turn } = await running(fake);
-    const { id } = await fake.told(({ method }) => method === "turn/start");
+    const { id } = await fake.received(({ method }) => method === "turn/start");
     const item = { type: "agentMessage", id: "m", text: "At once." };
-    fake.say(
+    fake.send(
       { id: id ?? null, result: { turn: { id: "turn-1", status: "inProgress", items: [] } } },
       {
         method: "turn/started",
         params: { threadId: "thread-1", turn: { id: "turn-1", status: "inProgress", items: [] } },
       },
-      { method: "item/completed", params: { ...PLACE, item } },
+      { method: "item/completed", params: { ...TURN_IDS, item } },
     );
     fake.endTurn();
     expect(await outcome).toEqual({ status: "completed" });
@@ -124,22 +126,22 @@ describe("the order of things", () => {
   });
 });
 
-describe("a Codex that does not behave", () => {
-  test("[S4-26] its death fails the turn once, with its last words, and the next turn takes the thread up", async () => {
+describe("a misbehaving Codex", () => {
+  test("[S4-26] fails the turn once with the last output of the process, and resumes the thread in the next", async () => {
     const fake = new FakeCodex();
     const { opened, outcome } = await running(fake);
-    fake.die(9, "thread 'main' panicked\n");
+    fake.exit(9, "thread 'main' panicked\n");
     expect(await outcome).toEqual({
       status: "failed",
       error: {
-        message: "Codex ended with exit code 9. It last said:\nthread 'main' panicked",
+        message: "Codex ended with exit code 9. Its last output:\nthread 'main' panicked",
         errorInfo: "AgentFailed",
       },
     });
     const next = opened.run(new RecordingTurn({ text: "again", settings: SETTINGS }));
-    const resumed = await fake.told(({ method }) => method === "thread/resume");
+    const resumed = await fake.received(({ method }) => method === "thread/resume");
     expect(resumed.params).toMatchObject({ threadId: "thread-1", excludeTurns: true });
-    await fake.told(
+    await fake.received(
       ({ method, params }) => method === "turn/start" && JSON.stringify(params).includes("again"),
     );
     fake.endTurn();
@@ -147,7 +149,7 @@ describe("a Codex that does not behave", () => {
     expect(fake.starts).toHaveLength(2);
   });
 
-  test("a program that never answers fails the turn in time", async () => {
+  test("fails the turn of a program that never answers in time", async () => {
     const fake = new FakeCodex();
     fake.answers.clear();
     const { opened } = await fakeSession(fake, onTestFinished, { timing: { start: 50 } });
@@ -155,7 +157,7 @@ describe("a Codex that does not behave", () => {
     await expect(failed).rejects.toThrow("Codex did not answer initialize in time.");
   });
 
-  test("a turn that does not stop is stopped with its process", async () => {
+  test("stops the process of a turn that does not stop", async () => {
     const fake = new FakeCodex();
     const { turn, outcome } = await running(fake);
     turn.stop();
@@ -165,31 +167,31 @@ describe("a Codex that does not behave", () => {
     ]);
   });
 
-  test("[S4-4] garbage between the lines does no harm", async () => {
+  test("[S4-4] ignores malformed lines", async () => {
     const fake = new FakeCodex();
     const { outcome, turn } = await running(fake);
-    fake.say("garbage", "[]", "{}", { method: "no/such", params: {} }, { id: 77, result: {} });
-    fake.say({ method: "item/started", params: { nonsense: true } });
+    fake.send("garbage", "[]", "{}", { method: "no/such", params: {} }, { id: 77, result: {} });
+    fake.send({ method: "item/started", params: { unknown: true } });
     fake.endTurn();
     expect(await outcome).toEqual({ status: "completed" });
     expect(turn.completedItems).toEqual([]);
   });
 
-  test("a question after the turn is answered with an error", async () => {
+  test("answers a request after the turn with an error", async () => {
     const fake = new FakeCodex();
     const { outcome } = await running(fake);
     fake.endTurn();
     await outcome;
-    fake.say({ id: 5, method: "item/fileChange/requestApproval", params: { ...PLACE, itemId: "f" } });
-    expect(await fake.told(({ id, method }) => id === 5 && method === undefined)).toMatchObject({
+    fake.send({ id: 5, method: "item/fileChange/requestApproval", params: { ...TURN_IDS, itemId: "f" } });
+    expect(await fake.received(({ id, method }) => id === 5 && method === undefined)).toMatchObject({
       error: { message: "No turn runs in this thread." },
     });
   });
 
-  test("a thread that Codex has lost is begun anew, with what was said in it", async () => {
+  test("starts a new thread with the history if Codex lost the old one", async () => {
     const fake = new FakeCodex();
     fake.answers.delete("thread/resume");
-    const said: Turn = {
+    const past: Turn = {
       ...{ id: "before", status: "completed" },
       items: [
         { type: "userMessage", id: "1", content: [{ type: "text", text: "paint it red" }] },
@@ -197,45 +199,45 @@ describe("a Codex that does not behave", () => {
       ],
     };
     const { opened } = await fakeSession(fake, onTestFinished, {
-      spec: { nativeId: "lost", history: async () => [said] },
+      spec: { nativeId: "lost", history: async () => [past] },
     });
     const turn = new RecordingTurn({ text: "go", settings: SETTINGS });
     const outcome = opened.run(turn);
-    const { id } = await fake.told(({ method }) => method === "thread/resume");
-    fake.say({ id: id ?? null, error: { code: -32600, message: "no rollout found for thread id lost" } });
-    const start = await fake.told(({ method }) => method === "turn/start");
+    const { id } = await fake.received(({ method }) => method === "thread/resume");
+    fake.send({ id: id ?? null, error: { code: -32600, message: "no rollout found for thread id lost" } });
+    const start = await fake.received(({ method }) => method === "turn/start");
     fake.endTurn();
     expect(await outcome).toEqual({ status: "completed" });
     expect(turn.events).toContainEqual({ type: "session", nativeId: "thread-1" });
-    const told = JSON.stringify(start.params);
-    expect(told).toContain("User: paint it red");
-    expect(told.length).toBeLessThan(4_000);
+    const sent = JSON.stringify(start.params);
+    expect(sent).toContain("User: paint it red");
+    expect(sent.length).toBeLessThan(4_000);
   });
 
-  test("a thread that Codex cannot open now fails the turn with its words", async () => {
+  test("fails the turn with the error of Codex if the thread cannot be resumed now", async () => {
     const fake = new FakeCodex();
     fake.answers.delete("thread/resume");
     const { opened } = await fakeSession(fake, onTestFinished, { spec: { nativeId: "locked" } });
     const outcome = opened.run(new RecordingTurn({ text: "go", settings: SETTINGS }));
-    const { id } = await fake.told(({ method }) => method === "thread/resume");
-    fake.say({ id: id ?? null, error: { code: -32600, message: "thread in use by another Codex client" } });
+    const { id } = await fake.received(({ method }) => method === "thread/resume");
+    fake.send({ id: id ?? null, error: { code: -32600, message: "thread in use by another Codex client" } });
     await expect(outcome).rejects.toThrow("in use by another Codex client");
   });
 });
 
-test("[S4-29] Codex gets the key that is meant for it, and says whose account it works with", async () => {
+test("[S4-29] passes Codex its key, and reports its account", async () => {
   const fake = new FakeCodex();
   const environment = { OPENAI_API_KEY: "sk-test" };
   const driver = new CodexDriver({
     ...{ program: async () => ({ command: ["codex"], environment }), version: "1", sandbox: fake },
   });
-  const told = [
+  const results = [
     { account: { type: "chatgpt", email: "a@b.c", planType: "plus" }, requiresOpenaiAuth: true },
     { account: { type: "apiKey" }, requiresOpenaiAuth: true },
     { account: null, requiresOpenaiAuth: true },
   ];
   const accounts: unknown[] = [];
-  for (const account of told) {
+  for (const account of results) {
     fake.answers.set("account/read", account);
     accounts.push(await driver.account());
   }
@@ -248,7 +250,7 @@ test("[S4-29] Codex gets the key that is meant for it, and says whose account it
   await driver.close();
 });
 
-test("messages that nobody understands are counted", async () => {
+test("counts unknown messages", async () => {
   const fake = new FakeCodex();
   const launch = {
     command: ["codex"],
@@ -259,14 +261,14 @@ test("messages that nobody understands are counted", async () => {
   const server = await CodexServer.start({
     ...{ launch, sandbox: fake, version: "1", trace: undefined, timing: CODEX_TIMING },
   });
-  fake.say("garbage", { method: "no/such" }, { id: 9, method: "no/such" });
-  await fake.told(({ id, method }) => id === 9 && method === undefined);
+  fake.send("garbage", { method: "no/such" }, { id: 9, method: "no/such" });
+  await fake.received(({ id, method }) => id === 9 && method === undefined);
   expect(server.unknownMessages).toBe(3);
   await server.close();
   expect(server.isRunning).toBe(false);
 });
 
-test("a missing program is said with the way to get it, before any turn", async () => {
+test("fails with the install command before any turn if the program is missing", async () => {
   const driver = new CodexDriver({ program: async () => undefined, version: "1" });
   expect(await driver.models()).toEqual([]);
   const fake = new FakeCodex();
@@ -275,30 +277,30 @@ test("a missing program is said with the way to get it, before any turn", async 
   await expect(failed).rejects.toThrow(/npm install -g @openai\/codex/);
 });
 
-/** Where Codex stands after a turn that ended so, as it is told. */
+/** The positions that are emitted for a turn that ended with this status. */
 async function positionsAfter(status: string, more: Partial<TurnContext> = {}) {
   const fake = new FakeCodex();
-  const turnOfReview = { id: PLACE.turnId, status: "inProgress", items: [] };
+  const turnOfReview = { id: TURN_IDS.turnId, status: "inProgress", items: [] };
   fake.answers.set("thread/settings/update", {});
-  fake.answers.set("review/start", { turn: turnOfReview, reviewThreadId: PLACE.threadId });
+  fake.answers.set("review/start", { turn: turnOfReview, reviewThreadId: TURN_IDS.threadId });
   const { opened } = await fakeSession(fake, onTestFinished);
   const turn = new RecordingTurn({ text: "go", settings: SETTINGS });
   const ended = opened.run({ ...contextOf(turn), ...more });
-  await fake.told(({ method }) => method === "turn/start" || method === "review/start");
+  await fake.received(({ method }) => method === "turn/start" || method === "review/start");
   fake.endTurn(status);
   await ended;
   return turn.events.filter(({ type }) => type === "position");
 }
 
-test("where a turn ends in Codex's own thread is told, so that a fork can begin there", async () => {
-  expect(await positionsAfter("completed")).toEqual([{ type: "position", position: PLACE.turnId }]);
+test("emits the position of a completed turn in Codex's own thread", async () => {
+  expect(await positionsAfter("completed")).toEqual([{ type: "position", position: TURN_IDS.turnId }]);
 });
 
-test.each(["interrupted", "failed"])("it is not told of a turn that was %s", async (status) => {
+test.each(["interrupted", "failed"])("emits no position for a turn that was %s", async (status) => {
   expect(await positionsAfter(status)).toEqual([]);
 });
 
-test("it is not told of a review, which Codex keeps by another name", async () => {
+test("emits no position for a review, which Codex stores under another id", async () => {
   const review = { type: "uncommittedChanges" } as const;
   expect(await positionsAfter("completed", { kind: "review", review })).toEqual([]);
 });

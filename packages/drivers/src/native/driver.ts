@@ -62,7 +62,7 @@ export class NativeDriver implements Driver {
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
     const listing = await this.#list();
     const found = findModel(model, this.#providers);
-    // Loads what the model's own server says about it.
+    // Loads what the model's own server reports about it.
     if (found?.provider.isConfigured === true) await listing.facts(found);
     const selectors = this.#selectors(model, listing);
     return selectors.map((selector) => toConfigOption(selector, model, values));

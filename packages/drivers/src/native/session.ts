@@ -33,7 +33,7 @@ import {
 
 /** How the settings of a thread apply to the agent. */
 export interface NativeChoices {
-  /** The model to run on. Throws or rejects with a FlintError that says how to get one. */
+  /** The model to run on. Throws or rejects with a FlintError that explains how to set one up. */
   modelOf(settings: ThreadSettings): Promise<Model> | Model;
   temperatureOf(settings: ThreadSettings): number;
   contextLengthOf(settings: ThreadSettings): number;
@@ -43,7 +43,7 @@ export interface NativeChoices {
   readonly sources: readonly ToolSource[];
 }
 
-/** The agent of one thread. It keeps the conversation in memory, as far as the model can see it. */
+/** The agent of one thread. The conversation is in memory, as far as the model can see it. */
 export class NativeSession implements DriverSession {
   readonly #spec: SessionSpec;
   readonly #choices: NativeChoices;

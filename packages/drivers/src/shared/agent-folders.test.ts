@@ -20,10 +20,10 @@ import {
   agentPaths,
   CLAUDE_FOLDER,
   CODEX_FOLDER,
-  guessedFolders,
+  defaultFolders,
 } from "./agent-folders.ts";
 
-const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: guessedFolders("newcomer") };
+const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: defaultFolders("newcomer") };
 const AGENTS: Readonly<Record<string, readonly AgentFolder[]>> = {
   ...KNOWN,
   ...Object.fromEntries(ACP_PROFILES.map(({ id, folders = [] }) => [`${id} over ACP`, folders])),
@@ -114,7 +114,7 @@ find . -type d ! -path './workspace*' | while read -r folder; do echo planted > 
 mkdir -p .config/opencode/plugin .gemini/extensions/e .claude/skills/s .codex/skills/s 2>/dev/null
 echo done`;
 
-describe.each(Object.keys(AGENTS))("a confined agent with the folders of %s", (name) => {
+describe.each(Object.keys(AGENTS))("a sandboxed agent with the folders of %s", (name) => {
   const test = needs("namespaces");
 
   for (const policy of [{ type: "workspaceWrite" }, { type: "readOnly" }] satisfies SandboxPolicy[]) {
@@ -135,7 +135,7 @@ describe.each(Object.keys(AGENTS))("a confined agent with the folders of %s", (n
       const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
       expect(changed.filter((path) => !mine(path))).toEqual([]);
       expect(SETTINGS.filter(mine)).toEqual([]);
-      // What it keeps, it can write.
+      // It can write what it should.
       expect([...LOGINS, ...SESSIONS].filter((path) => mine(path) && before[path] === after[path])).toEqual(
         [],
       );
@@ -143,15 +143,16 @@ describe.each(Object.keys(AGENTS))("a confined agent with the folders of %s", (n
   }
 });
 
-anywhere("the sessions and logins of every known agent are kept", async () => {
+anywhere("lets every known agent write its sessions and login", async () => {
   const home = stage();
   const all = await Promise.all(Object.values(AGENTS).map((folders) => agentPaths(folders, {}, home)));
   const own = all.flatMap(({ ownPaths }) => ownPaths);
-  const isKept = (path: string) => own.some((kept) => `${join(home, path)}/`.startsWith(join(kept, "/")));
-  expect([...LOGINS, ...SESSIONS].filter((path) => !isKept(path))).toEqual([]);
+  const isWritable = (path: string) =>
+    own.some((writable) => `${join(home, path)}/`.startsWith(join(writable, "/")));
+  expect([...LOGINS, ...SESSIONS].filter((path) => !isWritable(path))).toEqual([]);
 });
 
-anywhere("a variable moves a folder, and nothing around it becomes the agent's", async () => {
+anywhere("moves a folder by its variable, without anything around it", async () => {
   const home = stage();
   const opencode = profileFor(["opencode"]).folders ?? [];
   const moved = { XDG_CONFIG_HOME: join(home, "c"), XDG_DATA_HOME: join(home, "d") };

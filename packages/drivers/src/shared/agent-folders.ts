@@ -4,37 +4,38 @@ import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 
 /**
- * A folder in which an agent keeps its things. Settings, plugins, hooks and snapshots of shells are code that runs later,
- * outside of any sandbox, so a confined agent changes nothing in there for good but what is listed.
+ * A folder of an agent's own. Settings, plugins, hooks and shell snapshots are code that runs later, outside of any sandbox,
+ * so a sandboxed agent changes only the listed parts of it permanently.
  */
 export interface AgentFolder {
-  /** Its place in the user's home. */
+  /** Its path in the user's home. */
   readonly path: string;
-  /** The variable that moves it, and its place below what that names. */
+  /** The variable that moves it, and the path below what that names. */
   readonly movedBy?: { readonly variable: string; readonly below?: string };
-  /** What it changes for good: its sessions and its login. Folders end with a slash and are made if need be. */
-  readonly keeps: readonly string[] | RegExp;
-  /** What it does not see, because it has to write there and none of it may stay. Folders end with a slash. */
+  /** What the agent may write: its sessions and its login. Folders end with a slash and are created if needed. */
+  readonly writable: readonly string[] | RegExp;
+  /** What the agent does not see, because it has to write there and none of it may last. Folders end with a slash. */
   readonly hides?: readonly string[];
   /**
-   * What becomes of the rest: what is there is read-only in both cases. `private` if it can add to it for itself, which it
-   * gets where it does not work otherwise; `readOnly` where that would let a command change what its own agent asks about.
+   * What applies to all other files, which are read-only in both cases. With `private` the agent can add files that only it
+   * sees, for agents that do not work otherwise; with `readOnly` it cannot, because a command could then change what its own
+   * agent asks about.
    */
-  readonly rest: "private" | "readOnly";
-  /** Files that it does not start without and cannot make where it is confined, with what they hold at first. */
-  readonly makes?: Readonly<Record<string, () => string>>;
-  /** Variables that name a place in it for what would else lie among the settings. */
-  readonly names?: Readonly<Record<string, string>>;
+  readonly others: "private" | "readOnly";
+  /** Files that the agent does not start without and cannot create in a sandbox, with their initial content. */
+  readonly initialFiles?: Readonly<Record<string, () => string>>;
+  /** Variables that point the agent to a writable path for files that would otherwise lie among the settings. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What a confined agent gets of its folders. */
+/** The paths of an agent's folders as a sandbox takes them. */
 export interface AgentPaths {
   readonly ownPaths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
   readonly readOnlyPaths: readonly string[];
-  /** Variables that it needs to find its way. */
+  /** Variables that point the agent to its writable paths. */
   readonly environment: Variables;
 }
 
@@ -42,7 +43,7 @@ export interface AgentPaths {
 export const CLAUDE_FOLDER: AgentFolder = {
   path: ".claude",
   movedBy: { variable: "CLAUDE_CONFIG_DIR" },
-  keeps: [
+  writable: [
     "projects/",
     "sessions/",
     "file-history/",
@@ -53,14 +54,14 @@ export const CLAUDE_FOLDER: AgentFolder = {
     ".credentials.json",
   ],
   hides: ["shell-snapshots/", "session-env/"],
-  rest: "readOnly",
+  others: "readOnly",
 };
 
-/** Codex's folder. In tmp are the programs that a Codex which runs now finds first. */
+/** Codex's folder. A running Codex looks in tmp first for programs. */
 export const CODEX_FOLDER: AgentFolder = {
   path: ".codex",
   movedBy: { variable: "CODEX_HOME" },
-  keeps: [
+  writable: [
     ...[
       "sessions/",
       "archived_sessions/",
@@ -72,30 +73,30 @@ export const CODEX_FOLDER: AgentFolder = {
     ...["flint-index/", "installation_id", "auth.json", "models_cache.json"],
   ],
   hides: ["tmp/"],
-  makes: { installation_id: () => crypto.randomUUID() },
-  rest: "readOnly",
+  initialFiles: { installation_id: () => crypto.randomUUID() },
+  others: "readOnly",
   // Its indexes need a folder that can be written as a whole, which its home is not.
-  names: { CODEX_SQLITE_HOME: "flint-index" },
+  variables: { CODEX_SQLITE_HOME: "flint-index" },
 };
 
-/** The folders that an agent which is not known is taken to have: named as it is named itself. */
-export function guessedFolders(name: string): readonly AgentFolder[] {
+/** The folders of an agent that is not known: those that are commonly named after a program. */
+export function defaultFolders(name: string): readonly AgentFolder[] {
   if (!/^[a-z][a-z0-9_-]*$/i.test(name)) return [];
-  const places = [".config", ".cache", ".local/share", ".local/state"].map((at) => join(at, name));
-  return [`.${name}`, ...places].map((path) => ({ path, keeps: LOGIN_FILES, rest: "private" }));
+  const bases = [".config", ".cache", ".local/share", ".local/state"].map((base) => join(base, name));
+  return [`.${name}`, ...bases].map((path) => ({ path, writable: LOGIN_FILES, others: "private" }));
 }
 
 /** Files that hold a login, which agents renew from time to time, and no code. */
 const LOGIN_FILES = /(?:auth|cred|token|account|login)[\w.-]*\.json$/i;
 
-/** What to make of an agent's folders for a process with these variables. Makes those that it is to keep things in. */
+/** Resolves the folders for a process with these variables, and creates those that the agent writes. */
 export async function agentPaths(
   folders: readonly AgentFolder[],
   environment: Variables,
   home: string,
 ): Promise<AgentPaths> {
   const found = await Promise.all(
-    folders.map((folder) => pathsOf(folder, placeOf(folder, environment, home))),
+    folders.map((folder) => pathsOf(folder, folderPath(folder, environment, home))),
   );
   return {
     ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
@@ -106,40 +107,46 @@ export async function agentPaths(
 }
 
 /** Where an agent's folder is. */
-export function placeOf({ path, movedBy }: AgentFolder, environment: Variables, home: string): string {
+export function folderPath({ path, movedBy }: AgentFolder, environment: Variables, home: string): string {
   const moved = movedBy === undefined ? undefined : environment[movedBy.variable];
   return moved === undefined || moved === "" ? join(home, path) : join(moved, movedBy?.below ?? "");
 }
 
-async function pathsOf({ keeps, hides = [], makes = {}, names = {}, rest }: AgentFolder, place: string) {
-  const isGuess = keeps instanceof RegExp;
-  const kept = isGuess ? await filesNamed(keeps, place) : keeps;
-  // Only what exists can be covered or shared.
-  const inner = rest === "private" ? kept : [...kept, ...hides];
-  const folders = isGuess ? [] : ["/", ...inner.filter((name) => name.endsWith("/"))];
-  const made = folders.map((name) => join(place, name));
-  // Expected: a home that cannot be written. The agent says so itself, if it minds.
-  await Promise.all(made.map((path) => mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined)));
-  // Expected: an agent that has been used before has them already.
-  const files = Object.entries(makes).map(([name, content]) =>
-    writeFile(join(place, name), content(), { flag: "wx", mode: 0o600 }).catch(() => undefined),
+async function pathsOf(folder: AgentFolder, path: string) {
+  const { writable, hides = [], initialFiles = {}, variables = {}, others } = folder;
+  const isPattern = writable instanceof RegExp;
+  const own = isPattern ? await filesMatching(writable, path) : writable;
+  // Only what exists can be mounted.
+  const mounted = others === "private" ? own : [...own, ...hides];
+  const created = isPattern ? [] : ["/", ...mounted.filter((name) => name.endsWith("/"))];
+  await Promise.all(created.map((name) => createFolder(join(path, name))));
+  // Expected: an agent that was used before has them already.
+  const files = Object.entries(initialFiles).map(([name, content]) =>
+    writeFile(join(path, name), content(), { flag: "wx", mode: 0o600 }).catch(() => undefined),
   );
   await Promise.all(files);
   return {
-    ownPaths: kept.map((name) => join(place, name)),
-    ...(rest === "private"
-      ? { privateFolders: [{ path: place, hides }], readOnlyPaths: [] }
-      : { privateFolders: hides.map((name) => emptyFolder(join(place, name))), readOnlyPaths: [place] }),
-    variables: Object.fromEntries(Object.entries(names).map(([name, at]) => [name, join(place, at)])),
+    ownPaths: own.map((name) => join(path, name)),
+    ...(others === "private"
+      ? { privateFolders: [{ path, hides }], readOnlyPaths: [] }
+      : { privateFolders: hides.map((name) => emptyFolder(join(path, name))), readOnlyPaths: [path] }),
+    variables: Object.fromEntries(
+      Object.entries(variables).map(([name, below]) => [name, join(path, below)]),
+    ),
   };
+}
+
+/** Expected: a home that is not writable. The agent itself reports that where it matters. */
+async function createFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined);
 }
 
 function emptyFolder(path: string): PrivateFolder {
   return { path, hides: "everything" };
 }
 
-async function filesNamed(pattern: RegExp, place: string): Promise<string[]> {
-  const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
+async function filesMatching(pattern: RegExp, folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isFile() && pattern.test(entry.name)).map(({ name }) => name);
 }
 

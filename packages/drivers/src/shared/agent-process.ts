@@ -30,7 +30,7 @@ export interface AgentExit {
 }
 
 /**
- * The process of an agent, whichever it is: the one place where its sandbox, its network and its own folders are decided.
+ * The process of an agent, whichever it is: its sandbox, its network and its own folders are decided here and nowhere else.
  * It and everything it starts ends with Flint, in whatever way Flint ends.
  */
 export class AgentProcess {
@@ -78,6 +78,6 @@ export class AgentProcess {
   /** A sentence with the last lines on stderr, once it has ended; empty if there are none. */
   async lastLines(): Promise<string> {
     const { lastLines } = await this.exited;
-    return lastLines === "" ? "" : ` It last said:\n${lastLines}`;
+    return lastLines === "" ? "" : ` Its last output:\n${lastLines}`;
   }
 }

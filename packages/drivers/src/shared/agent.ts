@@ -13,7 +13,7 @@ export interface AgentLogin {
   readonly hint: string;
 }
 
-/** What is known about an agent without loading its driver. Every other place reads these facts from here. */
+/** What is known about an agent without loading its driver. All other code reads these facts from here. */
 export interface AgentDescriptor {
   /** The part of its model ids before the slash, and its name in the configuration. */
   readonly id: string;
@@ -34,7 +34,7 @@ export interface AgentDescriptor {
   readonly stopsWhenIdle: boolean;
 }
 
-/** The error of a thread whose agent is not installed; it says how to get the agent. */
+/** The error of a thread whose agent is not installed; it explains how to install the agent. */
 export function notInstalled(agent: AgentDescriptor): FlintError {
   const { displayName, command, install, executableVariable } = agent;
   const [program = displayName] = command;
@@ -55,7 +55,7 @@ export interface AgentProgram {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** How long an agent with one process per thread keeps it: as long as the thread is in use, or for one turn. */
+/** How long the process of a thread runs: as long as the thread is in use, or for one turn. */
 export type ProcessSpan = "thread" | "turn";
 
 /** What every driver of an external agent is given. */

@@ -6,7 +6,7 @@ function turnOf(...items: ThreadItem[]): Turn {
   return { id: "t", status: "completed", items };
 }
 
-test("what was said, run and changed is told in order, each with how it ended", () => {
+test("lists messages, commands and changes in order, each with its status", () => {
   const text = historyText([
     turnOf(
       { type: "userMessage", id: "1", content: [{ type: "text", text: "paint it red" }] },
@@ -26,7 +26,7 @@ test("what was said, run and changed is told in order, each with how it ended", 
   ]);
 });
 
-test("the newest is kept if not all of it fits, and one long piece does not take the room of the others", () => {
+test("keeps the latest items if not all fit, and truncates long ones", () => {
   const pieces = Array.from({ length: 40 }, (_, at) => `${at} ${"x".repeat(5_000)}`);
   const text = historyText(
     pieces.map((each, at) => turnOf({ type: "agentMessage", id: `${at}`, text: each })),
@@ -36,4 +36,4 @@ test("the newest is kept if not all of it fits, and one long piece does not take
   expect(text.split("\n").at(-1)).toMatch(/^Agent: 39 x+…$/);
 });
 
-test("nothing is told of nothing", () => expect(historyText([turnOf()])).toBe(""));
+test("is empty for turns without items", () => expect(historyText([turnOf()])).toBe(""));

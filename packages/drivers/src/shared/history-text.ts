@@ -10,18 +10,18 @@ const ITEM_CHARACTERS = 2_000;
  */
 export function historyText(turns: readonly Turn[]): string {
   const pieces = turns.flatMap((turn) => turn.items.flatMap(pieceOf));
-  const kept: string[] = [];
+  const included: string[] = [];
   let size = 0;
   for (const piece of pieces.toReversed()) {
     size += piece.length + 1;
     if (size > HISTORY_CHARACTERS) {
-      kept.push("(What came before is left out.)");
+      included.push("(What came before is left out.)");
       break;
     }
-    kept.push(piece);
+    included.push(piece);
   }
-  if (kept.length === 0) return "";
-  return `This is what was said and done in this conversation before:\n${kept.toReversed().join("\n")}`;
+  if (included.length === 0) return "";
+  return `This is what was said and done in this conversation before:\n${included.toReversed().join("\n")}`;
 }
 
 function pieceOf(item: ThreadItem): string[] {

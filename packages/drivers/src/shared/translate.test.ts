@@ -68,7 +68,7 @@ test("keeps no more of a text than clients are sent, and still ends with the com
   expect(events.at(-1)).toMatchObject({ item: { text: `${long}more!` } });
 });
 
-test("a plan is one item that is updated", () => {
+test("updates a plan as one item", () => {
   const entries = [{ step: "look", status: "pending" as const }];
   const [plan, events] = updatePlan(undefined, "turn-1", entries, "why");
   expect(events).toEqual([

@@ -49,8 +49,8 @@ export function streamText(
   const { turnId, items, open } = stream;
   if (open?.kind === kind && (messageId === undefined || open.messageId === messageId)) {
     const { id, text, length } = open;
-    const kept = length > LIMITS.text ? text : text + piece;
-    const longer = { kind, id, messageId: open.messageId, text: kept, length: length + piece.length };
+    const streamed = length > LIMITS.text ? text : text + piece;
+    const longer = { kind, id, messageId: open.messageId, text: streamed, length: length + piece.length };
     return [{ turnId, items, open: longer }, [deltaOf(open, piece)]];
   }
   const [closed, ended] = closeText(stream);

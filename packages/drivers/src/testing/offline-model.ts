@@ -32,7 +32,7 @@ export type ModelFailureKind = keyof typeof FAILURES;
 
 const LOOPBACK = "127.0.0.1";
 
-/** The offline model over HTTP for one test: it keeps what it is asked and can be made to fail. */
+/** The offline model over HTTP for one test: it records its requests and can be made to fail. */
 export class OfflineModelServer {
   readonly requests: ModelRequest[] = [];
   readonly #model: ModelServer;
@@ -45,7 +45,7 @@ export class OfflineModelServer {
     this.#front = createServer((request, response) => void this.#answer(request, response));
   }
 
-  /** Listens when this resolves. Follows its rules, or a script. Whoever starts it closes it. */
+  /** Listens when this resolves. Follows its rules, or a script. The caller closes it. */
   static async start(script?: OfflineScript): Promise<OfflineModelServer> {
     const server = new OfflineModelServer(await modelServer(script));
     await new Promise<void>((resolve) => server.#front.listen(0, LOOPBACK, resolve));

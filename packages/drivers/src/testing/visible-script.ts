@@ -9,10 +9,10 @@ interface Bundler {
 }
 
 /**
- * A script of this repository at a place where agents in the sandbox can start it. That is where it lies, unless the
+ * The path of a script of this repository at which agents in the sandbox can start it. That is its own path, unless the
  * repository itself lies where the sandbox shows nothing: then it is a copy elsewhere, with all that it imports.
  */
-export async function seenScript(script: URL, isHidden = isCovered): Promise<string> {
+export async function visibleScript(script: URL, isHidden = isCovered): Promise<string> {
   const path = realpathSync(fileURLToPath(script));
   if (!isHidden(path)) return path;
   const outfile = (await agentFolder()).join("script.mjs");

@@ -63,7 +63,7 @@ export class AcpAgent {
     this.canSteer = objectOf(objectOf(initialized._meta).steering).supported === true;
   }
 
-  /** Starts the program and opens its session. Rejects with a FlintError that says what to do. */
+  /** Starts the program and opens its session. Rejects with a FlintError that explains what to do. */
   static async start(start: AgentStart): Promise<AcpAgent> {
     const { options, handlers, signal } = start;
     const { process, program } = await startProcess(start);

@@ -51,34 +51,38 @@ export class Handshake {
     const initialized = await this.#request("initialize", params);
     if (initialized.protocolVersion === PROTOCOL_VERSION) return initialized;
     const spoken = JSON.stringify(initialized.protocolVersion);
-    const message = `${displayName} speaks version ${spoken} of the Agent Client Protocol and Flint speaks ${PROTOCOL_VERSION}. Install another version of it.`;
+    const message = `${displayName} uses version ${spoken} of the Agent Client Protocol and Flint uses ${PROTOCOL_VERSION}. Install another version of it.`;
     throw new FlintError("agentFailed", message);
   }
 
   /** Opens a session: resumes the thread's own if the agent still has it, else copies another, else begins one. */
   async open(initialized: JsonObject, mcpServers: readonly McpServer[]): Promise<OpenedSession> {
     const { nativeId, settings, options } = this.#start;
-    const place = { cwd: settings.cwd, mcpServers };
-    const resumed = nativeId === undefined ? undefined : await this.#resume(initialized, nativeId, place);
+    const workspace = { cwd: settings.cwd, mcpServers };
+    const resumed = nativeId === undefined ? undefined : await this.#resume(initialized, nativeId, workspace);
     if (resumed !== undefined && nativeId !== undefined)
       return { sessionId: nativeId, isFresh: false, response: resumed, warnings: [] };
     const warnings: string[] = [];
-    const copy = await this.#fork(initialized, place, warnings);
+    const copy = await this.#fork(initialized, workspace, warnings);
     if (copy !== undefined) return copy;
-    const response = await this.#create(initialized, place);
+    const response = await this.#create(initialized, workspace);
     const sessionId = stringOf(response.sessionId);
     if (sessionId !== undefined) return { sessionId, isFresh: true, response, warnings };
     throw new FlintError("agentFailed", `${options.profile.displayName} opened a session without an id.`);
   }
 
   /** The response if the session was resumed; undefined if the agent no longer has it, or cannot resume any. */
-  async #resume(initialized: JsonObject, sessionId: string, place: object): Promise<JsonObject | undefined> {
+  async #resume(
+    initialized: JsonObject,
+    sessionId: string,
+    workspace: object,
+  ): Promise<JsonObject | undefined> {
     const capabilities = objectOf(initialized.agentCapabilities);
     const canResume = isOffered(objectOf(capabilities.sessionCapabilities).resume);
     if (!canResume && capabilities.loadSession !== true) return undefined;
     // Expected: a session that is gone. The conversation continues in a new one.
     try {
-      return await this.#request(canResume ? "session/resume" : "session/load", { sessionId, ...place });
+      return await this.#request(canResume ? "session/resume" : "session/load", { sessionId, ...workspace });
     } catch (thrown) {
       if (thrown instanceof RemoteError && thrown.code !== ACP_CODES.authRequired) return undefined;
       throw this.#orLoginRequired(initialized, thrown);
@@ -88,7 +92,7 @@ export class Handshake {
   /** A copy of another thread's session, if there is one and the agent can. A copy that fails is a warning. */
   async #fork(
     initialized: JsonObject,
-    place: object,
+    workspace: object,
     warnings: string[],
   ): Promise<OpenedSession | undefined> {
     const { nativeId, forkOf, options } = this.#start;
@@ -96,7 +100,7 @@ export class Handshake {
     if (nativeId !== undefined || forkOf === undefined || !canFork) return undefined;
     // Expected: a session that is gone, or that this process cannot find.
     try {
-      const response = await this.#request("session/fork", { sessionId: forkOf, ...place });
+      const response = await this.#request("session/fork", { sessionId: forkOf, ...workspace });
       const sessionId = stringOf(response.sessionId);
       if (sessionId !== undefined && sessionId !== forkOf)
         return { sessionId, isFresh: false, isCopy: true, response, warnings };
@@ -109,17 +113,17 @@ export class Handshake {
     return undefined;
   }
 
-  async #create(initialized: JsonObject, place: object): Promise<JsonObject> {
+  async #create(initialized: JsonObject, workspace: object): Promise<JsonObject> {
     // Expected: an agent without a login. An API key that it was given may be all it needs.
     try {
-      return await this.#request("session/new", place);
+      return await this.#request("session/new", workspace);
     } catch (thrown) {
       const { apiKeyLogin } = this.#start.options.profile;
       const hasKey =
         apiKeyLogin !== undefined && Object.hasOwn(this.#program.environment, apiKeyLogin.variable);
       if (!isAuthRequired(thrown) || !hasKey) throw this.#orLoginRequired(initialized, thrown);
       await this.#request("authenticate", { methodId: apiKeyLogin.methodId });
-      return await this.#request("session/new", place).catch((again) => {
+      return await this.#request("session/new", workspace).catch((again) => {
         throw this.#orLoginRequired(initialized, again);
       });
     }

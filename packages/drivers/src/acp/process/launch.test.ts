@@ -44,7 +44,7 @@ async function startedWith(
 }
 
 test.each<SandboxPolicy>([WORKSPACE, { type: "readOnly" }])(
-  "an agent that asks is told that it works inside Flint's sandbox, with %j",
+  "instructs an agent that asks about Flint's sandbox, with %j",
   async (policy) => {
     const { CODEX_CONFIG, INITIAL_AGENT_MODE } = await startedWith("unlessTrusted", policy);
     expect(JSON.parse(CODEX_CONFIG ?? "")).toMatchObject({
@@ -55,13 +55,13 @@ test.each<SandboxPolicy>([WORKSPACE, { type: "readOnly" }])(
   },
 );
 
-test("an agent that never asks is told nothing of it: it is not to ask for each command then", async () => {
+test("does not instruct an agent that never asks", async () => {
   const { CODEX_CONFIG, INITIAL_AGENT_MODE } = await startedWith("never", WORKSPACE);
   expect([CODEX_CONFIG, INITIAL_AGENT_MODE]).toEqual(['{"model":"m"}', "agent-full-access"]);
 });
 
 test.each<SandboxPolicy>([NONE, { type: "externalSandbox" }])(
-  "nor is one that Flint does not confine, with %j",
+  "does not instruct an agent without Flint's sandbox, with %j",
   async (policy) => {
     expect((await startedWith("always", policy)).CODEX_CONFIG).toBe('{"model":"m"}');
   },

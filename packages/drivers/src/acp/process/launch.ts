@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
-import { guessedFolders } from "../../shared/agent-folders.ts";
+import { defaultFolders } from "../../shared/agent-folders.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
@@ -29,13 +29,13 @@ export interface AgentStart {
   readonly signal: AbortSignal;
 }
 
-/** Starts an agent's program in the thread's sandbox. Rejects with a FlintError that says what is missing. */
+/** Starts an agent's program in the thread's sandbox. Rejects with a FlintError that names what is missing. */
 export async function startProcess({ options, spec, settings }: AgentStart) {
   const { profile } = options;
   const program = await options.program();
   if (program === undefined) throw notInstalled(profile);
   const variables = sandboxed(settings, profile, await variablesOf(options, program, settings));
-  const folders = profile.folders ?? guessedFolders(basename(program.command[0] ?? ""));
+  const folders = profile.folders ?? defaultFolders(basename(program.command[0] ?? ""));
   const process = await AgentProcess.start({
     name: profile.displayName,
     command: program.command,

@@ -4,7 +4,7 @@ import { ApprovedActions, permissionResponse } from "./permissions.ts";
 
 const PLACE = { cwd: "/repo", diff: () => "" };
 
-test("exactly the approved command, in its folder, needs no second approval", () => {
+test("does not request approval of the same command in the same folder again", () => {
   const approved = new ApprovedActions();
   approved.add({ ...UNKNOWN_CALL, kind: "execute", rawInput: { command: "make", cwd: "sub" } }, PLACE);
   expect(approved.hasCommand("make", "/repo/sub")).toBe(true);
@@ -13,7 +13,7 @@ test("exactly the approved command, in its folder, needs no second approval", ()
   expect(approved.hasCommand("PATH=/evil make", "/repo/sub")).toBe(false);
 });
 
-test("approving a partial diff does not approve replacing the whole file by it", () => {
+test("does not take approval of a partial diff for the whole file", () => {
   const approved = new ApprovedActions();
   const content = [{ type: "diff", path: "a.txt", oldText: "two", newText: "2" }];
   approved.add({ ...UNKNOWN_CALL, kind: "edit", content }, PLACE);
@@ -28,7 +28,7 @@ const ALL = request("allow_always", "allow_once", "reject_once", "reject_always"
 const selected = (kind: string) => ({ outcome: { outcome: "selected", optionId: `the ${kind}` } });
 const CANCELLED = { outcome: { outcome: "cancelled" } };
 
-test("approval of any scope allows this one call, because the agent's always may cover more", () => {
+test("allows one call for an approval of any scope", () => {
   for (const scope of ["once", "session", "always"] as const)
     expect(permissionResponse({ outcome: "allow", scope }, ALL)).toEqual(selected("allow_once"));
   expect(permissionResponse({ outcome: "allow", scope: "once" }, request("allow_always"))).toEqual(
@@ -36,7 +36,7 @@ test("approval of any scope allows this one call, because the agent's always may
   );
 });
 
-test("declining rejects this one call, and stopping cancels the request", () => {
+test("rejects one call if declined, and cancels the request if stopped", () => {
   expect(permissionResponse({ outcome: "deny", scope: "once" }, ALL)).toEqual(selected("reject_once"));
   expect(permissionResponse({ outcome: "deny", scope: "once" }, request("reject_always"))).toEqual(
     selected("reject_always"),

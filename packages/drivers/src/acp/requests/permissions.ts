@@ -26,7 +26,7 @@ export const CANCELLED: PermissionResponse = { outcome: { outcome: "cancelled" }
 
 /**
  * The response to a permission request. Approval is always for this one call where the agent offers that: what an agent
- * means by "always" may cover more than was shown, and Flint itself keeps exactly what was approved for longer.
+ * means by "always" may cover more than was shown, and Flint itself remembers exactly what was approved.
  */
 export function permissionResponse({ outcome }: Decision, request: JsonObject): PermissionResponse {
   switch (outcome) {

@@ -75,7 +75,7 @@ export class Terminals {
   }
 }
 
-/** A running command. The end of its output is kept, up to the limit. */
+/** A running command, with the end of its output up to the limit. */
 class Terminal {
   readonly exit: Promise<{ readonly exitCode: number; readonly signal: null }>;
   readonly #running: RunningProcess;

@@ -12,8 +12,8 @@ import { onTestFinished } from "vitest";
 import { AcpDriver } from "../driver.ts";
 import { type AcpProfile, GENERIC } from "../profile.ts";
 
-/** How a scene of a test differs from the usual one. */
-export interface BenchOptions {
+/** How a session of the fixture agent differs from the default one. */
+export interface AcpFixtureOptions {
   readonly flags?: readonly string[];
   readonly profile?: Partial<AcpProfile>;
   readonly environment?: Readonly<Record<string, string>>;
@@ -21,18 +21,18 @@ export interface BenchOptions {
   readonly policy?: SandboxPolicy;
   readonly nativeId?: string;
   readonly history?: readonly Turn[];
-  readonly account?: string;
+  readonly handoffSummary?: string;
   readonly mcpServers?: readonly McpServerConfig[];
 }
 
 /** How a turn differs from a plain prompt. */
-export type TurnWishes = Partial<Omit<RecordingTurnOptions, "text">> & {
-  /** Other fields that the turn has, put into it as they are. */
+export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">> & {
+  /** Other fields of the turn. */
   readonly other?: object;
 };
 
 /** The fixture agent in a folder of its own, with a session that ends with the test and leaves no process. */
-export async function openBench(options: BenchOptions = {}) {
+export async function openFixture(options: AcpFixtureOptions = {}) {
   leavesNoProcess();
   const folder = await temporaryFolder();
   const driver = fixtureDriver(options.flags, options.profile, options.environment);
@@ -45,25 +45,25 @@ export async function openBench(options: BenchOptions = {}) {
     ...{ threadId: mintId(), settings, nativeId: options.nativeId },
     sandbox: realSandbox(),
     history: async () => options.history ?? [],
-    handoffSummary: async () => options.account ?? "",
+    handoffSummary: async () => options.handoffSummary ?? "",
     mcpServers: options.mcpServers ?? [],
   });
   onTestFinished(() => session.close());
-  const begin = (text: string, { other, ...wishes }: TurnWishes = {}) => {
-    const turn = new RecordingTurn({ settings, ...wishes, text });
+  const begin = (text: string, { other, ...turnOptions }: TurnOptions = {}) => {
+    const turn = new RecordingTurn({ settings, ...turnOptions, text });
     Object.assign(turn, other);
     return { turn, ended: session.run(turn).finally(() => turn.end()) };
   };
-  const run = async (text: string, wishes: TurnWishes = {}) => {
-    const { turn, ended } = begin(text, wishes);
+  const run = async (text: string, turnOptions: TurnOptions = {}) => {
+    const { turn, ended } = begin(text, turnOptions);
     const outcome = await ended;
-    return { turn, outcome, said: saidIn(turn) };
+    return { turn, outcome, answer: agentText(turn) };
   };
   return { driver, session, settings, folder, begin, run };
 }
 
-/** All that an agent said in a turn. */
-function saidIn({ completedItems }: RecordingTurn): string {
+/** The whole text of the agent's messages in a turn. */
+function agentText({ completedItems }: RecordingTurn): string {
   return completedItems
     .flatMap((item) => (item.type === "agentMessage" ? [String(Reflect.get(item, "text"))] : []))
     .join("");
@@ -81,20 +81,20 @@ export function fixtureDriver(
   return driverOf([process.execPath, AGENT, ...flags], { profile, environment });
 }
 
-/** How a driver of a test differs from one of any agent. */
-export interface DriverWishes {
+/** How a driver differs from that of an unknown agent. */
+export interface DriverOptions {
   readonly profile?: Partial<AcpProfile>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
 }
 
-/** A driver of whatever program is given. */
-export function driverOf(command: readonly string[], wishes: DriverWishes = {}): AcpDriver {
-  const { profile, environment = {}, clock } = wishes;
-  const options = {
+/** A driver of this program. */
+export function driverOf(command: readonly string[], options: DriverOptions = {}): AcpDriver {
+  const { profile, environment = {}, clock } = options;
+  const agent = {
     profile: { ...GENERIC, ...profile, id: "fixture", displayName: "Fixture" },
     program: async () => ({ command, environment }),
     version: "0.0.0",
   };
-  return new AcpDriver(options, clock);
+  return new AcpDriver(agent, clock);
 }

@@ -12,15 +12,15 @@ async function diffAgainst(text: string, before: string, after: string): Promise
   return completingDiffs(await loadUnifiedDiff(), path)({ path: "a.txt", before, after });
 }
 
-test("a part of a file that is about to change is shown in its place", async () => {
+test("completes a partial diff before the change", async () => {
   expect(await diffAgainst("one\ntwo\nthree\n", "two", "2")).toBe(DIFF);
 });
 
-test("a part that has changed already is shown as the same change", async () => {
+test("completes a partial diff after the change", async () => {
   expect(await diffAgainst("one\n2\nthree\n", "two", "2")).toBe(DIFF);
 });
 
-test("a whole file, and a part that is not there exactly once, is shown as it is told", async () => {
+test("leaves a diff of the whole file, or of lines that do not occur exactly once", async () => {
   expect(await diffAgainst("one\ntwo\nthree\n", "one\ntwo\nthree\n", "one\n2\nthree\n")).toBe(DIFF);
   const told = "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-two\n+2\n";
   expect(await diffAgainst("two\ntwo\n", "two\n", "2\n")).toBe(told);

@@ -3,7 +3,7 @@ import { contextUsage, usageEvent } from "./usage.ts";
 
 const last = (usage: object) => usageEvent({ usage }, {}, {}, true);
 
-test("cached tokens are told apart, whether the agent counts them among the input or beside it", () => {
+test("separates cached tokens, whether the agent counts them with the input or not", () => {
   const among = {
     inputTokens: 100,
     outputTokens: 10,
@@ -17,14 +17,14 @@ test("cached tokens are told apart, whether the agent counts them among the inpu
   expect(last(beside)).toEqual({ type: "usage", last: expected });
 });
 
-test("thought tokens are told apart in the same way", () => {
+test("separates thinking tokens in the same way", () => {
   const among = { inputTokens: 5, outputTokens: 10, thoughtTokens: 4, totalTokens: 15 };
   const expected = { inputTokens: 5, outputTokens: 6, thinkingTokens: 4 };
   expect(last(among)).toEqual({ type: "usage", last: expected });
   expect(last({ ...among, outputTokens: 6 })).toEqual({ type: "usage", last: expected });
 });
 
-test("an agent that tells it only beside the protocol, or only how full its context is, is understood", () => {
+test("reads usage from _meta, or from the size of the context", () => {
   const quota = { _meta: { quota: { token_count: { input_tokens: 7, output_tokens: 3 } } } };
   expect(usageEvent(quota, {}, {}, true)).toEqual({
     type: "usage",
@@ -36,7 +36,7 @@ test("an agent that tells it only beside the protocol, or only how full its cont
   expect(usageEvent({}, {}, {}, true)).toBeUndefined();
 });
 
-test("of a session that was taken up, what it cost before is not counted again", () => {
+test("does not count the earlier cost of a resumed session", () => {
   const cost = (amount: number) => contextUsage({}, { used: 1, cost: { amount, currency: "EUR" } });
   expect(usageEvent({}, {}, cost(3), false)).not.toHaveProperty("cost");
   expect(usageEvent({}, cost(3), cost(5), false)).toMatchObject({ cost: { amount: 2, currency: "EUR" } });

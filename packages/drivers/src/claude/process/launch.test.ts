@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { CLAUDE_FOLDER, placeOf } from "../../shared/agent-folders.ts";
+import { CLAUDE_FOLDER, folderPath } from "../../shared/agent-folders.ts";
 import { claudeArguments, claudeEnvironment } from "./launch.ts";
 
 const SESSION = { id: "11111111-1111-4111-8111-111111111111", isKnown: false };
 const FULL_ACCESS = { model: "claude/default", sandboxPolicy: { type: "dangerFullAccess" } } as const;
 const START = { session: SESSION, settings: FULL_ACCESS, instructions: "" };
 
-test("[S3-49] [S4-1] Claude is started in verbose print mode, with stream-json both ways and a permission mode", () => {
+test("[S3-49] [S4-1] starts Claude in verbose print mode, with stream-json both ways and a permission mode", () => {
   expect(claudeArguments(START)).toEqual([
     ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
     ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
@@ -15,7 +15,7 @@ test("[S3-49] [S4-1] Claude is started in verbose print mode, with stream-json b
   ]);
 });
 
-test("a known session is resumed, and a model and instructions are given if there are any", () => {
+test("resumes a known session, with the model and the instructions if there are any", () => {
   const session = { ...SESSION, isKnown: true };
   const settings = { model: "claude/opus", sandboxPolicy: { type: "readOnly" } } as const;
   const start = { session, settings, instructions: "Be brief." };
@@ -25,7 +25,7 @@ test("a known session is resumed, and a model and instructions are given if ther
   ]);
 });
 
-test("a fork is resumed from the session that it copies, under an id of its own, until Claude knows that one", () => {
+test("forks the copied session under a new id, until Claude knows that one", () => {
   const session = { ...SESSION, forkOf: "22222222-2222-4222-8222-222222222222" };
   expect(claudeArguments({ ...START, session }).slice(-5)).toEqual([
     ...["--resume", session.forkOf, "--fork-session", "--session-id", SESSION.id],
@@ -38,13 +38,13 @@ test("a fork is resumed from the session that it copies, under an id of its own,
   expect(claudeArguments({ ...START, session: known }).slice(-2)).toEqual(["--resume", SESSION.id]);
 });
 
-test("on the offline model Claude gets no key and a folder of its own", () => {
+test("gives Claude no key and a separate folder on the offline model", () => {
   const program = { command: ["claude"], environment: { ANTHROPIC_API_KEY: "secret" } };
   const offline = { url: "http://127.0.0.1:1", folder: "/elsewhere" };
   const environment = claudeEnvironment(program, offline);
   expect(environment).toMatchObject({ ANTHROPIC_BASE_URL: offline.url, ANTHROPIC_API_KEY: "none" });
-  expect(placeOf(CLAUDE_FOLDER, environment, "/home/ada")).toBe("/elsewhere");
-  expect(placeOf(CLAUDE_FOLDER, claudeEnvironment(program, undefined), "/home/ada")).toBe(
+  expect(folderPath(CLAUDE_FOLDER, environment, "/home/ada")).toBe("/elsewhere");
+  expect(folderPath(CLAUDE_FOLDER, claudeEnvironment(program, undefined), "/home/ada")).toBe(
     "/home/ada/.claude",
   );
 });

@@ -43,7 +43,7 @@ export interface ClaudeProcessOptions {
 /** A running process of Claude, and the settings that it has. */
 export class ClaudeProcess {
   readonly connection: ClaudeConnection;
-  readonly welcome: ClaudeInitializeResult;
+  readonly initialized: ClaudeInitializeResult;
   memory: ProcessMemory = NEW_PROCESS;
   readonly #fixedSettings: string;
   #model: string | undefined;
@@ -56,7 +56,7 @@ export class ClaudeProcess {
   ) {
     const { settings, outputSchema } = options;
     this.connection = connection;
-    this.welcome = welcome;
+    this.initialized = welcome;
     this.#fixedSettings = fixedSettings(settings, outputSchema);
     this.#model = claudeModel(settings.model);
   }
@@ -116,7 +116,7 @@ export class ClaudeProcess {
       const max_thinking_tokens = chosen.thinkingTokens ?? null;
       await connection.request({ subtype: "set_max_thinking_tokens", max_thinking_tokens });
     }
-    // Claude leaves the mode by itself when a plan is approved, so it is set for each turn.
+    // Claude leaves the mode when a plan is approved, so it is set for each turn.
     if (chosen.mode !== mode || chosen.mode !== "default") {
       await connection.request({ subtype: "set_permission_mode", mode: chosen.mode });
     }

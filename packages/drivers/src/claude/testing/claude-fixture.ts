@@ -15,8 +15,8 @@ import type { AgentOptions } from "../../shared/agent.ts";
 import { type OfflineModelServer, type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
 import { ClaudeDriver } from "../driver.ts";
 
-/** What a test gives to its bench. */
-export interface BenchKit {
+/** The surroundings of a fixture. */
+export interface FixtureSetup {
   /** An empty folder. */
   readonly folder: string;
   /** The program and the arguments that come first. */
@@ -26,23 +26,23 @@ export interface BenchKit {
   atEnd(cleanUp: () => Promise<void>): void;
 }
 
-/** The folders of a bench. */
-export interface Place {
+/** The folders of a fixture. */
+export interface FixtureFolders {
   readonly workspace: string;
   /** Claude's own folder. */
   readonly config: string;
 }
 
-/** How a bench differs from the plain one. */
-export interface BenchWishes {
+/** How a fixture differs from the default one. */
+export interface FixtureOptions {
   /** What the model does, step by step; without it the model follows its rules. */
-  readonly script?: OfflineScript | ((place: Place) => OfflineScript);
+  readonly script?: OfflineScript | ((folders: FixtureFolders) => OfflineScript);
   readonly settings?: Partial<ThreadSettings>;
   readonly agent?: Partial<AgentOptions>;
 }
 
 /** Claude on the offline model, in a workspace of its own. */
-export class ClaudeBench implements Place {
+export class ClaudeFixture implements FixtureFolders {
   readonly workspace: string;
   readonly config: string;
   readonly model: OfflineModelServer;
@@ -50,39 +50,44 @@ export class ClaudeBench implements Place {
   readonly settings: ThreadSettings;
   /** What was written to Claude and by it: `-> …` and `<- …`. */
   readonly lines: string[] = [];
-  readonly #kit: BenchKit;
+  readonly #setup: FixtureSetup;
 
-  private constructor(kit: BenchKit, place: Place, model: OfflineModelServer, wishes: BenchWishes) {
-    this.#kit = kit;
-    this.workspace = place.workspace;
-    this.config = place.config;
+  private constructor(
+    setup: FixtureSetup,
+    folders: FixtureFolders,
+    model: OfflineModelServer,
+    options: FixtureOptions,
+  ) {
+    this.#setup = setup;
+    this.workspace = folders.workspace;
+    this.config = folders.config;
     this.model = model;
-    const program = { command: kit.command, environment: { CLAUDE_CONFIG_DIR: place.config } };
-    const options: AgentOptions = {
+    const program = { command: setup.command, environment: { CLAUDE_CONFIG_DIR: folders.config } };
+    const agent: AgentOptions = {
       program: async () => program,
       offlineModel: async () => model.url,
       trace: (direction, _kind, line) => this.lines.push(`${direction === "in" ? "<-" : "->"} ${line}`),
       version: "0.0.0",
-      ...wishes.agent,
+      ...options.agent,
     };
-    this.driver = new ClaudeDriver(options, kit.clock, kit.folder);
+    this.driver = new ClaudeDriver(agent, setup.clock, setup.folder);
     this.settings = {
       model: "claude/default",
-      cwd: place.workspace,
+      cwd: folders.workspace,
       approvalPolicy: "unlessTrusted",
       sandboxPolicy: { type: "workspaceWrite" },
       config: {},
-      ...wishes.settings,
+      ...options.settings,
     };
   }
 
   /** Makes the folders and starts the model. */
-  static async make(kit: BenchKit, wishes: BenchWishes = {}): Promise<ClaudeBench> {
-    const place = { workspace: join(kit.folder, "workspace"), config: join(kit.folder, "config") };
-    await Promise.all(Object.values(place).map((folder) => mkdir(folder)));
-    const { script } = wishes;
-    const model = await offlineModel(kit.atEnd, typeof script === "function" ? script(place) : script);
-    return new ClaudeBench(kit, place, model, wishes);
+  static async make(setup: FixtureSetup, options: FixtureOptions = {}): Promise<ClaudeFixture> {
+    const folders = { workspace: join(setup.folder, "workspace"), config: join(setup.folder, "config") };
+    await Promise.all(Object.values(folders).map((folder) => mkdir(folder)));
+    const { script } = options;
+    const model = await offlineModel(setup.atEnd, typeof script === "function" ? script(folders) : script);
+    return new ClaudeFixture(setup, folders, model, options);
   }
 
   /** Opens a session that is closed with the test at the latest. */
@@ -94,41 +99,41 @@ export class ClaudeBench implements Place {
       history: async () => [],
       handoffSummary: async () => "",
       mcpServers: [],
-      sandbox: this.#kit.sandbox,
+      sandbox: this.#setup.sandbox,
       ...spec,
     });
-    this.#kit.atEnd(() => session.close());
+    this.#setup.atEnd(() => session.close());
     return session;
   }
 }
 
-/** A bench on the real program, for the running test, which may leave no process. */
-export async function realClaude(wishes: BenchWishes = {}): Promise<ClaudeBench> {
+/** A fixture on the real program, for the running test, which may leave no process. */
+export async function realClaude(options: FixtureOptions = {}): Promise<ClaudeFixture> {
   leavesNoProcess();
   const { path: folder } = await agentFolder();
   const sandbox = realSandbox();
   const command = [agentProgram("claude") ?? "claude"];
-  return ClaudeBench.make({ folder, command, sandbox, atEnd: onTestFinished }, wishes);
+  return ClaudeFixture.make({ folder, command, sandbox, atEnd: onTestFinished }, options);
 }
 
-/** A turn with the settings of a bench, unless told otherwise. */
+/** A turn with the settings of a fixture, unless others are given. */
 export function turnOf(
-  bench: ClaudeBench,
+  fixture: ClaudeFixture,
   text: string,
-  wishes: Partial<RecordingTurnOptions> = {},
+  options: Partial<RecordingTurnOptions> = {},
 ): RecordingTurn {
-  return new RecordingTurn({ text, settings: bench.settings, ...wishes });
+  return new RecordingTurn({ text, settings: fixture.settings, ...options });
 }
 
 /** Runs one turn to its end, in a new session unless one is given. */
 export async function run(
-  bench: ClaudeBench,
+  fixture: ClaudeFixture,
   text: string,
-  wishes: Partial<RecordingTurnOptions> = {},
+  options: Partial<RecordingTurnOptions> = {},
   given?: DriverSession,
 ) {
-  const session = given ?? (await bench.open());
-  const turn = turnOf(bench, text, wishes);
+  const session = given ?? (await fixture.open());
+  const turn = turnOf(fixture, text, options);
   const outcome = await session.run(turn).finally(() => turn.end());
   return { session, turn, outcome };
 }

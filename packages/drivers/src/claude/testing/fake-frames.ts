@@ -1,32 +1,32 @@
-/** Steps of a fake Claude that is talked to as the real one: what it is sent, and what it answers. */
+/** Steps of a fake Claude: what it expects, and what it sends. */
 
-/** How it begins: it is asked who it is. */
+/** The response to `initialize`. */
 export const WELCOME = [
-  { expect: { type: "control_request", request_id: "$hello", request: { subtype: "initialize" } } },
+  { expect: { type: "control_request", request_id: "$request", request: { subtype: "initialize" } } },
   {
     send: {
       type: "control_response",
-      response: { subtype: "success", request_id: "$hello", response: { models: [] } },
+      response: { subtype: "success", request_id: "$request", response: { models: [] } },
     },
   },
 ] as const;
 
 const INIT = { type: "system", subtype: "init", session_id: "a-session", tools: [], model: "m" };
 
-/** The beginning of a turn that nobody asked for. */
-export const UNASKED = [{ send: INIT }] as const;
+/** The beginning of a turn that Claude initiates. */
+export const AGENT_INITIATED = [{ send: INIT }] as const;
 
-/** The beginning of a turn: what was asked is told back when it is taken up. */
+/** The beginning of a turn, with the replay of its prompt. */
 export const BEGIN = [
   { expect: { type: "user", uuid: "$prompt" } },
   { send: INIT },
   { send: { type: "user", message: { role: "user", content: "hello" }, uuid: "$prompt", isReplay: true } },
 ] as const;
 
-/** A text that is said whole. */
-export function says(text: string) {
-  const message = { id: "m1", content: [{ type: "text", text }] };
-  return { send: { type: "assistant", message } } as const;
+/** A complete text message. */
+export function message(text: string) {
+  const content = [{ type: "text", text }];
+  return { send: { type: "assistant", message: { id: "m1", content } } } as const;
 }
 
 /** The end of a turn. */

@@ -15,8 +15,8 @@ const DROPPED: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** How many entries of a list of names are kept. */
-const KEPT_NAMES = 3;
+/** How many entries of a list of names are recorded. */
+const MAX_NAMES = 3;
 
 /** What Claude wrote, without what is different each time: ids are counted, and the workspace has a name. */
 export function recordedFrames(lines: readonly string[], workspace: string): unknown[] {
@@ -38,5 +38,5 @@ export function recordedFrames(lines: readonly string[], workspace: string): unk
 
 function withoutNoise(key: string, value: unknown): unknown {
   if (DROPPED.has(key)) return undefined;
-  return key === "tools" && Array.isArray(value) ? value.slice(0, KEPT_NAMES) : value;
+  return key === "tools" && Array.isArray(value) ? value.slice(0, MAX_NAMES) : value;
 }

@@ -13,7 +13,7 @@ async function workspace(text: string) {
   return { cwd: path, file_path: file };
 }
 
-test("an edit is shown as the exact difference that it makes to the file as it is now", async () => {
+test("shows the exact diff of an edit of the current file", async () => {
   const { cwd, file_path } = await workspace("one\ntwo $& two\n");
   const edit = { file_path, old_string: "two", new_string: "$& three" };
   const diff = `${header("a.txt")}@@ -1,2 +1,2 @@\n one\n-two $& two\n`;
@@ -25,7 +25,7 @@ test("an edit is shown as the exact difference that it makes to the file as it i
   expect((await plannedChanges("MultiEdit", { file_path, edits }, cwd))?.[0]?.diff).toContain("-one\n");
 });
 
-test("a file is written anew, or made, inside the workspace or outside of it", async () => {
+test("shows a file that is replaced or created, inside or outside of the workspace", async () => {
   const { cwd, file_path } = await workspace("old\n");
   const rewritten = await plannedChanges("Write", { file_path, content: "new\n" }, cwd);
   expect(rewritten).toEqual([
@@ -37,7 +37,7 @@ test("a file is written anew, or made, inside the workspace or outside of it", a
   expect(made?.[0]).toMatchObject({ path: "b.txt", kind: "add" });
 });
 
-test("what cannot be told before is not guessed", async () => {
+test("does not guess a change that is not known in advance", async () => {
   const { cwd, file_path } = await workspace("one\n");
   const link = join(cwd, "null");
   await symlink("/dev/null", link);
@@ -52,7 +52,7 @@ test("what cannot be told before is not guessed", async () => {
   expect(await Promise.all(tries)).toEqual(tries.map(() => undefined));
 });
 
-test("a cell of a notebook is replaced or taken out as Claude's tool does it", async () => {
+test("replaces or deletes a notebook cell as Claude's tool does", async () => {
   const { cwd, file_path: notebook_path } = await workspace("");
   const cell = (id: string, source: string) => ({
     cell_type: "code",
@@ -78,7 +78,7 @@ test("a cell of a notebook is replaced or taken out as Claude's tool does it", a
   expect(await readFile(notebook_path, "utf8")).toContain('"source": "2"');
 });
 
-test("what was done is told from what was there before to what is there now", async () => {
+test("shows an applied change from the original to the current file", async () => {
   const { cwd, file_path } = await workspace("new\n");
   const use = {
     itemId: "i",

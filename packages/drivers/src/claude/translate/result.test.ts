@@ -5,7 +5,7 @@ import { beginTurn, NEW_PROCESS, type ProcessMemory } from "./state.ts";
 
 function result(fields: object): ClaudeFrameOf<"result"> {
   const decoded = decodeClaudeFrame(JSON.stringify({ type: "result", subtype: "success", ...fields }));
-  if (!decoded.ok || decoded.frame.type !== "result") throw new Error("This is no result frame.");
+  if (!decoded.ok || decoded.frame.type !== "result") throw new Error("Not a result frame.");
   return decoded.frame;
 }
 
@@ -43,33 +43,35 @@ test.each([
     { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_tools" },
     { status: "interrupted" },
   ],
-])("[S3-26] [S3-56] [S4-17] the end %j is judged by what it says", (fields, outcome) => {
+])("[S3-26] [S3-56] [S4-17] reads the outcome from the result %j", (fields, outcome) => {
   expect(outcomeOf(result(fields), { error: undefined })).toEqual(outcome);
 });
 
-test("the kind of failure that Claude named before counts more than the number of the answer", () => {
+test("prefers the error that Claude reported to the HTTP status", () => {
   const frame = result({ is_error: true, result: "Credit balance is too low", api_error_status: 400 });
   expect(outcomeOf(frame, { error: "billing_error" })).toEqual(failed({ errorInfo: "UsageLimitExceeded" }));
 });
 
-test("an answer that had to fit a schema is there, or the turn failed", () => {
-  const wanted = { error: undefined, isStructured: true };
-  expect(outcomeOf(result({ structured_output: { answer: 1 } }), wanted)).toEqual({ status: "completed" });
+test("fails a turn without the answer that its schema requires", () => {
+  const structured = { error: undefined, isStructured: true };
+  expect(outcomeOf(result({ structured_output: { answer: 1 } }), structured)).toEqual({
+    status: "completed",
+  });
   const unfit = failed({ message: expect.stringContaining("outputSchema") });
-  expect(outcomeOf(result({ result: "In words." }), wanted)).toEqual(unfit);
+  expect(outcomeOf(result({ result: "In words." }), structured)).toEqual(unfit);
   const given = result({ subtype: "error_max_structured_output_retries", is_error: true });
-  expect(outcomeOf(given, wanted)).toEqual(unfit);
+  expect(outcomeOf(given, structured)).toEqual(unfit);
   expect(outcomeOf(result({ result: "In words." }), { error: undefined })).toEqual({ status: "completed" });
 });
 
-/** The end of a turn of which nothing was told before, and what is remembered from then on. */
+/** The usage events at the end of a turn that has emitted none, and the memory after it. */
 function ended(modelUsage: object, memory: ProcessMemory) {
   const frame = result({ is_error: false, modelUsage });
   const [state, events] = turnUsage(beginTurn("turn", "/workspace", memory), frame);
   return { memory: state.memory, used: events.map((event) => Reflect.get(event, "last")) };
 }
 
-test("what was used before a turn that ends without numbers is not told again after it", () => {
+test("does not report usage again after a turn that ended without totals", () => {
   const first = ended({ opus: { inputTokens: 10, outputTokens: 2 } }, NEW_PROCESS);
   expect(first.used).toMatchObject([{ inputTokens: 10, outputTokens: 2 }]);
   const interrupted = ended({}, first.memory);

@@ -7,7 +7,7 @@ import type { ProcessMemory, Step, TranslateState } from "./state.ts";
 
 type ResultFrame = ClaudeFrameOf<"result">;
 
-/** What a user has to do whom Claude does not know. */
+/** What to do where Claude has no login. */
 export const LOG_IN = `Claude is not logged in. Run: ${CLAUDE.login.hint}.`;
 
 /** Claude's names for failures of the model. */
@@ -73,7 +73,7 @@ function errorOf(frame: ResultFrame, reported = ""): TurnError {
   const errorInfo = limit?.errorInfo ?? ERROR_INFO.get(reported) ?? errorInfoOfStatus(status);
   const details = frame.result || frame.errors?.join("\n") || `Claude ended with ${frame.subtype}.`;
   const message =
-    limit?.message ?? (errorInfo === "Unauthorized" ? `${LOG_IN} It said: ${details}` : details);
+    limit?.message ?? (errorInfo === "Unauthorized" ? `${LOG_IN} Its error: ${details}` : details);
   return {
     message,
     errorInfo,

@@ -9,7 +9,7 @@ type SystemFrame = ClaudeFrameOf<"system">;
 /** The size of one extension event; Claude's own log has what is larger. */
 const EXTENSION_CHARACTERS = 16_384;
 
-/** Subtypes that say nothing about the work: heartbeats, token counts, and answers to the driver's own requests. */
+/** Subtypes that are not about the work: heartbeats, token counts, and answers to the driver's own requests. */
 const IGNORED: ReadonlySet<string> = new Set([
   ...["init", "status", "thinking_tokens", "session_state_changed", "commands_changed"],
   ...["hook_started", "hook_progress", "task_progress", "control_request_progress"],

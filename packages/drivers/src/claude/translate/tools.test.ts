@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tasksAfter } from "./tools.ts";
 
-test("a list of todos is a plan, with the priorities that Claude gives", () => {
+test("shows todos as a plan with Claude's priorities", () => {
   const todos = [
     { content: "look", status: "completed", priority: "high" },
     { content: "write", status: "in_progress", priority: "someday" },

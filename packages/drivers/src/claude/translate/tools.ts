@@ -47,7 +47,7 @@ export function isReadOnly(name: string): boolean {
   return READ_ONLY.has(name) || isBookkeeping(name);
 }
 
-/** Whether a tool only records what Claude says or plans, so that there is nothing to approve. */
+/** Whether a tool only records an answer or a plan, so that there is nothing to approve. */
 export function isBookkeeping(name: string): boolean {
   const kind = toolKind(name);
   return kind === "plan" || kind === "answer";
@@ -140,7 +140,7 @@ function otherItem(id: string, { name, input }: ToolCall): Item<"toolCall"> {
   return title === undefined ? item : { ...item, title };
 }
 
-/** What a sub-agent said, without what Claude adds for the model. */
+/** The answer of a sub-agent, without what Claude adds for the model. */
 function subAgentText(detail: unknown): string | undefined {
   const { content } = objectOf(detail);
   return Array.isArray(content) ? contentText(content) : undefined;

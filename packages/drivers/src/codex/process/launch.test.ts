@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { ThreadSettings } from "@flint/protocol";
 import { needs, waitForExit } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { code, codexBench, codexProcesses, run } from "../testing/codex-fixture.ts";
+import { code, codexFixture, codexProcesses, run } from "../testing/codex-fixture.ts";
 import { sandboxKey, serverSandbox, UNSANDBOXED } from "./launch.ts";
 
 const real = needs("codex");
@@ -19,7 +19,7 @@ describe("an accepted command that Codex runs outside of its own sandbox", () =>
     const later = ["config.toml", "rules", "skills", "shell_snapshots/x", ".tmp/plugins", "plugins/x"];
     const places = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
     const script = places.map((place) => `touch ${place} && echo wrote ${place}`).join("; ");
-    const { open, settings, cwd, outside, stateFolder } = await codexBench(escalated(script));
+    const { open, settings, cwd, outside, stateFolder } = await codexFixture(escalated(script));
     const { turn, outcome } = await run(await open(), { text: "go", settings });
     expect(outcome).toEqual({ status: "completed" });
     expect(turn.actions).toMatchObject([{ kind: "command", command: script }]);
@@ -32,7 +32,7 @@ describe("an accepted command that Codex runs outside of its own sandbox", () =>
   });
 
   real("writes nothing where the thread may only read", async () => {
-    const { open, settings, cwd, outside } = await codexBench(escalated("touch made; touch ../made"));
+    const { open, settings, cwd, outside } = await codexFixture(escalated("touch made; touch ../made"));
     const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
     const { turn } = await run(await open({ settings: readOnly }), { text: "go", settings: readOnly });
     expect(turn.actions).toHaveLength(1);
@@ -40,7 +40,7 @@ describe("an accepted command that Codex runs outside of its own sandbox", () =>
   });
 
   real("writes anywhere if the thread has no sandbox", async () => {
-    const { open, settings, outside } = await codexBench(escalated("touch ../made"));
+    const { open, settings, outside } = await codexFixture(escalated("touch ../made"));
     const free: ThreadSettings = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } };
     await run(await open({ settings: free }), { text: "go", settings: free });
     expect(existsSync(`${outside}/made`)).toBe(true);
@@ -50,7 +50,7 @@ describe("an accepted command that Codex runs outside of its own sandbox", () =>
 real(
   "a thread whose sandbox policy changes moves to another process, and keeps its conversation",
   async () => {
-    const { open, settings } = await codexBench();
+    const { open, settings } = await codexFixture();
     const [moving, staying] = [await open(), await open()];
     await run(staying, { text: "hello", settings });
     const first = await run(moving, { text: "the word is lantern", settings });
@@ -73,7 +73,7 @@ real(
 );
 
 real("what the rules forbid is declined even if the approval policy is never", async () => {
-  const { open, settings, cwd } = await codexBench();
+  const { open, settings, cwd } = await codexFixture();
   const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
   const { turn } = await run(await open(), {
     ...{ text: "run `touch made`", settings: never },

@@ -45,14 +45,14 @@ export interface CodexLaunch extends AgentProgram {
 const FLAGS = ["-c", "thread_unload_delay_secs=0"];
 
 /**
- * Codex makes a sandbox for each command; inside Flint's only its way without namespaces works (0.166.0). It keeps shell
+ * Codex makes a sandbox for each command; inside Flint's only its way without namespaces works (0.166.0). It stores shell
  * snapshots and plugins where a command could write them, and runs them later outside of any sandbox.
  */
 const SANDBOXED_FLAGS = ["use_legacy_landlock=true", "shell_snapshot=false", "plugins=false"].flatMap(
   (feature) => ["-c", `features.${feature}`],
 );
 
-/** The program; rejects with a FlintError that says how to get it. */
+/** The program; rejects with a FlintError that explains how to install it. */
 export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {
   const found = await program();
   if (found === undefined) throw notInstalled(CODEX);

@@ -17,7 +17,7 @@ import { CodexDriver } from "../driver.ts";
 import type { CodexTiming } from "../process/server.ts";
 
 /** The real program with the offline model, and a folder to work in; the running test may leave no process. */
-export async function codexBench(script?: OfflineScript) {
+export async function codexFixture(script?: OfflineScript) {
   leavesNoProcess();
   const program = agentProgram("codex");
   const sandbox = realSandbox();
@@ -57,7 +57,7 @@ export async function run(
   return { turn, outcome };
 }
 
-/** The turn as a plain object, so that a test can say what it is for. */
+/** The turn as a plain object, so that a test can override its fields. */
 export function contextOf(turn: TurnContext): TurnContext {
   return {
     ...{ turnId: turn.turnId, kind: turn.kind, input: turn.input, settings: turn.settings },
@@ -75,7 +75,7 @@ export function code(text: string): OfflineScript {
   return [[{ call: "exec", raw: `text(JSON.stringify(await ${text}))` }], [{ text: "Done." }]];
 }
 
-/** How the command line of the program itself looks, not that of what starts it or keeps it on a leash. */
+/** Matches the command line of the program itself, not those of its wrappers. */
 export const APP_SERVER = /^\S*\/bin\/codex app-server/;
 
 /** The processes of Codex that run now. */

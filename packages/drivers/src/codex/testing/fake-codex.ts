@@ -29,9 +29,9 @@ const ANSWERS: Readonly<Record<string, object>> = {
   "model/list": { data: [], nextCursor: null },
 };
 
-/** A program on the other end of the wire that does what a test says, started through the sandbox like the real one. */
+/** A scripted `codex app-server`, started through the sandbox like the real one. */
 export class FakeCodex implements Sandbox {
-  /** What it was told, in order. */
+  /** The lines that it received, in order. */
   readonly lines: string[] = [];
   /** What it was started with, each time. */
   readonly starts: ProcessSpec[] = [];
@@ -40,7 +40,7 @@ export class FakeCodex implements Sandbox {
   #stderr = new PassThrough();
   #exit: (exitCode: number) => void = () => {};
   readonly #waiting = new Set<{
-    holds(message: WireMessage): boolean;
+    matches(message: WireMessage): boolean;
     resolve(message: WireMessage): void;
   }>();
 
@@ -48,9 +48,9 @@ export class FakeCodex implements Sandbox {
     return { available: true, mechanism: "none" };
   }
 
-  /** What it does when it is to run to its end. */
+  /** Runs a command to its end; a test may replace it. */
   launch = async (_spec: LaunchSpec): Promise<LaunchResult> => {
-    throw new Error("Nothing is to be run to its end here.");
+    throw new Error("This fake runs no commands.");
   };
 
   async start(spec: ProcessSpec): Promise<RunningProcess> {
@@ -68,37 +68,43 @@ export class FakeCodex implements Sandbox {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#onLine(line);
     });
-    return { stdin, stdout: this.#stdout, stderr: this.#stderr, exited, stop: async () => this.die(143, "") };
+    return {
+      stdin,
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+      exited,
+      stop: async () => this.exit(143, ""),
+    };
   }
 
-  /** All that it was told, read. */
+  /** The messages that it received. */
   get messages(): WireMessage[] {
     return this.lines.map((line): WireMessage => JSON.parse(line));
   }
 
-  /** The first message for which this holds, told already or still to come. */
-  told(holds: (message: WireMessage) => boolean): Promise<WireMessage> {
-    const found = this.messages.find(holds);
+  /** Resolves with the first message that matches, received already or later. */
+  received(matches: (message: WireMessage) => boolean): Promise<WireMessage> {
+    const found = this.messages.find(matches);
     if (found !== undefined) return Promise.resolve(found);
-    return new Promise((resolve) => this.#waiting.add({ holds, resolve }));
+    return new Promise((resolve) => this.#waiting.add({ matches, resolve }));
   }
 
-  /** Says something. */
-  say(...messages: readonly (WireMessage | string)[]): void {
+  /** Sends messages; a string is sent as it is. */
+  send(...messages: readonly (WireMessage | string)[]): void {
     const lines = messages.map((message) =>
       typeof message === "string" ? message : JSON.stringify(message),
     );
     this.#stdout.write(lines.map((line) => `${line}\n`).join(""));
   }
 
-  /** Tells the end of the turn. */
+  /** Sends the end of the turn. */
   endTurn(status = "completed"): void {
-    this.say({ method: "turn/completed", params: { threadId: THREAD.id, turn: { ...TURN, status } } });
+    this.send({ method: "turn/completed", params: { threadId: THREAD.id, turn: { ...TURN, status } } });
   }
 
-  /** Ends, with these last words. */
-  die(exitCode: number, words: string): void {
-    this.#stderr.end(words);
+  /** Exits, with this output on stderr. */
+  exit(exitCode: number, stderr: string): void {
+    this.#stderr.end(stderr);
     this.#stdout.end();
     this.#exit(exitCode);
   }
@@ -107,18 +113,18 @@ export class FakeCodex implements Sandbox {
     this.lines.push(line);
     const message: WireMessage = JSON.parse(line);
     const answer = this.answers.get(String(message.method));
-    if (message.id !== undefined && answer !== undefined) this.say({ id: message.id, result: answer });
+    if (message.id !== undefined && answer !== undefined) this.send({ id: message.id, result: answer });
     if (message.method === "thread/unsubscribe")
-      this.say({ method: "thread/closed", params: { threadId: THREAD.id } });
+      this.send({ method: "thread/closed", params: { threadId: THREAD.id } });
     for (const waiter of this.#waiting) {
-      if (!waiter.holds(message)) continue;
+      if (!waiter.matches(message)) continue;
       this.#waiting.delete(waiter);
       waiter.resolve(message);
     }
   }
 }
 
-/** A thread without a sandbox of which everything is asked. */
+/** The settings of a thread without a sandbox, in which everything needs approval. */
 export const SETTINGS: ThreadSettings = {
   model: "codex/default",
   cwd: "/workspace",
@@ -127,11 +133,11 @@ export const SETTINGS: ThreadSettings = {
   config: {},
 };
 
-/** Where the turn of a fake program is. */
-export const PLACE = { threadId: "thread-1", turnId: "turn-1" };
+/** The thread and the turn of a fake program. */
+export const TURN_IDS = { threadId: "thread-1", turnId: "turn-1" };
 
-/** How a session differs from a first one. */
-export interface FakeSessionWishes {
+/** How a session differs from the default one. */
+export interface FakeSessionOptions {
   readonly spec?: Partial<SessionSpec>;
   readonly timing?: Partial<CodexTiming>;
 }
@@ -144,11 +150,11 @@ export function specOf(fake: FakeCodex): SessionSpec {
   };
 }
 
-/** A session that talks to a fake program, for the running test: `fakeSession(fake, onTestFinished)`. */
+/** A session with a fake program, for the running test: `fakeSession(fake, onTestFinished)`. */
 export async function fakeSession(
   fake: FakeCodex,
   atEnd: (cleanUp: () => Promise<void>) => void,
-  { spec = {}, timing = { stop: 100 } }: FakeSessionWishes = {},
+  { spec = {}, timing = { stop: 100 } }: FakeSessionOptions = {},
 ) {
   const program = async () => ({ command: ["codex"], environment: {} });
   const driver = new CodexDriver({ program, version: "1.2.3", sandbox: fake }, timing);

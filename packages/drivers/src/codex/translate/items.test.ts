@@ -2,7 +2,7 @@ import { shellQuote } from "@flint/core/text";
 import { expect, test } from "vitest";
 import { fileChange, unwrapShell } from "./items.ts";
 
-test("a new and a deleted file are whole diffs, told from the workspace", () => {
+test("shows a new and a deleted file as complete diffs with relative paths", () => {
   expect(fileChange({ path: "/w/a/b.txt", kind: { type: "add" }, diff: "one\ntwo\n" }, "/w")).toEqual({
     path: "a/b.txt",
     kind: "add",
@@ -18,7 +18,7 @@ test("a new and a deleted file are whole diffs, told from the workspace", () => 
   );
 });
 
-test("a changed file has a header before its hunks, whether Codex wrote one or not", () => {
+test("adds the header of a changed file if Codex omits it", () => {
   const hunk = "@@ -1 +1 @@\n-a\n+b\n";
   const whole = `--- a/x\n+++ b/x\n${hunk}`;
   for (const diff of [hunk, `--- old\n+++ new\n${hunk}`]) {
@@ -28,7 +28,7 @@ test("a changed file has a header before its hunks, whether Codex wrote one or n
   }
 });
 
-test("a renamed file says so, with or without a change", () => {
+test("shows a rename, with or without a change", () => {
   const kind = { type: "update", move_path: "/w/to" };
   const renamed = "diff --git a/from b/to\nrename from from\nrename to to\n";
   expect(
@@ -67,7 +67,7 @@ test.each([
   expect(unwrapShell(line)).toBe(line);
 });
 
-test("a quoted word is read as the same word", () => {
+test("reads a quoted word as the same word", () => {
   for (const word of ["plain", "two words", "it's", '"$x"', "", "a\nb"]) {
     expect(unwrapShell(`bash -lc ${shellQuote(word)}`)).toBe(word);
   }
