@@ -1,7 +1,13 @@
 // The part of the SDK that runs in Node and in browsers; both entries export it.
 
 export type { Transport } from "@flint/rpc";
-export { AppServerClient, type CallOptions, type ClientOptions } from "./client/app-server-client.ts";
+export {
+  AppServerClient,
+  type CallOptions,
+  type ClientOptions,
+  type Endpoint,
+  externalEndpoint,
+} from "./client/app-server-client.ts";
 export type {
   ApprovalChoice,
   ApprovalReply,
@@ -11,17 +17,17 @@ export type {
   OnToolCall,
   QuestionReply,
 } from "./client/asks.ts";
-export { FlintClient } from "./client/flint-client.ts";
-export type { MethodArguments, MethodSurface } from "./client/method-surface.ts";
-export { CLIENT_INFO, type ClientConnectOptions } from "./client/open-client.ts";
+export type { MethodArguments, MethodSurface } from "./client/flint-client.ts";
+export { CLIENT_INFO, type ClientConnectOptions, FlintClient } from "./client/flint-client.ts";
 export type { ApprovalRequest, ToolCall, UserInputRequest } from "./client/read-ask.ts";
-export type { OnWarning, Warning } from "./client/warning.ts";
 export {
   ConversationAdapter,
   type ConversationAdapterOptions,
   type ConversationContext,
+  type ConversationMap,
+  MemoryConversationMap,
 } from "./conversation/adapter.ts";
-export { type ConversationMap, MemoryConversationMap } from "./conversation/conversation-map.ts";
+export type { OnWarning, Warning } from "./errors.ts";
 export {
   type ConnectionFailure,
   EventsLaggedError,
@@ -32,10 +38,9 @@ export {
 } from "./errors.ts";
 export type { AgentEvent, KnownEvent, UnknownEvent } from "./events/agent-event.ts";
 export { describeEvent } from "./events/describe-event.ts";
-export type { EventListener } from "./events/event-hub.ts";
+export type { EventListener } from "./events/event-stream.ts";
 export { BUFFER_LIMITS, type BufferLimits, EventStream } from "./events/event-stream.ts";
 export { type RunOptions, type ThreadCursor, ThreadHandle } from "./thread/thread-handle.ts";
 export type { Input, TurnOptions, TurnResult } from "./thread/turn-run.ts";
-export { TurnStream } from "./thread/turn-stream.ts";
-export { type Endpoint, externalEndpoint } from "./transport/endpoint.ts";
+export { TurnStream } from "./thread/turn-run.ts";
 export { type WebSocketLike, webSocketTransport } from "./transport/web-socket-transport.ts";

@@ -1,8 +1,7 @@
 // The SDK for browsers: no module that this imports uses Node.
 import type { Transport } from "@flint/rpc";
-import type { FlintClient } from "./client/flint-client.ts";
-import { type ClientConnectOptions, openClient } from "./client/open-client.ts";
-import { externalEndpoint } from "./transport/endpoint.ts";
+import { externalEndpoint } from "./client/app-server-client.ts";
+import { type ClientConnectOptions, type FlintClient, openClient } from "./client/flint-client.ts";
 
 /** The transport to the server, who connects, and the handlers for what the server asks and sends. */
 export type ConnectOptions = ClientConnectOptions & { readonly transport: Transport };

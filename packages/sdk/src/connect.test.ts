@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { CLIENT_INFO } from "./client/open-client.ts";
+import { CLIENT_INFO } from "./client/flint-client.ts";
 import { connect } from "./connect.ts";
 import { FakeServer, NO_ANSWER } from "./testing/fake-server.ts";
 

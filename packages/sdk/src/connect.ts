@@ -1,7 +1,6 @@
 import type { Transport } from "@flint/rpc";
-import type { FlintClient } from "./client/flint-client.ts";
-import { type ClientConnectOptions, openClient } from "./client/open-client.ts";
-import { type Endpoint, externalEndpoint } from "./transport/endpoint.ts";
+import { type Endpoint, externalEndpoint } from "./client/app-server-client.ts";
+import { type ClientConnectOptions, type FlintClient, openClient } from "./client/flint-client.ts";
 import type { HomeLocation, SocketLocation, UrlLocation } from "./transport/server-location.ts";
 import type { SpawnOptions } from "./transport/spawn.ts";
 

@@ -1,6 +1,7 @@
 import { EVENTS, type ITEMS } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { connect } from "../connect.ts";
+import type { Warning } from "../errors.ts";
 import type { AgentEvent } from "../events/agent-event.ts";
 import {
   aThread,
@@ -12,7 +13,6 @@ import {
   SETTINGS,
 } from "../testing/fake-server.ts";
 import type { FlintClient } from "./flint-client.ts";
-import type { Warning } from "./warning.ts";
 
 async function connected(server: FakeServer, warnings: Warning[] = []): Promise<FlintClient> {
   return connect({ transport: server.transport, onWarning: (warning) => warnings.push(warning) });

@@ -1,13 +1,40 @@
 import { FLINT, LIMITS, METHODS, type Method, type ParamsInput, type Result } from "@flint/protocol";
-import { type Id, Peer, PeerClosedError, PeerTimeoutError, RemoteError } from "@flint/rpc";
-import { FlintConnectionError, FlintRequestError, messageOf } from "../errors.ts";
+import { type Id, Peer, PeerClosedError, PeerTimeoutError, RemoteError, type Transport } from "@flint/rpc";
+import { FlintConnectionError, FlintRequestError, messageOf, type OnWarning, problemOf } from "../errors.ts";
 import { readNotification } from "../events/agent-event.ts";
-import { EventHub, type EventListener } from "../events/event-hub.ts";
-import { BUFFER_LIMITS, type BufferLimits, EventStream } from "../events/event-stream.ts";
-import type { Endpoint } from "../transport/endpoint.ts";
+import {
+  BUFFER_LIMITS,
+  type BufferLimits,
+  EventHub,
+  type EventListener,
+  EventStream,
+} from "../events/event-stream.ts";
 import { type AskHandlers, Asks } from "./asks.ts";
 import { askedEvent, readAsk } from "./read-ask.ts";
-import { type OnWarning, problemOf } from "./warning.ts";
+
+/** The server's end of a connection: its transport, why it closed, and how to stop it. */
+export interface Endpoint {
+  readonly transport: Transport;
+  /** Explains why the connection ended, soon even if that is unknown. */
+  explain(reason: Error | undefined): Promise<FlintConnectionError>;
+  /** Resolves when everything started for this connection has ended. */
+  stop(): Promise<void>;
+}
+
+/** An endpoint that the caller owns, such as a server in this process. */
+export function externalEndpoint(transport: Transport): Endpoint {
+  return {
+    transport,
+    explain: (reason) => {
+      const why = reason === undefined ? "" : `: ${messageOf(reason)}`;
+      const details = reason === undefined ? {} : { cause: reason };
+      return Promise.resolve(
+        new FlintConnectionError("closed", `The server closed the connection${why}.`, details),
+      );
+    },
+    stop: () => Promise.resolve(),
+  };
+}
 
 /** How long a request may take and who may give it up. Without either it waits as long as the connection lives. */
 export type CallOptions = {

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { connect } from "../connect.ts";
+import type { Warning } from "../errors.ts";
 import { aTurn, FakeServer } from "../testing/fake-server.ts";
 import type { OnApproval, OnQuestion, OnToolCall } from "./asks.ts";
 import type { FlintClient } from "./flint-client.ts";
 import type { ApprovalRequest } from "./read-ask.ts";
-import type { Warning } from "./warning.ts";
 
 const place = { threadId: "t", turnId: "u", itemId: "i" };
 const command = { ...place, approvalId: "a", command: "rm -rf build", cwd: "/work", reason: "clean up" };

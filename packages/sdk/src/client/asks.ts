@@ -1,10 +1,9 @@
 import { Answers, ApprovalAnswer, FLINT, failedToolCall, ToolCallResult } from "@flint/protocol";
 import type { Id, RpcError } from "@flint/rpc";
 import { describeAction } from "@flint/view";
-import { messageOf } from "../errors.ts";
+import { messageOf, type OnWarning, problemOf } from "../errors.ts";
 import type { AgentEvent } from "../events/agent-event.ts";
 import type { ApprovalRequest, ReadAsk, ToolCall, UserInputRequest } from "./read-ask.ts";
-import { type OnWarning, problemOf } from "./warning.ts";
 
 /** The words that answer an approval. */
 export type ApprovalChoice = Extract<ApprovalAnswer["decision"], string>;

@@ -1,9 +1,15 @@
-import { type ConfigOption, emptyThread, type Model, type ParamsInput, type Result } from "@flint/protocol";
-import { NewThreadEvents } from "../thread/new-threads.ts";
-import { type ThreadCursor, ThreadHandle } from "../thread/thread-handle.ts";
-import type { Endpoint } from "../transport/endpoint.ts";
-import { AppServerClient, type CallOptions, type ClientOptions } from "./app-server-client.ts";
-import { type MethodSurface, methodSurface } from "./method-surface.ts";
+import {
+  type ConfigOption,
+  emptyThread,
+  isMethod,
+  METHODS,
+  type Method,
+  type Model,
+  type ParamsInput,
+  type Result,
+} from "@flint/protocol";
+import { NewThreadEvents, type ThreadCursor, ThreadHandle } from "../thread/thread-handle.ts";
+import { AppServerClient, type CallOptions, type ClientOptions, type Endpoint } from "./app-server-client.ts";
 
 /** A connection that has said hello: every method of the protocol, and the common ones as plain functions. */
 export class FlintClient extends AppServerClient {
@@ -115,4 +121,73 @@ export class FlintClient extends AppServerClient {
 
 function ofThread(threadId: string | undefined): { threadId?: string } {
   return threadId === undefined ? {} : { threadId };
+}
+
+/** The arguments of a method: params may be left out where none is required. */
+export type MethodArguments<Name extends Method> =
+  Partial<ParamsInput<Name>> extends ParamsInput<Name>
+    ? [params?: ParamsInput<Name>, options?: CallOptions]
+    : [params: ParamsInput<Name>, options?: CallOptions];
+
+/** Every method of the protocol as a function under its own name. */
+export type MethodSurface = {
+  readonly [Name in Method]: (...given: MethodArguments<Name>) => Promise<Result<Name>>;
+};
+
+/** How the functions reach the server. */
+export type Call = <Name extends Method>(
+  method: Name,
+  params: ParamsInput<Name>,
+  options?: CallOptions,
+) => Promise<Result<Name>>;
+
+/** Makes the functions from the table of methods, so that there is one for each row and none besides. */
+export function methodSurface(call: Call): MethodSurface {
+  const entries = Object.keys(METHODS)
+    .filter(isMethod)
+    .map((name) => [name, caller(call, name)]);
+  // One entry for each row of the table, with the types of that row.
+  return Object.fromEntries(entries) as MethodSurface;
+}
+
+function caller<Name extends Method>(call: Call, name: Name) {
+  // Only a method whose params are all optional can be called without any.
+  const none = {} as ParamsInput<Name>;
+  return (params: ParamsInput<Name> = none, options?: CallOptions) => call(name, params, options);
+}
+
+/** Who connects, and the handlers for what the server asks and sends. */
+export type ClientConnectOptions = ClientOptions & {
+  readonly clientInfo?: ParamsInput<"initialize">["clientInfo"] | undefined;
+  readonly capabilities?: ParamsInput<"initialize">["capabilities"] | undefined;
+  /** Aborts connecting, and closes the client later. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long `initialize` may take; 30 s if absent. */
+  readonly connectTimeoutMs?: number | undefined;
+};
+
+/** The default `clientInfo`. */
+export const CLIENT_INFO = { name: "flint-sdk", version: "0.1.0" };
+
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/** Initializes a connection to an endpoint, which is not made if the signal has aborted before. */
+export async function openClient(
+  makeEndpoint: () => Endpoint | Promise<Endpoint>,
+  options: ClientConnectOptions,
+): Promise<FlintClient> {
+  const { signal, clientInfo = CLIENT_INFO, capabilities, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  signal?.throwIfAborted();
+  const initialize = { clientInfo, ...(capabilities === undefined ? {} : { capabilities }) };
+  const callOptions = { signal, timeoutMs: connectTimeoutMs };
+  const client = await FlintClient.open(await makeEndpoint(), options, initialize, callOptions);
+  if (signal !== undefined) closeOnAbort(client, signal);
+  return client;
+}
+
+function closeOnAbort(client: FlintClient, signal: AbortSignal): void {
+  const close = (): void => void client.close();
+  signal.addEventListener("abort", close, { once: true });
+  void client.closed.then(() => signal.removeEventListener("abort", close));
+  if (signal.aborted) close();
 }

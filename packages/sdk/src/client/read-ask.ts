@@ -1,6 +1,6 @@
 import { type Action, ASKS, type Ask, type RuleSuggestion, type UserQuestion } from "@flint/protocol";
+import { problemOf } from "../errors.ts";
 import type { KnownEvent } from "../events/agent-event.ts";
-import { problemOf } from "./warning.ts";
 
 /** What an agent wants to do, and where. */
 export type ApprovalRequest = {

@@ -8,8 +8,7 @@ import { connect } from "../connect.ts";
 import { TurnFailedError } from "../errors.ts";
 import { describeEvent } from "../events/describe-event.ts";
 import { aThread, aTurn, FakeServer, FakeThread, Refusal } from "../testing/fake-server.ts";
-import { ConversationAdapter } from "./adapter.ts";
-import { MemoryConversationMap } from "./conversation-map.ts";
+import { ConversationAdapter, KeyedQueue, MemoryConversationMap } from "./adapter.ts";
 import { FileConversationMap } from "./file-conversation-map.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/fake-server.mjs", import.meta.url));
@@ -342,4 +341,32 @@ test("a whole conversation with a process: text, tool events and the stored thre
   expect(answer).toBe("You said: Workspace: /work\n\nlist the files");
   expect(lines).toEqual(["$ ls …", "$ ls … exit 0"]);
   expect(JSON.parse(await readFile(file, "utf8")).threads).toEqual({ "chat:1": "thread-1" });
+});
+
+describe("a keyed queue", () => {
+  test("runs work of one key in order, also after a failure, and other keys beside it", async () => {
+    const queue = new KeyedQueue();
+    const log: string[] = [];
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const first = queue.run("a", async () => {
+      log.push("a1 begins");
+      await held;
+      log.push("a1 ends");
+      throw new Error("a1 failed");
+    });
+    const second = queue.run("a", async () => {
+      log.push("a2");
+      return 2;
+    });
+    await queue.run("b", async () => void log.push("b"));
+    expect(log).toEqual(["a1 begins", "b"]);
+    release();
+    await expect(first).rejects.toThrow("a1 failed");
+    expect(await second).toBe(2);
+    await queue.settled();
+    expect(log).toEqual(["a1 begins", "b", "a1 ends", "a2"]);
+  });
 });

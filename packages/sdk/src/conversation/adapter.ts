@@ -4,8 +4,30 @@ import { FlintConnectionError, FlintRequestError, messageOf, TurnFailedError } f
 import type { AgentEvent } from "../events/agent-event.ts";
 import type { ThreadHandle } from "../thread/thread-handle.ts";
 import type { TurnResult } from "../thread/turn-run.ts";
-import { type ConversationMap, MemoryConversationMap } from "./conversation-map.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
+
+/** Which thread each conversation goes on in. */
+export interface ConversationMap {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, threadId: string): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+/** Remembers as long as the program runs. */
+export class MemoryConversationMap implements ConversationMap {
+  readonly #threads = new Map<string, string>();
+
+  async get(key: string): Promise<string | undefined> {
+    return this.#threads.get(key);
+  }
+
+  async set(key: string, threadId: string): Promise<void> {
+    this.#threads.set(key, threadId);
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#threads.delete(key);
+  }
+}
 
 /** Where and how a turn works, who hears about it and who may stop it. */
 export type ConversationContext = {
@@ -203,3 +225,26 @@ async function settledWithin(settled: Promise<void>, milliseconds: number): Prom
   await Promise.race([settled, late]);
   clearTimeout(timer);
 }
+
+/** Runs work of one key in order, one at a time; different keys run concurrently. */
+export class KeyedQueue {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  /** Runs the work once everything before it under the same key has settled. */
+  run<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
+    const before = this.#tails.get(key) ?? Promise.resolve();
+    const result = before.then(work);
+    const tail = result.then(ignore, ignore).then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    });
+    this.#tails.set(key, tail);
+    return result;
+  }
+
+  /** Resolves when everything queued so far has settled. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#tails.values());
+  }
+}
+
+function ignore(): void {}

@@ -1,9 +1,8 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isId, isRecord } from "@flint/protocol";
-import type { OnWarning } from "../client/warning.ts";
-import { messageOf } from "../errors.ts";
-import type { ConversationMap } from "./conversation-map.ts";
+import { messageOf, type OnWarning } from "../errors.ts";
+import type { ConversationMap } from "./adapter.ts";
 
 const FORMAT_VERSION = 1;
 

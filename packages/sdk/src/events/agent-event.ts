@@ -1,5 +1,5 @@
 import { EVENTS, type EventBody, type EventType, isEventType, isRecord, threadIdOf } from "@flint/protocol";
-import { problemOf } from "../client/warning.ts";
+import { problemOf } from "../errors.ts";
 
 /** An event that this SDK knows. `seq` is its place in the log of its thread, `at` when it happened in unix milliseconds. */
 export type KnownEvent = EventBody & { readonly seq?: number; readonly at?: number };

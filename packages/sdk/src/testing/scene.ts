@@ -1,6 +1,6 @@
 import type { FlintClient } from "../client/flint-client.ts";
-import type { Warning } from "../client/warning.ts";
 import { connect } from "../connect.ts";
+import type { Warning } from "../errors.ts";
 import type { ThreadHandle } from "../thread/thread-handle.ts";
 import { aThread, aTurn, FakeServer, FakeThread } from "./fake-server.ts";
 

@@ -7,10 +7,9 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import type { AppServerClient, CallOptions } from "../client/app-server-client.ts";
-import type { AgentEvent } from "../events/agent-event.ts";
-import type { EventStream } from "../events/event-stream.ts";
-import { type Input, type TurnOptions, type TurnResult, TurnRun } from "./turn-run.ts";
-import { TurnStream } from "./turn-stream.ts";
+import { type AgentEvent, eventThreadId } from "../events/agent-event.ts";
+import type { EventListener, EventStream } from "../events/event-stream.ts";
+import { type Input, type TurnOptions, type TurnResult, TurnRun, TurnStream } from "./turn-run.ts";
 
 /** A place in the log of a thread: the last event seen, and of which log. */
 export type ThreadCursor = { readonly afterSeq?: number | undefined; readonly epoch?: string | undefined };
@@ -159,4 +158,26 @@ function snapshotState(answer: Result<"thread/attach">): ThreadState {
     activeTurnId: active?.id,
     openItemIds: open.map((item) => item.id),
   };
+}
+
+/**
+ * Collects the events of threads that start while it listens: they can arrive before the response that names the
+ * thread.
+ */
+export class NewThreadEvents implements EventListener {
+  readonly #threads = new Map<string, AgentEvent[]>();
+
+  event(event: AgentEvent): void {
+    const threadId = eventThreadId(event);
+    if (threadId === undefined) return;
+    if (event.type === "thread/started" && !this.#threads.has(threadId)) this.#threads.set(threadId, []);
+    this.#threads.get(threadId)?.push(event);
+  }
+
+  ended(): void {}
+
+  /** The events of a thread since it started. */
+  of(threadId: string): readonly AgentEvent[] {
+    return this.#threads.get(threadId) ?? [];
+  }
 }

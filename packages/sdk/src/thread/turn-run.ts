@@ -15,7 +15,7 @@ import {
 import type { AppServerClient } from "../client/app-server-client.ts";
 import { FlintConnectionError, FlintRequestError, TurnFailedError } from "../errors.ts";
 import { type AgentEvent, eventTurnId } from "../events/agent-event.ts";
-import { RecentTurns } from "./recent-turns.ts";
+import { EventStream } from "../events/event-stream.ts";
 
 /** What a user sends: a text, or pieces of several kinds. */
 export type Input = string | readonly UserInput[];
@@ -180,4 +180,57 @@ export class TurnRun {
 function lastText(items: readonly ThreadItem[]): string {
   const spoken = items.findLast((item) => item.type === "agentMessage" && "text" in item && item.text !== "");
   return spoken !== undefined && "text" in spoken && typeof spoken.text === "string" ? spoken.text : "";
+}
+
+// The events of a turn can arrive before the response that names it. Others in between are a replay or a turn of another
+// client; only a few are kept, so memory stays bounded.
+const KEPT_TURNS = 4;
+
+/** The events of the latest turns, until the response says which turn is wanted. */
+export class RecentTurns {
+  readonly #turns = new Map<string, AgentEvent[]>();
+
+  /** Keeps an event of a turn from its start; an event of the thread goes with the latest turn. */
+  hold(turnId: string | undefined, event: AgentEvent): void {
+    if (event.type === "turn/started") this.#begin(event.data.turn.id);
+    const turn = turnId === undefined ? [...this.#turns.values()].at(-1) : this.#turns.get(turnId);
+    turn?.push(event);
+  }
+
+  /** Returns the events of one turn and forgets the others. */
+  take(turnId: string): readonly AgentEvent[] {
+    const events = this.#turns.get(turnId) ?? [];
+    this.#turns.clear();
+    return events;
+  }
+
+  #begin(turnId: string): void {
+    this.#turns.set(turnId, []);
+    const [oldest] = this.#turns.keys();
+    if (this.#turns.size > KEPT_TURNS && oldest !== undefined) this.#turns.delete(oldest);
+  }
+}
+
+/**
+ * A turn as it happens: its events, and those of its thread that belong to no turn, up to and with `turn/completed`.
+ * A failed turn ends the events as any other and rejects `result`. Leaving the loop does not stop the turn; the signal
+ * does.
+ */
+export class TurnStream implements AsyncIterable<AgentEvent> {
+  readonly result: Promise<TurnResult>;
+  readonly #events: EventStream;
+
+  constructor(client: AppServerClient, threadId: string, input: Input, options: TurnOptions) {
+    this.#events = new EventStream(client.buffer);
+    const run = new TurnRun(client, threadId, options, {
+      event: (event) => this.#events.push(event),
+      ended: (error) => this.#events.end(error),
+    });
+    this.result = run.result;
+    void run.start(input);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent, undefined> {
+    return this.#events;
+  }
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIP } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { parseRendezvousLine, RUN_FILES, RunningServer } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { FlintConnectionError } from "../errors.ts";
-import { readHomeToken, readRunningServer } from "./running-server.ts";
 import { rendezvousTransport } from "./socket-transport.ts";
 import { type WebSocketLike, webSocketTransport } from "./web-socket-transport.ts";
 
@@ -95,4 +95,36 @@ export function isLoopback(host: string): boolean {
 export function clearTextRefusal({ protocol, hostname, origin }: URL): string | undefined {
   if (protocol !== "ws:" || isLoopback(hostname)) return undefined;
   return `${origin} would carry the token in clear. Use wss://, with TLS in front of the server.`;
+}
+
+const OTHERS = 0o077;
+
+/** What a state folder records about its running server, which may have crashed since. */
+export function readRunningServer(home: string): RunningServer | undefined {
+  const text = readOwn(join(home, RUN_FILES.server));
+  return text === undefined ? undefined : parseRendezvousLine(RunningServer, text);
+}
+
+/** The token of a state folder's server, if there is one. */
+export function readHomeToken(home: string): string | undefined {
+  const token = readOwn(join(home, RUN_FILES.token))?.trim();
+  return token === "" ? undefined : token;
+}
+
+/** Reads a file that only this user can have written. */
+function readOwn(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch {
+    // Missing, or a link.
+    return undefined;
+  }
+  try {
+    const { mode, uid } = fstatSync(file);
+    const isOwn = process.getuid === undefined || uid === process.getuid();
+    return isOwn && (mode & OTHERS) === 0 ? readFileSync(file, "utf8") : undefined;
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,8 +1,8 @@
 import { createServer, type Socket } from "node:net";
 import { temporaryFolder } from "@flint/testkit";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { connect } from "../connect.ts";
-import { socketTransport } from "./socket-transport.ts";
+import { rendezvousTransport, socketTransport } from "./socket-transport.ts";
 
 test("a client reaches a server at a unix socket", async () => {
   const path = (await temporaryFolder()).join("flint.sock");
@@ -28,5 +28,68 @@ test("a socket without a server is reported", async () => {
   await expect(connect({ transport: socketTransport(path) })).rejects.toMatchObject({
     kind: "closed",
     message: expect.stringContaining("ENOENT"),
+  });
+});
+
+const WELCOME = '{"ok":true,"version":"1"}\n';
+const HELLO = { protocol: "flint", cwd: "/work" };
+
+/** A server that says these pieces to its one client, each after the client got something of the one before. */
+async function meet(pieces: readonly (Uint8Array | string)[]) {
+  const path = (await temporaryFolder()).join("server.sock");
+  const greetings: string[] = [];
+  const heard: Buffer[] = [];
+  const left = [...pieces];
+  let sayNext = (): void => undefined;
+  const server = createServer((socket: Socket) => {
+    onTestFinished(() => void socket.destroy());
+    sayNext = () => {
+      const piece = left.shift();
+      if (piece === undefined) socket.end();
+      else socket.write(piece);
+    };
+    socket.on("error", () => undefined);
+    socket.once("data", (greeting) => {
+      greetings.push(String(greeting));
+      sayNext();
+    });
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const transport = rendezvousTransport(path, HELLO);
+  onTestFinished(() => transport.close());
+  const reason = await new Promise<Error | undefined>((closed) => {
+    const chunk = (bytes: Uint8Array | string): void => {
+      heard.push(Buffer.from(bytes));
+      sayNext();
+    };
+    transport.start({ chunk, closed });
+  });
+  return { greetings, reason, heard: Buffer.concat(heard).toString() };
+}
+
+describe("meeting a server", () => {
+  test("says first which door is wanted and where the client works, and hears only the door", async () => {
+    const { greetings, heard } = await meet([`${WELCOME}{"id":1}\n`, '{"id":2}\n']);
+    expect(greetings).toEqual([`${JSON.stringify(HELLO)}\n`]);
+    expect(heard).toBe('{"id":1}\n{"id":2}\n');
+  });
+
+  test("keeps a character whole that was cut where the answer came with the door's first words", async () => {
+    const words = Buffer.from(`${WELCOME}{"text":"ä"}\n`);
+    const cut = words.indexOf("ä") + 1;
+    expect((await meet([words.subarray(0, cut), words.subarray(cut)])).heard).toBe('{"text":"ä"}\n');
+  });
+
+  test("ends with the reason of a server that refuses", async () => {
+    const { reason, heard } = await meet(['{"ok":false,"reason":"There is no such door."}\n']);
+    expect([reason?.message, heard]).toEqual(["There is no such door.", ""]);
+  });
+
+  test.each([
+    ["something else", "HTTP/1.1 400 Bad Request\r\n"],
+    ["more than any answer without a line", "x".repeat(70_000)],
+  ])("ends where somebody else listens, who says %s", async (_what, said) => {
+    expect((await meet([said])).reason?.message).toBe("it is not a Flint server");
   });
 });

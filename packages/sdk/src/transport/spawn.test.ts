@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { FlintClient } from "../client/flint-client.ts";
-import type { Warning } from "../client/warning.ts";
 import { connect } from "../connect.ts";
-import { FlintConnectionError } from "../errors.ts";
+import { FlintConnectionError, type Warning } from "../errors.ts";
 import type { SpawnOptions } from "./spawn.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/fake-server.mjs", import.meta.url));

@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
+import type { Endpoint } from "../client/app-server-client.ts";
 import { FlintConnectionError, messageOf } from "../errors.ts";
-import type { Endpoint } from "./endpoint.ts";
 
 /** How to start a server; `flint serve --stdio` from PATH by default. */
 export type SpawnOptions = {

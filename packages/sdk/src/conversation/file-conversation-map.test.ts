@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Warning } from "../client/warning.ts";
-import { MemoryConversationMap } from "./conversation-map.ts";
+import type { Warning } from "../errors.ts";
+import { MemoryConversationMap } from "./adapter.ts";
 import { FileConversationMap } from "./file-conversation-map.ts";
 
 let folder = "";
