@@ -109,7 +109,8 @@ function endNow(pid: number): void {
   }
 }
 
-function runningProcesses(): RunningProcess[] {
+/** Every process on this machine. */
+export function runningProcesses(): RunningProcess[] {
   if (!existsSync("/proc/self/stat")) return [];
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

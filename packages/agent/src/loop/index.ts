@@ -1,10 +1,10 @@
 export { builtInTools } from "../tools/built-in.ts";
-export { clientTool } from "../tools/client-tool.ts";
 export { FileVersions } from "../tools/files/file-versions.ts";
 export { BackgroundCommands } from "../tools/shell/background.ts";
 export { done, type Tool, type ToolOutcome, type ToolSource } from "../tools/tool.ts";
+export { clientTool } from "../tools/user-tools.ts";
 export { messagesOf } from "./conversation.ts";
 export { instructionsFor } from "./instructions.ts";
+export type { TurnReporter } from "./model-step.ts";
 export type { TurnSetup } from "./turn-conversation.ts";
 export { TurnLoop } from "./turn-loop.ts";
-export type { TurnReporter } from "./turn-reporter.ts";

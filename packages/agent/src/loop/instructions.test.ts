@@ -3,8 +3,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { settingsIn } from "../testing/recorded-turn.ts";
-import { type InstructionsInput, instructionsFor } from "./instructions.ts";
-import { projectInstructions } from "./project-instructions.ts";
+import { type InstructionsInput, instructionsFor, projectInstructions } from "./instructions.ts";
 
 const instructions = (
   cwd: string,

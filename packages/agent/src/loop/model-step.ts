@@ -1,5 +1,5 @@
 import { orAborted, type TurnContext } from "@flint/core/ports";
-import type { TokenUsage } from "@flint/protocol";
+import type { PlanEntry, TokenUsage } from "@flint/protocol";
 import type {
   FinishReason,
   Message,
@@ -10,7 +10,20 @@ import type {
   ToolCall,
 } from "../models/model.ts";
 import { visibleText, wellFormedValue } from "../text.ts";
-import type { TurnReporter } from "./turn-reporter.ts";
+
+/** Reports what happens in one turn, in order, and hands out the ids of its items. */
+export interface TurnReporter {
+  /** Reports usage with this context size from now on. */
+  setWindow(modelContextWindow: number): void;
+  /** Reports one part of a model's response. */
+  part(part: ModelPart): void;
+  /** Reports the whole plan as it is now; the id is for its item if this is the first plan of the turn. */
+  plan(itemId: string, explanation: string, entries: readonly PlanEntry[]): void;
+  /** Completes whatever is still open. */
+  end(): void;
+  /** Returns an id for an item that is reported elsewhere. */
+  takeItemId(): string;
+}
 
 /** How many parts are reported before waiting for the log. */
 const PARTS_PER_WAIT = 16;

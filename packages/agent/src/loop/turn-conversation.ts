@@ -17,8 +17,7 @@ import {
   tokensOf,
   withAllResults,
 } from "./conversation.ts";
-import { runModelStep } from "./model-step.ts";
-import type { TurnReporter } from "./turn-reporter.ts";
+import { runModelStep, type TurnReporter } from "./model-step.ts";
 
 /** The share of the context that may be used before the conversation is compacted. */
 const FULL = 0.8;

@@ -4,9 +4,8 @@ import { type Message, ModelFailure } from "../models/model.ts";
 import { updatePlanTool } from "../tools/user-tools.ts";
 import { CallRunner } from "./call-runner.ts";
 import { userMessage } from "./images.ts";
-import { type ModelResponse, runModelStep } from "./model-step.ts";
+import { type ModelResponse, runModelStep, type TurnReporter } from "./model-step.ts";
 import { TurnConversation, type TurnSetup } from "./turn-conversation.ts";
-import type { TurnReporter } from "./turn-reporter.ts";
 
 /** A turn ends with an error after this many model steps. */
 const STEP_LIMIT = 200;

@@ -3,7 +3,7 @@ import { leavesNoProcess, TestClock, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import { fixtureServer } from "./testing/fixture.ts";
+import { fixtureServer } from "./testing/http-server.ts";
 
 async function setup() {
   leavesNoProcess();

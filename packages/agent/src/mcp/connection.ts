@@ -1,15 +1,12 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type AskUser, answerElicitation } from "@flint/core/elicitation";
-import type { Clock, McpServerConfig } from "@flint/core/ports";
+import type { Clock, McpServerConfig, Sandbox } from "@flint/core/ports";
 import { isRecord } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { FailureDescriber, McpFailure } from "./failure.ts";
-import { IdleTimeout } from "./idle-timeout.ts";
-import { OpenCalls } from "./open-calls.ts";
-import { Redaction } from "./redaction.ts";
+import { FailureDescriber, McpFailure, Redaction } from "./failure.ts";
+import { IdleTimeout, OpenCalls } from "./open-calls.ts";
 import { ToolList } from "./tool-list.ts";
-import { type ConnectionOptions, type McpLibrary, openTransport } from "./transport/open-transport.ts";
 import type { ServerTransport } from "./transport/server-transport.ts";
 
 /** The caller of a tool. */
@@ -246,4 +243,38 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+/** The MCP library, which is loaded with the first connection. */
+export type McpLibrary = typeof import("@modelcontextprotocol/client");
+
+/** The options of connections. */
+export interface ConnectionOptions {
+  readonly sandbox: Sandbox;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** The version of Flint that is sent to servers. */
+  readonly version: string;
+}
+
+/** Starts the process of a stdio server, or prepares the connection to an HTTP server. */
+export async function openTransport(
+  config: McpServerConfig,
+  { sandbox, cwd, clock }: ConnectionOptions,
+  library: McpLibrary,
+): Promise<ServerTransport> {
+  switch (config.type) {
+    case "stdio": {
+      const { StdioTransport } = await import("./transport/stdio-transport.ts");
+      // The user configured this program, so it runs with the rights of the user.
+      const policy = { type: "dangerFullAccess" } as const;
+      const command = [config.command, ...config.args];
+      const running = await sandbox.start({ command, cwd, workspace: cwd, policy, environment: config.env });
+      return new StdioTransport(running, new Redaction(config));
+    }
+    case "http": {
+      const { HttpTransport } = await import("./transport/http-transport.ts");
+      return new HttpTransport(config, clock, library.StreamableHTTPClientTransport);
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { leavesNoProcess, TestClock, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
-import { fixtureServer } from "./testing/fixture.ts";
+import { fixtureServer } from "./testing/http-server.ts";
 import { call, textOf, toolsOf } from "./testing/mcp-session.ts";
 
 /** A sandbox that tells of each program it starts. */

@@ -1,13 +1,11 @@
 import type { Clock } from "@flint/core/ports";
-import { truncate } from "@flint/core/text";
+import { displayText, truncate } from "@flint/core/text";
 import type { Action, Decision, Item } from "@flint/protocol";
 import type { Progress } from "@modelcontextprotocol/client";
 import { declined, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import { fits, wellFormedObject } from "./bounded-json.ts";
-import type { CallResult } from "./call-result.ts";
+import { type CallResult, fits, wellFormedObject } from "./call-result.ts";
 import type { CallListener } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import { ProgressReporter } from "./progress.ts";
 
 /** The target of a call. */
 export interface CallTarget {
@@ -113,5 +111,36 @@ export class McpCall {
   #complete(change: Partial<CallItem>): void {
     const durationMs = this.#clock.now() - this.#startedAt;
     this.#context.turn.emit({ type: "item/completed", item: { ...this.#item, ...change, durationMs } });
+  }
+}
+
+const MAX_MESSAGE = 500;
+const UNTHROTTLED = 100;
+const INTERVAL_MS = 1000;
+
+/** Emits the progress of a call: each message once, and after many of them at most one per second. */
+export class ProgressReporter {
+  readonly #clock: Clock;
+  readonly #emit: (message: string) => void;
+  #emitted = 0;
+  #emittedAt = Number.NEGATIVE_INFINITY;
+  #last = "";
+
+  constructor(clock: Clock, emit: (message: string) => void) {
+    this.#clock = clock;
+    this.#emit = emit;
+  }
+
+  /** Handles a progress notification. */
+  report({ progress, total, message }: Progress): void {
+    const now = this.#clock.now();
+    if (this.#emitted >= UNTHROTTLED && now - this.#emittedAt < INTERVAL_MS) return;
+    const position = total === undefined ? progress : `${progress}/${total}`;
+    const text = displayText(`${position} ${message ?? ""}`, MAX_MESSAGE);
+    if (text === this.#last) return;
+    this.#last = text;
+    this.#emitted += 1;
+    this.#emittedAt = now;
+    this.#emit(text);
   }
 }

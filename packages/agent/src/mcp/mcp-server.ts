@@ -1,7 +1,6 @@
 import type { McpServerConfig, McpServerStatus } from "@flint/core/ports";
-import { McpConnection, RESPONSE_TIMEOUT_MS } from "./connection.ts";
+import { type ConnectionOptions, McpConnection, RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import type { ConnectionOptions } from "./transport/open-transport.ts";
 
 /** The delay before a failed server is tried again; it doubles with each failure in a row. */
 const FIRST_DELAY_MS = 30_000;

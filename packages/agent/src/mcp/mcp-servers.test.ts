@@ -6,7 +6,7 @@ import { leavesNoProcess, TestClock, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { IDLE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
-import { fixtureServer, libraryServer } from "./testing/fixture.ts";
+import { fixtureServer, libraryServer } from "./testing/http-server.ts";
 import { call, callTool, textOf, toolsOf } from "./testing/mcp-session.ts";
 
 const SANDBOX = new CommandSandbox({ environment: process.env });

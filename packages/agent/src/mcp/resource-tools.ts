@@ -3,8 +3,13 @@ import { truncate } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
 import type { ToolDescription } from "../models/model.ts";
 import { failed, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import { boundedJson, cutMiddle } from "./bounded-json.ts";
-import { type CallResult, MAX_MODEL_TEXT, readResourceResult } from "./call-result.ts";
+import {
+  boundedJson,
+  type CallResult,
+  cutMiddle,
+  MAX_MODEL_TEXT,
+  readResourceResult,
+} from "./call-result.ts";
 import type { McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
 import { type CallTarget, McpCall } from "./mcp-call.ts";

@@ -1,13 +1,11 @@
 import type { WebAccess } from "../options.ts";
 import { applyPatchTool } from "./files/apply-patch.ts";
-import { editFileTool } from "./files/edit-file.ts";
 import type { FileVersions } from "./files/file-versions.ts";
 import { readFileTool } from "./files/read-file.ts";
-import { writeFileTool } from "./files/write-file.ts";
+import { editFileTool, writeFileTool } from "./files/write-tools.ts";
 import { FIND_FILES, LIST_FILES } from "./search/list-files.ts";
 import { SEARCH_TEXT } from "./search/search-text.ts";
-import type { BackgroundCommands } from "./shell/background.ts";
-import { shellOutputTool, shellStopTool } from "./shell/background-tools.ts";
+import { type BackgroundCommands, shellOutputTool, shellStopTool } from "./shell/background.ts";
 import { shellTool } from "./shell/shell.ts";
 import type { Tool } from "./tool.ts";
 import { ASK_USER } from "./user-tools.ts";

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { commandLines } from "@flint/agent/testing";
 import type { DriverEvent, DriverSession, Sandbox } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
-import { needs, settled, temporaryFolder } from "@flint/testkit";
+import { needs, runningProcesses, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { NativeDriver } from "./driver.ts";
 import { turnsOf } from "./testing/session-fixture.ts";
@@ -122,7 +121,7 @@ confined("an interrupt ends a running command, which is gone when the turn has e
   await running;
   turn.stop.abort();
   expect(await ended).toEqual({ status: "interrupted" });
-  expect(commandLines().filter((line) => line.includes(marker))).toEqual([]);
+  expect(runningProcesses().filter(({ command }) => command.includes(marker))).toEqual([]);
   expect(await session.steer?.([{ type: "text", text: "late" }])).toBe(false);
 });
 

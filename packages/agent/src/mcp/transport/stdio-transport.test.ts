@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { LIMITS } from "@flint/protocol";
 import { settled } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { Redaction } from "../redaction.ts";
+import { Redaction } from "../failure.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** A transport over streams that the test holds in its hands. */

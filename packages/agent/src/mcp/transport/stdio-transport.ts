@@ -6,7 +6,7 @@ import { isRecord, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import { decode, type Incoming, LineReader } from "@flint/rpc";
 import { StderrTail } from "@flint/rpc/node";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
-import type { Redaction } from "../redaction.ts";
+import type { Redaction } from "../failure.ts";
 import { MessageInbox, type ServerTransport, TransportClosed } from "./server-transport.ts";
 
 /** The transport to a server process over stdio, one JSON message per line. */

@@ -2,13 +2,19 @@ import type { Clock } from "@flint/core/ports";
 import type { TurnError } from "@flint/protocol";
 import { pause } from "../clock.ts";
 import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
-import { costOf } from "../prices.ts";
+import { costOf } from "../model-facts.ts";
 import { toolNamed } from "./call-options.ts";
-import { parseErrorBody } from "./error-body.ts";
 import { describeProblem, type EndpointInfo, type Failure } from "./failures.ts";
 import { type ConnectionLimits, HttpConnection } from "./http-connection.ts";
 import type { CallOptions, LanguageModel } from "./language-model.ts";
-import { type Problem, ProblemError, RETRY_POLICY, type RetryPolicy, retryDelay } from "./problem.ts";
+import {
+  type Problem,
+  ProblemError,
+  parseErrorBody,
+  RETRY_POLICY,
+  type RetryPolicy,
+  retryDelay,
+} from "./problem.ts";
 import { type ResponseLimits, ResponseReader } from "./response-reader.ts";
 
 /** The limits of one response. */

@@ -1,7 +1,6 @@
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
 import { cleanText, displayUrl, redact } from "./clean-text.ts";
-import { type ErrorDetails, errorDetails, parseErrorBody } from "./error-body.ts";
-import { type Problem, retryAfter } from "./problem.ts";
+import { type ErrorDetails, errorDetails, type Problem, parseErrorBody, retryAfter } from "./problem.ts";
 
 /** The endpoint of a request, as it is described to people. */
 export interface EndpointInfo {

@@ -9,8 +9,7 @@ import {
 } from "node:fs";
 import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
-import type { TurnOptions } from "../../testing/recorded-turn.ts";
+import { callTool, type TurnOptions } from "../../testing/recorded-turn.ts";
 import { applyPatchTool } from "./apply-patch.ts";
 import { FileVersions } from "./file-versions.ts";
 

@@ -4,8 +4,7 @@ import { string } from "../input.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { ChangeSet, failChange, type PlannedChange } from "./change-set.ts";
 import type { FileVersions } from "./file-versions.ts";
-import { formatOf, withFormat, withoutFormat } from "./line-endings.ts";
-import { WorkspaceFile } from "./workspace-file.ts";
+import { formatOf, WorkspaceFile, withFormat, withoutFormat } from "./workspace-file.ts";
 
 const DEV_NULL = "/dev/null";
 const MAX_FILES = 100;

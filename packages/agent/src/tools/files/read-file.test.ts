@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
+import { callTool } from "../../testing/recorded-turn.ts";
 import { FileVersions } from "./file-versions.ts";
 import { readFileTool } from "./read-file.ts";
 

@@ -1,8 +1,7 @@
 import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { LIMITS } from "@flint/protocol";
 import { integer, optional, string } from "../input.ts";
-import { defineTool, done, type Tool } from "../tool.ts";
-import { runAsItem } from "../tool-call-item.ts";
+import { defineTool, done, runAsItem, type Tool } from "../tool.ts";
 import type { FileVersions } from "./file-versions.ts";
 import { locateReadable } from "./readable-path.ts";
 

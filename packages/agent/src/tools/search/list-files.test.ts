@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
+import { callTool } from "../../testing/recorded-turn.ts";
 import { FIND_FILES, LIST_FILES } from "./list-files.ts";
 
 async function project(files: Readonly<Record<string, string>>): Promise<TemporaryFolder> {

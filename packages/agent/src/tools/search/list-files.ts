@@ -4,8 +4,7 @@ import { FileAccessError } from "@flint/host/files";
 import { Glob } from "@flint/host/globs";
 import { locateReadable, type ReadablePath } from "../files/readable-path.ts";
 import { integer, optional, string } from "../input.ts";
-import { defineTool, done, type Tool, type ToolContext } from "../tool.ts";
-import { runAsItem } from "../tool-call-item.ts";
+import { defineTool, done, runAsItem, type Tool, type ToolContext } from "../tool.ts";
 import { FolderWalk } from "./folder-walk.ts";
 
 /** How many names are returned. */

@@ -3,8 +3,8 @@ import type { LaunchSpec, Sandbox } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
-import { LineMatcher } from "./line-matcher.ts";
+import { callTool } from "../../testing/recorded-turn.ts";
+import { LineMatcher } from "./builtin-search.ts";
 import { SEARCH_TEXT } from "./search-text.ts";
 
 async function project() {

@@ -6,7 +6,7 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import type { ReviewTarget } from "@flint/protocol";
 import { FakeSandbox, needs, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
+import { callTool } from "../../testing/recorded-turn.ts";
 import { BackgroundCommands } from "./background.ts";
 import { isReviewCommand, reviewCommands } from "./review-commands.ts";
 import { shellTool } from "./shell.ts";

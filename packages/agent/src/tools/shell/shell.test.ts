@@ -1,13 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
-import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
+import { leavesNoProcess, needs, runningProcesses, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
-import { commandLines } from "../../testing/command-lines.ts";
-import type { TurnOptions } from "../../testing/recorded-turn.ts";
-import { BackgroundCommands, MAX_COMMANDS } from "./background.ts";
-import { shellOutputTool, shellStopTool } from "./background-tools.ts";
+import { callTool, type TurnOptions } from "../../testing/recorded-turn.ts";
+import { BackgroundCommands, MAX_COMMANDS, shellOutputTool, shellStopTool } from "./background.ts";
 import { shellTool } from "./shell.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
@@ -91,7 +88,7 @@ confined("runs a command in the background, reads its output and stops its whole
   expect((await output({ process_id: "1" })).text).toBe("(It is still running.)");
   const stopped = await stop({ process_id: "1" });
   expect(stopped.text).toBe("(It was stopped.)");
-  expect(commandLines().filter((line) => line.includes("read x || sleep"))).toEqual([]);
+  expect(runningProcesses().filter(({ command }) => command.includes("read x || sleep"))).toEqual([]);
   expect((await output({ process_id: "1" })).text).toBe("(It was stopped.)");
 });
 

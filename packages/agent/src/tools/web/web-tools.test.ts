@@ -2,13 +2,12 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { callTool } from "../../testing/call-tool.ts";
-import { RecordedTurn, settingsIn, type TurnOptions } from "../../testing/recorded-turn.ts";
+import { callTool, RecordedTurn, settingsIn, type TurnOptions } from "../../testing/recorded-turn.ts";
 import { builtInTools } from "../built-in.ts";
 import { FileVersions } from "../files/file-versions.ts";
 import { BackgroundCommands } from "../shell/background.ts";
 import { htmlToText } from "./html-text.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "./page-request.ts";
 import { fetchUrlTool, searchWebTool } from "./web-tools.ts";
 
 const LOCAL = (address: string): boolean => address === "127.0.0.1" || address === "::ffff:127.0.0.1";

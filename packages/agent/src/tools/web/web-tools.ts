@@ -8,14 +8,13 @@ import {
   done,
   failed,
   INTERRUPTED,
+  runAsItem,
   type Tool,
   type ToolContext,
   type ToolOutcome,
 } from "../tool.ts";
-import { runAsItem } from "../tool-call-item.ts";
 import { htmlToText } from "./html-text.ts";
-import type { Page } from "./page-request.ts";
-import { type AddressRule, isPublicAddress } from "./public-address.ts";
+import { type AddressRule, isPublicAddress, type Page } from "./page-request.ts";
 
 /** How much of a page the model gets. */
 const MAX_PAGE_TEXT = 40_000;

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { StderrTail } from "@flint/rpc/node";
 import { expect, test } from "vitest";
-import { Redaction } from "./redaction.ts";
+import { Redaction } from "./failure.ts";
 import { STDERR_CHARACTERS, stderrExcerpt } from "./transport/stdio-transport.ts";
 
 function stdio(env: Record<string, string>): Redaction {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { costOf } from "./prices.ts";
+import { costOf } from "./model-facts.ts";
 
 const MILLION = 1_000_000;
 

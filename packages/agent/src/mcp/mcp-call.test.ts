@@ -1,6 +1,6 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { ProgressReporter } from "./progress.ts";
+import { ProgressReporter } from "./mcp-call.ts";
 
 test("emits each progress message once", () => {
   const told: string[] = [];
