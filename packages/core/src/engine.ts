@@ -15,8 +15,8 @@ import { branchHandlers } from "./handlers/branch.ts";
 import { configHandlers } from "./handlers/config.ts";
 import type {
   CallingClient,
-  FreeHandler,
-  FreeHandlers,
+  GlobalHandler,
+  GlobalHandlers,
   SubscriptionStart,
   ThreadHandler,
   ThreadHandlers,
@@ -63,7 +63,7 @@ export class Engine {
 }
 
 /** The handler of every method. A method without one does not compile. */
-const HANDLERS: FreeHandlers & ThreadHandlers = {
+const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...threadHandlers,
   ...historyHandlers,
   ...turnHandlers,
@@ -97,7 +97,7 @@ export class ClientSession implements CallingClient {
   }
 
   /**
-   * Calls a method, in the queue of its thread if its row says so. `respond` receives the result before this client is
+   * Calls a method, in the queue of its thread if its row has that scope. `respond` receives the result before this client is
    * sent any event that the call causes. Rejects with a FlintError, without secrets, if there is no result.
    */
   async call<Name extends Method>(
@@ -112,10 +112,10 @@ export class ClientSession implements CallingClient {
     const checked = wellFormed(params);
     try {
       if (METHODS[method].scope === "thread") {
-        // The row says that this is a method of a thread; the generic name cannot carry that.
+        // The row has the scope of a thread, which the generic name does not express.
         await this.#callThread(method as ThreadMethod, checked as never, reply as never);
       } else {
-        await this.#callFree(method as Exclude<Method, ThreadMethod>, checked as never, reply as never);
+        await this.#callGlobal(method as Exclude<Method, ThreadMethod>, checked as never, reply as never);
       }
     } catch (error) {
       throw this.#services.redactor.error(error);
@@ -165,20 +165,20 @@ export class ClientSession implements CallingClient {
     if (!this.isSubscribed(threadIdOf(event) ?? "")) this.#subscriber.announce?.(event);
   }
 
-  /** Disconnects the client; its turns go on. */
+  /** Disconnects the client; its turns continue. */
   close(): void {
     this.#closed = true;
     this.#services.announcements.remove(this);
     for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
   }
 
-  async #callFree<Name extends Exclude<Method, ThreadMethod>>(
+  async #callGlobal<Name extends Exclude<Method, ThreadMethod>>(
     method: Name,
     params: Params<Name>,
     reply: Reply<Result<Name>>,
   ): Promise<void> {
     // Indexing the table by a generic name gives the union of all handlers; this is the one for the name.
-    const handler = HANDLERS[method] as unknown as FreeHandler<Name>;
+    const handler = HANDLERS[method] as unknown as GlobalHandler<Name>;
     const context = { services: this.#services, client: this };
     const outcome = await handler(params, context, (result) => reply.send(result));
     if (outcome === "answered") return;

@@ -26,7 +26,7 @@ export interface Actor {
 /** What was allowed before: in the thread, exactly or as accepted suggestions, and by rules. */
 export interface Allowed {
   readonly grants: readonly string[];
-  readonly taken: readonly RuleSuggestion[];
+  readonly accepted: readonly RuleSuggestion[];
   readonly rules: readonly Rule[];
 }
 
@@ -41,23 +41,23 @@ export function isGranted(action: Action, actor: Actor, allowed: Allowed): boole
   const keys = grantKeys(action);
   // An action without a key cannot have been allowed before.
   if (keys.length > 0 && keys.every((key) => exact.has(key))) return true;
-  return [...rules, ...allowed.taken.filter(mine)].some((rule) => isInPrefix(action, actor, rule));
+  return [...rules, ...allowed.accepted.filter(mine)].some((rule) => isInPrefix(action, actor, rule));
 }
 
 function isInPrefix(action: Action, actor: Actor, { tool, match }: RuleSuggestion): boolean {
   if (match.type !== "prefix" || tool !== "command") return false;
-  if (action.kind !== "command" || !isAtHome(action.cwd, actor)) return false;
+  if (action.kind !== "command" || !isInProjectFolder(action.cwd, actor)) return false;
   const prefix = prefixOf(action.command);
-  return prefix?.length === match.words.length && prefix.every((word, place) => word === match.words[place]);
+  return prefix?.length === match.words.length && prefix.every((word, index) => word === match.words[index]);
 }
 
-function isAtHome(cwd: string, { project, realPath }: Actor): boolean {
+function isInProjectFolder(cwd: string, { project, realPath }: Actor): boolean {
   return realPath(cwd) === project;
 }
 
 /** The rules that may be accepted in place of exactly this action. Most actions have none. */
 export function suggestionsFor(action: Action, actor: Actor, now: number): RuleSuggestion[] {
-  if (action.kind !== "command" || !isAtHome(action.cwd, actor)) return [];
+  if (action.kind !== "command" || !isInProjectFolder(action.cwd, actor)) return [];
   const words = prefixOf(action.command);
   if (words === undefined) return [];
   const match: RuleMatch = { type: "prefix", words: [...words] };
@@ -87,8 +87,8 @@ export function rulesMadeBy(
   now: number,
 ): Rule[] {
   if (decision.outcome !== "allow" || decision.scope !== "always") return [];
-  const taken = suggestions.find((suggestion) => suggestion.id === decision.rule);
-  if (taken !== undefined) return [{ ...taken, createdAt: now }];
+  const accepted = suggestions.find((suggestion) => suggestion.id === decision.rule);
+  if (accepted !== undefined) return [{ ...accepted, createdAt: now }];
   const tool = ruleTool(action);
   return exactMatches(action).map((match) => ({
     id: mintId(now),

@@ -57,11 +57,11 @@ export class OpenRequests {
     turnId: string,
     agent: string,
     action: Action,
-    promise?: ActionGuarantees,
+    guarantees?: ActionGuarantees,
   ): Promise<Decision> {
     const { log, rules, clock, realPath } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath };
-    const verdict = this.#judge(action, actor, promise);
+    const verdict = this.#judge(action, actor, guarantees);
     if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
     if (verdict.kind === "deny") return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
     const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
@@ -145,13 +145,13 @@ export class OpenRequests {
     this.#toolCalls.settleTurn(turnId, CALL_ENDED);
   }
 
-  #judge(action: Action, actor: Actor, promise: ActionGuarantees = {}): Verdict {
+  #judge(action: Action, actor: Actor, guarantees: ActionGuarantees = {}): Verdict {
     const { log, rules, policyRules } = this.#options;
     const { grants, rules: taken, settings } = log.state;
-    const granted = isGranted(action, actor, { grants, taken, rules: rules.list() });
+    const granted = isGranted(action, actor, { grants, accepted: taken, rules: rules.list() });
     const ruling = policyRules?.judge(action, actor.agent, settings.cwd);
     const { approvalPolicy } = settings;
-    const { onlyReads } = promise;
+    const { onlyReads } = guarantees;
     return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads });
   }
 
@@ -224,10 +224,10 @@ export class PendingAnswers<Answer> {
   /** Adds a request and waits for its answer; `cancelTimeout` is called when it is taken. */
   add(
     id: string,
-    place: Pick<PendingAnswer<Answer>, "turnId" | "itemId" | "cancelTimeout">,
+    request: Pick<PendingAnswer<Answer>, "turnId" | "itemId" | "cancelTimeout">,
   ): Promise<Answer> {
     return new Promise((settle) => {
-      this.#pending.set(id, { ...place, settle });
+      this.#pending.set(id, { ...request, settle });
     });
   }
 

@@ -7,12 +7,12 @@ import { parseSimpleCommand } from "../text/shell-words.ts";
  */
 export function isTrustedCommand(command: string): boolean {
   const [program = "", ...words] = parseSimpleCommand(command) ?? [];
-  if (isReadingCall(program, words)) return true;
-  const reading = Object.hasOwn(READING_PROGRAMS, program) ? READING_PROGRAMS[program] : undefined;
-  return reading !== undefined && keepsTo(reading, words);
+  if (isExactReadOnlyCall(program, words)) return true;
+  const reading = Object.hasOwn(READ_ONLY_PROGRAMS, program) ? READ_ONLY_PROGRAMS[program] : undefined;
+  return reading !== undefined && isAllowed(reading, words);
 }
 
-function keepsTo(reading: Reading, words: readonly string[]): boolean {
+function isAllowed(reading: ReadOnlyCall, words: readonly string[]): boolean {
   const others: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
@@ -35,27 +35,27 @@ function keepsTo(reading: Reading, words: readonly string[]): boolean {
 }
 
 /** A lone dash reads stdin, which never comes; kernel files may never end. */
-function isHarmless({ words }: Reading, word: string): boolean {
-  return word !== "-" && !isOfKernel(word) && (words === undefined || words.test(word));
+function isHarmless({ words }: ReadOnlyCall, word: string): boolean {
+  return word !== "-" && !isKernelFile(word) && (words === undefined || words.test(word));
 }
 
 /** Always empty. */
-const NOTHING = "/dev/null";
+const EMPTY_FILE = "/dev/null";
 
 /** Kernel file systems, also reached through parent folders from any working directory. */
-const OF_KERNEL = /^(?:\/|(?:\.\.\/)+)(?:dev|proc|sys)(?:\/|$)/;
+const KERNEL_FILE = /^(?:\/|(?:\.\.\/)+)(?:dev|proc|sys)(?:\/|$)/;
 
 /** Endless files, for a command that runs in the root folder. */
 const ENDLESS =
   /^(?:dev\/(?:zero|full|u?random|tty|console|stdin|fd|kmsg|ptmx|pts)|proc\/(?:kmsg|self))(?:\/|$)/;
 
-function isOfKernel(word: string): boolean {
+function isKernelFile(word: string): boolean {
   const path = posix.normalize(word).replace(/^\/+/, "/");
-  return path !== NOTHING && (OF_KERNEL.test(path) || ENDLESS.test(path));
+  return path !== EMPTY_FILE && (KERNEL_FILE.test(path) || ENDLESS.test(path));
 }
 
 /** How a program may be called so that it only reads. Anything not listed is not allowed. */
-export interface Reading {
+export interface ReadOnlyCall {
   /** Options without a value, as whole words. */
   readonly options?: RegExp;
   /** Options whose value is the next word. */
@@ -68,7 +68,7 @@ export interface Reading {
   readonly plainDashes?: true;
 }
 
-const NONE: Reading = { options: /^$/, most: 0 };
+const NONE: ReadOnlyCall = { options: /^$/, most: 0 };
 const COUNT = "[0-9]{1,9}";
 
 /**
@@ -87,7 +87,7 @@ const EXACT_WORDS: Readonly<Record<string, RegExp>> = {
  * find -exec, rg --pre, sort --compress-program, file -z, diff -l), writes (sort -o, uniq with two files, tree -o, find
  * -fprint), waits (tail -f), or takes its arguments from a file (wc --files0-from).
  */
-export const READING_PROGRAMS: Readonly<Record<string, Reading>> = {
+export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyCall>> = {
   basename: { options: /^$/ },
   cat: { options: /^-[AbeEnstTuv]+$/ },
   cmp: { options: /^-[bls]+$/, most: 2 },
@@ -152,7 +152,7 @@ export const READING_PROGRAMS: Readonly<Record<string, Reading>> = {
 };
 
 /** Whether a program only reads when called with exactly these words. */
-export function isReadingCall(program: string, words: readonly string[]): boolean {
+export function isExactReadOnlyCall(program: string, words: readonly string[]): boolean {
   const known = Object.hasOwn(EXACT_WORDS, program) ? EXACT_WORDS[program] : undefined;
   return known?.test(words.join(" ")) === true && words.every((word) => !word.includes(" "));
 }

@@ -15,7 +15,7 @@ import {
   budgetQuestion,
   furthest,
   type Limits,
-  type Reached,
+  type ReachedLimit,
   reachedOf,
   type Unit,
   usageOfThread,
@@ -37,7 +37,7 @@ export interface BudgetGuardOptions {
 }
 
 /** The usage of one model call. */
-export interface UsedByCall {
+export interface CallUsage {
   readonly last: TokenUsage;
   readonly cost?: Cost;
 }
@@ -51,7 +51,7 @@ export class BudgetGuard {
   readonly #work: WorkClock;
   readonly #usage = { tokens: 0, costUsd: 0, steps: 0 };
   /** How far the user extended the limits of this turn, and of its thread during this turn. */
-  readonly #extended: Record<Reached["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
+  readonly #extended: Record<ReachedLimit["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
   #asking: Promise<void> | undefined;
   #closed = false;
   #hasWarnedCurrency = false;
@@ -68,7 +68,7 @@ export class BudgetGuard {
   }
 
   /** Counts a model call. */
-  used({ last, cost }: UsedByCall): void {
+  used({ last, cost }: CallUsage): void {
     this.#usage.tokens += totalTokens(last);
     this.#usage.steps += 1;
     if (cost?.currency === "USD") this.#usage.costUsd += cost.amount;
@@ -117,7 +117,7 @@ export class BudgetGuard {
     this.#work.alarm(this.#nextSecondsMs(), () => this.#check());
   }
 
-  #reached(): Reached[] {
+  #reached(): ReachedLimit[] {
     const { turn, thread } = this.#budget;
     const seconds = this.#work.workedMs / 1_000;
     const ofThread = usageOfThread(this.#options.log.state);
@@ -145,7 +145,7 @@ export class BudgetGuard {
     return ends.length === 0 ? undefined : Math.min(...ends);
   }
 
-  async #ask(reached: readonly Reached[]): Promise<void> {
+  async #ask(reached: readonly ReachedLimit[]): Promise<void> {
     const { log, requests, turnId } = this.#options;
     if (log.state.settings.approvalPolicy === "never") return this.#stop(reached, "approvals are off.");
     if (log.subscriberCount === 0) return this.#stop(reached, "no client was connected to ask.");
@@ -154,18 +154,18 @@ export class BudgetGuard {
       if (answer === "continue") this.#extend(reached);
       else this.#stop(reached, answer === "stop" ? "you chose to stop." : "there was no answer.");
     } catch (error) {
-      // Expected: the disk refuses.
+      // Expected: the question cannot be stored.
       this.close();
       this.#options.onError(error);
     }
   }
 
-  #extend(reached: readonly Reached[]): void {
+  #extend(reached: readonly ReachedLimit[]): void {
     for (const { scope, unit, used, amount } of reached) this.#extended[scope][unit] = used + amount;
     if (reached.some(({ scope }) => scope === "thread")) this.#options.extendThread(this.#extended.thread);
   }
 
-  #stop(reached: readonly Reached[], why: string): void {
+  #stop(reached: readonly ReachedLimit[], why: string): void {
     if (this.#closed) return;
     this.close();
     this.#options.exceeded(budgetError(reached, why));

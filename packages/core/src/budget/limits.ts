@@ -19,7 +19,7 @@ export type Usage = Readonly<Partial<Record<Unit, number>>>;
 export type Limits = Readonly<Partial<Record<Unit, number | undefined>>>;
 
 /** A limit that is used up. */
-export interface Reached {
+export interface ReachedLimit {
   readonly scope: "turn" | "thread";
   readonly unit: Unit;
   /** The limit as it was set. */
@@ -33,11 +33,11 @@ const UNITS: readonly Unit[] = ["tokens", "costUsd", "seconds", "steps", "turns"
 
 /** The limits that are used up. `extended` are the limits as the user has extended them. */
 export function reachedOf(
-  scope: Reached["scope"],
+  scope: ReachedLimit["scope"],
   limits: Limits | undefined,
   extended: Limits | undefined,
   usage: Usage,
-): Reached[] {
+): ReachedLimit[] {
   return UNITS.flatMap((unit) => {
     const amount = limits?.[unit];
     const used = usage[unit];
@@ -85,17 +85,17 @@ export function rejectIfExhausted(state: ThreadState, budget: Budget | undefined
 }
 
 /** A limit as options and configuration name it. */
-export function nameOf({ scope, unit }: Reached): string {
+export function nameOf({ scope, unit }: ReachedLimit): string {
   return `budget.${scope}.${unit}`;
 }
 
 /** A limit and how much of it was used, as text. */
-export function describeLimit({ unit, limit, used }: Reached): string {
-  return `its limit of ${counted(unit, limit)} (${counted(unit, used)} used)`;
+export function describeLimit({ unit, limit, used }: ReachedLimit): string {
+  return `its limit of ${formatAmount(unit, limit)} (${formatAmount(unit, used)} used)`;
 }
 
 /** An amount with its unit. */
-export function counted(unit: Unit, amount: number): string {
+export function formatAmount(unit: Unit, amount: number): string {
   const number = Number(amount.toFixed(unit === "costUsd" ? 4 : 1));
   const plural = number === 1 ? "" : "s";
   switch (unit) {
@@ -117,8 +117,8 @@ const CONTINUE = "Continue";
 const STOP = "Stop";
 
 /** The question to the user when limits are used up. */
-export function budgetQuestion(reached: readonly Reached[]): UserQuestion {
-  const more = reached.map(({ unit, amount }) => counted(unit, amount)).join(" and ");
+export function budgetQuestion(reached: readonly ReachedLimit[]): UserQuestion {
+  const more = reached.map(({ unit, amount }) => formatAmount(unit, amount)).join(" and ");
   return {
     id: QUESTION_ID,
     header: "Budget",
@@ -138,13 +138,13 @@ export function budgetAnswer(answers: Answers): "continue" | "stop" | "none" {
 }
 
 /** The error of a turn that was stopped, with the way out. */
-export function budgetError(reached: readonly Reached[], why: string): TurnError {
+export function budgetError(reached: readonly ReachedLimit[], why: string): TurnError {
   const names = reached.map(nameOf).join(" or ");
   const message = `${describeAll(reached)} and was stopped: ${why} Raise ${names} to allow more.`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 
-function describeAll(reached: readonly Reached[]): string {
+function describeAll(reached: readonly ReachedLimit[]): string {
   const each = reached.map((one) =>
     one.scope === "thread" ? `${describeLimit(one)} for the whole thread` : describeLimit(one),
   );

@@ -111,7 +111,7 @@ export class FormField {
   }
 }
 
-/** Choices with equal titles are told apart by their values. */
+/** Choices with equal titles also show their values. */
 function choicesIn(schema: Schema): Choice[] {
   const items = isRecord(schema.items) ? schema.items : {};
   const titled = [...listIn(schema.oneOf), ...listIn(items.anyOf)].flatMap((each) => {

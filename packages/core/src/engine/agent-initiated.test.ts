@@ -33,11 +33,11 @@ async function eager() {
 
 function work(more: Partial<AgentInitiatedWork> = {}) {
   const refusals: string[] = [];
-  const wish: AgentInitiatedWork = {
+  const request: AgentInitiatedWork = {
     ...{ reason: "The kettle boils.", isWaiting: () => true, refuse: () => refusals.push("refused") },
     ...more,
   };
-  return { wish, refusals };
+  return { request, refusals };
 }
 
 describe("work that an agent initiates", () => {
@@ -46,7 +46,7 @@ describe("work that an agent initiates", () => {
     const turnId = await client.startTurn(threadId, "wait");
     await queue("later");
     await settled();
-    driver.begin(work().wish);
+    driver.begin(work().request);
     await settled();
     expect(driver.turns).toHaveLength(1);
     gate.open();
@@ -65,7 +65,7 @@ describe("work that an agent initiates", () => {
     await queue("later");
     await client.call("turn/interrupt", { threadId });
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
-    driver.begin(work().wish);
+    driver.begin(work().request);
     await settled();
     expect((await turns()).reasons).toEqual([undefined, "The kettle boils."]);
     expect((await client.call("thread/queue/list", { threadId })).queue).toHaveLength(1);
@@ -76,13 +76,13 @@ describe("work that an agent initiates", () => {
     const turnId = await client.startTurn(threadId, "wait");
     await settled();
     const taken = work({ isWaiting: () => false });
-    driver.begin(taken.wish);
+    driver.begin(taken.request);
     gate.open();
     await client.turnEnd(turnId);
     await settled();
     await client.turnEnd(await client.startTurn(threadId, "there", { model: "other/steady" }));
     const late = work();
-    driver.begin(late.wish);
+    driver.begin(late.request);
     await settled();
     expect((await turns()).reasons).toEqual([undefined, undefined]);
     expect([taken.refusals, late.refusals]).toEqual([[], ["refused"]]);
@@ -94,7 +94,7 @@ describe("work that an agent initiates", () => {
     gate.open();
     await client.turnEnd(await client.startTurn(threadId, "wait"));
     const late = work();
-    driver.begin(late.wish);
+    driver.begin(late.request);
     await settled();
     expect((await turns()).reasons).toEqual([undefined]);
     expect(late.refusals).toEqual(["refused"]);

@@ -6,17 +6,17 @@ import { describe, expect, test } from "vitest";
 /** A client that only lists threads. */
 function listener(engine: Engine) {
   const announced: ThreadEvent[] = [];
-  const told: ThreadEvent[] = [];
+  const received: ThreadEvent[] = [];
   let isFull = false;
   const session = engine.connect({
-    send: (event) => told.push(event),
+    send: (event) => received.push(event),
     isFull: () => isFull,
     announce: (event) => announced.push(event),
   });
   const fill = (full: boolean) => {
     isFull = full;
   };
-  return { session, announced, told, fill, names: () => announced.map(({ type }) => type) };
+  return { session, announced, received, fill, names: () => announced.map(({ type }) => type) };
 }
 
 describe("a client that lists threads", () => {
@@ -37,7 +37,7 @@ describe("a client that lists threads", () => {
       "thread/archived",
       "thread/deleted",
     ]);
-    expect(list.told).toEqual([]);
+    expect(list.received).toEqual([]);
   });
 
   test("is not sent anything twice for a thread that it is subscribed to", async () => {
@@ -47,7 +47,7 @@ describe("a client that lists threads", () => {
     const [thread] = (await made.connect().call("thread/list", {})).data;
     await made.connect().runTurn(thread?.id ?? "", "hi");
     expect(list.announced).toEqual([]);
-    expect(list.told.map(({ type }) => type)).toContain("turn/completed");
+    expect(list.received.map(({ type }) => type)).toContain("turn/completed");
   });
 
   test("is sent forks and detached reviews", async () => {

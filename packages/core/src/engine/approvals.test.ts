@@ -90,7 +90,7 @@ describe("an action that needs approval", () => {
     expect(order.slice(0, 3)).toEqual(["<- approval/respond", "approval/resolved", "thread/status/changed"]);
   });
 
-  test("does not happen when it is denied, and the agent is told why", async () => {
+  test("does not happen when it is denied, and the agent gets the reason", async () => {
     const { made, client, threadId, turnId, approval } = await waiting([
       { command: "make" },
       { text: "ok then" },

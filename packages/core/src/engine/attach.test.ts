@@ -78,7 +78,7 @@ describe("attaching to a thread", () => {
     expect(numbers).toEqual(events.map((event) => event.seq).filter((number) => number > afterSeq));
   });
 
-  test("with a position in another log, or beyond the end, starts from the current state and says so", async () => {
+  test("with a position in another log, or beyond the end, starts from the current state and reports that", async () => {
     const { client, threadId } = await running();
     const { epoch, seq } = await client.call("thread/attach", { threadId });
     const cursors = [

@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 
 type Work = (turn: TurnContext) => Promise<void>;
 
-/** An agent that does what the test says next in each turn. */
+/** An agent that runs the next step of the test in each turn. */
 class WorkingDriver extends BareDriver {
   override readonly asksFirst: boolean;
 
@@ -83,8 +83,8 @@ describe("thread/revert", () => {
     });
     const before = await conversation(client, threadId);
 
-    const wish = { threadId, beforeTurnId: second.id, files: "restore" } as const;
-    const preview = await client.call("thread/revert", { ...wish, preview: true });
+    const request = { threadId, beforeTurnId: second.id, files: "restore" } as const;
+    const preview = await client.call("thread/revert", { ...request, preview: true });
     expect(preview.files).toMatchObject([
       { path: "made", action: "delete", status: "planned" },
       { path: "edited", action: "restore", status: "planned", sizeBefore: 5, sizeAfter: 3 },
@@ -92,7 +92,7 @@ describe("thread/revert", () => {
     expect([preview.revertId, preview.conflicts, preview.notSaved]).toEqual([undefined, [], []]);
     expect([read("edited"), await conversation(client, threadId)]).toEqual(["three", before]);
 
-    const reverted = await client.call("thread/revert", wish);
+    const reverted = await client.call("thread/revert", request);
     expect(reverted).toMatchObject({ turnIds: [second.id, third.id], conflicts: [] });
     expect([read("edited"), read("made")]).toEqual(["one", undefined]);
     expect(await conversation(client, threadId)).toEqual([first.id]);
@@ -136,13 +136,13 @@ describe("thread/revert", () => {
       write("ours", "two");
     });
     write("ours", "mine");
-    const wish = { threadId, beforeTurnId: id, files: "restore" } as const;
-    const { conflicts } = await client.call("thread/revert", wish);
+    const request = { threadId, beforeTurnId: id, files: "restore" } as const;
+    const { conflicts } = await client.call("thread/revert", request);
     expect(conflicts).toEqual([{ path: "ours", reason: "changedSince", message: expect.any(String) }]);
     expect(read("ours")).toBe("mine");
   });
 
-  test("says so when the server has no checkpoints, and when nothing of a turn was saved", async () => {
+  test("reports when the server has no checkpoints, and when nothing of a turn was saved", async () => {
     const driver = new WorkingDriver(true, []);
     const client = testEngine({ driver }).connect();
     const threadId = await client.startThread();
@@ -172,8 +172,8 @@ describe("undoing a revert", () => {
       await fileChange("made", context);
       write("made", "made");
     });
-    const wish = { threadId, beforeTurnId: dropped.id, files: "restore" } as const;
-    const { revertId = "" } = await client.call("thread/revert", wish);
+    const request = { threadId, beforeTurnId: dropped.id, files: "restore" } as const;
+    const { revertId = "" } = await client.call("thread/revert", request);
     const later = await turn(async () => undefined);
     expect(await client.call("thread/revert/undo", { threadId, revertId })).toMatchObject({
       turnIds: [],
@@ -277,7 +277,7 @@ describe("saving files", () => {
     }
   });
 
-  test("warns once when the disk refuses, and the turn goes on", async () => {
+  test("warns once when files cannot be saved, and the turn continues", async () => {
     const { client, turn, state, write, read } = await thread(true);
     writeFileSync(state.join("checkpoints"), "not a folder");
     const { status } = await turn(async (context) => {

@@ -99,11 +99,11 @@ describe("an unused thread", () => {
 /** A thread without subscribers whose agent left something running in the background. */
 async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
   const background = { isRunning: true, endsWhenLookedAt: false, ends: 0 };
-  const heard: string[] = [];
+  const inputs: string[] = [];
   const gates: Gate[] = [];
   const driver = new BareDriver({
     run: async ({ input }) => {
-      heard.push(inputText(input));
+      inputs.push(inputText(input));
       await gates.shift()?.wait();
       return { status: "completed" };
     },
@@ -125,7 +125,7 @@ async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
     const { thread, turns } = await made.connect().call("thread/read", { threadId, includeTurns: true });
     return { isLoaded: thread.status.type !== "notLoaded", turns: turns ?? [] };
   };
-  return { made, client, threadId, background, heard, gates, read };
+  return { made, client, threadId, background, inputs, gates, read };
 }
 
 describe("background work in a thread without subscribers", () => {
@@ -155,12 +155,12 @@ describe("background work in a thread without subscribers", () => {
   });
 
   test("is mentioned to the agent in the next turn, once it was stopped", async () => {
-    const { made, client, threadId, heard } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    const { made, client, threadId, inputs } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await made.clock.advance(12 * IDLE_MS);
     await client.runTurn(threadId, "is it built?");
     await client.runTurn(threadId, "and now?");
-    const [, told, ...later] = heard;
-    expect(told).toMatch(/Background work of scripted was stopped.*is it built\?/s);
+    const [, note, ...later] = inputs;
+    expect(note).toMatch(/Background work of scripted was stopped.*is it built\?/s);
     expect(later).toEqual(["and now?"]);
   });
 

@@ -181,7 +181,7 @@ describe("turn/steer", () => {
     });
   });
 
-  test("says so when the agent accepts no input", async () => {
+  test("is rejected when the agent accepts no input", async () => {
     const { client, threadId, turnId } = await waiting([], "refuses");
     await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
       kind: "unsupported",
@@ -255,7 +255,7 @@ describe("turn/steer", () => {
     expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "userMessage"]);
   });
 
-  test("does not keep the turn from ending if the agent never says whether it accepted the input", async () => {
+  test("does not keep the turn from ending if the agent never reports whether it accepted the input", async () => {
     const driver = new BareDriver({
       run: async (turn) => {
         while (!turn.signal.aborted) await turn.ready();

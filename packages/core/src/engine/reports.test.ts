@@ -242,8 +242,8 @@ describe("streamed text", () => {
 
   test("is sent within the tick and stored merged within 100 ms", async () => {
     const { made, client, stored } = await streaming(piece("one "), piece("two "), piece("three"));
-    const told = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
-    expect(told).toEqual(["one ", "two ", "three"]);
+    const sent = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
+    expect(sent).toEqual(["one ", "two ", "three"]);
     await made.clock.advance(99);
     expect(await stored()).toEqual([]);
     await made.clock.advance(1);
@@ -304,8 +304,8 @@ describe("streamed text", () => {
         report({ type: "item/completed", item: { ...command, status: "completed", exitCode: 0 } }),
       );
       expect(turn.status).toBe("completed");
-      const told = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
-      expect(told.join("")).toHaveLength(1_000_000);
+      const sent = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
+      expect(sent.join("")).toHaveLength(1_000_000);
       const output = client.eventsOf("item/commandExecution/outputDelta").map((event) => event.data.delta);
       expect(Buffer.byteLength(output.join(""))).toBe(1024 * 1024);
       expect(turn.items.at(-1)).toMatchObject({ omittedOutputBytes: 1_600 * loud.length - 1024 * 1024 });

@@ -38,7 +38,7 @@ describe("keys and secrets", () => {
     expect(JSON.stringify(made.driver.turns)).toContain(KEY);
   });
 
-  test("are told apart from text that only looked like a key, which is complete when the item or turn ends", async () => {
+  test("are distinguished from text that only looks like a key, which is complete when the item or turn ends", async () => {
     const gate = new Gate();
     const item = { type: "agentMessage", id: "m", text: "" } as const;
     const { client } = start([

@@ -24,8 +24,8 @@ describe("a shell command of the user", () => {
     expect(made.sandbox.launches).toMatchObject([launched]);
     expect(made.driver.turns).toEqual([]);
     await client.runTurn(threadId, "fix it");
-    const [told, asked] = made.driver.turns[0]?.input ?? [];
-    expect(told).toMatchObject({ text: expect.stringMatching(/npm test.*exit code 3.*two failures/s) });
+    const [note, asked] = made.driver.turns[0]?.input ?? [];
+    expect(note).toMatchObject({ text: expect.stringMatching(/npm test.*exit code 3.*two failures/s) });
     expect(asked).toEqual({ type: "text", text: "fix it" });
     const shown = (await client.call("thread/read", { threadId, includeTurns: true })).turns?.at(-1);
     expect(shown?.items[0]).toMatchObject({ content: [{ text: "fix it" }] });

@@ -23,7 +23,7 @@ async function running(...then: Script) {
   return { gate, store, made, client, threadId, turnId, logged };
 }
 
-describe("a disk that refuses", () => {
+describe("a failing disk", () => {
   verifies("P20", "during a turn fails it, which is sent now and stored when there is room", async () => {
     const { gate, store, client, threadId, turnId, logged } = await running({ text: "more" });
     store.refuses = () => true;
@@ -44,7 +44,7 @@ describe("a disk that refuses", () => {
     expect(turns?.map((known) => known.status)).toEqual(["failed", "completed"]);
   });
 
-  test("only at the end of a turn still ends it once, as failed", async () => {
+  test("ends a turn once, as failed, when only its end cannot be stored", async () => {
     const { gate, store, client, threadId, turnId } = await running();
     store.refuses = (bodies) => bodies.some((body) => body.type === "turn/completed");
     gate.open();
@@ -54,7 +54,7 @@ describe("a disk that refuses", () => {
     expect((await client.call("thread/attach", { threadId })).turns[0]?.status).toBe("failed");
   });
 
-  test("streamed text fails the turn too, and the text that was sent is not lost", async () => {
+  test("fails the turn when streamed text cannot be stored, without losing text that was sent", async () => {
     const started = {
       emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
     } as const;
@@ -73,7 +73,7 @@ describe("a disk that refuses", () => {
     expect(turns?.[0]?.items.at(-1)).toEqual(turn.items.at(-1));
   });
 
-  test("the end of a turn is retried when the thread is unloaded", async () => {
+  test("stores the end of a turn when the thread is unloaded", async () => {
     const { gate, store, made, client, turnId, threadId, logged } = await running();
     store.refuses = () => true;
     gate.open();
@@ -86,7 +86,7 @@ describe("a disk that refuses", () => {
     expect(turns?.[0]).toMatchObject({ status: "failed", error: STORAGE_FAILED });
   });
 
-  test("a request rejects that request, without any effect", async () => {
+  test("rejects a request that cannot be stored, without any effect", async () => {
     const { gate, store, client, threadId, turnId } = await running();
     gate.open();
     await client.turnEnd(turnId);
@@ -106,7 +106,7 @@ describe("a disk that refuses", () => {
     });
   });
 
-  test("a name ends a running turn, because its log can no longer be trusted", async () => {
+  test("ends a running turn when a name cannot be stored, because the log can no longer be trusted", async () => {
     const { store, client, threadId, turnId } = await running();
     store.refuses = (bodies) => bodies.some((body) => body.type === "thread/name/updated");
     await expect(client.call("thread/name/set", { threadId, name: "x" })).rejects.toMatchObject({
@@ -115,7 +115,7 @@ describe("a disk that refuses", () => {
     expect((await client.turnEnd(turnId)).error).toEqual(STORAGE_FAILED);
   });
 
-  test("to sync lets the end of a turn be sent, with a warning", async () => {
+  test("sends the end of a turn with a warning when it cannot be synced", async () => {
     const { gate, store, client, turnId } = await running();
     store.syncFails = true;
     gate.open();
@@ -125,7 +125,7 @@ describe("a disk that refuses", () => {
     expect((await client.waitFor("warning")).data).toMatchObject({ reason: "syncFailed" });
   });
 
-  test("does not keep a thread with an unfinished turn from being read", async () => {
+  test("does not prevent reading a thread with an unfinished turn", async () => {
     const { store, threadId, made } = await running();
     store.refuses = (bodies) => bodies.some((body) => body.type === "turn/completed");
     await made.close();

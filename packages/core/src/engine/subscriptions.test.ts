@@ -103,7 +103,7 @@ class Watcher {
   }
 }
 
-/** A thread whose agent does what the steps say, and its subscribers. */
+/** A thread whose agent follows the steps, and its subscribers. */
 class World {
   readonly store: UnreliableStore;
   readonly made: TestEngine;

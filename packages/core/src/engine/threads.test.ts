@@ -178,7 +178,7 @@ describe("reading a thread", () => {
 });
 
 describe("deleting a thread", () => {
-  test("is answered when it is gone, and sent to all subscribers", async () => {
+  test("is answered when it is deleted, and sent to all subscribers", async () => {
     const made = testEngine();
     const [client, other] = [made.connect(), made.connect()];
     const threadId = await client.startThread();
@@ -211,7 +211,7 @@ describe("deleting a thread", () => {
     expect((await client.call("thread/read", { threadId })).thread.id).toBe(threadId);
   });
 
-  test("rejects the calls that wait behind it, because the thread is gone", async () => {
+  test("rejects the calls that wait behind it, because the thread no longer exists", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     const [deleted, ...others] = await Promise.allSettled([

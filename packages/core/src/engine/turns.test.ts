@@ -64,7 +64,7 @@ describe("a turn from start to end", () => {
     },
   );
 
-  test("says that its items are not included if they are too large for one message", async () => {
+  test("marks its items as not included if they are too large for one message", async () => {
     const big = "x".repeat(3 * 1024 * 1024);
     const client = testEngine({ scripts: [[{ text: big }, { text: big }]] }).connect();
     const threadId = await client.startThread();

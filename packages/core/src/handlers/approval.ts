@@ -1,9 +1,9 @@
 import { FlintError } from "@flint/protocol";
-import type { FreeHandlers } from "./handler.ts";
+import type { GlobalHandlers } from "./handler.ts";
 
 /** Answering what agents ask, and the rules that earlier answers made. */
 export const approvalHandlers: Pick<
-  FreeHandlers,
+  GlobalHandlers,
   "approval/respond" | "question/respond" | "tool/respond" | "rules/list" | "rules/remove"
 > = {
   async "approval/respond"({ threadId, approvalId, decision }, { services, client }, respond) {

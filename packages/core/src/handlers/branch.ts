@@ -16,19 +16,19 @@ export const branchHandlers: Pick<
     const settings = await services.settings.override(state.settings, params);
     const store = services.registry.storeOf(thread.id);
     const turns = await completedTurns(thread, store, params.lastTurnId);
-    const kept = new Set(turns.map((turn) => turn.id));
+    const copied = new Set(turns.map((turn) => turn.id));
     const { ephemeral = false } = params;
     const { preview } = state.thread;
     const description = { settings, ephemeral, forkedFromId: thread.id, preview };
     const { thread: fork } = await createThread(services, description, (created) =>
-      copyTurns(store.read(thread.id), kept, created),
+      copyTurns(store.read(thread.id), copied, created),
     );
     const { thread: described } = fork.log.state;
     return {
       result: { thread: described, modelProvider: described.modelProvider, ...usageOf(fork.log.state) },
       after: () => {
-        const follow = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
-        client.subscribe(fork, follow, services.options.clock.now());
+        const start = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
+        client.subscribe(fork, start, services.options.clock.now());
         announceNewThread(services, fork.log.state);
       },
     };
@@ -54,7 +54,7 @@ export const branchHandlers: Pick<
 };
 
 async function turnsOf({ thread, services }: ThreadContext): Promise<readonly Turn[]> {
-  thread.refuseIfActive();
+  thread.rejectIfActive();
   return allTurns(services.registry.storeOf(thread.id), thread.id);
 }
 
@@ -76,12 +76,12 @@ async function completedTurns(
 /** Copies the records of whole turns. Deltas are left out, because the items contain their text. */
 async function copyTurns(
   source: AsyncIterable<StoredEvent>,
-  kept: ReadonlySet<string>,
+  copied: ReadonlySet<string>,
   fork: LiveThread,
 ): Promise<void> {
   let batch: EventBody[] = [];
   for await (const event of source) {
-    const copy = copyFor(event, kept, fork.id);
+    const copy = copyFor(event, copied, fork.id);
     if (copy !== undefined) batch.push(copy);
     if (batch.length < 500) continue;
     await fork.log.commit(batch);
@@ -90,21 +90,21 @@ async function copyTurns(
   if (batch.length > 0) await fork.log.commit(batch);
 }
 
-function copyFor(event: StoredEvent, kept: ReadonlySet<string>, threadId: string): EventBody | undefined {
+function copyFor(event: StoredEvent, copied: ReadonlySet<string>, threadId: string): EventBody | undefined {
   switch (event.type) {
     case "turn/started":
     case "turn/completed": {
       const { type, data } = event;
-      return kept.has(data.turn.id) ? { type, data: { ...data, threadId } } : undefined;
+      return copied.has(data.turn.id) ? { type, data: { ...data, threadId } } : undefined;
     }
     case "item/started":
     case "item/completed": {
       const { type, data } = event;
-      return kept.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
+      return copied.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
     }
     case "thread/tokenUsage/updated": {
       const { type, data } = event;
-      return kept.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
+      return copied.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
     }
     default:
       return undefined;

@@ -1,11 +1,11 @@
 import { type ConfigOption, type ConfigValues, FlintError } from "@flint/protocol";
 import type { Services } from "../services.ts";
 import { settingsEvents } from "../turn/decisions.ts";
-import type { FreeHandlers } from "./handler.ts";
+import type { GlobalHandlers } from "./handler.ts";
 
 /** Models, selectors and accounts. */
 export const configHandlers: Pick<
-  FreeHandlers,
+  GlobalHandlers,
   | "initialize"
   | "model/list"
   | "config/list"

@@ -51,18 +51,18 @@ export interface ThreadOutcome<Name extends Method> {
 }
 
 /** What a handler outside of any queue decides. */
-export interface FreeOutcome<Name extends Method> {
+export interface GlobalOutcome<Name extends Method> {
   readonly result: Result<Name>;
   /** Runs after the result was sent. */
   after?(): void;
 }
 
 /** `answered`: the handler sent the result itself, when the log had stored its events. */
-export type FreeHandler<Name extends Method> = (
+export type GlobalHandler<Name extends Method> = (
   params: Params<Name>,
   context: HandlerContext,
   respond: (result: Result<Name>) => void,
-) => Promise<FreeOutcome<Name> | "answered">;
+) => Promise<GlobalOutcome<Name> | "answered">;
 
 /** A handler that runs in the queue of its thread. */
 export type ThreadHandler<Name extends Method> = (
@@ -73,4 +73,4 @@ export type ThreadHandler<Name extends Method> = (
 /** The handlers that run in a thread's queue. */
 export type ThreadHandlers = { readonly [Name in ThreadMethod]: ThreadHandler<Name> };
 /** All other handlers. */
-export type FreeHandlers = { readonly [Name in Exclude<Method, ThreadMethod>]: FreeHandler<Name> };
+export type GlobalHandlers = { readonly [Name in Exclude<Method, ThreadMethod>]: GlobalHandler<Name> };

@@ -12,7 +12,7 @@ import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import { fullTurn, usageOf } from "../thread/view.ts";
 import { settingsEvents } from "../turn/decisions.ts";
-import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
+import type { GlobalHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
 
 /** A client further behind than this starts from the current state instead of from its position. */
@@ -21,7 +21,7 @@ const DEFAULT_PAGE = 25;
 
 /** Reading, resuming, attaching to and listing threads. */
 export const historyHandlers: Pick<
-  FreeHandlers & ThreadHandlers,
+  GlobalHandlers & ThreadHandlers,
   "thread/resume" | "thread/attach" | "thread/list" | "thread/read" | "thread/events/list"
 > = {
   async "thread/resume"(params, { thread, services, damage }) {

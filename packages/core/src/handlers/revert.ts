@@ -23,17 +23,17 @@ export interface RevertOptions {
 const MAX_TURN_TEXT = 1024 * 1024;
 
 /** Reverts turns, and restores their files if requested. */
-export async function revertTurns(context: ThreadContext, gone: readonly Turn[], options: RevertOptions) {
+export async function revertTurns(context: ThreadContext, reverted: readonly Turn[], options: RevertOptions) {
   const { thread, services } = context;
-  const turnIds = gone.map((turn) => turn.id);
+  const turnIds = reverted.map((turn) => turn.id);
   const described = thread.log.state.thread;
   if (options.preview === true) {
     const checkpoints = expectCheckpoints(services.options.checkpoints);
     const preview = await checkpoints.preview({ threadId: thread.id, turnIds, cwd: described.cwd });
-    return { result: { thread: described, turnIds, ...fileResults(preview, gone) } };
+    return { result: { thread: described, turnIds, ...fileResults(preview, reverted) } };
   }
   const revertId = mintId(services.options.clock.now());
-  const files = await restoredFiles(context, gone, options, revertId);
+  const files = await restoredFiles(context, reverted, options, revertId);
   // The agent's session contains the reverted turns, so a new one starts from the shorter history.
   await thread.closeSession();
   const { id: threadId } = thread;
@@ -50,21 +50,21 @@ export async function revertTurns(context: ThreadContext, gone: readonly Turn[],
 
 async function restoredFiles(
   { thread, services }: ThreadContext,
-  gone: readonly Turn[],
+  reverted: readonly Turn[],
   { files = "keep" }: RevertOptions,
   revertId: string,
 ) {
   if (files === "keep") return {};
   const checkpoints = expectCheckpoints(services.options.checkpoints);
   const { cwd } = thread.log.state.thread;
-  const turnIds = gone.map((turn) => turn.id);
-  return fileResults(await checkpoints.restore({ threadId: thread.id, turnIds, cwd }, revertId), gone);
+  const turnIds = reverted.map((turn) => turn.id);
+  return fileResults(await checkpoints.restore({ threadId: thread.id, turnIds, cwd }, revertId), reverted);
 }
 
 /** Undoes a revert: its files, and its turns unless the conversation has continued. */
 export async function undoRevert(context: ThreadContext, revertId: string) {
   const { thread, services } = context;
-  thread.refuseIfActive();
+  thread.rejectIfActive();
   const store = services.registry.storeOf(thread.id);
   const found = await findRevert(store, thread.id, revertId);
   const { cwd } = thread.log.state.thread;
@@ -150,8 +150,8 @@ function shortened(turns: readonly Turn[]): Turn[] {
   return turns.map((turn) => ({ ...turn, items: [], itemsView: "notLoaded" }));
 }
 
-function fileResults({ files, conflicts, notSaved, savedTurnIds }: FilesPreview, gone: readonly Turn[]) {
-  const unknown = gone.filter((turn) => !savedTurnIds.includes(turn.id) && mayHaveWritten(turn));
+function fileResults({ files, conflicts, notSaved, savedTurnIds }: FilesPreview, reverted: readonly Turn[]) {
+  const unknown = reverted.filter((turn) => !savedTurnIds.includes(turn.id) && mayHaveWritten(turn));
   return {
     files: [...files],
     conflicts: [...conflicts],

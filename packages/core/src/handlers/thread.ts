@@ -10,7 +10,7 @@ import {
 import type { Services } from "../services.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
 import { settingsEvents } from "../turn/decisions.ts";
-import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
+import type { GlobalHandlers, ThreadHandlers } from "./handler.ts";
 
 /** The description of a new thread. */
 interface NewThread {
@@ -76,7 +76,7 @@ function workspaceNotice(threadId: string, message: string): EventBody {
 
 /** Creating, naming, archiving and deleting threads. */
 export const threadHandlers: Pick<
-  FreeHandlers & ThreadHandlers,
+  GlobalHandlers & ThreadHandlers,
   | "thread/start"
   | "thread/unsubscribe"
   | "thread/loaded/list"
@@ -126,7 +126,7 @@ export const threadHandlers: Pick<
 
   async "thread/archive"({ threadId, interrupt }, { thread }) {
     if (interrupt === true) await thread.stopTurn();
-    thread.refuseIfActive();
+    thread.rejectIfActive();
     const archived = thread.log.state.thread.archived;
     return { result: {}, events: archived ? [] : [{ type: "thread/archived", data: { threadId } }] };
   },
@@ -139,7 +139,7 @@ export const threadHandlers: Pick<
 
   async "thread/delete"({ threadId, interrupt }, { thread, services }) {
     if (interrupt === true) await thread.stopTurn();
-    thread.refuseIfActive();
+    thread.rejectIfActive();
     const sendFinal = (type: "thread/deleted" | "thread/closed") =>
       thread.log.sendFinal({ type, data: { threadId } });
     // Calls that wait in the queue behind this find the thread closed, load it again, and get `threadNotFound`.

@@ -19,12 +19,12 @@ import {
   settingsEvents,
   userMessage,
 } from "../turn/decisions.ts";
-import type { FreeHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
+import type { GlobalHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
 import { announceNewThread, createThread } from "./thread.ts";
 
 /** Starting, steering and interrupting turns of all kinds. */
 export const turnHandlers: Pick<
-  FreeHandlers & ThreadHandlers,
+  GlobalHandlers & ThreadHandlers,
   | "turn/start"
   | "turn/steer"
   | "turn/interrupt"
@@ -36,7 +36,7 @@ export const turnHandlers: Pick<
     const { thread, services } = context;
     const { input, clientId, outputSchema, delivery = "reject" } = params;
     checkInput(input);
-    if (delivery === "reject") thread.refuseIfActive();
+    if (delivery === "reject") thread.rejectIfActive();
     const before = thread.log.state.settings;
     const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
     const changes = settingsEvents(thread.log.state, settings);

@@ -1,11 +1,11 @@
 import { BoundedOutput } from "../text/bounded.ts";
-import type { FreeHandlers, HandlerContext } from "./handler.ts";
+import type { GlobalHandlers, HandlerContext } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** What belongs to a folder and not to a thread: its configuration files and whether they are trusted, and commands. */
 export const workspaceHandlers: Pick<
-  FreeHandlers,
+  GlobalHandlers,
   "workspace/read" | "workspace/trust" | "workspace/distrust" | "command/exec"
 > = {
   async "workspace/read"({ cwd }, context) {

@@ -18,7 +18,7 @@ export interface TurnCheckpoint {
   saveFiles(paths: readonly string[]): void;
   /** Saves everything in the folders that changed since the last save; once is enough for a turn. */
   saveWorkspace(signal: AbortSignal): Promise<void>;
-  /** Records what the turn left, so that later changes by others can be told apart. */
+  /** Records what the turn left, so that later changes by others can be distinguished. */
   end(): Promise<void>;
 }
 

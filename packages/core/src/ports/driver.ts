@@ -236,7 +236,7 @@ const CANCELLED: Decision = { outcome: "cancel", scope: "once", message: "The tu
 
 const ENDED = failedToolCall("The turn has ended.");
 
-/** A turn whose questions end when the signal says so, whoever was asked and whatever they do. */
+/** A turn whose pending requests end when the signal is aborted, whether or not they are answered. */
 export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnContext {
   return {
     turnId: turn.turnId,
@@ -255,7 +255,7 @@ export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnConte
   };
 }
 
-/** What a promise gives, or something else as soon as the signal says so. */
+/** The result of a promise, or `otherwise` as soon as the signal is aborted. */
 export function orAborted<Value, Otherwise>(
   work: Promise<Value>,
   signal: AbortSignal,

@@ -42,7 +42,7 @@ export interface ProcessSpec {
   readonly ownPaths?: readonly string[];
   /**
    * Folders in which it changes nothing for good but its own paths: it sees what is there, cannot write that, and whatever
-   * it adds is private to it and gone when it ends. What does not exist is left out.
+   * it adds is private to it and deleted when it ends. What does not exist is left out.
    */
   readonly privateFolders?: readonly PrivateFolder[];
   /** What it may not write although its policy would let it, apart from its own paths. What does not exist is left out. */

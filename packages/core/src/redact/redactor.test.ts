@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { LONGEST_KEY, LONGEST_PRIVATE_KEY } from "./keys.ts";
 import { RedactedStream, Redactor, redact } from "./redactor.ts";
 
-/** Put together here, so that nobody who looks for keys in this repository finds one. */
+/** Assembled here, so that scanners for leaked keys do not find one in this repository. */
 const letters = (length: number) => "aB3dE6gH9jK2mN5pQ8sT1vX4zC7".repeat(40).slice(0, length);
 const pem = (kind: string) =>
   `-----BEGIN ${kind}-----\n${letters(64)}\n${letters(20)}==\n-----END ${kind}-----`;
@@ -141,7 +141,7 @@ function streamed(pieces: readonly string[], secrets: readonly string[] = []): s
   return pieces.map((piece) => stream.push(piece)).join("") + stream.end();
 }
 
-/** Whether five letters in a row of what follows the first twelve are to be read. */
+/** Whether five consecutive characters after the first twelve are readable. */
 function isGivenAway(shown: string, secret: string): boolean {
   const body = secret.replace(/-----.*?-----/g, "").slice(12);
   return Array.from({ length: body.length - 4 }, (_, at) => body.slice(at, at + 5)).some((part) =>

@@ -16,7 +16,7 @@ import {
 const SHORTEST_SECRET = 8;
 
 /** This much of a secret at the end of a text is not a coincidence; less of it reveals nothing. */
-const TELLING_PART = 4;
+const REVEALING_LENGTH = 4;
 
 /** Fields that identify items, agents and folders, which must stay as they are. */
 const NAMES = /^(?:type|id|[a-z]+Ids?|cwd|model|agent|kind|status)$/;
@@ -100,7 +100,7 @@ function replacement(...found: unknown[]): string {
 }
 
 function partAtEnd(text: string, secret: string): number {
-  const beginning = secret.slice(0, TELLING_PART);
+  const beginning = secret.slice(0, REVEALING_LENGTH);
   let at = text.indexOf(beginning, Math.max(0, text.length - secret.length + 1));
   while (at !== -1 && !secret.startsWith(text.slice(at))) at = text.indexOf(beginning, at + 1);
   return at === -1 ? text.length : at;

@@ -25,8 +25,8 @@ export class Catalogue {
     const lists = await Promise.allSettled(this.#drivers.map((driver) => driver.models()));
     const failed = lists.find((list) => list.status === "rejected");
     if (failed !== undefined && lists.every((list) => list.status === "rejected")) throw failed.reason;
-    return lists.flatMap((list, place) => {
-      const isPreferred = this.#drivers[place] === preferred;
+    return lists.flatMap((list, index) => {
+      const isPreferred = this.#drivers[index] === preferred;
       const models = list.status === "rejected" ? [] : list.value;
       return models.map((model) => ({ ...model, isDefault: model.isDefault && isPreferred }));
     });

@@ -42,7 +42,7 @@ const GAP = /\n… \d+ bytes left out …\n/;
 test("keeps and streams a short output unchanged", () => {
   const output = new BoundedOutput();
   expect([output.add("one\n"), output.add("two\n")]).toEqual(["one\n", "two\n"]);
-  expect([output.text, output.rest, output.omittedBytes]).toEqual(["one\ntwo\n", "", 0]);
+  expect([output.text, output.remainder, output.omittedBytes]).toEqual(["one\ntwo\n", "", 0]);
   expect(output.printed).toEqual({ bytes: 8, lines: 2 });
 });
 
@@ -55,7 +55,7 @@ test("keeps the beginning and the end of a long output and counts the rest [P11]
   const total = Buffer.byteLength("STARTEND") + 400 * 20_000;
   expect(output.text).toMatch(/^START.*\n… \d+ bytes left out …\n.*END$/s);
   expect(Buffer.byteLength(output.text)).toBeLessThanOrEqual(LIMITS.output);
-  expect(streamed + output.rest).toBe(output.text);
+  expect(streamed + output.remainder).toBe(output.text);
   expect(output.omittedBytes).toBe(total - Buffer.byteLength(output.text.replace(GAP, "")));
   expect(output.printed).toEqual({ bytes: total, lines: 1 });
 });

@@ -71,11 +71,11 @@ export class BoundedOutput {
 
   /** The output within the limit, with a line that states how much is missing. */
   get text(): string {
-    return this.#head + this.rest;
+    return this.#head + this.remainder;
   }
 
   /** The part of `text` after what `add` returned. */
-  get rest(): string {
+  get remainder(): string {
     const { tail, omitted } = this.#end();
     return omitted === 0 ? tail : `${gapLine(omitted)}${tail}`;
   }

@@ -15,7 +15,7 @@ export interface Listener {
   announce(event: ThreadEvent): void;
 }
 
-/** Publishes changes of the list of threads to all clients that want them, whether or not they are subscribed. */
+/** Publishes changes of the list of threads to all clients that requested them, whether or not they are subscribed. */
 export class Announcements {
   readonly #listeners = new Set<Listener>();
 

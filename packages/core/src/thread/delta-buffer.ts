@@ -128,7 +128,7 @@ export class DeltaBuffer {
   }
 }
 
-/** Holds back a high surrogate at the end; a lone surrogate becomes a retargetment character. */
+/** Holds back a high surrogate at the end; a lone surrogate becomes a replacement character. */
 function wellFormed(stream: TextStream, piece: string): string {
   let text = stream.half === "" ? piece : stream.half + piece;
   stream.half = "";

@@ -26,7 +26,7 @@ import {
   decideQueuedTurn,
   decideTurn,
   type NewTurn,
-  refuseIfActive,
+  rejectIfActive,
   runningTurnId,
   type StartedTurn,
   settingsEvents,
@@ -144,8 +144,8 @@ export class LiveThread {
   }
 
   /** Throws `turnInProgress` while a turn is running. */
-  refuseIfActive(): void {
-    refuseIfActive(this.log.state);
+  rejectIfActive(): void {
+    rejectIfActive(this.log.state);
   }
 
   /** Runs a committed turn that is a shell command of the user. */

@@ -43,7 +43,7 @@ export class ThreadLog {
   readonly #subscribers: Subscribers;
   readonly #read: (afterSeq: number) => AsyncIterable<StoredEvent>;
   #state: ThreadState;
-  /** Sent although the disk refused them; they go into the log before anything else. */
+  /** Sent although they could not be stored; they are written before anything else. */
   #unwritten: readonly EventBody[] = [];
   #isSendScheduled = false;
   #cancelFlush: (() => void) | undefined;
@@ -117,7 +117,7 @@ export class ThreadLog {
   }
 
   /**
-   * Ends a turn when the disk refuses to store its end: sent and folded now, stored as soon as possible. `decide` gets
+   * Ends a turn whose end cannot be stored: sent and folded now, stored as soon as possible. `decide` gets
    * the state with all text that was sent.
    */
   commitUnwritten(decide: (state: ThreadState) => readonly EventBody[]): Promise<void> {
@@ -139,8 +139,8 @@ export class ThreadLog {
   }
 
   /** Adds a piece of streamed text: sent within this tick, stored within 100 ms. */
-  delta(place: DeltaTarget, piece: string): void {
-    this.#deltas.push(place, piece, () => textLength(this.#state, place));
+  delta(target: DeltaTarget, piece: string): void {
+    this.#deltas.push(target, piece, () => textLength(this.#state, target));
     if (this.#deltas.pendingSize >= LIMITS.deltaBytes) this.#sendPending();
     if (this.#isSendScheduled) return;
     this.#isSendScheduled = true;
@@ -149,7 +149,7 @@ export class ThreadLog {
 
   /** Ends the text of an item, or of all: text that was held back is sent as it is. */
   endText(itemId?: string): void {
-    this.#deltas.finish((place) => textLength(this.#state, place), itemId);
+    this.#deltas.finish((target) => textLength(this.#state, target), itemId);
   }
 
   /** Resolves when everything so far was sent. */
@@ -217,7 +217,7 @@ export class ThreadLog {
     try {
       return this.#writer.append(bodies, this.#clock.now());
     } catch (error) {
-      // The disk refused. Nothing is lost yet: what was sent already is retried with the next write.
+      // The write failed. Nothing is lost yet: what was sent already is retried with the next write.
       const failure = asFlintError(error);
       this.#onFailure?.(failure);
       throw failure;

@@ -103,7 +103,7 @@ export class ThreadRegistry {
     ) {
       await unloading;
     }
-    this.#refuseIfClosed();
+    this.#rejectIfClosed();
     const known = this.#loaded.get(threadId);
     if (known !== undefined) {
       known.thread.lastUsedAt = this.#options.clock.now();
@@ -127,7 +127,7 @@ export class ThreadRegistry {
 
   /** Creates a thread whose first event is still to be committed. */
   async create(ephemeral: boolean, initial: (threadId: string) => ThreadState): Promise<LiveThread> {
-    this.#refuseIfClosed();
+    this.#rejectIfClosed();
     const threadId = mintId(this.#options.clock.now());
     const store = ephemeral ? this.#options.ephemeralStore : this.#options.store;
     const writer = await store.create(threadId);
@@ -135,7 +135,7 @@ export class ThreadRegistry {
     this.#loaded.set(threadId, { thread, damage: NO_DAMAGE });
     // The server may have begun to stop meanwhile, without knowing of this thread.
     if (this.#closed) await this.remove(threadId, false);
-    this.#refuseIfClosed();
+    this.#rejectIfClosed();
     return thread;
   }
 
@@ -283,7 +283,7 @@ export class ThreadRegistry {
     else await thread.stopIdleAgent();
   }
 
-  #refuseIfClosed(): void {
+  #rejectIfClosed(): void {
     if (this.#closed)
       throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
   }

@@ -22,7 +22,7 @@ describe("StreamMap", () => {
     expect([...map.values()]).toHaveLength(3);
   });
 
-  test("creates a value once, remap it on set, and is empty after clear", () => {
+  test("creates a value once, replaces it on set, and is empty after clear", () => {
     const map = new StreamMap<number>();
     expect(map.getOrCreate(MESSAGE, "a", () => 1)).toBe(1);
     expect(map.getOrCreate(MESSAGE, "a", () => 2)).toBe(1);

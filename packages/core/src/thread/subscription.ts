@@ -84,7 +84,7 @@ export class Subscription {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
     try {
-      // The subscriber may have drained while the log was read, and does not say so twice.
+      // The subscriber may have drained while the log was read, and does not report that twice.
       while (!this.#closed && !this.#live) if (!(await this.#readMore()) && this.#subscriber.isFull()) return;
     } catch (error) {
       // Either the log cannot be read, or the subscriber failed.
@@ -160,7 +160,7 @@ export class Subscription {
     try {
       this.#subscriber.send({ type: "warning", data, at: this.#log.now() });
     } catch {
-      // The subscriber failed, so it is gone.
+      // The subscriber failed, so there is no one to warn.
     }
   }
 }

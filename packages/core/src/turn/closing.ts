@@ -58,8 +58,12 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
 /** A review is always exited, however it ended; the last agent message is its text. */
 function reviewEnd(threadId: string, turn: Turn): EventBody[] {
   if (turn.kind !== "review") return [];
-  const said = turn.items.filter(isKnownItem).findLast((item) => item.type === "agentMessage");
-  return itemEvents(threadId, turn.id, { type: "exitedReviewMode", id: mintId(), review: said?.text ?? "" });
+  const message = turn.items.filter(isKnownItem).findLast((item) => item.type === "agentMessage");
+  return itemEvents(threadId, turn.id, {
+    type: "exitedReviewMode",
+    id: mintId(),
+    review: message?.text ?? "",
+  });
 }
 
 /** The turn as `turn/completed` stores it: without its items, which have records of their own. */

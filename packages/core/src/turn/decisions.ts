@@ -46,7 +46,7 @@ export interface DecidedTurn {
 
 /** Decides on a new turn. Throws while another one is running, and when the thread's budget is used up. */
 export function decideTurn(state: ThreadState, request: NewTurn, now: number): DecidedTurn {
-  refuseIfActive(state);
+  rejectIfActive(state);
   rejectIfExhausted(state, (request.settings ?? state.settings).budget);
   const threadId = state.thread.id;
   const { kind, review, outputSchema, agentInitiated } = request;
@@ -65,7 +65,7 @@ export function decideQueuedTurn(state: ThreadState, next: QueuedInput, now: num
 }
 
 /** Throws `turnInProgress`, with the ways out, while a turn is running. */
-export function refuseIfActive({ thread, activeTurnId }: ThreadState): void {
+export function rejectIfActive({ thread, activeTurnId }: ThreadState): void {
   if (activeTurnId === undefined) return;
   const message = `Thread ${thread.id} is busy with turn ${activeTurnId}. Wait for it, interrupt it, or send the input with delivery "steer" or "queue".`;
   throw new FlintError("turnInProgress", message, { activeTurnId });

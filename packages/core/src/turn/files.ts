@@ -8,7 +8,7 @@ import type { ThreadLog } from "../thread/log.ts";
 /** How long the end of a turn waits until its checkpoint is complete. */
 const END_GRACE_MS = 5_000;
 
-/** After this long, clients are told that the agent waits for the workspace to be saved. */
+/** After this long, clients are warned that the agent waits for the workspace to be saved. */
 const SLOW_MS = 1_000;
 
 /** What is needed to save the files of a turn. */

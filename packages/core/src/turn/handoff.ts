@@ -112,14 +112,14 @@ export async function forkSource(search: ForkSearch): Promise<ForkSource | undef
 
 /**
  * The session of the thread that this one was forked from, if it contains only turns of this thread. Undefined if the
- * other thread has gone on since, was forked at an earlier turn, or has no such session.
+ * other thread has continued since, was forked at an earlier turn, or has no such session.
  */
 async function wholeSession(search: ForkSearch): Promise<ForkSource | undefined> {
   const { agent, turns, stateOf } = search;
   // The thread's own session was dropped because it no longer matched; the one it came from may be just as old.
   if (search.state.nativeIds[agent] !== undefined) return undefined;
   let fromId = search.state.thread.forkedFromId;
-  for (let looked = 0; fromId !== undefined && looked < MAX_ANCESTORS; looked += 1) {
+  for (let depth = 0; fromId !== undefined && depth < MAX_ANCESTORS; depth += 1) {
     const from = await stateOf(fromId);
     // The session may already contain part of the running turn.
     if (from === undefined || from.activeTurnId !== undefined) return undefined;

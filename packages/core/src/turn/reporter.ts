@@ -92,7 +92,7 @@ export class TurnReporter {
     try {
       void this.#options.log.commit([body]);
     } catch (error) {
-      // Expected: the disk refuses.
+      // Expected: the event cannot be stored.
       this.#options.onError(error);
     }
   }

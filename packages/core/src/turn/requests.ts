@@ -38,9 +38,9 @@ export class TurnRequests {
   }
 
   /** Requests approval of an action. The files it may change are saved before it is allowed. */
-  async approve(agent: string, action: Action, promise?: ActionGuarantees): Promise<Decision> {
+  async approve(agent: string, action: Action, guarantees?: ActionGuarantees): Promise<Decision> {
     const { turnId, requests, files, isOver } = this.#options;
-    const ask = () => requests.approve(turnId, agent, wellFormed(action), promise);
+    const ask = () => requests.approve(turnId, agent, wellFormed(action), guarantees);
     const decision = await this.#waitForUser(ask, NOT_ALLOWED);
     // Cancelling stops the whole turn, whatever its agent does with the decision.
     if (decision.outcome === "cancel" && !isOver()) this.#options.cancelTurn();

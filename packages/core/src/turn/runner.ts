@@ -108,7 +108,7 @@ export class TurnRunner {
     return this.#options.turn.turnId;
   }
 
-  /** Stops the turn. It ends soon after, with its processes gone; open requests are cancelled. */
+  /** Stops the turn. It ends soon after, when none of its processes is left; open requests are cancelled. */
   interrupt(by: "interrupt" | "serverStopped"): void {
     this.#interruptedBy ??= by;
     this.#stop();
@@ -235,7 +235,7 @@ export class TurnRunner {
       await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
       return ending.status;
     } catch (error) {
-      // The disk refuses even the end of the turn: it is sent now and stored when there is room again.
+      // Even the end of the turn cannot be stored: it is sent now, and stored when there is space again.
       const unsaved = { ...failedStorage(asFlintError(error)), waitedMs };
       await log.commitUnwritten((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
       return unsaved.status;
@@ -251,7 +251,7 @@ export class TurnRunner {
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
-      approve: (action, promise) => this.#userRequests.approve(this.#agent, action, promise),
+      approve: (action, guarantees) => this.#userRequests.approve(this.#agent, action, guarantees),
       ask: (itemId, questions) => this.#userRequests.ask(itemId, questions),
       callTool: (call) => this.#userRequests.callTool(call),
     };

@@ -31,7 +31,7 @@ export class ShellTurn implements DriverSession {
       ...{ cwd, workspace: cwd, policy, signal: turn.signal, timeoutMs: this.#timeoutMs },
       onOutput: (piece) => emitDelta(output.add(piece)),
     });
-    emitDelta(output.rest);
+    emitDelta(output.remainder);
     const status = ended === "exited" && exitCode === 0 ? "completed" : "failed";
     const shown = { aggregatedOutput: output.text, omittedOutputBytes: output.omittedBytes };
     turn.emit({ type: "item/completed", item: { ...item, status, exitCode, durationMs, ...shown } });

@@ -155,7 +155,7 @@ class ShellCall {
 
   #stillRunning({ id }: BackgroundCommand): ToolOutcome {
     this.#addNote(`(It keeps running in the background as process ${id}, at most until Flint exits.)`);
-    this.#emit(this.#output.rest);
+    this.#emit(this.#output.remainder);
     this.#complete({ status: "completed", aggregatedOutput: this.#output.text });
     return { result: { status: "done", text: this.#output.text } };
   }
@@ -175,7 +175,7 @@ class ShellCall {
     const { printed } = this.#output;
     const limit = duration(timeoutMs ?? TIMEOUT_MS);
     if (ended === "timedOut") this.#addNote(`(It was killed after ${limit}, its time limit.)`);
-    this.#emit(this.#output.rest);
+    this.#emit(this.#output.remainder);
     const omitted = this.#output.omittedBytes;
     const isFine = exitCode === 0 && ended === "exited";
     this.#complete({
