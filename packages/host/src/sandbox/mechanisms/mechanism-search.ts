@@ -8,7 +8,6 @@ import { type Confinement, confine, isInside } from "./confinement.ts";
 import {
   type Containment,
   GroupContainment,
-  MAX_ATTEMPTS,
   MECHANISM_NAMES,
   type Mechanism,
   type MechanismName,
@@ -47,7 +46,11 @@ export class MechanismSearch {
 
   /** The mechanism for confined commands. */
   mechanism(): Promise<FoundMechanism> {
-    this.#found ??= this.#findMechanism();
+    this.#found ??= this.#findMechanism().catch((error: unknown) => {
+      // A failure of this process, such as a lack of descriptors, proves nothing about the machine.
+      this.#found = undefined;
+      throw error;
+    });
     return this.#found;
   }
 
@@ -160,21 +163,11 @@ export async function tryMechanism(
     const guarded = join(inside, ".git");
     await Promise.all([mkdir(guarded, { recursive: true }), mkdir(outside)]);
     const guard = async () => ({ protected: [guarded], locked: [], pins: [] });
-    const attempt = async (count: number): Promise<string> => {
-      const confinement = await confine(
-        { policy: { type: "workspaceWrite" }, workspace: inside, cwd: inside },
-        guard,
-      );
-      const argv = mechanism.launchArguments(
-        ["/bin/sh", "-c", TRIAL_SCRIPT, "sh", inside, outside],
-        confinement,
-      );
-      const output = await run(argv);
-      const isLast = count >= MAX_ATTEMPTS || confinement.sockets.length === 0;
-      // A socket that vanished before it was covered proves nothing about the mechanism.
-      return isLast || (await readdir(inside)).includes("inside") ? output : attempt(count + 1);
-    };
-    const printed = await attempt(1);
+    const request = { policy: { type: "workspaceWrite" }, workspace: inside, cwd: inside } as const;
+    const confinement = await confine(request, guard);
+    const command = ["/bin/sh", "-c", TRIAL_SCRIPT, "sh", inside, outside];
+    // Sockets of other programs prove nothing about the mechanism, and may vanish before they are covered.
+    const printed = await run(mechanism.launchArguments(command, { ...confinement, sockets: [] }));
     return await judge({
       inside: await readdir(inside),
       outside: await readdir(outside),
