@@ -35,6 +35,9 @@ export interface CommandSandboxOptions {
   readonly containment?: Containment["kind"];
 }
 
+/** More sockets than any machine has outside of the masked folders; each is a mount. */
+export const MAX_SOCKETS = 200;
+
 type Variables = Readonly<Record<string, string>>;
 
 /** A command or program to start. */
@@ -154,6 +157,7 @@ export class CommandSandbox implements Sandbox {
       const trusted = environment === undefined ? command.slice(0, 1) : command;
       const programs = trusted.filter((argument) => isAbsolute(argument));
       const confinement = await confine({ ...request, policy, programs }, guard);
+      if (confinement.sockets.length > MAX_SOCKETS) throw tooManySockets(confinement.sockets);
       return { confinement, release };
     } catch (thrown) {
       await release();
@@ -184,6 +188,11 @@ function problemOf({ command: [program = ""], cwd }: StartRequest, environment: 
 
 function searchPathOf(environment: Variables): string {
   return environment.PATH ?? SYSTEM_PATH;
+}
+
+function tooManySockets([first = "", ...others]: readonly string[]): FlintError {
+  const message = `Did not run the command: ${first} and ${others.length} other sockets would have to be covered, and the limit is ${MAX_SOCKETS}. End the programs that listen there, or choose --sandbox danger-full-access (dangerFullAccess).`;
+  return new FlintError("sandboxUnavailable", message, { path: first });
 }
 
 const WAY_OUT =

@@ -4,17 +4,12 @@ import { createServer } from "node:net";
 import { basename, dirname } from "node:path";
 import { mintId } from "@flint/protocol";
 
-/** More than any machine has outside of the folders that are masked anyway. */
-const MAX_SOCKETS = 200;
-
 /**
  * The sockets in the file system that a process is bound to. A read-only mount does not keep a command from connecting
  * to them, and the process behind it acts with more rights than the command has.
  */
 export async function boundSockets(isRelevant: (path: string) => boolean): Promise<string[]> {
-  const relevant = pathsIn(await boundNames())
-    .filter(isRelevant)
-    .slice(0, MAX_SOCKETS);
+  const relevant = pathsIn(await boundNames()).filter(isRelevant);
   const found = await Promise.all(relevant.map(isSocket));
   return relevant.filter((_, at) => found[at]);
 }

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { CommandSandbox } from "./command-sandbox.ts";
+import { CommandSandbox, MAX_SOCKETS } from "./command-sandbox.ts";
 import { MAX_ATTEMPTS } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
 import { launch, listenAt, newFolder } from "./testing/fixture.ts";
@@ -141,6 +141,22 @@ describe("a path that vanishes before bubblewrap mounts it", () => {
     const environment = { ...process.env, PATH: `${join(workspace, "..")}${delimiter}${process.env.PATH}` };
     const sandbox = new CommandSandbox({ environment, mechanisms: ["bubblewrap"] });
     expect(await sandbox.state()).toEqual({ available: true, mechanism: "bubblewrap" });
+  });
+});
+
+describeEachMechanism("more foreign sockets than can be covered, with %s", (name, test) => {
+  test("reject a command instead of leaving some of them uncovered", async () => {
+    const folder = newFolder();
+    const workspace = join(folder, "workspace");
+    mkdirSync(workspace);
+    for (let at = 0; at <= MAX_SOCKETS; at += 1) await listenAt(join(folder, `${at}.sock`));
+    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
+    expect(await sandbox.state()).toEqual({ available: true, mechanism: name });
+    await expect(launch(sandbox, "touch ran", workspace)).rejects.toMatchObject({
+      kind: "sandboxUnavailable",
+      message: expect.stringContaining(`the limit is ${MAX_SOCKETS}`),
+    });
+    expect(readdirSync(workspace)).toEqual([]);
   });
 });
 
