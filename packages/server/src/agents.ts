@@ -6,20 +6,20 @@ import { nativeOptions } from "./config/server-config.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { VERSION } from "./version.ts";
 
-/** The agents of a server, and what has to be ended with it. */
+/** The agents of a server. */
 export interface Agents {
   readonly drivers: readonly Driver[];
   close(): Promise<void>;
 }
 
-/** Puts the agents together: Flint's own, and whatever else may be on this machine. Starts and looks for nothing yet. */
+/** Composes the drivers of Flint's own agent and of the configured ones. Starts no process and looks for no program. */
 export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFolder: string): Agents {
   const offline = options.offlineAgents === true ? new OfflineModel() : undefined;
   const agents = options.agents ?? configuredAgents(undefined);
   const named = agents.map((agent) => ({
     id: agent.id,
     command: agent.command,
-    options: optionsOf(agent, { offline, trace: options.trace?.of(agent.id), sandbox, stateFolder }),
+    options: agentOptions(agent, { offline, trace: options.trace?.of(agent.id), sandbox, stateFolder }),
   }));
   const drivers = builtInDrivers(options.native ?? nativeOptions(), named);
   return {
@@ -32,15 +32,15 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
   };
 }
 
-interface Surroundings {
+interface SharedOptions {
   readonly offline: OfflineModel | undefined;
   readonly trace: Trace | undefined;
   readonly sandbox: Sandbox;
   readonly stateFolder: string;
 }
 
-function optionsOf(agent: ConfiguredAgent, surroundings: Surroundings): AgentOptions {
-  const { offline, trace, sandbox, stateFolder } = surroundings;
+function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptions {
+  const { offline, trace, sandbox, stateFolder } = shared;
   return {
     program: () => agent.program(),
     hasAccess: () => agent.hasAccess(),
@@ -53,7 +53,7 @@ function optionsOf(agent: ConfiguredAgent, surroundings: Surroundings): AgentOpt
   };
 }
 
-/** The offline model over HTTP, from the moment an agent needs it. */
+/** The offline model over HTTP, started when an agent needs it. */
 class OfflineModel {
   #server: Promise<{ readonly url: string; close(): Promise<void> }> | undefined;
 

@@ -5,16 +5,16 @@ import { type ClientConnectOptions, connect, type FlintClient } from "@flint/sdk
 import { composeEngine } from "./compose.ts";
 import type { ServerOptions } from "./server-options.ts";
 
-/** A server inside this process, and a client of it. */
+/** A server in this process, with a client of it. */
 export interface Embedded {
   readonly client: FlintClient;
-  /** One more client of the same server, on the same live threads. */
+  /** Connects another client to the same server. */
   connect(options?: ClientConnectOptions): Promise<FlintClient>;
-  /** Stops the turns and stores everything. */
+  /** Stops running turns, stores everything and closes the connections. */
   close(): Promise<void>;
 }
 
-/** Starts a server in this process. It speaks the same protocol as one in another process, only the pipe differs. */
+/** Starts a server in this process. Clients use the same protocol as for a server in another process. */
 export async function embed(
   server: ServerOptions = {},
   client: ClientConnectOptions = {},

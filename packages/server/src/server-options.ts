@@ -4,22 +4,22 @@ import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 import type { ConfiguredAgent } from "./config/agents.ts";
 
-/** What `turn/completed` promises: that it survives a power cut, or only the end of the process. */
+/** What a completed turn survives: a power failure, or only the end of the process. */
 export type Durability = "full" | "relaxed";
 
-/** Keeps what is said to and by agents. */
+/** Records the messages to and from agents. */
 export interface AgentTraces {
   of(agent: string): Trace;
   close(): void;
 }
 
-/** What can be chosen about a server; the rest is as the documentation says. */
+/** The options of a server; what is absent has its documented default. */
 export interface ServerOptions {
-  /** Where threads are kept. */
+  /** The folder that threads are stored in. */
   readonly root?: string | undefined;
   /**
-   * Where it is kept what the user allowed and trusted; the same folder unless told. Never inside a workspace, which
-   * could bring its own.
+   * The folder of the user's rules and trusted files; `root` by default. Never inside a workspace, which could contain
+   * such a folder.
    */
   readonly userRoot?: string | undefined;
   readonly cwd?: string | undefined;
@@ -28,34 +28,34 @@ export interface ServerOptions {
   readonly sandboxPolicy?: SandboxPolicy | undefined;
   readonly budget?: Budget | undefined;
   readonly durability?: Durability | undefined;
-  /** Lets clients choose to be asked nothing and to confine nothing. Starting a server like that is such a choice too. */
+  /** Lets clients turn off approvals and the sandbox together; true by default for a server started that way. */
   readonly allowUnconfined?: boolean | undefined;
   readonly approvalTimeoutMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly backgroundMs?: number | undefined;
-  /** Lets clients of a port bring MCP servers that are programs, which run on this machine outside the sandbox. */
+  /** Lets clients of a port provide MCP servers that are programs, which run on this machine outside the sandbox. */
   readonly allowRemoteMcp?: boolean | undefined;
-  /** Whether the first new session of an editor in a folder goes on with the last one that it had there. */
+  /** Whether the first new session of an editor in a folder continues its last one there. */
   readonly autoResume?: boolean | undefined;
-  /** Answers to approvals when nobody is there. */
+  /** Answers approvals in unattended runs. */
   readonly policyRules?: PolicyRules | undefined;
-  /** Which of the above the user said when starting Flint, so that no workspace changes them; all unless told. */
+  /** The names of the options above that the user chose, so that no workspace changes them; all that are set by default. */
   readonly chosen?: readonly string[] | undefined;
   /** The user's MCP servers. */
   readonly mcpServers?: readonly McpServerConfig[] | undefined;
-  /** What Flint's own agent may use; from the environment if it is not given. */
+  /** The options of Flint's own agent; from the environment if absent. */
   readonly native?: NativeOptions | undefined;
-  /** The agents that may be on this machine beside Flint's own; the ones Flint knows by name unless told. */
+  /** The agents besides Flint's own; those that Flint knows by name if absent. */
   readonly agents?: readonly ConfiguredAgent[] | undefined;
-  /** Lets those agents work on the offline model instead of their own. */
+  /** Runs those agents on the offline model instead of their own. */
   readonly offlineAgents?: boolean | undefined;
-  /** Where the lines to and from those agents are kept. */
+  /** Records the messages to and from those agents. */
   readonly trace?: AgentTraces | undefined;
-  /** Drivers in place of all of these. */
+  /** Drivers to use instead of all of these. */
   readonly drivers?: readonly Driver[] | undefined;
-  /** Texts that are kept out of logs and answers, beside the keys in the environment. */
+  /** Strings to redact from logs and responses, besides the keys in the environment. */
   readonly secrets?: readonly string[] | undefined;
-  /** The paths of the sockets that this server listens at; no command reaches them, wherever they lie. */
+  /** The paths of the sockets that this server listens on; no sandboxed command can reach them. */
   readonly ownSockets?: readonly string[] | undefined;
   readonly clock?: Clock | undefined;
 }

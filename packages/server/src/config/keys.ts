@@ -1,5 +1,41 @@
+import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
 import * as z from "zod/mini";
-import { APPROVAL_NAMES, SANDBOX_NAMES } from "./policy-names.ts";
+
+/** Approval policies as the command line and configuration files write them, and the protocol's value of each. */
+const APPROVALS = {
+  never: "never",
+  "unless-trusted": "unlessTrusted",
+  // Codex lets its model decide what to ask for; here the same rules as for unless-trusted decide.
+  "on-request": "unlessTrusted",
+  always: "always",
+} as const satisfies Record<string, ApprovalPolicy>;
+
+const SANDBOXES = {
+  "read-only": "readOnly",
+  "workspace-write": "workspaceWrite",
+  "danger-full-access": "dangerFullAccess",
+  "external-sandbox": "externalSandbox",
+} as const satisfies Record<string, SandboxPolicy["type"]>;
+
+/** The name of an approval policy in kebab-case. */
+export type ApprovalName = keyof typeof APPROVALS;
+/** The name of a sandbox policy in kebab-case. */
+export type SandboxName = keyof typeof SANDBOXES;
+
+// Object.keys widens the keys of these tables to strings.
+export const APPROVAL_NAMES = Object.keys(APPROVALS) as readonly ApprovalName[];
+// As above.
+export const SANDBOX_NAMES = Object.keys(SANDBOXES) as readonly SandboxName[];
+
+/** The protocol's value of an approval policy. */
+export function approvalPolicyNamed(name: ApprovalName): ApprovalPolicy {
+  return APPROVALS[name];
+}
+
+/** The protocol's value of a sandbox policy, without further settings. */
+export function sandboxPolicyNamed(name: SandboxName): SandboxPolicy {
+  return { type: SANDBOXES[name] };
+}
 
 /** A key of the configuration. `*` in its name stands for a name that the user chooses. */
 interface ConfigKey<Schema extends z.ZodMiniType = z.ZodMiniType> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CONFIG_NAMES } from "./keys.ts";
-import { ConfigError, parseConfig } from "./parse.ts";
+import { ConfigError, nearest, parseConfig } from "./parse.ts";
 
 const GOOD = `
 model = "flint/offline"           # a comment
@@ -88,4 +88,18 @@ test("every key has a description and says what it takes", async () => {
     expect(CONFIG_KEYS[name].takes).not.toBe("");
     expect(CONFIG_KEYS[name].doc).toMatch(/\.$/);
   }
+});
+
+test.each([
+  ["modle", "model"],
+  ["aproval_policy", "approval_policy"],
+  ["SANDBOX", "sandbox"],
+  ["sandbxo", "sandbox"],
+])("%s was likely meant to be %s", (given, meant) => {
+  expect(nearest(given, ["model", "approval_policy", "sandbox"])).toBe(meant);
+});
+
+test("nothing is suggested for a name that is like none", () => {
+  expect(nearest("telemetry", ["model", "approval_policy", "sandbox"])).toBeUndefined();
+  expect(nearest("x", [])).toBeUndefined();
 });

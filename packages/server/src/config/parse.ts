@@ -1,6 +1,5 @@
 import { isRecord } from "@flint/protocol";
 import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys.ts";
-import { nearest } from "./nearest.ts";
 
 /** An invalid configuration: one line for each problem. */
 export class ConfigError extends Error {
@@ -132,4 +131,40 @@ export class ConfigValues {
   entries(): readonly (readonly [string, unknown])[] {
     return [...this.#values];
   }
+}
+
+/** The most similar known name; undefined if none is similar enough. */
+export function nearest(given: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((name) => ({ name, distance: distance(given.toLowerCase(), name.toLowerCase()) }))
+    .sort((left, right) => left.distance - right.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(given.length / 3))
+    ? best.name
+    : undefined;
+}
+
+/** The edit distance: letters changed, added, removed or swapped with their neighbour. */
+function distance(left: string, right: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: right.length + 1 }, (_, place) => place);
+  for (let at = 1; at <= left.length; at += 1) {
+    const next = [at];
+    for (let place = 1; place <= right.length; place += 1) {
+      const same = left[at - 1] === right[place - 1];
+      const swapped =
+        at > 1 && place > 1 && left[at - 1] === right[place - 2] && left[at - 2] === right[place - 1];
+      next.push(
+        Math.min(
+          (row[place] ?? 0) + 1,
+          (next[place - 1] ?? 0) + 1,
+          (row[place - 1] ?? 0) + (same ? 0 : 1),
+          swapped ? (before[place - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    before = row;
+    row = next;
+  }
+  return row[right.length] ?? 0;
 }

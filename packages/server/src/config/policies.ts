@@ -1,6 +1,6 @@
 import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
+import { approvalPolicyNamed, sandboxPolicyNamed } from "./keys.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
-import { approvalPolicyNamed, sandboxPolicyNamed } from "./policy-names.ts";
 
 /** The settings of new threads in a configuration. */
 export interface ConfiguredPolicies {

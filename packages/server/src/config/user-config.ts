@@ -1,8 +1,16 @@
 import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import { replaceFile } from "../state/replace-file.ts";
-import { withoutKey, withValue } from "./edit.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { ConfigError, ConfigValues, checkedDocument, parseConfig, parseDocument } from "./parse.ts";
+import {
+  ConfigError,
+  ConfigValues,
+  checkedDocument,
+  checkValue,
+  isTable,
+  parseConfig,
+  parseDocument,
+} from "./parse.ts";
 import { policiesOf } from "./policies.ts";
 import { nativeOptions } from "./server-config.ts";
 
@@ -75,4 +83,111 @@ function contradictions(values: ConfigValues): string[] {
       throw thrown;
     }
   });
+}
+
+/**
+ * Sets a key in the text of a configuration file, keeping comments and order. Throws a ConfigError if the key is written
+ * in a form that cannot be edited safely.
+ */
+async function withValue(
+  text: string,
+  path: readonly string[],
+  value: unknown,
+  file: string,
+): Promise<string> {
+  checkValue(path, value, "user");
+  const { stringify } = await import("smol-toml");
+  const [name = ""] = path.slice(-1);
+  const line = stringify({ [name]: value }).trim();
+  if (line.includes("\n"))
+    throw new ConfigError(`${path.join(".")} cannot be set automatically; edit ${file} by hand.`);
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  const table = path.slice(0, -1).join(".");
+  const place = placeOf(lines, table, name);
+  const next = place.found ? lines.with(place.at, line) : inserted(lines, place, table, line);
+  return verified(`${next.join("\n")}\n`, text, path, value, file);
+}
+
+/** Removes a key from the text; undefined if it is not there. */
+async function withoutKey(text: string, path: readonly string[], file: string): Promise<string | undefined> {
+  const lines = text.split("\n");
+  const place = placeOf(lines, path.slice(0, -1).join("."), path.at(-1) ?? "");
+  if (!place.found) return undefined;
+  const next = withoutEmptyTable(lines.toSpliced(place.at, 1), place.at - 1);
+  return verified(next.join("\n"), text, path, undefined, file);
+}
+
+/** Removes the header of an empty table and the blank lines before it. */
+function withoutEmptyTable(lines: readonly string[], end: number): readonly string[] {
+  const above = lines.slice(0, end + 1).findLastIndex((line) => line.trim() !== "");
+  const below = lines.slice(end + 1).find((line) => line.trim() !== "");
+  const isEmpty = TABLE_HEAD.test(lines[above] ?? "") && (below === undefined || /^\s*\[/.test(below));
+  if (!isEmpty) return lines;
+  const before = lines.slice(0, above).findLastIndex((line) => line.trim() !== "");
+  return [...lines.slice(0, before + 1), ...lines.slice(above + 1)];
+}
+
+const TABLE_HEAD = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/;
+
+/** The line of a key, or where its table ends if the key is missing (-1: there is no such table). */
+interface Place {
+  readonly found: boolean;
+  readonly at: number;
+}
+
+function placeOf(lines: readonly string[], table: string, name: string): Place {
+  let current = "";
+  let end = table === "" ? 0 : -1;
+  for (const [at, line] of lines.entries()) {
+    const [, header] = TABLE_HEAD.exec(line) ?? [];
+    if (header !== undefined) current = header.replaceAll(/["'\s]/g, "");
+    else if (/^\s*\[\[/.test(line)) current = "\0";
+    if (current !== table) continue;
+    const [, key] = /^\s*([A-Za-z0-9_-]+|"[^"]*")\s*=/.exec(line) ?? [];
+    if (header === undefined && key?.replaceAll('"', "") === name) return { found: true, at };
+    if (line.trim() !== "") end = at + 1;
+  }
+  return { found: false, at: end };
+}
+
+function inserted(lines: readonly string[], { at }: Place, table: string, line: string): string[] {
+  if (at >= 0) return lines.toSpliced(at, 0, line);
+  const gap = lines.length === 0 ? [] : [""];
+  return [...lines, ...gap, `[${table}]`, line];
+}
+
+/**
+ * Returns the new text if parsing it gives exactly the old document with the change. Problems that were there before may
+ * remain: an invalid file must not keep the user from fixing it.
+ */
+async function verified(
+  next: string,
+  before: string,
+  path: readonly string[],
+  value: unknown,
+  file: string,
+): Promise<string> {
+  const wanted = changed(await parseDocument(before, file), path, value);
+  const problem = () =>
+    new ConfigError(
+      `${path.join(".")} is written in a form that cannot be edited automatically; edit ${file} by hand.`,
+    );
+  const got = await parseDocument(next, file).catch(() => {
+    throw problem();
+  });
+  if (!isDeepStrictEqual(withoutEmpty(got), withoutEmpty(wanted))) throw problem();
+  return next;
+}
+
+function changed(document: unknown, [name = "", ...rest]: readonly string[], value: unknown): unknown {
+  const { [name]: inner, ...others } = isTable(document) ? document : {};
+  const next = rest.length === 0 ? value : changed(inner, rest, value);
+  return next === undefined ? others : { ...others, [name]: next };
+}
+
+/** Drops empty tables, which mean the same as none. */
+function withoutEmpty(document: unknown): unknown {
+  if (!isTable(document)) return document;
+  const entries = Object.entries(document).map(([name, value]) => [name, withoutEmpty(value)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => !isTable(value) || Object.keys(value).length > 0));
 }

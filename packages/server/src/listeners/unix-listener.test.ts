@@ -14,8 +14,7 @@ import { LIMITS } from "@flint/protocol";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Frontends } from "../frontends.ts";
-import { BrokenFrontends, stderrOf } from "../serve/testing/broken-frontends.ts";
-import { HELLO, OpenServer } from "../serve/testing/open-server.ts";
+import { BrokenFrontends, HELLO, OpenServer, stderrOf } from "../serve/testing/open-server.ts";
 import { Clients } from "./clients.ts";
 import { listenPrivately, UnixListener } from "./unix-listener.ts";
 
@@ -87,7 +86,7 @@ describe("a unix socket", () => {
     const refusal = { ok: false, reason: expect.stringContaining("Cannot load the flint front end") };
     expect(await asked(folder.join("rendezvous.sock"), '{"protocol":"flint"}\n')).toEqual(refusal);
     expect(said()).toContain("flint: Cannot load the flint front end: half of it is missing\n");
-    broken.mend();
+    broken.repair();
     const socket = connect({ path });
     socket.end(HELLO);
     expect(JSON.parse(await text(socket))).toMatchObject({ id: 1, result: {} });

@@ -5,13 +5,14 @@ import { LIMITS } from "@flint/protocol";
 import { settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Frontends } from "../frontends.ts";
-import { BrokenFrontends, stderrOf } from "../serve/testing/broken-frontends.ts";
 import {
+  BrokenFrontends,
   closeCode,
   HELLO,
   nextMessage,
   OpenServer,
   type OpenServerOptions,
+  stderrOf,
 } from "../serve/testing/open-server.ts";
 import { Clients } from "./clients.ts";
 import { WebSocketListener } from "./web-socket-listener.ts";
@@ -66,7 +67,7 @@ describe("a WebSocket listener", () => {
       "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
     );
     expect(said()).toBe("flint: Cannot load the flint front end: half of it is missing\n");
-    broken.mend();
+    broken.repair();
     const { WebSocket } = webSocketLibrary();
     const client = new WebSocket(`ws://127.0.0.1:${listener.port}/flint`);
     onTestFinished(() => client.terminate());

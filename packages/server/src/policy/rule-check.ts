@@ -1,4 +1,4 @@
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/parse.ts";
 import type { PolicyRule } from "./file-rules.ts";
 import { allows, isWrapper, type Pattern, type Subject } from "./pattern.ts";
 

@@ -1,4 +1,3 @@
-export { startAndConnect } from "./background.ts";
 export { type BridgeEnd, bridgeLines, bridgeSocket, stdioEnd } from "./bridge.ts";
 export { type Joined, type JoinOptions, joinOrClaim } from "./join.ts";
-export { connectRunning } from "./running-server.ts";
+export { connectRunning, startAndConnect } from "./running-server.ts";

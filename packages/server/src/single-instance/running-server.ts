@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
+import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseRendezvousLine, RENDEZVOUS, type RendezvousRequest, type RunningServer } from "@flint/protocol";
-import { type EnvironmentName, setting, userConfigPath } from "../config/environment.ts";
+import { readRunningServer, spawnDetached } from "@flint/sdk";
+import { type EnvironmentName, logFile, setting, userConfigPath } from "../config/environment.ts";
 import type { FrontendName } from "../frontends.ts";
 import { firstLine } from "../listeners/first-line.ts";
+import { preparePrivate } from "./claim.ts";
 
 /** A connection to a running server, or why there is none. */
 export type Connected =
@@ -54,4 +58,63 @@ export function settingsHash(): string {
   const values = SERVER_VARIABLES.map((name) => setting(name) ?? null);
   const text = JSON.stringify([resolve(userConfigPath()), ...values]);
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** The background server to start. */
+export interface BackgroundServer {
+  /** The state folder. */
+  readonly folder: string;
+  /** The command that runs Flint, such as `node flint.cjs`. */
+  readonly flint: readonly string[];
+  /** After how many seconds without clients it exits; 0: never. */
+  readonly idleSeconds: number;
+  readonly cwd: string;
+}
+
+/** How long our server may take to start; and one that another program started first, after ours has exited. */
+const START_LIMITS = { ownMs: 20_000, otherMs: 5_000, pollMs: 20 };
+const MAX_LOG_BYTES = 1_048_576;
+const SHOWN_LOG_LINES = 5;
+
+/**
+ * Starts a server in the background and connects to it. If several programs do so at once, the kernel lets one of the
+ * servers have the folder, and all of them connect to that one.
+ */
+export async function startAndConnect(server: BackgroundServer, options: ConnectOptions): Promise<Connected> {
+  const { folder } = server;
+  preparePrivate(folder);
+  const output = openLog(logFile(folder));
+  let deadline = Date.now() + START_LIMITS.ownMs;
+  const exited = spawnServer(server, output);
+  closeSync(output);
+  void exited.then(() => {
+    deadline = Math.min(deadline, Date.now() + START_LIMITS.otherMs);
+  });
+  do {
+    const running = readRunningServer(folder);
+    const connected = running === undefined ? undefined : await connectRunning(running, options);
+    if (connected?.ok === true) return connected;
+    await delay(START_LIMITS.pollMs);
+  } while (Date.now() < deadline);
+  return { ok: false, reason: `Cannot connect to the server that was started.${logTail(logFile(folder))}` };
+}
+
+function spawnServer({ flint, idleSeconds, cwd }: BackgroundServer, output: number): Promise<number> {
+  const [command = "", ...rest] = flint;
+  const args = [...rest, "serve", "--listen", "local", "--idle-exit", String(idleSeconds)];
+  return spawnDetached({ command, args, cwd, output });
+}
+
+/** Opens a private log to append to, truncating it if it has become too long. */
+function openLog(path: string): number {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  fchmodSync(file, 0o600);
+  if (fstatSync(file).size > MAX_LOG_BYTES) ftruncateSync(file);
+  return file;
+}
+
+function logTail(path: string): string {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n").slice(-SHOWN_LOG_LINES);
+  return lines.join("").trim() === "" ? ` Its log ${path} is empty.` : ` Its log:\n${lines.join("\n")}`;
 }

@@ -2,10 +2,11 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock } from "@flint/core/ports";
+import type { Frontend } from "@flint/frontends";
 import { type ClientConnectOptions, connect, type FlintClient } from "@flint/sdk";
 import type { WebSocket } from "ws";
 import { tokenFile } from "../../config/environment.ts";
-import { Frontends } from "../../frontends.ts";
+import { FRONTENDS, type FrontendName, Frontends } from "../../frontends.ts";
 import { connectRemote } from "../../listeners/remote.ts";
 import { readToken, TokenFile } from "../../listeners/token.ts";
 import { webSocketLibrary } from "../../listeners/web-socket-transport.ts";
@@ -119,4 +120,32 @@ export function nextMessage(webSocket: WebSocket): Promise<unknown> {
     webSocket.once("message", (data) => resolve(JSON.parse(String(data))));
     webSocket.once("close", (code) => reject(new Error(`closed with ${code}`)));
   });
+}
+
+/** Front ends that cannot be loaded until they are repaired, as in a damaged installation. */
+export class BrokenFrontends {
+  #isRepaired = false;
+
+  readonly load = async (name: FrontendName): Promise<Frontend> => {
+    if (!this.#isRepaired) throw new Error("half of it is missing");
+    return FRONTENDS[name]();
+  };
+
+  repair(): void {
+    this.#isRepaired = true;
+  }
+}
+
+/** Captures what this process writes to stderr until the test ends. */
+export function stderrOf(atEnd: (cleanUp: () => void) => void): () => string {
+  let text = "";
+  const { write } = process.stderr;
+  process.stderr.write = (piece: string | Uint8Array) => {
+    text += String(piece);
+    return true;
+  };
+  atEnd(() => {
+    process.stderr.write = write;
+  });
+  return () => text;
 }
