@@ -3,6 +3,7 @@ import {
   chmodSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -105,6 +106,25 @@ describe("a command that changes all kinds of files", () => {
     fixture.restart();
     expect((await fixture.restore([turnId])).conflicts).toEqual([]);
     expect(fixture.contents()).toEqual(before);
+  });
+
+  test("has a journal that other versions of Flint can read", async () => {
+    const fixture = await filled();
+    const turn = await fixture.begin();
+    await turn.saveWorkspace(new AbortController().signal);
+    const [journal = ""] = fixture
+      .stored(`threads/${fixture.threadId}`)
+      .filter((name) => name.endsWith(".journal"));
+    const text = readFileSync(fixture.state.join("checkpoints/threads", fixture.threadId, journal), "utf8");
+    const lines = text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line): unknown => JSON.parse(line));
+    expect(lines).toEqual([
+      { roots: [fixture.workspace.path] },
+      { look: { base: expect.any(String), differences: [] } },
+    ]);
+    await turn.end();
   });
 });
 

@@ -22,7 +22,7 @@ const ANSWER_MILLISECONDS = 300;
 const ATTEMPTS = 5;
 const TOKEN = /^[0-9a-f]{32}$/;
 
-/** Takes the lock `name` of a folder on this machine's disk; see `takeLock`. */
+/** Acquires the lock `name` of a folder on this machine's disk; see `acquireLock`. */
 export function lockFolder(folder: string, name: string): Promise<LockAttempt> {
   return acquireLock(NODE_FILES, folder, name);
 }
