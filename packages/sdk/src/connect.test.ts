@@ -5,7 +5,7 @@ import { connect } from "./connect.ts";
 import { FakeServer, NO_ANSWER } from "./testing/fake-server.ts";
 
 describe("connecting", () => {
-  test("says hello first and initialized after the answer", async () => {
+  test("sends initialize first and initialized after the answer", async () => {
     const server = new FakeServer();
     const client = await connect({
       transport: server.transport,
@@ -24,7 +24,7 @@ describe("connecting", () => {
     await client.close();
   });
 
-  test("fails in time when the server says nothing", async () => {
+  test("fails in time when the server does not answer", async () => {
     const server = new FakeServer().answer("initialize", () => NO_ANSWER);
     const connecting = connect({ transport: server.transport, connectTimeoutMs: 5 });
     await expect(connecting).rejects.toMatchObject({ name: "FlintConnectionError", kind: "timedOut" });

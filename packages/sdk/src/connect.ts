@@ -14,7 +14,7 @@ export type ServerLocation =
 
 type Not<Name extends string> = { readonly [Each in Name]?: undefined };
 
-/** Where the server is, who connects, and the handlers for what the server asks and sends. */
+/** Where the server is, the client's info, and handlers for requests and events of the server. */
 export type ConnectOptions = ServerLocation & ClientConnectOptions;
 
 /**

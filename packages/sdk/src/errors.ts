@@ -1,7 +1,7 @@
 import { ERROR_KINDS, type ErrorData, type ErrorKind, FLINT, isRecord, type Turn } from "@flint/protocol";
 import type { RemoteError } from "@flint/rpc";
 
-/** The server refused a request. `kind` is its stable name, "unknown" for one that this SDK has not heard of. */
+/** The server refused a request. `kind` is its stable name, "unknown" for one that this SDK does not know. */
 export class FlintRequestError extends Error {
   override readonly name = "FlintRequestError";
   readonly method: string;
@@ -18,7 +18,7 @@ export class FlintRequestError extends Error {
   }
 }
 
-/** Why there is no answer: the connection ended, its process failed, time ran out, or the answer makes no sense. */
+/** Why there is no answer: the connection ended, its process failed, time ran out, or the answer is malformed. */
 export type ConnectionFailure = "closed" | "spawnFailed" | "exited" | "timedOut" | "badAnswer";
 
 /** The server could not be asked, or did not answer in a usable way. `stderr` holds its last lines, if it was started here. */
@@ -41,7 +41,7 @@ export class FlintConnectionError extends Error {
 /** Which part of a turn went wrong: the turn itself, its being stopped, a refused request, or the connection. */
 export type TurnFailure = "turn" | "interrupted" | "request" | "connection" | "other";
 
-/** A turn did not give what was asked of it. `turn` is there when the server said how it ended. */
+/** A turn failed. `turn` is set when the server reported how it ended. */
 export class TurnFailedError extends Error {
   override readonly name = "TurnFailedError";
   readonly kind: TurnFailure;
@@ -60,22 +60,22 @@ export class TurnFailedError extends Error {
   }
 }
 
-/** A reader of events fell too far behind. `lastSeqs` says, by thread, up to where it has seen everything. */
+/** A reader of events fell too far behind. `lastSeqs` has, by thread, the last event it has seen. */
 export class EventsLaggedError extends Error {
   override readonly name = "EventsLaggedError";
   readonly lastSeqs: ReadonlyMap<string, number>;
 
   constructor(limit: number, lastSeqs: ReadonlyMap<string, number>) {
-    const places = [...lastSeqs].map(([threadId, seq]) => `${threadId} after seq ${seq}`).join(", ");
+    const positions = [...lastSeqs].map(([threadId, seq]) => `${threadId} after seq ${seq}`).join(", ");
     super(
       `More than ${limit} characters of events waited to be read, so they were dropped. ` +
-        `Attach again${places === "" ? "" : ` from where reading stopped: ${places}`}.`,
+        `Attach again${positions === "" ? "" : ` from where reading stopped: ${positions}`}.`,
     );
     this.lastSeqs = lastSeqs;
   }
 }
 
-/** A message for people out of anything that was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -70,7 +70,7 @@ describe("a request", () => {
     await client.close();
   });
 
-  test("keeps the fields of a newer server", async () => {
+  test("preserves the fields of a newer server", async () => {
     const model = { id: "a/b", displayName: "B", isDefault: true, newer: { yes: 1 } };
     const server = new FakeServer().answer("model/list", () => ({ data: [model] }));
     const client = await connected(server);
@@ -195,14 +195,14 @@ describe("AppServerClient", () => {
     "extension/notified": { threadId: "t", method: "x/y", params: {} },
   };
 
-  test("turns every notification into an agent event with its place in the log [S0-99]", async () => {
+  test("turns every notification into an agent event with its position in the log [S0-99]", async () => {
     const server = new FakeServer();
     const warnings: Warning[] = [];
     const client = await connected(server, warnings);
     const stream = client.events();
     const entries = Object.entries(samples);
     for (const [index, [method, params]] of entries.entries()) {
-      server.tell(method, { ...params, seq: index + 1, at: index + 1000 });
+      server.notify(method, { ...params, seq: index + 1, at: index + 1000 });
     }
     const expected = entries.map(([type, data], index) => ({ type, data, seq: index + 1, at: index + 1000 }));
     expect(await take(stream, entries.length)).toEqual(expected);
@@ -211,7 +211,7 @@ describe("AppServerClient", () => {
     await client.close();
   });
 
-  test("keeps items of every type, and of unknown types, as received [S0-99, S0-88]", async () => {
+  test("preserves items of every type, and of unknown types, as received [S0-99, S0-88]", async () => {
     const work = { id: "i", status: "completed" };
     const items: Record<keyof typeof ITEMS, object> = {
       userMessage: { id: "i", content: [{ type: "text", text: "hi" }] },
@@ -233,7 +233,7 @@ describe("AppServerClient", () => {
     const server = new FakeServer();
     const client = await connected(server);
     const stream = client.events("t");
-    for (const item of all) server.tell("item/completed", { ...place, item });
+    for (const item of all) server.notify("item/completed", { ...place, item });
     const events = await take(stream, all.length);
     expect(events.map((event) => (event.type === "item/completed" ? event.data.item : event))).toEqual(all);
     await client.close();
@@ -244,10 +244,10 @@ describe("AppServerClient", () => {
     const client = await connected(server);
     const one = client.events("one");
     const all = client.events();
-    server.tell("thread/archived", { threadId: "two" });
-    server.tell("config/updated", { options: [] });
-    server.tell("vendor/thing", { threadId: "one", level: 3 });
-    server.tell("thread/archived", { threadId: "one" });
+    server.notify("thread/archived", { threadId: "two" });
+    server.notify("config/updated", { options: [] });
+    server.notify("vendor/thing", { threadId: "one", level: 3 });
+    server.notify("thread/archived", { threadId: "one" });
     expect(await take(one, 2)).toEqual([
       { type: "unknown", method: "vendor/thing", params: { threadId: "one", level: 3 } },
       { type: "thread/archived", data: { threadId: "one" } },
@@ -261,8 +261,8 @@ describe("AppServerClient", () => {
     const warnings: Warning[] = [];
     const client = await connected(server, warnings);
     const stream = client.events();
-    server.tell("anthropic/cache_updated", { hits: 2 });
-    server.tell("thread/archived", { threadId: "t" });
+    server.notify("anthropic/cache_updated", { hits: 2 });
+    server.notify("thread/archived", { threadId: "t" });
     expect(await take(stream, 2)).toEqual([
       { type: "unknown", method: "anthropic/cache_updated", params: { hits: 2 } },
       { type: "thread/archived", data: { threadId: "t" } },
@@ -279,9 +279,9 @@ describe("AppServerClient", () => {
     server.sayRaw("this is not JSON");
     server.sayRaw('{"id":1');
     server.sayRaw("[]");
-    server.tell("thread/name/updated", { threadId: "t", name: 7 });
+    server.notify("thread/name/updated", { threadId: "t", name: 7 });
     server.sayRaw('{"method":"thread/archived"}');
-    server.tell("thread/archived", { threadId: "t" });
+    server.notify("thread/archived", { threadId: "t" });
     expect(await take(stream, 1)).toEqual([{ type: "thread/archived", data: { threadId: "t" } }]);
     expect(warnings.map(({ kind }) => kind)).toEqual([
       "malformedLine",
@@ -298,14 +298,14 @@ describe("AppServerClient", () => {
     const server = new FakeServer();
     const warnings: Warning[] = [];
     const client = await connected(server, warnings);
-    client.follow({
+    client.subscribe({
       event: () => {
         throw new Error("my bug");
       },
       ended: () => {},
     });
     const stream = client.events();
-    server.tell("thread/archived", { threadId: "t" });
+    server.notify("thread/archived", { threadId: "t" });
     expect(await take(stream, 1)).toHaveLength(1);
     expect(warnings).toEqual([{ kind: "handlerFailed", message: "A fault in an event listener: my bug" }]);
     await client.close();

@@ -36,24 +36,24 @@ export function externalEndpoint(transport: Transport): Endpoint {
   };
 }
 
-/** How long a request may take and who may give it up. Without either it waits as long as the connection lives. */
+/** Timeout and cancellation of a request. Without either it waits as long as the connection lives. */
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 };
 
-/** What a client does with what it did not ask for. */
+/** Handlers and limits of a client. */
 export type ClientOptions = AskHandlers & {
-  /** Told about what was wrong and did no harm; must not throw. */
+  /** Receives problems that were ignored safely; must not throw. */
   readonly onWarning?: OnWarning | undefined;
   /** For every request that sets no limit of its own; none if absent. */
   readonly requestTimeoutMs?: number | undefined;
   readonly buffer?: Partial<BufferLimits> | undefined;
 };
 
-/** One connection to a server: typed requests out, everything the server tells in as agent events. */
+/** One connection to a server: it sends typed requests and receives the server's notifications as agent events. */
 export class AppServerClient {
-  /** Resolves once the connection and all that was started for it is gone; with the reason if nobody closed it here. */
+  /** Resolves once the connection is closed and what was started for it has ended; with the reason unless `close` was called. */
   readonly closed: Promise<FlintConnectionError | undefined>;
   readonly #endpoint: Endpoint;
   readonly #peer: Peer;
@@ -80,7 +80,7 @@ export class AppServerClient {
   }
 
   /**
-   * Asks the server. Rejects with FlintRequestError if it refuses, FlintConnectionError if no usable answer came,
+   * Sends a request. Rejects with FlintRequestError if the server refuses, FlintConnectionError without a usable answer,
    * or the reason of the signal; giving up does not undo what the server does.
    */
   async call<Name extends Method>(
@@ -104,7 +104,7 @@ export class AppServerClient {
    */
   events(threadId?: string): EventStream {
     const stream = new EventStream(this.#buffer);
-    const stop = this.follow({
+    const stop = this.subscribe({
       threadId,
       event: (event) => stream.push(event),
       ended: (error) => stream.end(error),
@@ -114,7 +114,7 @@ export class AppServerClient {
   }
 
   /** Tells a listener every event at the moment it arrives; call the result to stop. */
-  follow(listener: EventListener): () => void {
+  subscribe(listener: EventListener): () => void {
     return this.#hub.add(listener);
   }
 
@@ -128,14 +128,14 @@ export class AppServerClient {
     this.#warn({ kind: "handlerFailed", message: `A fault in ${who}: ${messageOf(error)}` });
   }
 
-  /** Ends the connection: whatever is pending is rejected now. Resolves when a server that was started is gone. */
+  /** Closes the connection and rejects what is pending. Resolves when a server that was started has ended. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#peer.close();
     await this.closed;
   }
 
-  /** Says hello; the first thing on every connection. */
+  /** Sends `initialize`, the first request of every connection. */
   protected async handshake(
     params: ParamsInput<"initialize">,
     options?: CallOptions,
@@ -160,11 +160,11 @@ export class AppServerClient {
     });
   }
 
-  /** Whoever is asked also hears that something is open; the two are one message on the wire. */
+  /** A request of the server is also an event: the two are one message on the wire. */
   #onRequest(id: Id, method: string, params: unknown): Promise<void> {
     const ask = readAsk(method, params);
     const event = askedEvent(ask);
-    if (event !== undefined) this.#hub.tell(event);
+    if (event !== undefined) this.#hub.emit(event);
     return this.#asks.take(id, method, ask);
   }
 
@@ -176,7 +176,7 @@ export class AppServerClient {
       return;
     }
     this.#asks.notice(read.event);
-    this.#hub.tell(read.event);
+    this.#hub.emit(read.event);
   }
 
   async #request(method: string, params: unknown, options: CallOptions): Promise<unknown> {

@@ -138,10 +138,10 @@ describe("an approval", () => {
       () => {},
     );
     const signal = await held.asked;
-    server.tell("approval/resolved", { ...place, approvalId: "another", resolution });
+    server.notify("approval/resolved", { ...place, approvalId: "another", resolution });
     await client?.models();
     expect(signal.aborted).toBe(false);
-    server.tell("approval/resolved", { ...place, approvalId: "a", resolution });
+    server.notify("approval/resolved", { ...place, approvalId: "a", resolution });
     await client?.models();
     expect(signal.aborted).toBe(true);
     held.answer();
@@ -154,7 +154,7 @@ describe("an approval", () => {
     const server = await serverFor({ onApproval: first.onApproval });
     server.ask(COMMAND, command).catch(() => {});
     const signal = await first.asked;
-    server.tell("turn/completed", { threadId: "t", turn: aTurn("u", { status: "interrupted" }) });
+    server.notify("turn/completed", { threadId: "t", turn: aTurn("u", { status: "interrupted" }) });
     await client?.models();
     expect(signal.aborted).toBe(true);
 
@@ -178,7 +178,7 @@ describe("a question to the user", () => {
     });
   });
 
-  test("nobody can answer gets an error reply, never silence [S4-23]", async () => {
+  test("without a handler gets an error reply, never silence [S4-23]", async () => {
     const without = await serverFor({});
     await expect(without.ask(QUESTION, question)).rejects.toThrow("no onQuestion handler");
     await client?.close();
@@ -206,7 +206,7 @@ describe("a question to the user", () => {
     });
     server.ask(QUESTION, question).catch(() => {});
     const signal = await asked;
-    server.tell("question/resolved", { ...place, questionId: "q", answers: {}, by: "client" });
+    server.notify("question/resolved", { ...place, questionId: "q", answers: {}, by: "client" });
     await client?.models();
     expect(signal.aborted).toBe(true);
   });
@@ -247,7 +247,7 @@ describe("a tool of this client", () => {
     expect(warnings).toMatchObject([{ kind: "handlerFailed", message: text }]);
   });
 
-  test("is stopped when somebody else was faster", async () => {
+  test("is stopped when another client was faster", async () => {
     let stopped: (reason: unknown) => void = () => {};
     const reason = new Promise((resolve) => {
       stopped = resolve;
@@ -264,13 +264,13 @@ describe("a tool of this client", () => {
     const server = await serverFor({ onToolCall });
     void server.ask(CALL, call).catch(() => undefined);
     await running;
-    server.tell("tool/resolved", { ...place, callId: "c", success: true, by: "client" });
+    server.notify("tool/resolved", { ...place, callId: "c", success: true, by: "client" });
     expect(await reason).toMatchObject({ message: "No answer is needed any more." });
   });
 });
 
 describe("a request of the server", () => {
-  test("that nobody knows is noted, gets an error reply, and the conversation goes on [S4-23, S4-40]", async () => {
+  test("that is unknown is noted, gets an error reply, and the conversation goes on [S4-23, S4-40]", async () => {
     const warnings: Warning[] = [];
     const server = await serverFor({ warnings });
     await expect(server.ask("window/openDoor", {})).rejects.toMatchObject({

@@ -52,8 +52,8 @@ type Outcome = { readonly result: object } | { readonly error: RpcError };
 type OpenAsk = { readonly subjectId: string; readonly turnId: string; readonly controller: AbortController };
 
 /**
- * Answers what the server asks: every request gets exactly one answer, careful where nobody decides, or none if the
- * server says that it needs none any more.
+ * Answers requests of the server: each gets exactly one answer, a safe one where no handler decides, or none once the
+ * server has withdrawn it.
  */
 export class Asks {
   readonly #handlers: AskHandlers;
@@ -103,7 +103,7 @@ export class Asks {
     if (event.type === "turn/completed") this.#abandon((ask) => ask.turnId === event.data.turn.id);
   }
 
-  /** The connection is over: nobody waits for answers any more. */
+  /** Call when the connection has closed: no more answers are sent. */
   end(): void {
     this.#abandon(() => true);
   }
@@ -159,7 +159,7 @@ export class Asks {
       if (reply === "leave") return leave("This client leaves the question to others.");
       return { result: { answers: Answers.parse(wireAnswers(reply)) } };
     } catch (thrown) {
-      // The handler is the caller's code, and may also have returned something that is no answer.
+      // The handler is the caller's code, and may also have returned something that is not an answer.
       this.#warnOfHandler(`The onQuestion handler failed: ${messageOf(thrown)}`, signal);
       return leave(`The onQuestion handler of this client failed: ${messageOf(thrown)}`);
     }
@@ -173,7 +173,7 @@ export class Asks {
       if (result === "leave") return leave(`This client leaves ${request.tool} to others.`);
       return { result: ToolCallResult.parse(result) };
     } catch (thrown) {
-      // The handler is the caller's code, and may also have returned something that is no result.
+      // The handler is the caller's code, and may also have returned something that is not a result.
       const message = `The onToolCall handler failed: ${messageOf(thrown)}`;
       this.#warnOfHandler(message, signal);
       return { result: failedToolCall(message) };
@@ -186,7 +186,7 @@ export class Asks {
     return decline(message);
   }
 
-  /** A handler that stops because it was told to is no news. */
+  /** A handler that was aborted and stops is not worth a warning. */
   #warnOfHandler(message: string, signal: AbortSignal): void {
     if (!signal.aborted) this.#warn({ kind: "handlerFailed", message });
   }

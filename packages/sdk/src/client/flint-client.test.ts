@@ -4,7 +4,7 @@ import { connect } from "../connect.ts";
 import { FakeServer, SETTINGS } from "../testing/fake-server.ts";
 
 describe("every method of the protocol", () => {
-  test("is a function under its own name, and there is none besides", async () => {
+  test("is a function under its own name, and there are no others", async () => {
     const server = new FakeServer().answer("thread/list", () => ({ data: [], nextCursor: "more" }));
     const client = await connect({ transport: server.transport });
     expect(Object.keys(client.methods).sort()).toEqual(Object.keys(METHODS).sort());

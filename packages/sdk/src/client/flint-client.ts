@@ -11,7 +11,7 @@ import {
 import { NewThreadEvents, type ThreadCursor, ThreadHandle } from "../thread/thread-handle.ts";
 import { AppServerClient, type CallOptions, type ClientOptions, type Endpoint } from "./app-server-client.ts";
 
-/** A connection that has said hello: every method of the protocol, and the common ones as plain functions. */
+/** An initialized connection: every method of the protocol, and the common ones as plain functions. */
 export class FlintClient extends AppServerClient {
   /** Every method under its own name: `client.methods["thread/list"]({ limit: 5 })`. */
   readonly methods: MethodSurface;
@@ -22,43 +22,43 @@ export class FlintClient extends AppServerClient {
     this.methods = methodSurface((method, params, given) => this.call(method, params, given));
   }
 
-  /** Says hello over a fresh connection; if that fails, the connection is closed again. */
+  /** Initializes a new connection; if that fails, the connection is closed again. */
   static async open(
     endpoint: Endpoint,
     options: ClientOptions,
-    hello: ParamsInput<"initialize">,
+    initialize: ParamsInput<"initialize">,
     callOptions?: CallOptions,
   ): Promise<FlintClient> {
     const client = new FlintClient(endpoint, options);
     try {
-      client.#server = await client.handshake(hello, callOptions);
+      client.#server = await client.handshake(initialize, callOptions);
       return client;
     } catch (thrown) {
-      // Whatever it was, nothing that was started may stay behind.
+      // Nothing that was started may stay behind.
       await client.close();
       throw thrown;
     }
   }
 
-  /** What the server said about itself. */
+  /** The server's answer to `initialize`. */
   get server(): Result<"initialize"> {
-    if (this.#server === undefined) throw new Error("The server has not said hello yet.");
+    if (this.#server === undefined) throw new Error("The server has not answered initialize yet.");
     return this.#server;
   }
 
-  /** Creates a thread and follows it. */
+  /** Starts a thread and subscribes to it. */
   async startThread(params: ParamsInput<"thread/start"> = {}, options?: CallOptions): Promise<ThreadHandle> {
-    const births = new NewThreadEvents();
-    const stopFollowing = this.follow(births);
+    const started = new NewThreadEvents();
+    const unsubscribe = this.subscribe(started);
     try {
       const { thread } = await this.call("thread/start", params, options);
-      return new ThreadHandle(this, { ...emptyThread(thread.id), thread }, births.of(thread.id));
+      return new ThreadHandle(this, { ...emptyThread(thread.id), thread }, started.of(thread.id));
     } finally {
-      stopFollowing();
+      unsubscribe();
     }
   }
 
-  /** Takes up a stored thread, with changes if any are given; its history arrives as events. */
+  /** Resumes a stored thread, with changes if any are given; its history arrives as events. */
   resumeThread(
     threadId: string,
     params: Omit<ParamsInput<"thread/resume">, "threadId"> = {},
@@ -67,7 +67,7 @@ export class FlintClient extends AppServerClient {
     return this.#handle(threadId, (thread) => thread.resume(params, options));
   }
 
-  /** Follows a thread from its present state, or from a place in its log. */
+  /** Subscribes to a thread from its current state, or from a position in its log. */
   attachThread(threadId: string, cursor: ThreadCursor = {}, options?: CallOptions): Promise<ThreadHandle> {
     return this.#handle(threadId, (thread) => thread.attach(cursor, options));
   }
@@ -112,7 +112,7 @@ export class FlintClient extends AppServerClient {
       await begin(thread);
       return thread;
     } catch (thrown) {
-      // Nobody gets this handle, so nobody could let go of it.
+      // The caller never gets this handle, so it could not release it.
       thread.release();
       throw thrown;
     }
@@ -141,7 +141,7 @@ export type Call = <Name extends Method>(
   options?: CallOptions,
 ) => Promise<Result<Name>>;
 
-/** Makes the functions from the table of methods, so that there is one for each row and none besides. */
+/** Makes one function for each row of the table of methods. */
 export function methodSurface(call: Call): MethodSurface {
   const entries = Object.keys(METHODS)
     .filter(isMethod)
@@ -156,7 +156,7 @@ function caller<Name extends Method>(call: Call, name: Name) {
   return (params: ParamsInput<Name> = none, options?: CallOptions) => call(name, params, options);
 }
 
-/** Who connects, and the handlers for what the server asks and sends. */
+/** The client's info, and handlers for requests and events of the server. */
 export type ClientConnectOptions = ClientOptions & {
   readonly clientInfo?: ParamsInput<"initialize">["clientInfo"] | undefined;
   readonly capabilities?: ParamsInput<"initialize">["capabilities"] | undefined;

@@ -2,7 +2,7 @@ import { type Action, ASKS, type Ask, type RuleSuggestion, type UserQuestion } f
 import { problemOf } from "../errors.ts";
 import type { KnownEvent } from "../events/agent-event.ts";
 
-/** What an agent wants to do, and where. */
+/** An action that needs approval. */
 export type ApprovalRequest = {
   readonly threadId: string;
   readonly turnId: string;
@@ -11,11 +11,11 @@ export type ApprovalRequest = {
   /** What an answer may allow instead of exactly this: a decision with the id of one of them as its `rule`. */
   readonly suggestions?: readonly RuleSuggestion[] | undefined;
   readonly requestedAtMs?: number | undefined;
-  /** When it is declined if nobody has answered. */
+  /** When it is declined without an answer. */
   readonly expiresAtMs?: number | undefined;
 };
 
-/** What an agent wants to know from the user. */
+/** Questions of an agent to the user. */
 export type UserInputRequest = {
   readonly threadId: string;
   readonly turnId: string;
@@ -36,11 +36,11 @@ export type ToolCall = {
   readonly namespace?: string | undefined;
   readonly arguments?: unknown;
   readonly requestedAtMs?: number | undefined;
-  /** When the call has failed if nobody has answered. */
+  /** When the call fails without an answer. */
   readonly expiresAtMs?: number | undefined;
 };
 
-/** A request of the server, sorted: something to decide, something to answer, something to run, or nothing this SDK can handle. */
+/** A request of the server by kind: an approval, a question, a tool call, or nothing that this SDK can handle. */
 export type ReadAsk =
   | { readonly kind: "approval"; readonly request: ApprovalRequest }
   | { readonly kind: "question"; readonly request: UserInputRequest }
@@ -86,8 +86,7 @@ export function readAsk(method: string, params: unknown): ReadAsk {
 }
 
 /**
- * What a request of the server says has happened: somebody is asked. Undefined for a request that does not say since
- * when and for how long.
+ * The event that a request of the server also is. Undefined for a request without its times.
  */
 export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
   if (ask.kind === "unknown" || ask.kind === "malformed") return undefined;
@@ -116,8 +115,8 @@ function isAsk(method: string): method is Ask {
   return Object.hasOwn(ASKS, method);
 }
 
-function approval(place: Omit<ApprovalRequest, "action">, action: Action): ReadAsk {
-  const { threadId, turnId, approvalId, suggestions, requestedAtMs, expiresAtMs } = place;
+function approval(params: Omit<ApprovalRequest, "action">, action: Action): ReadAsk {
+  const { threadId, turnId, approvalId, suggestions, requestedAtMs, expiresAtMs } = params;
   const offered = suggestions === undefined ? {} : { suggestions };
   const times = requestedAtMs === undefined ? {} : { requestedAtMs, expiresAtMs };
   return { kind: "approval", request: { threadId, turnId, approvalId, action, ...offered, ...times } };

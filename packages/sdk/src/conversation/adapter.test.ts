@@ -189,7 +189,7 @@ describe("runTurn", () => {
     ]);
   });
 
-  test("starts over in a new thread when the stored one is gone", async () => {
+  test("starts over in a new thread when the stored one no longer exists", async () => {
     const map = new MemoryConversationMap();
     await map.set("chat:1", "thread-long-gone");
     expect(await adapt(map).runTurn("chat:1", "hello", context)).toBe("thread-1: hello");
@@ -219,7 +219,7 @@ describe("startNewSession", () => {
     expect(await adapter.runTurn("b", "4", context)).toBe("thread-2: 4");
   });
 
-  test("waits its place between the turns of its key", async () => {
+  test("waits for the turns of its key", async () => {
     const adapter = adapt();
     const answers = await Promise.all([
       adapter.runTurn("a", "before", context),
@@ -230,7 +230,7 @@ describe("startNewSession", () => {
   });
 });
 
-describe("whatever goes wrong is a failed turn [S4-27]", () => {
+describe("every failure is a failed turn [S4-27]", () => {
   test("the turn itself fails", async () => {
     world.play = (thread, turnId) => {
       thread.turnStarted(turnId);
@@ -241,7 +241,7 @@ describe("whatever goes wrong is a failed turn [S4-27]", () => {
     expect(error.message).toBe('The turn of conversation "chat:1" failed: no credit');
   });
 
-  test("a request is refused, and the conversation is kept", async () => {
+  test("a request is refused, and the conversation stays mapped", async () => {
     const map = new MemoryConversationMap();
     const adapter = adapt(map);
     await adapter.runTurn("chat:1", "one", context);

@@ -5,14 +5,14 @@ import type { AgentEvent } from "../events/agent-event.ts";
 import type { ThreadHandle } from "../thread/thread-handle.ts";
 import type { TurnResult } from "../thread/turn-run.ts";
 
-/** Which thread each conversation goes on in. */
+/** Maps each conversation to its thread. */
 export interface ConversationMap {
   get(key: string): Promise<string | undefined>;
   set(key: string, threadId: string): Promise<void>;
   delete(key: string): Promise<void>;
 }
 
-/** Remembers as long as the program runs. */
+/** A map in memory, lost when the program ends. */
 export class MemoryConversationMap implements ConversationMap {
   readonly #threads = new Map<string, string>();
 
@@ -29,7 +29,7 @@ export class MemoryConversationMap implements ConversationMap {
   }
 }
 
-/** Where and how a turn works, who hears about it and who may stop it. */
+/** Folder and settings of a turn, a listener for its events, and a signal that stops it. */
 export type ConversationContext = {
   readonly cwd: string;
   readonly model?: string | undefined;
@@ -109,7 +109,7 @@ export class ConversationAdapter {
     }
   }
 
-  /** A thread that is gone is no reason to refuse a turn: it starts over in a new one, once. */
+  /** A turn whose thread no longer exists is started once more, in a new thread. */
   async #runOrStartOver(
     key: string,
     prompt: string,
@@ -121,7 +121,7 @@ export class ConversationAdapter {
       const thread = (await this.#known(client, key)) ?? (await this.#begin(client, key, context));
       return await runIn(thread, prompt, context, signal);
     } catch (thrown) {
-      // Deleted by somebody, or of another server home.
+      // Deleted, or of another state folder.
       if (!(thrown instanceof FlintRequestError) || thrown.kind !== "threadNotFound") throw thrown;
     }
     await this.#forget(key);
@@ -180,7 +180,7 @@ function runIn(
   context: ConversationContext,
   signal: AbortSignal,
 ): Promise<TurnResult> {
-  // Some agents look at the folder they run in, others only at what they are told.
+  // Some agents look at their working directory, others only at the prompt.
   const input = `Workspace: ${context.cwd}\n\n${prompt}`;
   return thread.run(input, { ...settingsOf(context), onEvent: context.onEvent, signal });
 }

@@ -69,7 +69,7 @@ describe("a file of conversations", () => {
     expect(await new FileConversationMap(damaged).get("b")).toBe("thread-b");
   });
 
-  test("with some bad entries keeps the good ones", async () => {
+  test("with some bad entries is read without them", async () => {
     const damaged = join(folder, "map.json");
     await writeFile(damaged, JSON.stringify({ threads: { a: "thread-a", b: 7, c: "../../etc/passwd" } }));
     const warnings: Warning[] = [];

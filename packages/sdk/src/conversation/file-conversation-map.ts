@@ -7,8 +7,8 @@ import type { ConversationMap } from "./adapter.ts";
 const FORMAT_VERSION = 1;
 
 /**
- * Remembers in one JSON file that only its owner can read. Each change replaces the whole file or nothing of it. A
- * damaged file is put aside with a warning and never stops a program. One program at a time may use the file.
+ * A map in one JSON file that only its owner can read. Each change replaces the whole file or nothing of it. A
+ * damaged file is renamed with a warning and never stops a program. One program at a time may use the file.
  */
 export class FileConversationMap implements ConversationMap {
   readonly #path: string;
@@ -48,15 +48,15 @@ export class FileConversationMap implements ConversationMap {
     const text = await readIfThere(this.#path);
     if (text === undefined) return new Map();
     const read = parse(text);
-    if (read.damage !== undefined) await this.#putAside(read.damage);
+    if (read.damage !== undefined) await this.#renameDamaged(read.damage);
     return read.threads;
   }
 
-  async #putAside(damage: string): Promise<void> {
+  async #renameDamaged(damage: string): Promise<void> {
     const aside = `${this.#path}.damaged`;
-    // The next change writes a new file in its place, so what cannot be kept must not be lost.
+    // The next change writes a new file, so what could not be read must not be lost.
     await rename(this.#path, aside);
-    const message = `${this.#path} is damaged (${damage}); it is kept as ${aside}, and what could be read is used.`;
+    const message = `${this.#path} is damaged (${damage}); it was renamed to ${aside}, and what could be read is used.`;
     this.#warn({ kind: "damagedFile", message });
   }
 
@@ -83,7 +83,7 @@ function parse(text: string): Parsed {
     return { threads: new Map(), damage: messageOf(thrown) };
   }
   const stored: unknown = isRecord(content) ? content.threads : undefined;
-  if (!isRecord(stored)) return { threads: new Map(), damage: "it holds no threads" };
+  if (!isRecord(stored)) return { threads: new Map(), damage: "it has no threads" };
   const threads = new Map<string, string>();
   let damaged = 0;
   for (const [key, threadId] of Object.entries(stored)) {

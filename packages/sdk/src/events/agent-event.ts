@@ -1,13 +1,13 @@
 import { EVENTS, type EventBody, type EventType, isEventType, isRecord, threadIdOf } from "@flint/protocol";
 import { problemOf } from "../errors.ts";
 
-/** An event that this SDK knows. `seq` is its place in the log of its thread, `at` when it happened in unix milliseconds. */
+/** An event that this SDK knows. `seq` is its position in the log of its thread, `at` when it happened in unix milliseconds. */
 export type KnownEvent = EventBody & { readonly seq?: number; readonly at?: number };
 
 /** A notification that this SDK does not know: an agent's own, or one of a newer server. */
 export type UnknownEvent = { readonly type: "unknown"; readonly method: string; readonly params: unknown };
 
-/** Everything a server can tell: one shape for all agents. */
+/** Every event of a server, in one shape for all agents. */
 export type AgentEvent = KnownEvent | UnknownEvent;
 
 /** A notification as an event, or what is wrong with it. */
@@ -49,12 +49,12 @@ export function eventTurnId(event: AgentEvent): string | undefined {
 }
 
 function knownEvent(type: EventType, data: unknown, seq: unknown, at: unknown): KnownEvent {
-  const place = {
+  const position = {
     ...(typeof seq === "number" ? { seq } : {}),
     ...(typeof at === "number" ? { at } : {}),
   };
   // The schema of exactly this type has parsed the data; the union cannot follow a computed type.
-  return { type, data, ...place } as KnownEvent;
+  return { type, data, ...position } as KnownEvent;
 }
 
 function fieldOf(value: unknown, name: "threadId" | "turnId"): string | undefined {

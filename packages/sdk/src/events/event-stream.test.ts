@@ -31,7 +31,7 @@ describe("a stream of events", () => {
     expect(await read).toEqual([named("a"), named("b"), named("c")]);
   });
 
-  test("keeps the order over thousands of events and changing speed", async () => {
+  test("preserves the order over thousands of events and changing speed", async () => {
     const stream = new EventStream({ events: 10, characters: 10_000_000 });
     const names = Array.from({ length: 5_000 }, (_, index) => `n${index}`);
     for (const name of names.slice(0, 3_000)) stream.push(named(name));
@@ -72,7 +72,7 @@ describe("a stream of events", () => {
     expect(await readAll(stream)).toEqual([delta("i", "abcd", 0, 5)]);
   });
 
-  test("ends with the place to attach again when too much waits", async () => {
+  test("ends with the position to attach again when too much waits", async () => {
     const stream = new EventStream({ events: 2, characters: 3_000 });
     stream.push(named("seen", 1));
     stream.push(named("also seen", 2));
@@ -93,7 +93,7 @@ describe("a stream of events", () => {
     expect(events.at(-1)).toEqual(delta("i", "x".repeat(999), 1));
   });
 
-  test("tells once that nobody reads any more", async () => {
+  test("reports once that reading has stopped", async () => {
     const stream = new EventStream();
     let released = 0;
     stream.onRelease(() => {

@@ -2,7 +2,7 @@ import { appendAt, isDelta, LIMITS } from "@flint/protocol";
 import { EventsLaggedError, type FlintConnectionError } from "../errors.ts";
 import { type AgentEvent, eventThreadId } from "./agent-event.ts";
 
-/** Somebody who is told at once, in order. What it throws becomes a warning and disturbs nobody else. */
+/** Receives events at once, in order. What it throws becomes a warning and does not affect other listeners. */
 export interface EventListener {
   /** Only events of this thread; all, if absent. */
   readonly threadId?: string | undefined;
@@ -11,7 +11,7 @@ export interface EventListener {
   ended(error: FlintConnectionError | undefined): void;
 }
 
-/** Hands every event of a connection to those who listen, in the order in which they began to. */
+/** Delivers every event of a connection to its listeners, in the order in which they subscribed. */
 export class EventHub {
   readonly #listeners = new Set<EventListener>();
   readonly #onFault: (error: unknown) => void;
@@ -21,7 +21,7 @@ export class EventHub {
     this.#onFault = onFault;
   }
 
-  /** Begins to tell, from the next event on; call the result to stop. */
+  /** Adds a listener, from the next event on; call the result to remove it. */
   add(listener: EventListener): () => void {
     const end = this.#end;
     if (end === undefined) this.#listeners.add(listener);
@@ -29,7 +29,7 @@ export class EventHub {
     return () => this.#listeners.delete(listener);
   }
 
-  tell(event: AgentEvent): void {
+  emit(event: AgentEvent): void {
     const threadId = eventThreadId(event);
     for (const listener of this.#listeners) {
       if (listener.threadId !== undefined && listener.threadId !== threadId) continue;
@@ -45,11 +45,11 @@ export class EventHub {
     for (const listener of listeners) this.#guard(() => listener.ended(error));
   }
 
-  #guard(tell: () => void): void {
+  #guard(deliver: () => void): void {
     try {
-      tell();
+      deliver();
     } catch (thrown) {
-      // Listeners may be the caller's code; the others still have to be told.
+      // Listeners may be the caller's code; the others must still receive the event.
       this.#onFault(thrown);
     }
   }
@@ -57,13 +57,13 @@ export class EventHub {
 
 /** How much may wait for a slow reader. */
 export type BufferLimits = {
-  /** With more events than this waiting, pieces of one text that follow each other become one piece. */
+  /** With more events than this waiting, consecutive deltas of one text are merged. */
   readonly events: number;
   /** With more characters than this waiting, reading ends with an EventsLaggedError. */
   readonly characters: number;
 };
 
-/** What may wait for a reader unless the client was told otherwise. */
+/** The default limits of what may wait for a reader. */
 export const BUFFER_LIMITS: BufferLimits = { events: 256, characters: LIMITS.clientQueue };
 
 type Waiting = { readonly event: AgentEvent; readonly size: number };
@@ -79,7 +79,7 @@ const COMPACT_AT = 1024;
 
 /**
  * Events in order, for one reader who may be slow. Nothing is lost silently: what waits is bounded, streamed text is
- * merged before the bound is met, and beyond it reading ends with an error that says where to attach again.
+ * merged before the bound is met, and beyond it reading ends with an error that names where to attach again.
  */
 export class EventStream implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #limits: BufferLimits;
@@ -95,13 +95,13 @@ export class EventStream implements AsyncIterableIterator<AgentEvent, undefined>
     this.#limits = limits;
   }
 
-  /** What to call once nobody needs to be told any more. */
+  /** Called once the stream needs no more events. */
   onRelease(release: () => void): void {
     if (this.#end === undefined) this.#release = release;
     else release();
   }
 
-  /** Hands the event to whoever waits for one, or keeps it. */
+  /** Delivers the event to a waiting reader, or buffers it. */
   push(event: AgentEvent): void {
     if (this.#end !== undefined) return;
     const reader = this.#readers.shift();
@@ -127,7 +127,7 @@ export class EventStream implements AsyncIterableIterator<AgentEvent, undefined>
     });
   }
 
-  /** Stops reading. What is being read about goes on. */
+  /** Stops reading; the turn goes on. */
   return(): Promise<IteratorResult<AgentEvent, undefined>> {
     this.#drop();
     this.end();
@@ -146,9 +146,9 @@ export class EventStream implements AsyncIterableIterator<AgentEvent, undefined>
       this.#waiting.pop();
       this.#size -= last.size;
     }
-    const kept = merged ?? event;
-    const size = sizeOf(kept);
-    this.#waiting.push({ event: kept, size });
+    const queued = merged ?? event;
+    const size = sizeOf(queued);
+    this.#waiting.push({ event: queued, size });
     this.#size += size;
     if (this.#size > this.#limits.characters) this.#fallBehind();
   }
@@ -190,12 +190,12 @@ export class EventStream implements AsyncIterableIterator<AgentEvent, undefined>
   }
 }
 
-/** Two pieces of one text as one piece; undefined if they do not follow each other. */
+/** Two deltas of one text as one; undefined if they are not consecutive. */
 function mergeDeltas(first: AgentEvent, second: AgentEvent): AgentEvent | undefined {
   if (first.type === "unknown" || second.type === "unknown" || first.type !== second.type) return undefined;
   if (!isDelta(first) || !isDelta(second)) return undefined;
   if (first.data.itemId !== second.data.itemId || first.data.turnId !== second.data.turnId) return undefined;
-  // One in the log and one not yet: together they would claim a place in the log that is true of one only.
+  // One in the log and one not yet: merged they would claim a position in the log that only one of them has.
   if ((first.seq === undefined) !== (second.seq === undefined)) return undefined;
   const offset = second.data.offset - first.data.offset;
   if (offset < 0 || offset > first.data.delta.length) return undefined;

@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The other end of a connection, played by a test: it answers as told and says what the test wants said. */
+/** A server played by a test: it answers as scripted and sends the notifications of the test. */
 export class FakeServer {
   /** The end for the client. */
   readonly transport: Transport;
@@ -61,7 +61,7 @@ export class FakeServer {
     return new Promise((resolve) => this.#waiting.push({ method, resolve }));
   }
 
-  tell(method: string, params: unknown): void {
+  notify(method: string, params: unknown): void {
     this.#peer.notify(method, params);
   }
 
@@ -93,7 +93,7 @@ export class FakeServer {
       const result = answer((params ?? {}) as Record<string, unknown>);
       if (result !== NO_ANSWER) this.#peer.reply(id, result);
     } catch (thrown) {
-      // A refusal is how a test says that the server answers with an error.
+      // A test throws a refusal to make the server answer with an error.
       if (!(thrown instanceof Refusal)) throw thrown;
       this.#peer.replyError(id, { code: thrown.code, message: thrown.message, data: thrown.data });
     }
@@ -139,7 +139,7 @@ export function aTurn(id: string, change: Partial<Turn> = {}): Turn {
   return { id, status: "inProgress", items: [], ...change };
 }
 
-/** Plays a thread whose events carry their places in its log. */
+/** Plays a thread whose events carry their positions in its log. */
 export class FakeThread {
   readonly id: string;
   readonly #server: FakeServer;
@@ -157,12 +157,12 @@ export class FakeThread {
   /** Tells an event of this thread that is in its log. */
   stored(method: string, data: object): void {
     this.#seq += 1;
-    this.#server.tell(method, { threadId: this.id, ...data, seq: this.#seq, at: 1000 * this.#seq });
+    this.#server.notify(method, { threadId: this.id, ...data, seq: this.#seq, at: 1000 * this.#seq });
   }
 
   /** Tells an event that is not in the log. */
   live(method: string, data: object): void {
-    this.#server.tell(method, { threadId: this.id, ...data });
+    this.#server.notify(method, { threadId: this.id, ...data });
   }
 
   started(): void {
@@ -174,7 +174,7 @@ export class FakeThread {
   }
 
   /** An agent message, whole. */
-  said(turnId: string, itemId: string, text: string): void {
+  completeMessage(turnId: string, itemId: string, text: string): void {
     const item = { type: "agentMessage", id: itemId, text };
     this.stored("item/started", { turnId, item: { ...item, text: "" } });
     this.live("item/agentMessage/delta", { turnId, itemId, delta: text, offset: 0 });
@@ -187,10 +187,10 @@ export class FakeThread {
     this.stored("turn/completed", { turn });
   }
 
-  /** A turn that says one thing and ends well. */
+  /** A turn that sends one message and completes. */
   wholeTurn(turnId: string, text: string): void {
     this.turnStarted(turnId);
-    this.said(turnId, `${turnId}-message`, text);
+    this.completeMessage(turnId, `${turnId}-message`, text);
     this.turnCompleted(turnId);
   }
 }

@@ -11,7 +11,7 @@ export type Scene = {
   readonly fake: FakeThread;
   readonly thread: ThreadHandle;
   readonly warnings: Warning[];
-  /** Resolves when the client has seen everything the server said so far. */
+  /** Resolves when the client has seen everything the server has sent so far. */
   caughtUp(): Promise<void>;
 };
 
@@ -39,7 +39,7 @@ async function setScene(play: Play = () => {}): Promise<Scene> {
     onWarning: (warning) => warnings.push(warning),
   });
   const thread = await client.startThread({ cwd: "/work" });
-  // An answer comes after everything that was said before it.
+  // A response arrives after everything that was sent before it.
   const caughtUp = async (): Promise<void> => void (await client.models());
   return { client, server, fake, thread, warnings, caughtUp };
 }
@@ -58,7 +58,7 @@ export class Stage {
     return this.#current;
   };
 
-  /** Resolves when the client of the scene has seen everything the server said so far. */
+  /** Resolves when the client of the scene has seen everything the server has sent so far. */
   readonly caughtUp = async (): Promise<void> => {
     await this.#current?.caughtUp();
   };

@@ -7,10 +7,10 @@ const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, out
 const { scene, caughtUp } = new Stage(afterEach);
 
 describe("the state of a thread", () => {
-  test("holds what was told before the handle existed and all that follows", async () => {
+  test("includes events from before the handle existed and all later ones", async () => {
     const { fake, thread } = await scene((played, turnId) => {
       played.turnStarted(turnId);
-      played.said(turnId, "m", "done");
+      played.completeMessage(turnId, "m", "done");
       played.turnCompleted(turnId);
     });
     expect(thread.state.thread.id).toBe("thread-1");
@@ -51,7 +51,7 @@ describe("the state of a thread", () => {
         usage: usage(7, 8),
         lastUsage: { turnId: "turn-0", usage: usage(3, 4), modelContextWindow: 9_000 },
       };
-      queueMicrotask(() => fake.said("turn-1", "m", "hello"));
+      queueMicrotask(() => fake.completeMessage("turn-1", "m", "hello"));
       return answer;
     });
     const thread = await client.attachThread("thread-2");
@@ -64,7 +64,7 @@ describe("the state of a thread", () => {
     expect(thread?.cursor).toEqual({ afterSeq: 4, epoch: "e1" });
   });
 
-  test("goes on from a cursor without a snapshot, and is replaced when the place is gone", async () => {
+  test("goes on from a cursor without a snapshot, and is replaced when the position no longer exists", async () => {
     const { server, fake, thread } = await scene((played, turnId) => played.wholeTurn(turnId, "one"));
     await thread.run("go");
     const before = thread.state;
@@ -89,7 +89,7 @@ describe("the state of a thread", () => {
     expect(paramsOf(server, "thread/attach").at(-1)).toMatchObject({ epoch: "e2" });
   });
 
-  test("of a resumed thread is its history; resuming what is gone leaves nothing behind", async () => {
+  test("of a resumed thread is its history; resuming a deleted thread leaves nothing behind", async () => {
     const { client, server } = await scene();
     const fake = new FakeThread(server, "thread-2");
     server.answer("thread/resume", () => {
@@ -111,7 +111,7 @@ describe("the state of a thread", () => {
 });
 
 describe("a thread", () => {
-  test("can be steered, interrupted and let go", async () => {
+  test("can be steered, interrupted and released", async () => {
     const { server, thread } = await scene();
     server.answer("turn/steer", () => ({ turnId: "turn-1" }));
     server.answer("turn/interrupt", () => ({}));
@@ -126,7 +126,7 @@ describe("a thread", () => {
     expect(server.count("thread/unsubscribe")).toBe(1);
   });
 
-  test("whose start is never answered does not keep listening", async () => {
+  test("whose start is never answered does not stay subscribed", async () => {
     const { client, server } = await scene();
     server.answer("thread/start", () => NO_ANSWER);
     await expect(client.startThread({}, { timeoutMs: 1 })).rejects.toHaveProperty("kind", "timedOut");

@@ -11,20 +11,20 @@ import { type AgentEvent, eventThreadId } from "../events/agent-event.ts";
 import type { EventListener, EventStream } from "../events/event-stream.ts";
 import { type Input, type TurnOptions, type TurnResult, TurnRun, TurnStream } from "./turn-run.ts";
 
-/** A place in the log of a thread: the last event seen, and of which log. */
+/** A position in the log of a thread: the last event seen, and of which log. */
 export type ThreadCursor = { readonly afterSeq?: number | undefined; readonly epoch?: string | undefined };
 
-/** How to run a turn and hear about it while it goes on. */
+/** Options of a turn, and a listener for its events. */
 export type RunOptions = TurnOptions & {
   /** Told every event at the moment it arrives. What it throws becomes a warning. */
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
 };
 
-/** One conversation: turns go in, and `state` always is what the server has told about it so far. */
+/** One thread: it runs turns, and `state` always reflects the events received so far. */
 export class ThreadHandle {
   readonly id: string;
   readonly #client: AppServerClient;
-  readonly #stopFollowing: () => void;
+  readonly #unsubscribe: () => void;
   #state: ThreadState;
   #epoch: string | undefined;
   // Events that came while a snapshot was on its way; they are folded on top of it.
@@ -35,14 +35,14 @@ export class ThreadHandle {
     this.#client = client;
     this.#state = state;
     for (const event of earlier) this.#fold(event);
-    this.#stopFollowing = client.follow({
+    this.#unsubscribe = client.subscribe({
       threadId: this.id,
       event: (event) => this.#onEvent(event),
       ended: () => {},
     });
   }
 
-  /** The thread as of the last event that arrived. A new value with every event; never changed in place. */
+  /** The thread as of the last event that arrived. A new value with every event; never mutated. */
   get state(): ThreadState {
     return this.#state;
   }
@@ -84,7 +84,7 @@ export class ThreadHandle {
     return this.#client.events(this.id);
   }
 
-  /** Takes the thread up again: its history arrives as events, and what follows too. */
+  /** Resumes the thread: its history arrives as events, and new events after it. */
   async resume(
     params: Omit<ParamsInput<"thread/resume">, "threadId"> = {},
     options: CallOptions = {},
@@ -95,8 +95,8 @@ export class ThreadHandle {
   }
 
   /**
-   * Follows the thread from a place, or from its present state if none is given or the server no longer has that
-   * place (`truncated`). Afterwards `state` is whole again.
+   * Subscribes to the thread from a position, or from its current state if none is given or the server no longer has
+   * that position (`truncated`). Afterwards `state` is complete again.
    */
   async attach(cursor: ThreadCursor = {}, options: CallOptions = {}): Promise<Result<"thread/attach">> {
     this.#held ??= [];
@@ -112,7 +112,7 @@ export class ThreadHandle {
     }
   }
 
-  /** Lets go of the thread: its turn goes on, its events no longer come here. */
+  /** Unsubscribes from the thread: its turn goes on, its events no longer arrive here. */
   async unsubscribe(options: CallOptions = {}): Promise<void> {
     this.release();
     await this.#client.call("thread/unsubscribe", { threadId: this.id }, options);
@@ -120,7 +120,7 @@ export class ThreadHandle {
 
   /** Keeps `state` as it is from now on, without a word to the server. */
   release(): void {
-    this.#stopFollowing();
+    this.#unsubscribe();
   }
 
   #onEvent(event: AgentEvent): void {
@@ -143,7 +143,7 @@ function attachParams(threadId: string, cursor: ThreadCursor): ParamsInput<"thre
   };
 }
 
-/** What the server says a thread is now, as a state to fold on. What it does not say starts empty. */
+/** The thread as the server reports it, as a state to fold on. What is not reported starts empty. */
 function snapshotState(answer: Result<"thread/attach">): ThreadState {
   const { thread, settings, seq, turns, approvals, questions, queue, usage, cost } = answer;
   const active = turns.findLast((turn) => turn.status === "inProgress");

@@ -12,11 +12,11 @@ describe("run", () => {
   test("resolves with the last text, the items and the usage once turn/completed came [S4-20]", async () => {
     const { server, thread } = await scene((fake, turnId) => {
       fake.turnStarted(turnId);
-      fake.said(turnId, "m1", "Let me look.");
+      fake.completeMessage(turnId, "m1", "Let me look.");
       fake.stored("thread/tokenUsage/updated", { turnId, usage: usage(110, 12), last: usage(10, 2) });
       const item = { type: "commandExecution", id: "c1", command: "ls", cwd: "/work", status: "completed" };
       fake.stored("item/completed", { turnId, item: { ...item, exitCode: 0 } });
-      fake.said(turnId, "m2", "There are two files.");
+      fake.completeMessage(turnId, "m2", "There are two files.");
       fake.stored("thread/tokenUsage/updated", { turnId, usage: usage(115, 15), last: usage(5, 3) });
       fake.turnCompleted(turnId);
     });
@@ -40,7 +40,7 @@ describe("run", () => {
   test("is ended by nothing but turn/completed of its own turn [S4-20]", async () => {
     const { fake, thread } = await scene((played, turnId) => {
       played.turnStarted(turnId);
-      played.said(turnId, "m1", "almost");
+      played.completeMessage(turnId, "m1", "almost");
       played.stored("error", { turnId, error: { message: "slow down" }, willRetry: true });
       played.live("thread/status/changed", { status: { type: "idle" } });
       played.turnCompleted("turn-of-somebody-else");
@@ -61,7 +61,7 @@ describe("run", () => {
   test("rejects with the turn when the turn fails, unless that is allowed", async () => {
     const { thread } = await scene((fake, turnId) => {
       fake.turnStarted(turnId);
-      fake.said(turnId, `${turnId}-m`, "I tried");
+      fake.completeMessage(turnId, `${turnId}-m`, "I tried");
       fake.turnCompleted(turnId, { status: "failed", error: { message: "The model is gone." } });
     });
     const error = await thread.run("go").catch((thrown: unknown) => thrown);
@@ -151,7 +151,7 @@ describe("a signal", () => {
   test("interrupts the turn, which then ends as interrupted with what there is", async () => {
     const { server, fake, thread } = await scene((played, turnId) => {
       played.turnStarted(turnId);
-      played.said(turnId, "m", "half of the");
+      played.completeMessage(turnId, "m", "half of the");
     });
     server.answer("turn/interrupt", () => {
       queueMicrotask(() => fake.turnCompleted("turn-1", { status: "interrupted" }));
@@ -219,8 +219,8 @@ describe("stream", () => {
     const { thread } = await scene((fake, turnId) => {
       fake.turnStarted(turnId);
       fake.live("warning", { message: "disk nearly full", reason: "disk" });
-      fake.said(turnId, "m", "done");
-      fake.said("some-other-turn", "x", "not mine");
+      fake.completeMessage(turnId, "m", "done");
+      fake.completeMessage("some-other-turn", "x", "not mine");
       fake.turnCompleted(turnId);
       fake.live("warning", { message: "after the end", reason: "disk" });
     });

@@ -30,7 +30,7 @@ export type TurnOptions = Omit<ParamsInput<"turn/start">, "threadId" | "input" |
   readonly interruptMs?: number | undefined;
 };
 
-/** How a turn ended. `text` is the last thing the agent said, `usage` what this turn used. */
+/** How a turn ended. `text` is the last message of the agent, `usage` what this turn used. */
 export type TurnResult = {
   readonly turn: Turn;
   readonly status: TurnStatus;
@@ -39,7 +39,7 @@ export type TurnResult = {
   readonly usage: TokenUsage;
 };
 
-/** Who is told what happens in a turn. */
+/** Receives the events of a turn. */
 export type TurnObserver = { event(event: AgentEvent): void; ended(error: Error | undefined): void };
 
 const INTERRUPT_MS = 30_000;
@@ -55,8 +55,8 @@ export class TurnRun {
   readonly #options: TurnOptions;
   readonly #observer: TurnObserver;
   readonly #held = new RecentTurns();
-  // Following may be over before it began, on a connection that is gone.
-  #stopFollowing: () => void = () => {};
+  // On a closed connection the subscription ends before it began.
+  #unsubscribe: () => void = () => {};
   #turnId: string | undefined;
   #state: ThreadState;
   #usage: TokenUsage = NO_USAGE;
@@ -75,9 +75,9 @@ export class TurnRun {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Whoever only reads the events must not be ended by a rejection that nobody looks at.
+    // A program that only reads the events must not end by an unhandled rejection.
     this.result.catch(() => {});
-    this.#stopFollowing = client.follow({
+    this.#unsubscribe = client.subscribe({
       threadId,
       event: (event) => this.#onEvent(event),
       ended: (error) => this.#fail(error ?? new FlintConnectionError("closed", "The client was closed.")),
@@ -138,7 +138,7 @@ export class TurnRun {
     const turn = this.#state.turns.find((known) => known.id === completed.id) ?? completed;
     this.#settle(undefined);
     if (turn.status === "failed" && this.#options.allowFailure !== true) {
-      const message = turn.error?.message ?? "The turn failed and the server did not say why.";
+      const message = turn.error?.message ?? "The turn failed without a reason from the server.";
       this.#reject(new TurnFailedError("turn", message, { threadId: this.#threadId, turn }));
     } else {
       const { status, items } = turn;
@@ -152,12 +152,12 @@ export class TurnRun {
       const message = `The turn was interrupted and did not end within ${interruptMs} ms.`;
       this.#fail(new FlintConnectionError("timedOut", message, { cause: this.#options.signal?.reason }));
     }, interruptMs);
-    const place = {
+    const turn = {
       threadId: this.#threadId,
       ...(this.#turnId === undefined ? {} : { turnId: this.#turnId }),
     };
-    this.#client.call("turn/interrupt", place).catch((error: unknown) => {
-      // Refused means that the turn has ended by itself, and its completion is on the way.
+    this.#client.call("turn/interrupt", turn).catch((error: unknown) => {
+      // Refused means that the turn has already ended, and its completion is on the way.
       if (!(error instanceof FlintRequestError)) this.#fail(error);
     });
   };
@@ -172,7 +172,7 @@ export class TurnRun {
     this.#settled = true;
     clearTimeout(this.#interrupting);
     this.#options.signal?.removeEventListener("abort", this.#interrupt);
-    this.#stopFollowing();
+    this.#unsubscribe();
     this.#observer.ended(error);
   }
 }
@@ -183,14 +183,14 @@ function lastText(items: readonly ThreadItem[]): string {
 }
 
 // The events of a turn can arrive before the response that names it. Others in between are a replay or a turn of another
-// client; only a few are kept, so memory stays bounded.
-const KEPT_TURNS = 4;
+// client; only a few are buffered, so memory stays bounded.
+const MAX_TURNS = 4;
 
-/** The events of the latest turns, until the response says which turn is wanted. */
+/** The events of the latest turns, until the response names the turn. */
 export class RecentTurns {
   readonly #turns = new Map<string, AgentEvent[]>();
 
-  /** Keeps an event of a turn from its start; an event of the thread goes with the latest turn. */
+  /** Buffers an event of a turn from its start; an event of the thread goes with the latest turn. */
   hold(turnId: string | undefined, event: AgentEvent): void {
     if (event.type === "turn/started") this.#begin(event.data.turn.id);
     const turn = turnId === undefined ? [...this.#turns.values()].at(-1) : this.#turns.get(turnId);
@@ -207,7 +207,7 @@ export class RecentTurns {
   #begin(turnId: string): void {
     this.#turns.set(turnId, []);
     const [oldest] = this.#turns.keys();
-    if (this.#turns.size > KEPT_TURNS && oldest !== undefined) this.#turns.delete(oldest);
+    if (this.#turns.size > MAX_TURNS && oldest !== undefined) this.#turns.delete(oldest);
   }
 }
 

@@ -69,13 +69,13 @@ async function meet(pieces: readonly (Uint8Array | string)[]) {
 }
 
 describe("meeting a server", () => {
-  test("says first which door is wanted and where the client works, and hears only the door", async () => {
+  test("sends the protocol and the folder first, and receives only the protocol's messages", async () => {
     const { greetings, heard } = await meet([`${WELCOME}{"id":1}\n`, '{"id":2}\n']);
     expect(greetings).toEqual([`${JSON.stringify(HELLO)}\n`]);
     expect(heard).toBe('{"id":1}\n{"id":2}\n');
   });
 
-  test("keeps a character whole that was cut where the answer came with the door's first words", async () => {
+  test("joins a character that was cut between the answer and the first message", async () => {
     const words = Buffer.from(`${WELCOME}{"text":"ä"}\n`);
     const cut = words.indexOf("ä") + 1;
     expect((await meet([words.subarray(0, cut), words.subarray(cut)])).heard).toBe('{"text":"ä"}\n');

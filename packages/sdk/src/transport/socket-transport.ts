@@ -22,7 +22,7 @@ export function rendezvousTransport(path: string, request: RendezvousRequest): T
   return new RendezvousTransport(streamTransport(socket, socket), request);
 }
 
-/** Sends the handshake first, and keeps its answer from the receiver. */
+/** Sends the handshake first, and does not pass its answer to the receiver. */
 class RendezvousTransport extends WrappedTransport {
   /** The answer as far as it has arrived; undefined once it is complete. */
   #early: Buffer | undefined = Buffer.alloc(0);

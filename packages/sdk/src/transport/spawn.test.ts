@@ -105,7 +105,7 @@ describe("a server that is started", () => {
     expect(await client.closed).toHaveProperty("kind", "exited");
   });
 
-  test("that ends is noticed although a child of it still holds its pipes open", async () => {
+  test("that exits is noticed although a child of it still holds its pipes open", async () => {
     const script = `exec 3<&0; sleep 60 <&3 & echo "child $!" >&2; exec "$0" "$1" killed-in-turn`;
     let stderr = "";
     const onStderr = (text: string): void => {
@@ -135,7 +135,7 @@ describe("a server that is started", () => {
     expect(new Set(warnings.map(({ kind }) => kind))).toEqual(new Set(["malformedLine"]));
   });
 
-  test("is gone once the client is closed, by force if it does not want to go [S4-39]", async () => {
+  test("has ended once the client is closed, by force if it does not exit [S4-39]", async () => {
     for (const mode of ["answer", "slow-to-leave", "stubborn"]) {
       const script = `echo "pid $$" >&2; exec "$0" "$1" "${mode}"`;
       let stderr = "";
@@ -150,7 +150,7 @@ describe("a server that is started", () => {
     }
   });
 
-  test("is not left behind when connecting is given up", async () => {
+  test("is not left behind when connecting is aborted", async () => {
     const controller = new AbortController();
     let stderr = "";
     const onStderr = (text: string): void => {

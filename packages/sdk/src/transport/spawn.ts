@@ -61,7 +61,7 @@ class ServerProcess implements Endpoint {
     this.transport = streamTransport(child.stdout, child.stdin);
     this.#ended = new Promise((resolve) => {
       child.once("error", (error) => {
-        // Also told when a signal cannot be sent to a process that runs.
+        // Also emitted when a signal cannot be sent to a running process.
         if (child.pid === undefined) resolve({ kind: "neverStarted", error });
       });
       child.once("exit", (code, signal) => {
@@ -75,12 +75,12 @@ class ServerProcess implements Endpoint {
     const end = await within(this.#ended, EXPLAIN_MS);
     if (end?.kind === "neverStarted") return neverStarted(this.#label, end.error);
     const stderr = this.#stderr.lines;
-    const said = stderr === "" ? "" : ` Its stderr ended with:\n${stderr}`;
+    const ending = stderr === "" ? "" : ` Its stderr ended with:\n${stderr}`;
     if (end === undefined) {
-      return new FlintConnectionError("closed", `${this.#label} closed its output.${said}`, { stderr });
+      return new FlintConnectionError("closed", `${this.#label} closed its output.${ending}`, { stderr });
     }
     const how = end.signal === null ? `exited with code ${end.code}` : `was ended by ${end.signal}`;
-    return new FlintConnectionError("exited", `${this.#label} ${how}.${said}`, { stderr });
+    return new FlintConnectionError("exited", `${this.#label} ${how}.${ending}`, { stderr });
   }
 
   async stop(): Promise<void> {

@@ -35,7 +35,7 @@ function open() {
 }
 
 describe("a client over a WebSocket", () => {
-  test("sends each line as a frame, what was said before the connection was there too", () => {
+  test("sends each line as a frame, including what was sent before the connection opened", () => {
     const { socket, transport } = open();
     transport.write('{"a":1}\n{"b":2}\n');
     expect(socket.sent).toEqual([]);
@@ -51,7 +51,7 @@ describe("a client over a WebSocket", () => {
     expect(heard).toEqual(['{  "a": 1  }\n']);
   });
 
-  test("keeps what comes while it is held back, and tells the end once, after all of it", () => {
+  test("buffers what arrives while paused, and reports the close once, after all of it", () => {
     const { socket, transport, heard } = open();
     transport.pause();
     socket.happen("message", "one");

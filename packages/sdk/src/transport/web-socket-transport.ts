@@ -14,7 +14,7 @@ const OPEN = 1;
 
 /**
  * The way to a server over a WebSocket that the caller has made, with whatever it needs to get in: one text frame is
- * one line. What is sent before it is open waits; what comes before anybody listens is kept.
+ * one line. What is sent before it is open waits; what arrives before the start is buffered.
  */
 export function webSocketTransport(webSocket: WebSocketLike): Transport {
   return new WebSocketTransport(webSocket);
@@ -27,7 +27,7 @@ class WebSocketTransport implements Transport {
   #inbox: string[] = [];
   #paused = false;
   #closed = false;
-  #told = false;
+  #closeReported = false;
 
   constructor(webSocket: WebSocketLike) {
     this.#webSocket = webSocket;
@@ -39,7 +39,7 @@ class WebSocketTransport implements Transport {
       this.#inbox.push(`${String(data).replaceAll(/[\r\n]/g, " ")}\n`);
       this.#deliver();
     });
-    // What went wrong is not told to programs; the close that follows is.
+    // Programs cannot read what went wrong; the close event that follows ends the transport.
     webSocket.addEventListener("error", () => undefined);
     webSocket.addEventListener("close", () => {
       this.#closed = true;
@@ -60,7 +60,7 @@ class WebSocketTransport implements Transport {
     return true;
   }
 
-  /** Never needed: nobody is asked to wait. */
+  /** Never called: writing never asks for a drain. */
   onDrain(): void {}
 
   pause(): void {
@@ -85,8 +85,9 @@ class WebSocketTransport implements Transport {
       if (line === undefined) break;
       this.#receiver.chunk(line);
     }
-    if (!this.#closed || this.#told || this.#receiver === undefined || this.#inbox.length > 0) return;
-    this.#told = true;
+    if (!this.#closed || this.#closeReported || this.#receiver === undefined || this.#inbox.length > 0)
+      return;
+    this.#closeReported = true;
     this.#receiver.closed();
   }
 }

@@ -142,7 +142,7 @@ describe("a client whose connection is cut at any moment", () => {
 
 /** The numbered events that a client is told of a thread from now on, but for pieces of text, which come in any cut. */
 function hear(client: FlintClient, threadId: string, heard: string[] = []): string[] {
-  client.follow({
+  client.subscribe({
     threadId,
     event: (event) => {
       const isPiece = event.type === "unknown" || isDelta(event);

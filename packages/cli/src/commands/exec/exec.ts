@@ -111,7 +111,7 @@ class ExecRun {
       this.#tally.count(event);
       this.#terminal.view.show(event);
     });
-    client.follow(feed);
+    client.subscribe(feed);
     const { thread, resumed, overrides, notices } = await openThread(client, options, server);
     this.#thread = thread;
     for (const notice of notices) this.#terminal.notify(notice);
