@@ -11,7 +11,7 @@ export function visibleText(text: string): string {
   );
 }
 
-/** A JSON value with all its strings well-formed, cut off below a depth that no sane input has. */
+/** A JSON value with all its strings well-formed, cut off below a depth that no real input has. */
 export function wellFormedValue(value: unknown, depth = 32): unknown {
   if (typeof value === "string") return toWellFormed(value);
   if (typeof value !== "object" || value === null) return value;
@@ -22,7 +22,7 @@ export function wellFormedValue(value: unknown, depth = 32): unknown {
   );
 }
 
-/** Cuts the middle out of a text that is too long, with a line that says so. */
+/** Cuts the middle out of a text that is too long, with a line in its place that counts the omitted characters. */
 export function truncateMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);

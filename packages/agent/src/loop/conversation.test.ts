@@ -12,12 +12,12 @@ import {
 } from "./conversation.ts";
 
 const turn = (...items: ThreadItem[]): Turn => ({ id: "t", status: "completed", items });
-const asked = (text: string): ThreadItem => ({
+const userMessage = (text: string): ThreadItem => ({
   type: "userMessage",
   id: "u",
   content: [{ type: "text", text }],
 });
-const said = (text: string): ThreadItem => ({ type: "agentMessage", id: "a", text });
+const agentMessage = (text: string): ThreadItem => ({ type: "agentMessage", id: "a", text });
 const user = (text: string): Message => ({ role: "user", text });
 const assistant = (text: string): Message => ({ role: "assistant", text, calls: [] });
 
@@ -31,7 +31,7 @@ test("reads a conversation from stored turns, commands with their results", () =
     exitCode: 2,
     aggregatedOutput: "no",
   };
-  expect(messagesOf([turn(asked("Look."), command, said("It failed."))])).toEqual([
+  expect(messagesOf([turn(userMessage("Look."), command, agentMessage("It failed."))])).toEqual([
     user("Look."),
     { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: { command: "ls" } }] },
     { role: "tool", callId: "c", tool: "shell", status: "failed", exitCode: 2, text: "no" },
@@ -40,12 +40,16 @@ test("reads a conversation from stored turns, commands with their results", () =
 });
 
 test("closes the work of an interrupted turn", () => {
-  expect(messagesOf([turn(asked("Look."))])).toEqual([user("Look."), INTERRUPTED_NOTE]);
+  expect(messagesOf([turn(userMessage("Look."))])).toEqual([user("Look."), INTERRUPTED_NOTE]);
 });
 
-test("keeps only the summary of what came before a compaction", () => {
+test("replaces what came before a compaction with its summary", () => {
   const compaction: ThreadItem = { type: "contextCompaction", id: "x", summary: "They talked." };
-  const turns = [turn(asked("One"), said("1")), turn(compaction), turn(asked("Two"), said("2"))];
+  const turns = [
+    turn(userMessage("One"), agentMessage("1")),
+    turn(compaction),
+    turn(userMessage("Two"), agentMessage("2")),
+  ];
   expect(messagesOf(turns)).toEqual([
     { role: "system", text: "Summary of the conversation so far.\nThey talked." },
     user("Two"),
@@ -53,7 +57,7 @@ test("keeps only the summary of what came before a compaction", () => {
   ]);
 });
 
-test("leaves out the oldest exchanges as a whole, and keeps summaries", () => {
+test("drops whole exchanges, the oldest first, but not summaries", () => {
   const summary: Message = { role: "system", text: "s".repeat(40) };
   const messages = [
     summary,
@@ -66,7 +70,7 @@ test("leaves out the oldest exchanges as a whole, and keeps summaries", () => {
   expect(fitContext(messages, 15)).toEqual([summary, ...messages.slice(3)]);
 });
 
-test("keeps the latest exchange even if it is too long, with truncated results", () => {
+test("retains the latest exchange even if it is too long, with truncated results", () => {
   const result: Message = {
     role: "tool",
     callId: "c",
@@ -89,7 +93,7 @@ test("estimates four characters per token", () => {
 
 test("reads file changes, plans, searches and tool calls from stored turns", () => {
   const items: ThreadItem[] = [
-    asked("Work."),
+    userMessage("Work."),
     {
       type: "fileChange",
       id: "f",
@@ -116,7 +120,7 @@ test("reads file changes, plans, searches and tool calls from stored turns", () 
       result: "1\tx\0",
     },
     { type: "toolCall", id: "u", tool: "ask_user", arguments: [], status: "declined", error: "no" },
-    said("Done."),
+    agentMessage("Done."),
   ];
   const messages = messagesOf([turn(...items)]);
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.calls : []));
@@ -139,13 +143,19 @@ test("reads file changes, plans, searches and tool calls from stored turns", () 
   ]);
 });
 
-test("keeps the request of the turn in a compaction during the turn", () => {
+test("retains the prompt of the turn in a compaction during the turn", () => {
   const compaction: ThreadItem = { type: "contextCompaction", id: "x", summary: "They talked." };
   const summary: Message = { role: "system", text: "Summary of the conversation so far.\nThey talked." };
-  const turns = [turn(asked("One"), said("1")), turn(asked("Two"), compaction, said("2"))];
+  const turns = [
+    turn(userMessage("One"), agentMessage("1")),
+    turn(userMessage("Two"), compaction, agentMessage("2")),
+  ];
   expect(messagesOf(turns)).toEqual([summary, user("Two"), assistant("2")]);
   const failed: ThreadItem = { type: "contextCompaction", id: "x" };
-  expect(messagesOf([turn(asked("One"), failed, said("1"))])).toEqual([user("One"), assistant("1")]);
+  expect(messagesOf([turn(userMessage("One"), failed, agentMessage("1"))])).toEqual([
+    user("One"),
+    assistant("1"),
+  ]);
 });
 
 test("never splits a call from its result", () => {
@@ -169,7 +179,7 @@ test("never splits a call from its result", () => {
   expect(splitConversation(messages, 10_000)).toEqual({ older: [], newer: messages });
 });
 
-test("gives every call a result", () => {
+test("adds a missing result for every call", () => {
   const calls = ["1", "2"].map((callId) => ({ callId, tool: "shell", input: {} }));
   const asks: Message = { role: "assistant", text: "", calls };
   const result: Message = { role: "tool", callId: "1", tool: "shell", status: "done", text: "x" };

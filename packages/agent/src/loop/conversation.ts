@@ -41,14 +41,14 @@ export function tokensOf(messages: readonly Message[]): number {
 export function fitContext(messages: readonly Message[], tokens: number): Message[] {
   const limit = Math.floor((tokens * 4) / RESULT_SHARE);
   const exchanges = exchangesOf(messages.map((message) => shortened(message, limit)));
-  const kept: Message[][] = [];
+  const retained: Message[][] = [];
   let room = tokens;
   for (const exchange of exchanges.toReversed()) {
     room -= tokensOf(exchange);
-    const stays = room >= 0 || kept.length === 0 || exchange[0]?.role === "system";
-    if (stays) kept.unshift(exchange);
+    const stays = room >= 0 || retained.length === 0 || exchange[0]?.role === "system";
+    if (stays) retained.unshift(exchange);
   }
-  return kept.flat();
+  return retained.flat();
 }
 
 /** A conversation in two: what can be compacted, and the newest part that stays as it is. */
@@ -99,7 +99,7 @@ function withTurn(messages: readonly Message[], turn: Turn): Message[] {
   for (const item of turn.items.filter(isKnownItem)) {
     if (item.type === "contextCompaction") {
       if (!item.summary) continue;
-      // The request of the turn is still being worked on, so it is kept verbatim.
+      // The request of the turn is still being worked on, so it stays verbatim.
       result = [summaryMessage(item.summary), ...requests];
     } else {
       const messages = itemMessages(item);

@@ -29,24 +29,24 @@ test("names an image that cannot be loaded with the reason, and fetches nothing"
   const folder = await temporaryFolder();
   writeFileSync(folder.join("text.png"), "not a picture");
   writeFileSync(folder.join("huge.png"), Buffer.concat([PNG, Buffer.alloc(4_000_000)]));
-  const told = async (piece: Parameters<typeof userMessage>[0][number]) => {
+  const textFor = async (piece: Parameters<typeof userMessage>[0][number]) => {
     const message = await userMessage([piece], folder.path);
     expect(message).not.toHaveProperty("images");
     return message.text.split("\n").at(-1);
   };
-  expect(await told({ type: "image", url: "https://x.example/a.png" })).toBe(
+  expect(await textFor({ type: "image", url: "https://x.example/a.png" })).toBe(
     "([image https://x.example/a.png]: images are not fetched from the web, so send the file itself.)",
   );
-  expect(await told({ type: "localImage", path: "text.png" })).toMatch(
+  expect(await textFor({ type: "localImage", path: "text.png" })).toMatch(
     /it is not a PNG, JPEG, GIF or WebP image/,
   );
-  expect(await told({ type: "localImage", path: "huge.png" })).toMatch(/is too large/);
-  expect(await told({ type: "localImage", path: "missing.png" })).toMatch(/does not exist/);
-  expect(await told({ type: "localImage", path: "/dev/zero" })).toMatch(/belongs to the system/);
-  expect(await told({ type: "image", url: "data:image/png;base64,%%%" })).toMatch(/it is not a PNG/);
+  expect(await textFor({ type: "localImage", path: "huge.png" })).toMatch(/is too large/);
+  expect(await textFor({ type: "localImage", path: "missing.png" })).toMatch(/does not exist/);
+  expect(await textFor({ type: "localImage", path: "/dev/zero" })).toMatch(/belongs to the system/);
+  expect(await textFor({ type: "image", url: "data:image/png;base64,%%%" })).toMatch(/it is not a PNG/);
 });
 
-test("limits the number of images and says so", async () => {
+test("limits the number of images and notes how many are left out", async () => {
   const input = Array.from({ length: 30 }, () => ({ type: "image" as const, url: DATA }));
   const message = await userMessage(input, "/");
   expect(message).toMatchObject({

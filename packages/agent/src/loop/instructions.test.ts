@@ -32,15 +32,15 @@ test("states the workspace, the date and the permissions", async () => {
   expect(free).toContain("They have network. The user is not asked");
 });
 
-test("says that commits do not work in the sandbox, and what to do instead", async () => {
+test("states that commits do not work in the sandbox, and what to do instead", async () => {
   const folder = await temporaryFolder();
-  const told = (type: "workspaceWrite" | "readOnly" | "dangerFullAccess") =>
+  const instructionsWith = (type: "workspaceWrite" | "readOnly" | "dangerFullAccess") =>
     instructions(folder.path, { sandboxPolicy: { type } });
   for (const type of ["workspaceWrite", "readOnly"] as const)
-    expect(await told(type)).toMatch(
+    expect(await instructionsWith(type)).toMatch(
       /\.git is read-only there, so git add, git commit .* give the user the commands/,
     );
-  expect(await told("dangerFullAccess")).not.toContain("git commit");
+  expect(await instructionsWith("dangerFullAccess")).not.toContain("git commit");
 });
 
 test("puts developer instructions last, and forbids changes in a review", async () => {

@@ -19,7 +19,7 @@ export interface TurnReporter {
   part(part: ModelPart): void;
   /** Reports the whole plan as it is now; the id is for its item if this is the first plan of the turn. */
   plan(itemId: string, explanation: string, entries: readonly PlanEntry[]): void;
-  /** Completes whatever is still open. */
+  /** Completes every open item. */
   end(): void;
   /** Returns an id for an item that is reported elsewhere. */
   takeItemId(): string;

@@ -23,7 +23,7 @@ import { runModelStep, type TurnReporter } from "./model-step.ts";
 const FULL = 0.8;
 
 /** The share of the context that stays as it is when the rest is compacted. */
-const KEPT = 0.2;
+const RETAINED = 0.2;
 
 /** The model and settings of a turn, once they are known. */
 export interface TurnSetup {
@@ -66,7 +66,7 @@ export class TurnConversation {
     this.#measured = { tokens: totalTokens(usage), messages: this.#messages.length };
   }
 
-  /** The conversation that the next turn starts with. Calls that did not run get a result that says so. */
+  /** The conversation that the next turn starts with. Calls that did not run get a result that states it. */
   messagesAfter(outcome: TurnOutcome, window: number | undefined): readonly Message[] {
     const whole = withAllResults(this.#messages);
     const last = whole.at(-1);
@@ -96,18 +96,20 @@ export class TurnConversation {
     const measured = this.#measured;
     if (measured === undefined) return tokensOf(this.#messages) > FULL * roomIn(setup);
     const since = tokensOf(this.#messages.slice(measured.messages));
-    return measured.tokens + since > FULL * setup.window && tokensOf(this.#messages) > KEPT * setup.window;
+    return (
+      measured.tokens + since > FULL * setup.window && tokensOf(this.#messages) > RETAINED * setup.window
+    );
   }
 
   /** Compacts all but the newest messages. If that fails, the oldest are left out instead. */
   async compactOlder(setup: TurnSetup): Promise<void> {
-    const keep = Math.floor(Math.min(KEPT * setup.window, tokensOf(this.#messages) / 4));
+    const keep = Math.floor(Math.min(RETAINED * setup.window, tokensOf(this.#messages) / 4));
     const { older, newer } = splitConversation(this.#messages, keep);
     // A short part would not become shorter.
     if (tokensOf(older) < keep / 2) return;
     // Expected: a model that cannot summarize now. The turn need not fail for that.
     try {
-      // The request of this turn is still being worked on, so it is kept verbatim.
+      // The request of this turn is still being worked on, so it stays verbatim.
       const request = newer.some(isUser) ? [] : older.filter(isUser).slice(-1);
       await this.#replace(setup, older, [...request, ...newer]);
     } catch (thrown) {

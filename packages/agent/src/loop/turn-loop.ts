@@ -51,7 +51,7 @@ export class TurnLoop {
 
   /** Runs the turn to its end. Never rejects: a failure is an outcome, and the session stays usable. */
   async run(): Promise<TurnOutcome> {
-    // Expected: whatever a model can fail with.
+    // Expected: any failure of a model.
     try {
       if (this.#signal.aborted) return { status: "interrupted" };
       // Added first, so that it stays in the conversation even if the turn fails.

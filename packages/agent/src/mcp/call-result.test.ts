@@ -30,7 +30,7 @@ test("reads a result of any shape", () => {
   expect(readCallResult({ content: [], isError: "yes" }).isError).toBe(false);
 });
 
-test("limits the number of content blocks and says so", () => {
+test("limits the number of content blocks and notes it", () => {
   const content = Array.from({ length: 1000 }, () => ({ type: "text", text: "x" }));
   expect(readCallResult({ content }).text).toMatch(/\n\(800 more left out\)$/);
 });
@@ -57,7 +57,7 @@ test("reads a resource without contents", () => {
   expect(readResourceResult({ contents: "x" }).result).toEqual({ contents: [] });
 });
 
-test("cuts the middle out of a long text and says how much is missing", () => {
+test("cuts the middle out of a long text and notes how much is missing", () => {
   expect(cutMiddle("x".repeat(1000), 100)).toMatch(/^x{75}\n… 905 characters left out …\nx{20}$/);
 });
 
@@ -73,7 +73,7 @@ test("copies a valid value unchanged, except for lone surrogates and __proto__",
   expect(wellFormedObject(poisoned)).toEqual({ "a\ufffd": [1, "b\ufffd", null, true] });
 });
 
-test("keeps any copy within the bounds", () => {
+test("bounds the copy of any value", () => {
   const bounds = { depth: 4, characters: 200 };
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {

@@ -124,7 +124,7 @@ export interface JsonBounds {
   readonly characters: number;
 }
 
-/** Cuts the middle out of a text that is too long, with a line that says how much is missing. */
+/** Cuts the middle out of a text that is too long, with a line about how much is missing. */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return toUSVString(text);
   const head = wholeCharacters(text.slice(0, Math.floor(limit * 0.75)));

@@ -109,7 +109,7 @@ export class McpConnection {
     return this.#client.getServerCapabilities()?.resources !== undefined;
   }
 
-  /** Lists the tools again if the server said that they changed. */
+  /** Lists the tools again if the server announced a change. */
   async refreshTools(signal: AbortSignal): Promise<void> {
     if (!this.#toolsChanged || this.#client.getServerCapabilities()?.tools === undefined) return;
     this.#toolsChanged = false;
@@ -187,7 +187,7 @@ export class McpConnection {
     listener?: CallListener,
   ): Promise<Record<string, unknown>> {
     const stop = new AbortController();
-    // The reason is sent to the server, so it says no more than this.
+    // The reason is sent to the server, so it contains no more than this.
     const onAbort = () => stop.abort("The call was cancelled.");
     const message = `It did not answer within ${limitMs / 1000} seconds.`;
     const timeout = new IdleTimeout(this.#clock, limitMs, () => stop.abort(message));

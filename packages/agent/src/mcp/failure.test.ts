@@ -23,10 +23,10 @@ test("does not hide values that are too short to be secrets", () => {
 
 test("hides headers, their tokens and keys in the URL", () => {
   const redaction = http("https://me:pass@host/v1/0123456789abcdef?key=sesame", {
-    authorization: "Bearer open-door",
+    authorization: "Bearer open-sesame",
   });
-  const said = "Bearer open-door open-door me pass 0123456789abcdef sesame /v1";
-  expect(redaction.apply(said)).toBe("[hidden] [hidden] me [hidden] [hidden] [hidden] /v1");
+  const text = "Bearer open-sesame open-sesame me pass 0123456789abcdef sesame /v1";
+  expect(redaction.apply(text)).toBe("[hidden] [hidden] me [hidden] [hidden] [hidden] /v1");
   expect(http("no address at all", {}).apply("no address at all")).toBe("[hidden]");
 });
 
@@ -43,8 +43,8 @@ test("does not show a part of a secret that was cut", async () => {
   expect(shown.slice(-1000)).not.toContain("sesame");
 });
 
-async function shownOf(said: readonly string[], redaction: Redaction): Promise<string> {
-  const words = new StderrTail(Readable.from(said), { maxCharacters: STDERR_CHARACTERS });
+async function shownOf(stderr: readonly string[], redaction: Redaction): Promise<string> {
+  const words = new StderrTail(Readable.from(stderr), { maxCharacters: STDERR_CHARACTERS });
   await words.ended;
   return stderrExcerpt(words.text, redaction);
 }

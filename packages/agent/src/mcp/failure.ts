@@ -34,7 +34,7 @@ export class FailureDescriber {
     });
   }
 
-  /** Whether it only says that the connection ended. The transport knows the reason. */
+  /** Whether it only reports the end of the connection. The transport knows the reason. */
   isConnectionEnd(thrown: unknown): boolean {
     const { SdkError, SdkErrorCode } = this.#classes;
     return (

@@ -106,7 +106,7 @@ test("ignores other output of a server", async () => {
   expect(servers.statuses()).toEqual([{ name: "chatty", status: "ready" }]);
 });
 
-test("uses the first of ten thousand tools and says so", async () => {
+test("uses the first of ten thousand tools and notes it", async () => {
   const { servers } = await open([fixtureServer("many", "manyTools")]);
   expect([...(await toolsOf(servers)).keys()].filter((name) => name.startsWith("mcp__"))).toHaveLength(200);
   expect(servers.statuses()).toEqual([

@@ -8,7 +8,7 @@ function listOf(...raw: readonly unknown[]): ToolList {
   return list;
 }
 
-test("keeps only name, description and schema of a tool", () => {
+test("reads only name, description and schema of a tool", () => {
   const inputSchema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   const list = listOf({ name: "a", description: "Does a", inputSchema, annotations: { readOnlyHint: true } });
   expect(list.tools).toEqual([{ name: "a", description: "Does a", parameters: inputSchema }]);
@@ -52,7 +52,7 @@ test("replaces characters that models do not accept in a name", () => {
   ]);
 });
 
-test("keeps the exact name of two that would be equal, in any order", () => {
+test("prefers the exact name if two names would be equal, in any order", () => {
   const [exact, dotted] = names(["notes", "read_file"], ["notes", "read.file"]);
   expect(exact).toBe("mcp__notes__read_file");
   expect(dotted).toMatch(/^mcp__notes__read_file_[0-9a-f]{8}$/);

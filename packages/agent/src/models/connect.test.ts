@@ -9,10 +9,10 @@ const NAMES = { compatible: "local-model", openai: "gpt-6.1-sol", anthropic: "cl
 
 const open: ModelFixture[] = [];
 afterEach(async () => {
-  for (const scene of open.splice(0)) await scene.close();
+  for (const opened of open.splice(0)) await opened.close();
 });
 
-async function scene(shape: WireShape, answers: readonly Answer[], limits: Partial<Limits> = {}) {
+async function fixture(shape: WireShape, answers: readonly Answer[], limits: Partial<Limits> = {}) {
   const started = await ModelFixture.start(new TestClock(), shape, answers, limits);
   open.push(started);
   return started;
@@ -21,10 +21,10 @@ async function scene(shape: WireShape, answers: readonly Answer[], limits: Parti
 describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape) => {
   test("streams text, reasoning, tool calls and usage", async () => {
     const call = { call: "call_1", tool: "shell", args: '{"command":"ls"}' };
-    const what = await scene(shape, [
+    const setup = await fixture(shape, [
       stream(shape.answer({ thought: "Hm." }, { text: "Let me " }, { text: "look." }, call)),
     ]);
-    const parts = await what.all();
+    const parts = await setup.all();
     expect(textIn(parts, "text-delta")).toBe("Let me look.");
     expect(textIn(parts, "reasoning-delta")).toBe("Hm.");
     expect(parts.filter(({ type }) => type === "tool-call")).toEqual([
@@ -35,7 +35,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
       usage: { inputTokens: 60, outputTokens: 15, thinkingTokens: 5, cacheReadTokens: 40 },
     });
     expect(parts.at(-1)).toEqual({ type: "finish", reason: "tools" });
-    const [request] = what.endpoint.requests;
+    const [request] = setup.endpoint.requests;
     expect(request?.body).toMatchObject({ model: NAMES[shape.kind], stream: true });
     expect(bodyOf(request)).toContain("Be brief.");
     const key = shape.kind === "anthropic" ? request?.headers["x-api-key"] : request?.headers.authorization;
@@ -43,8 +43,8 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
   });
 
   test("gets images and the results of its calls", async () => {
-    const what = await scene(shape, [stream(shape.answer({ text: "A cat." }))]);
-    const parts = await what.all(
+    const setup = await fixture(shape, [stream(shape.answer({ text: "A cat." }))]);
+    const parts = await setup.all(
       requestWith([
         { role: "user", text: "What is this?", images: [{ mediaType: "image/png", base64: "aGVsbG8=" }] },
         { role: "assistant", text: "", calls: [{ callId: "c:1", tool: "shell", input: { command: "ls" } }] },
@@ -52,23 +52,23 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
       ]),
     );
     expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });
-    const body = bodyOf(what.endpoint.requests[0]);
+    const body = bodyOf(setup.endpoint.requests[0]);
     expect(body).toContain("aGVsbG8=");
     expect(body).toContain("no such file\\n[exit code 2]");
     expect(body).not.toContain("c:1");
   });
 
-  test("gets poisoned text only in a valid form", async () => {
-    const what = await scene(shape, [stream(shape.answer({ text: "a\ud83d\ude00\0b" }))]);
-    const parts = await what.all(requestWith([{ role: "user", text: "half \ud83d and nul \0" }]));
+  test("repairs malformed text in both directions", async () => {
+    const setup = await fixture(shape, [stream(shape.answer({ text: "a\ud83d\ude00\0b" }))]);
+    const parts = await setup.all(requestWith([{ role: "user", text: "half \ud83d and nul \0" }]));
     expect(textIn(parts, "text-delta")).toBe("a\ud83d\ude00\ufffdb");
-    expect(bodyOf(what.endpoint.requests[0])).toContain("half \ufffd and nul \ufffd");
+    expect(bodyOf(setup.endpoint.requests[0])).toContain("half \ufffd and nul \ufffd");
   });
 
   test("retries after 429 with the requested delay", async () => {
     const limited = refuse(429, shape.error("rate_limit_error", "Slow down"), { "retry-after": "7" });
-    const what = await scene(shape, [limited, stream(shape.answer({ text: "Now." }))]);
-    const parts = await what.all();
+    const setup = await fixture(shape, [limited, stream(shape.answer({ text: "Now." }))]);
+    const parts = await setup.all();
     expect(parts[0]).toMatchObject({
       type: "retry",
       error: {
@@ -82,8 +82,8 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
 
   test.each([500, 529])("retries after %d", async (status) => {
     const broken = refuse(status, shape.error("overloaded_error", "Overloaded"));
-    const what = await scene(shape, [broken, broken, stream(shape.answer({ text: "Back." }))]);
-    const parts = await what.all();
+    const setup = await fixture(shape, [broken, broken, stream(shape.answer({ text: "Back." }))]);
+    const parts = await setup.all();
     const retries = parts.filter(({ type }) => type === "retry");
     expect(retries).toHaveLength(2);
     expect(retries[0]).toMatchObject({ error: { errorInfo: "InternalServerError", httpStatusCode: status } });
@@ -91,15 +91,15 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
   });
 
   test("fails clearly when it rejects the request, the key or the length", async () => {
-    const bad = await scene(shape, [refuse(400, shape.error("invalid_request_error", `No ${KEY} here`))]);
+    const bad = await fixture(shape, [refuse(400, shape.error("invalid_request_error", `No ${KEY} here`))]);
     expect(await bad.failure()).toMatchObject({
       errorInfo: "BadRequest",
       httpStatusCode: 400,
       message: expect.stringContaining("No [key] here"),
     });
-    const locked = await scene(shape, [refuse(401, shape.error("authentication_error", "bad key"))]);
+    const locked = await fixture(shape, [refuse(401, shape.error("authentication_error", "bad key"))]);
     expect(await locked.failure()).toMatchObject({ errorInfo: "Unauthorized", httpStatusCode: 401 });
-    const long = await scene(shape, [
+    const long = await fixture(shape, [
       refuse(400, shape.error("invalid_request_error", "prompt is too long: 9 > 8")),
     ]);
     expect(await long.failure()).toMatchObject({ errorInfo: "ContextWindowExceeded" });
@@ -107,9 +107,9 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
   });
 
   test("fails clearly when it sends garbage", async () => {
-    const page = await scene(shape, [stream("<html>Welcome</html>")]);
+    const page = await fixture(shape, [stream("<html>Welcome</html>")]);
     expect(await page.failure()).toMatchObject({ message: expect.stringContaining(page.endpoint.url) });
-    const noise = await scene(shape, [stream("data: {no json\n\ndata: 7\n\n")]);
+    const noise = await fixture(shape, [stream("data: {no json\n\ndata: 7\n\n")]);
     expect(await noise.failure()).toMatchObject({
       errorInfo: "InternalServerError",
       message: expect.stringContaining("not a model response"),
@@ -119,28 +119,28 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
   test("fails clearly when its response is cut off", async () => {
     const half = shape.half({ text: "Half a" });
     for (const answer of [stream(half), breakOff(half)]) {
-      const what = await scene(shape, [answer]);
-      expect(await what.failure()).toMatchObject({ message: expect.stringContaining("was cut off") });
-      // What was said is said: another try would say it twice.
-      expect(what.endpoint.requests).toHaveLength(1);
+      const setup = await fixture(shape, [answer]);
+      expect(await setup.failure()).toMatchObject({ message: expect.stringContaining("was cut off") });
+      // Text was already streamed: a retry would repeat it.
+      expect(setup.endpoint.requests).toHaveLength(1);
     }
   });
 
   test("retries when the connection breaks before the response", async () => {
     const dead: Answer = (response) => response.socket?.destroy();
-    const what = await scene(shape, [dead, stream(""), stream(shape.answer({ text: "Here." }))]);
-    const parts = await what.all();
+    const setup = await fixture(shape, [dead, stream(""), stream(shape.answer({ text: "Here." }))]);
+    const parts = await setup.all();
     expect(parts.filter(({ type }) => type === "retry")).toHaveLength(2);
     expect(textIn(parts, "text-delta")).toBe("Here.");
   });
 
   test("fails when it is silent for too long, before and within a response", async () => {
     for (const answer of [SILENCE, begin(shape.half({ text: "Well" }))]) {
-      const what = await scene(shape, [answer], { idleMs: 120_000 });
-      const iterator = what.model
+      const setup = await fixture(shape, [answer], { idleMs: 120_000 });
+      const iterator = setup.model
         .stream(requestWith(HELLO), new AbortController().signal)
         [Symbol.asyncIterator]();
-      const came = what.endpoint.next();
+      const came = setup.endpoint.next();
       let step = iterator.next();
       const request = await came;
       if (answer !== SILENCE) {
@@ -148,7 +148,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
         step = iterator.next();
       }
       const ended = expect(step).rejects.toThrow(/silent for 120 seconds/);
-      await what.clock.advance(120_000);
+      await setup.clock.advance(120_000);
       await ended;
       await request.gone;
     }
@@ -156,10 +156,10 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
 
   test("fails when its response is empty, except after a tool result", async () => {
     const nothing = stream(shape.answer());
-    expect(await (await scene(shape, [nothing])).failure()).toMatchObject({
+    expect(await (await fixture(shape, [nothing])).failure()).toMatchObject({
       message: expect.stringContaining("empty"),
     });
-    const silent = await scene(shape, [nothing]);
+    const silent = await fixture(shape, [nothing]);
     const parts = await silent.all(
       requestWith([
         { role: "user", text: "Do it" },
@@ -172,7 +172,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
 
   test("gets an error when its arguments are not a JSON object", async () => {
     const calls = ["{not json", "[1]", ""].map((args, at) => ({ call: `c${at}`, tool: "shell", args }));
-    const parts = await (await scene(shape, [stream(shape.answer(...calls))])).all();
+    const parts = await (await fixture(shape, [stream(shape.answer(...calls))])).all();
     expect(
       parts.flatMap((part) =>
         part.type === "tool-call" ? [[part.callId, part.input, part.inputError]] : [],
@@ -186,30 +186,30 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
 
   test("is stopped when it sends too much", async () => {
     const text = flood(shape.half(), shape.more({ text: "x".repeat(1000) }));
-    const wordy = await scene(shape, [text], { textCharacters: 10_000 });
+    const wordy = await fixture(shape, [text], { textCharacters: 10_000 });
     expect(await wordy.failure()).toMatchObject({
       message: expect.stringContaining("10000 characters of text"),
     });
     const args = flood(shape.half(), shape.more({ call: "c", tool: "shell", args: "x".repeat(1000) }));
-    const greedy = await scene(shape, [args], { argumentCharacters: 10_000, calls: 5 });
+    const greedy = await fixture(shape, [args], { argumentCharacters: 10_000, calls: 5 });
     expect(await greedy.failure()).toMatchObject({ message: expect.stringContaining("was stopped") });
-    const endless = await scene(shape, [flood("data: ", "x".repeat(1000))], { lineBytes: 100_000 });
+    const endless = await fixture(shape, [flood("data: ", "x".repeat(1000))], { lineBytes: 100_000 });
     expect(await endless.failure()).toMatchObject({
       message: expect.stringContaining("a line of more than"),
     });
-    const pings = await scene(shape, [flood("", ": ping\n\n")], { answerBytes: 100_000 });
+    const pings = await fixture(shape, [flood("", ": ping\n\n")], { answerBytes: 100_000 });
     expect(await pings.failure()).toMatchObject({ message: expect.stringContaining("more than 98 KiB") });
     for (const { endpoint } of [wordy, greedy, endless, pings]) await endpoint.requests[0]?.gone;
   });
 
   test("is aborted when the turn is interrupted", async () => {
-    const what = await scene(shape, [begin(shape.half({ text: "Well" }))]);
+    const setup = await fixture(shape, [begin(shape.half({ text: "Well" }))]);
     const stop = new AbortController();
-    const iterator = what.model.stream(requestWith(HELLO), stop.signal)[Symbol.asyncIterator]();
+    const iterator = setup.model.stream(requestWith(HELLO), stop.signal)[Symbol.asyncIterator]();
     expect((await iterator.next()).value).toEqual({ type: "text-delta", text: "Well" });
     const rest = iterator.next();
     stop.abort();
     expect(await rest).toEqual({ done: true, value: undefined });
-    await what.endpoint.requests[0]?.gone;
+    await setup.endpoint.requests[0]?.gone;
   });
 });

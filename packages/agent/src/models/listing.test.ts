@@ -16,7 +16,7 @@ async function serving(...answers: Answer[]): Promise<FakeEndpoint> {
   return endpoint;
 }
 
-/** An address where nobody listens. */
+/** An address without a listener. */
 const NOWHERE = "http://127.0.0.1:1";
 
 function listing(access: Partial<ModelAccess>, clock = new TestClock()): ModelListing {
@@ -87,11 +87,11 @@ test("caches a list for a minute and an empty one for moments", async () => {
 
 test("does not wait for a provider that does not answer", async () => {
   const clock = new TestClock();
-  const mute = await serving(SILENCE);
-  const list = listing({ ollama: { baseUrl: mute.url } }, clock);
-  const asked = mute.next();
+  const silent = await serving(SILENCE);
+  const list = listing({ ollama: { baseUrl: silent.url } }, clock);
+  const requested = silent.next();
   const models = list.models();
-  const request = await asked;
+  const request = await requested;
   await clock.advance(300);
   expect(await models).toHaveLength(1);
   await request.gone;

@@ -25,7 +25,7 @@ export class ModelCache {
     this.#offline = offline;
   }
 
-  /** Returns the model of this id. Rejects with a FlintError that says how to get one. */
+  /** Returns the model of this id. Rejects with a FlintError that explains how to get one. */
   model(id: string): Promise<Model> {
     const known = this.#models.get(id);
     if (known !== undefined) return known;

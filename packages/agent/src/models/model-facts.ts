@@ -6,7 +6,7 @@ export type ProviderKind = "openai" | "anthropic" | "ollama" | "compatible";
 /** How a model's reasoning is controlled. */
 export type Thinking = "none" | "effort" | "adaptive" | "alwaysAdaptive" | "budget";
 
-/** What a model's name tells about it. */
+/** What is known about a model from its name. */
 export interface ModelFacts {
   readonly contextWindow: number | undefined;
   readonly acceptsTemperature: boolean;
@@ -24,7 +24,7 @@ export interface KnownModel {
   readonly displayName: string;
 }
 
-/** The models that are listed before a provider was asked, the default first. As of 2026-11. */
+/** The models that are listed before a provider is queried, the default first. As of 2026-11. */
 export const KNOWN_MODELS: Readonly<Record<"openai" | "anthropic", readonly KnownModel[]>> = {
   anthropic: [
     { name: "claude-opus-5-5", displayName: "Claude Opus 5.5" },
@@ -162,12 +162,15 @@ export function costOf(model: string, usage: TokenUsage): Cost | undefined {
   const price = priceOf(model);
   if (price === undefined) return undefined;
   const { inputTokens, outputTokens, thinkingTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  const spoken = outputTokens + thinkingTokens;
-  const isLong = price.long !== undefined && totalTokens(usage) - spoken > price.long.above;
+  const output = outputTokens + thinkingTokens;
+  const isLong = price.long !== undefined && totalTokens(usage) - output > price.long.above;
   const times = isLong && price.long !== undefined ? price.long : { input: 1, output: 1 };
-  const seen =
+  const input =
     inputTokens * price.input + cacheReadTokens * price.cacheRead + cacheWriteTokens * price.cacheWrite;
-  return { amount: (seen * times.input + spoken * price.output * times.output) / 1_000_000, currency: "USD" };
+  return {
+    amount: (input * times.input + output * price.output * times.output) / 1_000_000,
+    currency: "USD",
+  };
 }
 
 /** The same model may be named with the day of its release. */

@@ -32,12 +32,12 @@ export type Message =
       readonly role: "assistant";
       readonly text: string;
       readonly calls: readonly ToolCall[];
-      /** What the provider wants back with this message, such as signed reasoning. */
+      /** What the provider expects back with this message, such as signed reasoning. */
       readonly providerMetadata?: ProviderMetadata;
     }
   | ({ readonly role: "tool"; readonly callId: string; readonly tool: string } & ToolResult);
 
-/** Content that a provider wants back unchanged. Only the model that sent it can read it. */
+/** Content that a provider expects back unchanged. Only the model that sent it can read it. */
 export interface ProviderMetadata {
   readonly model: string;
   readonly content: unknown;
@@ -60,7 +60,7 @@ export interface ModelRequest {
   /** The answer must be JSON that matches this schema. */
   readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
   readonly temperature: number;
-  /** How much the model should reason, if it can be told. */
+  /** The requested reasoning effort; models without such a parameter ignore it. */
   readonly reasoningEffort: string | undefined;
 }
 

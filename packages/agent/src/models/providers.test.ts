@@ -36,7 +36,7 @@ test("finds a model by provider and name, whatever the name contains", () => {
   const others = [
     { name: "gate", baseUrl: "https://gate.example/v1" },
     { name: "gate/eu", baseUrl: "https://eu.gate.example/v1" },
-    { name: "openai", baseUrl: "https://thief.example/v1" },
+    { name: "openai", baseUrl: "https://attacker.example/v1" },
   ];
   const providers = providersOf({ ...ACCESS, others });
   const found = (id: string) => {
@@ -55,7 +55,7 @@ test("finds a model by provider and name, whatever the name contains", () => {
   ]);
   expect(found("flint/gate/eu/model")?.[1]).toBe("https://eu.gate.example/v1");
   expect(found("openai/gpt-6.1-sol")?.[1]).toBe("https://api.openai.com/v1");
-  expect([found("flint/openai/"), found("flint/nobody/x"), found("gpt"), found("")]).toEqual([
+  expect([found("flint/openai/"), found("flint/unknown/x"), found("gpt"), found("")]).toEqual([
     undefined,
     undefined,
     undefined,
@@ -104,5 +104,5 @@ test("names the variable of a rejected key", () => {
 
 test("recognizes loopback URLs", () => {
   expect(["http://localhost:1", "http://127.8.0.1", "http://[::1]:8"].every(isLoopback)).toBe(true);
-  expect(["http://127.0.0.1.example.com", "https://example.com", "nonsense"].some(isLoopback)).toBe(false);
+  expect(["http://127.0.0.1.example.com", "https://example.com", "malformed"].some(isLoopback)).toBe(false);
 });

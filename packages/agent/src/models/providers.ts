@@ -11,7 +11,7 @@ export const FIRST_LISTED = "first-listed";
 
 const DRIVER = "flint/";
 
-/** A model provider: its URL, its API, and hints for people. */
+/** A model provider: its URL, its API, and hints for users. */
 export interface Provider {
   /** The part of a model id between `flint/` and the model's own name. */
   readonly id: string;

@@ -29,7 +29,7 @@ export interface TurnOptions extends Partial<Pick<TurnContext, "kind" | "review"
   readonly ready?: () => Promise<void>;
 }
 
-/** A turn that records its events and approvals, and answers as the test says. */
+/** A turn that records its events and approvals, and answers as the test configures. */
 export class RecordedTurn implements TurnContext {
   readonly turnId = mintId();
   readonly kind: TurnContext["kind"];
@@ -42,7 +42,7 @@ export class RecordedTurn implements TurnContext {
   readonly events: DriverEvent[] = [];
   readonly actions: Action[] = [];
   /** The guarantees of each action. */
-  readonly promises: ActionGuarantees[] = [];
+  readonly guarantees: ActionGuarantees[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly toolCalls: ClientToolCall[] = [];
   readonly #options: TurnOptions;
@@ -65,9 +65,9 @@ export class RecordedTurn implements TurnContext {
     return this.#options.ready?.() ?? new Promise((resolve) => setImmediate(resolve));
   }
 
-  async approve(action: Action, promise: ActionGuarantees = {}): Promise<Decision> {
+  async approve(action: Action, guarantees: ActionGuarantees = {}): Promise<Decision> {
     this.actions.push(action);
-    this.promises.push(promise);
+    this.guarantees.push(guarantees);
     const { decide = () => "allow" as const } = this.#options;
     const outcome = decide(action);
     if (outcome === undefined) await this.#stopped();

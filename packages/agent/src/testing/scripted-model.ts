@@ -3,7 +3,7 @@ import type { Model, ModelPart, ModelRequest, ToolCall } from "../models/model.t
 /** One step of a scripted model: its parts, or a function of the request that may throw. */
 export type ScriptedStep = readonly ModelPart[] | ((request: ModelRequest) => readonly ModelPart[]);
 
-/** A model that plays steps in order and records its requests. After the last step it says "done". */
+/** A model that plays steps in order and records its requests. After the last step it answers "done". */
 export class ScriptedModel implements Model {
   readonly contextWindow: number | undefined;
   readonly requests: ModelRequest[] = [];

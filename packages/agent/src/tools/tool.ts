@@ -84,7 +84,7 @@ export function defineTool<Shapes extends InputFields>(definition: ToolDefinitio
   };
 }
 
-/** How much of a result is stored with its item, for people and for a thread that is resumed. */
+/** How much of a result is stored with its item, for clients and for a thread that is resumed. */
 const MAX_STORED_RESULT = 16_384;
 
 /** What the item of a call shows. */

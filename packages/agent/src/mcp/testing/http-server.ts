@@ -41,7 +41,7 @@ export class HttpFixture {
   readonly requests: string[] = [];
   readonly #server: Server;
   #response: ServerResponse | undefined;
-  readonly #fixture = new FixtureServer((message) => this.#tell(message));
+  readonly #fixture = new FixtureServer((message) => this.#send(message));
 
   constructor() {
     this.#server = createServer((request, response) => void this.#serve(request, response));
@@ -106,7 +106,7 @@ export class HttpFixture {
     return response;
   }
 
-  #tell(message: unknown): void {
+  #send(message: unknown): void {
     this.#response?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
     const isAnswer = typeof message === "object" && message !== null && !("method" in message);
     if (isAnswer) this.#response?.end();

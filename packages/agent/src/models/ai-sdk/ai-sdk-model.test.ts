@@ -7,19 +7,19 @@ import { CHAT, MESSAGES, RESPONSES, type WireShape } from "../testing/wire-forma
 
 const open: ModelFixture[] = [];
 afterEach(async () => {
-  for (const scene of open.splice(0)) await scene.close();
+  for (const opened of open.splice(0)) await opened.close();
 });
 
 type Options = Parameters<typeof ModelFixture.start>[3];
 
-async function scene(shape: WireShape, answers: readonly Answer[], options: Options = {}) {
+async function fixture(shape: WireShape, answers: readonly Answer[], options: Options = {}) {
   const started = await ModelFixture.start(new TestClock(), shape, answers, options);
   open.push(started);
   return started;
 }
 
-/** What the assistant said in a step, as the loop keeps it. */
-function remembered(parts: readonly ModelPart[]): Message[] {
+/** The messages of a step, as the loop stores them. */
+function storedMessages(parts: readonly ModelPart[]): Message[] {
   const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part] : []));
   const providerMetadata = parts.find((part) => part.type === "provider-metadata")?.providerMetadata;
   const text = textIn(parts, "text-delta");
@@ -36,9 +36,9 @@ describe("signed thinking", () => {
 
   test("goes back to Claude unchanged and in order", async () => {
     const first = MESSAGES.answer({ thought: "One." }, { text: "Look." }, { thought: "Two." }, CALL);
-    const what = await scene(MESSAGES, [stream(first), stream(MESSAGES.answer(done))]);
-    await what.all(requestWith([...HELLO, ...remembered(await what.all())]));
-    expect(what.endpoint.requests[1]?.body).toMatchObject({
+    const setup = await fixture(MESSAGES, [stream(first), stream(MESSAGES.answer(done))]);
+    await setup.all(requestWith([...HELLO, ...storedMessages(await setup.all())]));
+    expect(setup.endpoint.requests[1]?.body).toMatchObject({
       messages: [
         { role: "user" },
         {
@@ -57,13 +57,13 @@ describe("signed thinking", () => {
 
   test("goes back to OpenAI encrypted, because nothing is stored there", async () => {
     const first = RESPONSES.answer({ thought: "One." }, CALL);
-    const what = await scene(RESPONSES, [stream(first), stream(RESPONSES.answer(done))]);
-    await what.all(requestWith([...HELLO, ...remembered(await what.all())]));
-    expect(what.endpoint.requests[0]?.body).toMatchObject({
+    const setup = await fixture(RESPONSES, [stream(first), stream(RESPONSES.answer(done))]);
+    await setup.all(requestWith([...HELLO, ...storedMessages(await setup.all())]));
+    expect(setup.endpoint.requests[0]?.body).toMatchObject({
       store: false,
       include: ["reasoning.encrypted_content"],
     });
-    const body = what.endpoint.requests[1]?.body;
+    const body = setup.endpoint.requests[1]?.body;
     expect(body).toMatchObject({
       input: [
         { role: "developer" },
@@ -76,10 +76,10 @@ describe("signed thinking", () => {
   });
 
   test("is not sent to another model", async () => {
-    const claude = await scene(MESSAGES, [stream(MESSAGES.answer({ thought: "One." }, { text: "Hi." }))]);
-    const said = remembered(await claude.all());
-    const other = await scene(CHAT, [stream(CHAT.answer(done))]);
-    await other.all(requestWith([...HELLO, ...said, { role: "user", text: "Go on" }]));
+    const claude = await fixture(MESSAGES, [stream(MESSAGES.answer({ thought: "One." }, { text: "Hi." }))]);
+    const stored = storedMessages(await claude.all());
+    const other = await fixture(CHAT, [stream(CHAT.answer(done))]);
+    await other.all(requestWith([...HELLO, ...stored, { role: "user", text: "Go on" }]));
     expect(bodyOf(other.endpoint.requests[0])).toContain("Hi.");
     expect(bodyOf(other.endpoint.requests[0])).not.toContain("One.");
   });
@@ -91,17 +91,17 @@ describe("the call options", () => {
   test("requests a schema by API if the endpoint enforces it, else by instruction", async () => {
     const request = requestWith(HELLO, { outputSchema });
     const answers = (shape: WireShape) => [stream(shape.answer({ text: "{}" }))];
-    const gpt = await scene(RESPONSES, answers(RESPONSES));
+    const gpt = await fixture(RESPONSES, answers(RESPONSES));
     await gpt.all(request);
     expect(gpt.endpoint.requests[0]?.body).toMatchObject({
       text: { format: { type: "json_schema", strict: false, schema: outputSchema } },
     });
-    const claude = await scene(MESSAGES, answers(MESSAGES));
+    const claude = await fixture(MESSAGES, answers(MESSAGES));
     await claude.all(request);
     expect(claude.endpoint.requests[0]?.body).toMatchObject({
       output_config: { format: { type: "json_schema" } },
     });
-    const local = await scene(CHAT, answers(CHAT));
+    const local = await fixture(CHAT, answers(CHAT));
     await local.all(request);
     expect(local.endpoint.requests[0]?.body).toMatchObject({
       messages: [{ role: "system", content: expect.stringContaining("matches this JSON Schema") }, {}],
@@ -110,11 +110,11 @@ describe("the call options", () => {
 
   test("sends effort and temperature to models that have them", async () => {
     const request = requestWith(HELLO, { reasoningEffort: "low" });
-    const gpt = await scene(RESPONSES, [stream(RESPONSES.answer({ text: "Hi" }))]);
+    const gpt = await fixture(RESPONSES, [stream(RESPONSES.answer({ text: "Hi" }))]);
     await gpt.all(request);
     expect(gpt.endpoint.requests[0]?.body).toMatchObject({ reasoning: { effort: "low", summary: "auto" } });
     expect(gpt.endpoint.requests[0]?.body).not.toHaveProperty("temperature");
-    const claude = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))]);
+    const claude = await fixture(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))]);
     await claude.all(request);
     expect(claude.endpoint.requests[0]?.body).toMatchObject({
       thinking: { type: "adaptive" },
@@ -122,12 +122,12 @@ describe("the call options", () => {
       system: [{ text: "Be brief.", cache_control: { type: "ephemeral" } }],
     });
     const old = { id: "flint/anthropic/claude-haiku-4-5" };
-    const budgeted = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], old);
+    const budgeted = await fixture(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], old);
     await budgeted.all(request);
     expect(budgeted.endpoint.requests[0]?.body).toMatchObject({
       thinking: { type: "enabled", budget_tokens: 4096 },
     });
-    const local = await scene(CHAT, [stream(CHAT.answer({ text: "Hi" }))]);
+    const local = await fixture(CHAT, [stream(CHAT.answer({ text: "Hi" }))]);
     await local.all(request);
     expect(local.endpoint.requests[0]?.body).toMatchObject({
       temperature: 0.3,
@@ -140,62 +140,62 @@ describe("the call options", () => {
     const refusal = {
       error: { message: "Verify your organization", param: "reasoning.summary", code: "unsupported_value" },
     };
-    const what = await scene(RESPONSES, [refuse(400, refusal), stream(RESPONSES.answer({ text: "Hi" }))]);
-    expect(textIn(await what.all(), "text-delta")).toBe("Hi");
-    await what.all();
-    const summaries = what.endpoint.requests.map((request) => bodyOf(request).includes('"summary":"auto"'));
+    const setup = await fixture(RESPONSES, [refuse(400, refusal), stream(RESPONSES.answer({ text: "Hi" }))]);
+    expect(textIn(await setup.all(), "text-delta")).toBe("Hi");
+    await setup.all();
+    const summaries = setup.endpoint.requests.map((request) => bodyOf(request).includes('"summary":"auto"'));
     expect(summaries).toEqual([true, false, false]);
   });
 
   test("calls a tool with an unusual name, and sends no key if there is none", async () => {
     const tools = [{ name: "files.read it", description: "Reads.", parameters: { type: "object" } }];
     const call = { call: "c", tool: "files_read_it", args: "{}" };
-    const what = await scene(CHAT, [stream(CHAT.answer(call))], { key: "" });
-    const parts = await what.all(requestWith(HELLO, { tools }));
+    const setup = await fixture(CHAT, [stream(CHAT.answer(call))], { key: "" });
+    const parts = await setup.all(requestWith(HELLO, { tools }));
     expect(parts).toContainEqual({ type: "tool-call", callId: "c", tool: "files.read it", input: {} });
-    expect(what.endpoint.requests[0]?.headers).not.toHaveProperty("authorization");
+    expect(setup.endpoint.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 });
 
 describe("tries", () => {
   test("gives up after the fifth attempt", async () => {
-    const what = await scene(CHAT, [refuse(503, "<html>down</html>")]);
-    const error = await what.failure();
+    const setup = await fixture(CHAT, [refuse(503, "<html>down</html>")]);
+    const error = await setup.failure();
     expect(error).toMatchObject({
       message: '"local" returned a server error (HTTP 503). Gave up after 5 attempts.',
       errorInfo: "InternalServerError",
       httpStatusCode: 503,
     });
-    expect(what.endpoint.requests).toHaveLength(5);
+    expect(setup.endpoint.requests).toHaveLength(5);
   });
 
   test("does not retry if the endpoint asks for a longer delay", async () => {
-    const what = await scene(MESSAGES, [
+    const setup = await fixture(MESSAGES, [
       refuse(429, MESSAGES.error("rate_limit_error", "Daily limit"), { "retry-after": "300" }),
     ]);
-    expect(await what.failure()).toMatchObject({
+    expect(await setup.failure()).toMatchObject({
       errorInfo: "UsageLimitExceeded",
       message: expect.stringMatching(/Daily limit\. It asks to wait 5 min/),
     });
-    expect(what.endpoint.requests).toHaveLength(1);
+    expect(setup.endpoint.requests).toHaveLength(1);
   });
 
   test("does not retry if the account is out of credit", async () => {
-    const what = await scene(RESPONSES, [refuse(429, RESPONSES.error("insufficient_quota", "Pay first"))]);
-    expect(await what.failure()).toMatchObject({ errorInfo: "UsageLimitExceeded" });
-    expect(what.endpoint.requests).toHaveLength(1);
+    const setup = await fixture(RESPONSES, [refuse(429, RESPONSES.error("insufficient_quota", "Pay first"))]);
+    expect(await setup.failure()).toMatchObject({ errorInfo: "UsageLimitExceeded" });
+    expect(setup.endpoint.requests).toHaveLength(1);
   });
 
   test("retries if the stream reports an overloaded endpoint", async () => {
     const error = `event: error\ndata: ${JSON.stringify(MESSAGES.error("overloaded_error", "Overloaded"))}\n\n`;
-    const what = await scene(MESSAGES, [stream(error), stream(MESSAGES.answer({ text: "Hi" }))]);
-    const parts = await what.all();
+    const setup = await fixture(MESSAGES, [stream(error), stream(MESSAGES.answer({ text: "Hi" }))]);
+    const parts = await setup.all();
     expect(parts[0]).toMatchObject({ type: "retry", error: { httpStatusCode: 529 } });
     expect(textIn(parts, "text-delta")).toBe("Hi");
   });
 
   test("retries a failed connection until the turn is interrupted", async () => {
-    const { endpoint, model, clock } = await scene(CHAT, [], { id: "flint/local/m" });
+    const { endpoint, model, clock } = await fixture(CHAT, [], { id: "flint/local/m" });
     open.splice(0);
     await endpoint.close();
     const again = new AbortController();
@@ -213,35 +213,40 @@ describe("tries", () => {
 });
 
 test("does not send a key to another URL", async () => {
-  const thief = await FakeEndpoint.start(stream(CHAT.answer({ text: "Thanks" })));
-  const what = await scene(CHAT, [refuse(307, "", { location: `${thief.url}/v1/chat/completions?x=1` })]);
-  expect(await what.failure()).toMatchObject({
+  const attacker = await FakeEndpoint.start(stream(CHAT.answer({ text: "Thanks" })));
+  const setup = await fixture(CHAT, [
+    refuse(307, "", { location: `${attacker.url}/v1/chat/completions?x=1` }),
+  ]);
+  expect(await setup.failure()).toMatchObject({
     errorInfo: "BadRequest",
-    message: expect.stringContaining(`redirects to ${thief.url}/v1/chat/completions.`),
+    message: expect.stringContaining(`redirects to ${attacker.url}/v1/chat/completions.`),
   });
-  expect(thief.requests).toEqual([]);
-  await thief.close();
+  expect(attacker.requests).toEqual([]);
+  await attacker.close();
 });
 
 test("names the variable to set for a rejected key", async () => {
   const locked = refuse(401, MESSAGES.error("authentication_error", "invalid x-api-key"));
-  expect(await (await scene(MESSAGES, [locked])).failure()).toMatchObject({
+  expect(await (await fixture(MESSAGES, [locked])).failure()).toMatchObject({
     message:
       "Anthropic rejected the key (HTTP 401): invalid x-api-key. Set ANTHROPIC_API_KEY to a valid key.",
   });
 });
 
 test("takes neither URL nor key from the environment", async () => {
-  const thief = await FakeEndpoint.start(stream(MESSAGES.answer({ text: "Thanks" })));
+  const attacker = await FakeEndpoint.start(stream(MESSAGES.answer({ text: "Thanks" })));
   const before = { ...process.env };
-  Object.assign(process.env, { ANTHROPIC_BASE_URL: thief.url, ANTHROPIC_API_KEY: "sk-of-the-environment" });
+  Object.assign(process.env, {
+    ANTHROPIC_BASE_URL: attacker.url,
+    ANTHROPIC_API_KEY: "sk-of-the-environment",
+  });
   try {
-    const what = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], { key: "" });
-    expect(textIn(await what.all(), "text-delta")).toBe("Hi");
-    expect(what.endpoint.requests[0]?.headers).not.toHaveProperty("x-api-key");
-    expect(thief.requests).toEqual([]);
+    const setup = await fixture(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], { key: "" });
+    expect(textIn(await setup.all(), "text-delta")).toBe("Hi");
+    expect(setup.endpoint.requests[0]?.headers).not.toHaveProperty("x-api-key");
+    expect(attacker.requests).toEqual([]);
   } finally {
     process.env = before;
-    await thief.close();
+    await attacker.close();
   }
 });

@@ -64,7 +64,7 @@ export class AiSdkModel implements Model {
     for (let attempt = 1; !signal.aborted; ) {
       let hasBegun = false;
       const wire = new HttpConnection(this.#options.clock, this.#options.limits, signal);
-      // Expected: whatever an endpoint can do wrong. The request is retried while nothing was yielded yet.
+      // Expected: any failure of an endpoint. The request is retried while nothing was yielded yet.
       try {
         for await (const part of this.#step(request, wire)) {
           hasBegun = true;

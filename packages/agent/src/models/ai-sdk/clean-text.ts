@@ -41,7 +41,7 @@ export class CleanStream {
   }
 }
 
-/** Keys of well-known providers, and whatever follows an authorization scheme. */
+/** Keys of well-known providers, and anything after an authorization scheme. */
 const KNOWN_SECRETS = [
   /\b(?:sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g,
   /\b(?:gsk|xai|hf|r8|nvapi|ghp|gho|ghs|glpat|xoxb|xoxp)[_-][A-Za-z0-9_-]{8,}/g,

@@ -2,7 +2,7 @@ import type { TurnError, TurnErrorInfo } from "@flint/protocol";
 import { cleanText, displayUrl, redact } from "./clean-text.ts";
 import { type ErrorDetails, errorDetails, type Problem, parseErrorBody, retryAfter } from "./problem.ts";
 
-/** The endpoint of a request, as it is described to people. */
+/** The endpoint of a request, as it is described to users. */
 export interface EndpointInfo {
   /** Such as "Anthropic". */
   readonly label: string;
@@ -143,8 +143,8 @@ function keyError({ secrets }: EndpointInfo): string {
   return secrets.length === 0 ? "requires a key" : "rejected the key";
 }
 
-const OUT_OF_CREDIT = "says that the account is out of credit";
-const TOO_LONG = "says that the conversation is too long for the model";
+const OUT_OF_CREDIT = "reports that the account is out of credit";
+const TOO_LONG = "reports that the conversation is too long for the model";
 
 function streamError(
   details: ErrorDetails,

@@ -155,7 +155,7 @@ function megabytes(bytes: number): string {
   return bytes >= 1_048_576 ? `${Math.round(bytes / 1_048_576)} MiB` : `${Math.round(bytes / 1024)} KiB`;
 }
 
-/** The innermost message: the cause says more than "fetch failed". */
+/** The innermost message: the cause is more specific than "fetch failed". */
 export function networkReason(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.cause instanceof Error) return networkReason(thrown.cause);

@@ -1,6 +1,6 @@
 import { isRecord } from "@flint/protocol";
 
-/** What can go wrong in one model call, before it is described for people. */
+/** What can go wrong in one model call, before it is described for users. */
 export type Problem =
   /** The endpoint returned an error status. */
   | { readonly kind: "status"; readonly status: number; readonly headers: Headers; readonly body: string }
@@ -60,7 +60,7 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** What an endpoint says about an error, in whatever format. */
+/** What an endpoint reports about an error, in any format. */
 export interface ErrorDetails {
   readonly message: string;
   /** Every `code` and `type` in it. */

@@ -29,7 +29,7 @@ test("begins and ends with a user message", () => {
   expect(roles([{ role: "assistant", text: "Hi", calls: [] }])).toEqual(["user", "assistant", "user"]);
 });
 
-test("gives every call a result before the next message", () => {
+test("adds a missing result for every call before the next message", () => {
   const prompt = toPrompt(
     [
       user("Do it"),
@@ -83,9 +83,9 @@ test("repairs ids, names and empty texts that an endpoint would reject", () => {
 });
 
 test("ignores malformed provider metadata", () => {
-  const said = { role: "assistant", text: "Hi", calls: [call("a")] } as const;
+  const message = { role: "assistant", text: "Hi", calls: [call("a")] } as const;
   for (const content of [undefined, 7, [{ type: "call", text: "gone" }, null]]) {
-    const prompt = toPrompt([user("Hello"), { ...said, providerMetadata: { model: "m", content } }], "m");
+    const prompt = toPrompt([user("Hello"), { ...message, providerMetadata: { model: "m", content } }], "m");
     expect(prompt[1]).toMatchObject({
       role: "assistant",
       content: expect.arrayContaining([expect.objectContaining({ toolCallId: "a" })]),

@@ -14,7 +14,7 @@ export function safeToolName(name: string): string {
 }
 
 /**
- * Converts a conversation for the SDK. Whatever is malformed is repaired rather than sent, since an endpoint that rejects
+ * Converts a conversation for the SDK. Malformed content is repaired rather than sent, since an endpoint that rejects
  * one message would reject every later request of the thread too.
  */
 export function toPrompt(messages: readonly Message[], model: string): Prompt {

@@ -14,7 +14,7 @@ interface RecordedPart {
   metadata: Metadata | undefined;
 }
 
-/** Records a response in order, for providers that want it back unchanged. */
+/** Records a response in order, for providers that expect it back unchanged. */
 export class MetadataRecorder {
   readonly #parts: RecordedPart[] = [];
   readonly #open = new Map<string, RecordedPart>();
@@ -74,7 +74,7 @@ function textPart({ type, text, metadata }: RecordedPart): AssistantPart[] {
 function options(metadata: Metadata | undefined): { providerOptions?: ProviderOptions } {
   if (metadata === undefined) return {};
   const signature = Object.values(metadata).find((fields) => fields.thoughtSignature !== undefined);
-  // Gemini behind an OpenAI-compatible URL sends its signature under the provider's name and wants it back under google.
+  // Gemini behind an OpenAI-compatible URL sends its signature under the provider's name and expects it back under google.
   const google =
     signature === undefined ? {} : { google: { thoughtSignature: signature.thoughtSignature ?? null } };
   return { providerOptions: { ...metadata, ...google } };

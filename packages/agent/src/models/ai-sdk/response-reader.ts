@@ -137,7 +137,7 @@ export class ResponseReader {
   }
 }
 
-/** Parses the arguments of a call, or says why they are invalid. */
+/** Parses the arguments of a call, or returns why they are invalid. */
 function argumentsOf(text: string): Pick<ToolCall, "input" | "inputError"> {
   if (text.trim() === "") return { input: {} };
   // Expected: a model wrote something that is not JSON. It gets the error and can try again.
@@ -197,7 +197,7 @@ export function usageOf({ inputTokens, outputTokens }: StepUsage): TokenUsage | 
   };
 }
 
-/** A valid count, whatever the endpoint wrote. */
+/** A valid count from any value that an endpoint sent. */
 function count(tokens: number | undefined): number {
   return tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? Math.round(tokens) : 0;
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 /** A request that the endpoint received. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -13,14 +13,14 @@ export interface SeenRequest {
 }
 
 /** What the endpoint does with one request. */
-export type Answer = (response: ServerResponse, request: SeenRequest) => void;
+export type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
 /** An HTTP server on a free loopback port with scripted responses, one per request. */
 export class FakeEndpoint {
   readonly #server: Server;
   readonly #answers: Answer[];
-  readonly #waiting: ((request: SeenRequest) => void)[] = [];
-  readonly requests: SeenRequest[] = [];
+  readonly #waiting: ((request: ReceivedRequest) => void)[] = [];
+  readonly requests: ReceivedRequest[] = [];
   readonly url: string;
 
   private constructor(server: Server, answers: Answer[], url: string) {
@@ -41,7 +41,7 @@ export class FakeEndpoint {
   }
 
   /** Resolves with the next request. */
-  next(): Promise<SeenRequest> {
+  next(): Promise<ReceivedRequest> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -56,17 +56,17 @@ export class FakeEndpoint {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString("utf8");
-    const seen: SeenRequest = {
+    const received: ReceivedRequest = {
       method: request.method ?? "",
       path: request.url ?? "",
       headers: request.headers,
       body: text === "" ? undefined : JSON.parse(text),
       gone: once(response, "close"),
     };
-    this.requests.push(seen);
-    this.#waiting.shift()?.(seen);
+    this.requests.push(received);
+    this.#waiting.shift()?.(received);
     const answer = this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
-    answer?.(response, seen);
+    answer?.(response, received);
   }
 }
 

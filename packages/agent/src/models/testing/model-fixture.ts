@@ -4,7 +4,7 @@ import { connectModel } from "../connect.ts";
 import { type Message, type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
 import { factsOf } from "../model-facts.ts";
 import { findModel, providersOf } from "../providers.ts";
-import { type Answer, FakeEndpoint, type SeenRequest } from "./fake-endpoint.ts";
+import { type Answer, FakeEndpoint, type ReceivedRequest } from "./fake-endpoint.ts";
 import type { WireShape } from "./wire-formats.ts";
 
 /** The key of every fixture. */
@@ -108,6 +108,6 @@ export function textIn(parts: readonly ModelPart[], type: "text-delta" | "reason
 }
 
 /** What was sent to the endpoint, as text. */
-export function bodyOf(request: SeenRequest | undefined): string {
+export function bodyOf(request: ReceivedRequest | undefined): string {
   return JSON.stringify(request?.body);
 }

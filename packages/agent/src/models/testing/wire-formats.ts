@@ -53,31 +53,36 @@ export const CHAT: WireShape = {
 };
 
 function responsesPiece(piece: Piece, at = 0): string {
-  const place = { output_index: at };
+  const position = { output_index: at };
   if ("text" in piece) {
     const item = { type: "message", id: `msg_${at}` };
     return [
-      event({ type: "response.output_item.added", ...place, item }),
+      event({ type: "response.output_item.added", ...position, item }),
       event({ type: "response.output_text.delta", item_id: item.id, delta: piece.text }),
-      event({ type: "response.output_item.done", ...place, item }),
+      event({ type: "response.output_item.done", ...position, item }),
     ].join("");
   }
   if ("thought" in piece) {
     const item = { type: "reasoning", id: `rs_${at}`, encrypted_content: "sealed", summary: [] };
     const summary = { item_id: item.id, summary_index: 0 };
     return [
-      event({ type: "response.output_item.added", ...place, item }),
+      event({ type: "response.output_item.added", ...position, item }),
       event({ type: "response.reasoning_summary_part.added", ...summary }),
       event({ type: "response.reasoning_summary_text.delta", ...summary, delta: piece.thought }),
-      event({ type: "response.output_item.done", ...place, item }),
+      event({ type: "response.output_item.done", ...position, item }),
     ].join("");
   }
   const item = { type: "function_call", id: `fc_${at}`, call_id: piece.call, name: piece.tool };
   const done = { ...item, arguments: piece.args, status: "completed" };
   return [
-    event({ type: "response.output_item.added", ...place, item: { ...item, arguments: "" } }),
-    event({ type: "response.function_call_arguments.delta", item_id: item.id, ...place, delta: piece.args }),
-    event({ type: "response.output_item.done", ...place, item: done }),
+    event({ type: "response.output_item.added", ...position, item: { ...item, arguments: "" } }),
+    event({
+      type: "response.function_call_arguments.delta",
+      item_id: item.id,
+      ...position,
+      delta: piece.args,
+    }),
+    event({ type: "response.output_item.done", ...position, item: done }),
   ].join("");
 }
 

@@ -114,12 +114,14 @@ test("asks for nothing if one file cannot be changed", async () => {
 
 test("rejects what is not a unified diff", async () => {
   const folder = await project();
-  const told = async (patch: string) => (await apply(folder, patch)).text;
-  expect(await told("garbage")).toMatch(/^This is not a unified diff\./);
-  expect(await told("*** Begin Patch\n*** Update File: b\n@@\n-old\n+new\n*** End Patch")).toMatch(
+  const resultOf = async (patch: string) => (await apply(folder, patch)).text;
+  expect(await resultOf("garbage")).toMatch(/^This is not a unified diff\./);
+  expect(await resultOf("*** Begin Patch\n*** Update File: b\n@@\n-old\n+new\n*** End Patch")).toMatch(
     /^This is not/,
   );
-  expect(await told("--- a/b\n+++ b/b\n@@ -1,5 +1,1 @@\n-old\n+new\n")).toMatch(/^The patch cannot be read/);
+  expect(await resultOf("--- a/b\n+++ b/b\n@@ -1,5 +1,1 @@\n-old\n+new\n")).toMatch(
+    /^The patch cannot be read/,
+  );
 });
 
 test("restores everything if writing fails half way", async () => {
@@ -149,14 +151,14 @@ test("changes nothing if one of the files changes during the approval", async ()
   expect(readFileSync(folder.join("src", "a"), "utf8")).toBe("one\n");
 });
 
-test("requires reading a file again that changed since the model read it", async () => {
+test("rejects a patch of a file that changed since the model read it", async () => {
   const folder = await project();
   const known = new FileVersions();
   known.set(folder.join("b"), "older\n");
   expect((await apply(folder, change("b", "old", "new"), {}, known)).text).toMatch(/Read it again/);
 });
 
-test("keeps line endings, the byte order mark and a missing final newline", async () => {
+test("preserves line endings, the byte order mark and a missing final newline", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "\ufeffone\r\ntwo\r\nthree");
   const patch = "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";

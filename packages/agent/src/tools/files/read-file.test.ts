@@ -27,7 +27,7 @@ test("reads a file with line numbers as a call without approval", async () => {
   ]);
 });
 
-test("reads a range of lines and says what is left out", async () => {
+test("reads a range of lines and notes what is left out", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n"));
   const part = await callTool(READ_FILE, { path: "a", offset: 10, limit: 2 }, folder);
@@ -60,22 +60,22 @@ test("rejects what is not a text file", async () => {
   writeFileSync(folder.join("picture"), Buffer.from([0x89, 0x50, 0, 0, 1]));
   writeFileSync(folder.join("huge"), Buffer.alloc(9 * 1024 * 1024, "x"));
   mkdirSync(folder.join("folder"));
-  const told = async (path: string) => {
+  const resultOf = async (path: string) => {
     const { status, text } = await callTool(READ_FILE, { path }, folder);
     return `${status}: ${text}`;
   };
-  expect(await told("picture")).toBe("failed: picture is not text (5 bytes).");
-  expect(await told("huge")).toMatch(/^failed: huge is too large: 9437184 bytes/);
-  expect(await told("folder")).toBe("failed: folder is a folder.");
-  expect(await told("missing")).toBe("failed: missing does not exist.");
-  expect(await told("a\0b")).toBe("failed: That is not a valid file name.");
+  expect(await resultOf("picture")).toBe("failed: picture is not text (5 bytes).");
+  expect(await resultOf("huge")).toMatch(/^failed: huge is too large: 9437184 bytes/);
+  expect(await resultOf("folder")).toBe("failed: folder is a folder.");
+  expect(await resultOf("missing")).toBe("failed: missing does not exist.");
+  expect(await resultOf("a\0b")).toBe("failed: That is not a valid file name.");
 });
 
 test("does not read devices and kernel files under any name [P31]", async () => {
   const folder = await temporaryFolder();
   symlinkSync("/proc/self/environ", folder.join("harmless.txt"));
   symlinkSync("/proc/self", folder.join("me"));
-  const places = [
+  const paths = [
     "/proc/self/environ",
     `/proc/${process.pid}/environ`,
     "/proc/1/environ",
@@ -88,7 +88,7 @@ test("does not read devices and kernel files under any name [P31]", async () => 
     "/proc/self/root/proc/self/environ",
     "/proc/../proc/self/environ",
   ];
-  for (const path of [...places, ...ways, "/proc/self/fd/0", "/sys/kernel/notes"]) {
+  for (const path of [...paths, ...ways, "/proc/self/fd/0", "/sys/kernel/notes"]) {
     const { status, text } = await callTool(READ_FILE, { path }, folder);
     expect({ path, status, text }).toEqual({
       path,
@@ -125,11 +125,11 @@ test("asks before reading outside of the workspace only if everything needs appr
 
 test("rejects invalid input with the reason", async () => {
   const folder = await temporaryFolder();
-  const told = async (input: Record<string, unknown>) => (await callTool(READ_FILE, input, folder)).text;
-  expect(await told({})).toBe("read_file: path is missing.");
-  expect(await told({ path: 5 })).toBe("read_file: path must be a string.");
-  expect(await told({ path: "a", offset: 0 })).toMatch(/^read_file: offset must be a whole number/);
-  expect(await told({ path: "a", lines: 5 })).toBe(
+  const resultOf = async (input: Record<string, unknown>) => (await callTool(READ_FILE, input, folder)).text;
+  expect(await resultOf({})).toBe("read_file: path is missing.");
+  expect(await resultOf({ path: 5 })).toBe("read_file: path must be a string.");
+  expect(await resultOf({ path: "a", offset: 0 })).toMatch(/^read_file: offset must be a whole number/);
+  expect(await resultOf({ path: "a", lines: 5 })).toBe(
     "read_file: lines is not a known field; expected path, offset, limit.",
   );
 });

@@ -164,7 +164,7 @@ test("does not change a file that is not text", async () => {
   expect((await write(folder.path, "image", "x\n")).item).toMatchObject({ output: "image is not text." });
 });
 
-test("keeps line endings, the byte order mark and the mode of a file", async () => {
+test("preserves line endings, the byte order mark and the mode of a file", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a.bat"), "\ufeffone\r\ntwo\r\n");
   chmodSync(folder.join("a.bat"), 0o755);
@@ -173,7 +173,7 @@ test("keeps line endings, the byte order mark and the mode of a file", async () 
   expect(statSync(folder.join("a.bat")).mode & 0o777).toBe(0o755);
 });
 
-test("gives a new file the mode of its folder, whatever the umask is", async () => {
+test("creates a file with the mode of its folder, regardless of the umask", async () => {
   const folder = await temporaryFolder();
   mkdirSync(folder.join("open"));
   chmodSync(folder.join("open"), 0o755);
@@ -208,7 +208,7 @@ test("does not follow a folder that is replaced by a link during the approval [P
   expect([readdirSync(outside.path), readFileSync(outside.join("a"), "utf8")]).toEqual([["a"], "one\n"]);
 });
 
-test("requires reading a file again that the model knows in another version", async () => {
+test("rejects a change of a file that differs from the version the model read", async () => {
   const folder = await temporaryFolder();
   const known = new FileVersions();
   await write(folder.path, "a", "mine\n", { known });
@@ -272,7 +272,7 @@ test("treats replacement patterns as plain text", async () => {
   expect(readFileSync(folder.join("a"), "utf8")).toBe("$& $1 \\n");
 });
 
-test("keeps CRLF, the byte order mark and a missing final newline", async () => {
+test("preserves CRLF, the byte order mark and a missing final newline", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "\ufeffone\r\ntwo\r\nthree");
   await callTool(EDIT_FILE, { path: "a", old_text: "one\ntwo", new_text: "1\n2\n2.5" }, folder);
@@ -283,16 +283,16 @@ test("changes nothing if the text does not occur exactly once", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "x x\n");
   const before = statSync(folder.join("a")).mtimeMs;
-  const told = async (input: Record<string, unknown>) => {
+  const resultOf = async (input: Record<string, unknown>) => {
     const { turn, text } = await callTool(EDIT_FILE, { path: "a", ...input }, folder);
     expect(turn.actions).toEqual([]);
     return text;
   };
-  expect(await told({ old_text: "y", new_text: "z" })).toMatch(/^old_text does not occur in a\./);
-  expect(await told({ old_text: "x", new_text: "z" })).toMatch(/^old_text occurs 2 times in a\./);
-  expect(await told({ old_text: "x", new_text: "x", replace_all: true })).toMatch(/are the same/);
-  expect(await told({ old_text: "", new_text: "z" })).toBe("edit_file: old_text must not be empty.");
-  expect(await told({ path: "b", old_text: "x", new_text: "z" })).toBe("b does not exist.");
+  expect(await resultOf({ old_text: "y", new_text: "z" })).toMatch(/^old_text does not occur in a\./);
+  expect(await resultOf({ old_text: "x", new_text: "z" })).toMatch(/^old_text occurs 2 times in a\./);
+  expect(await resultOf({ old_text: "x", new_text: "x", replace_all: true })).toMatch(/are the same/);
+  expect(await resultOf({ old_text: "", new_text: "z" })).toBe("edit_file: old_text must not be empty.");
+  expect(await resultOf({ path: "b", old_text: "x", new_text: "z" })).toBe("b does not exist.");
   expect(statSync(folder.join("a")).mtimeMs).toBe(before);
   const all = await callTool(
     EDIT_FILE,
@@ -302,7 +302,7 @@ test("changes nothing if the text does not occur exactly once", async () => {
   expect([all.status, readFileSync(folder.join("a"), "utf8")]).toEqual(["done", "y y\n"]);
 });
 
-test("requires reading a file again that changed since it was read", async () => {
+test("rejects an edit of a file that changed since it was read", async () => {
   const folder = await temporaryFolder();
   const known = new FileVersions();
   const [read, edit] = [readFileTool(known), editFileTool(known)];

@@ -147,7 +147,7 @@ export class LineMatcher {
     });
   }
 
-  /** Terminates the worker, whatever it does. */
+  /** Terminates the worker, even in the middle of a search. */
   async close(): Promise<void> {
     await this.#worker.terminate();
   }

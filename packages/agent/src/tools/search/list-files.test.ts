@@ -58,7 +58,7 @@ test("finds files by a glob, with the ignore rules of the workspace", async () =
   expect(await find({ pattern: "*.py" })).toEqual(["(Nothing found.)"]);
 });
 
-test("rejects a pattern that expands to too many", async () => {
+test("rejects a glob that expands to too many patterns", async () => {
   const folder = await project({ file: "" });
   const { status, text } = await callTool(FIND_FILES, { pattern: "{a,b}".repeat(30) }, folder);
   expect([status, text]).toEqual(["failed", "The braces of a pattern stand for at most 64 patterns."]);
@@ -66,13 +66,13 @@ test("rejects a pattern that expands to too many", async () => {
 
 test("fails for a path that is not a folder", async () => {
   const folder = await project({ file: "" });
-  const told = async (path: string) => (await callTool(LIST_FILES, { path }, folder)).text;
-  expect(await told("file")).toBe("file is not a folder.");
-  expect(await told("nowhere")).toBe("nowhere does not exist.");
-  expect(await told("/proc")).toBe("/proc belongs to the system and is not read.");
+  const textFor = async (path: string) => (await callTool(LIST_FILES, { path }, folder)).text;
+  expect(await textFor("file")).toBe("file is not a folder.");
+  expect(await textFor("nowhere")).toBe("nowhere does not exist.");
+  expect(await textFor("/proc")).toBe("/proc belongs to the system and is not read.");
 });
 
-test("limits a long list and says so", async () => {
+test("limits a long list and notes it", async () => {
   const folder = await project(
     Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, ""])),
   );

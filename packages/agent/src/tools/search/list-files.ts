@@ -22,8 +22,8 @@ export const LIST_FILES: Tool = defineTool({
   },
   run: (input, context) =>
     runAsItem({ tool: "list_files", title: listTitle(input.path, input.depth), input }, context, async () => {
-      const place = await locateFolder(input.path ?? ".", "list_files", context);
-      return done(await listEntries(place, input.depth ?? 2, () => true, context));
+      const folder = await locateFolder(input.path ?? ".", "list_files", context);
+      return done(await listEntries(folder, input.depth ?? 2, () => true, context));
     }),
 });
 
@@ -44,10 +44,15 @@ export const FIND_FILES: Tool = defineTool({
       { tool: "find_files", title: `Finds files matching ${input.pattern}${inFolder(input.path)}`, input },
       context,
       async () => {
-        const place = await locateFolder(input.path ?? ".", "find_files", context);
+        const folder = await locateFolder(input.path ?? ".", "find_files", context);
         const glob = Glob.search(input.pattern);
         return done(
-          await listEntries(place, undefined, (path, kind) => kind === "file" && glob.matches(path), context),
+          await listEntries(
+            folder,
+            undefined,
+            (path, kind) => kind === "file" && glob.matches(path),
+            context,
+          ),
         );
       },
     ),
@@ -59,16 +64,16 @@ export function inFolder(path: string | undefined): string {
 }
 
 function listTitle(path: string | undefined, depth: number | undefined): string {
-  const place = path === undefined || path === "." ? "the workspace" : path;
-  return depth === undefined || depth <= 1 ? `Lists ${place}` : `Lists ${place}, ${depth} levels deep`;
+  const folder = path === undefined || path === "." ? "the workspace" : path;
+  return depth === undefined || depth <= 1 ? `Lists ${folder}` : `Lists ${folder}, ${depth} levels deep`;
 }
 
 /** Finds a folder that may be read. Throws a FileAccessError if it is not a folder. */
 export async function locateFolder(path: string, tool: string, context: ToolContext): Promise<ReadablePath> {
-  const place = await locateReadable(path, tool, context);
-  if (!(await stat(place.path)).isDirectory())
-    throw new FileAccessError(`${place.displayPath} is not a folder.`);
-  return place;
+  const folder = await locateReadable(path, tool, context);
+  if (!(await stat(folder.path)).isDirectory())
+    throw new FileAccessError(`${folder.displayPath} is not a folder.`);
+  return folder;
 }
 
 /** The workspace with all links resolved. */
@@ -78,21 +83,21 @@ export function workspaceOf({ turn }: ToolContext): Promise<string> {
 }
 
 async function listEntries(
-  place: ReadablePath,
+  folder: ReadablePath,
   depth: number | undefined,
   matches: (path: string, kind: string) => boolean,
   context: ToolContext,
 ): Promise<string> {
   const bound = depth === undefined ? {} : { depth };
   const workspace = await workspaceOf(context);
-  const walk = new FolderWalk({ folder: place.path, workspace, signal: context.signal, ...bound });
+  const walk = new FolderWalk({ folder: folder.path, workspace, signal: context.signal, ...bound });
   const found: string[] = [];
   let more = false;
   for await (const { path, kind } of walk.entries()) {
     if (!matches(path, kind)) continue;
     more = found.length === MAX_NAMES;
     if (more) break;
-    const shown = place.displayPath === "." ? path : join(place.displayPath, path);
+    const shown = folder.displayPath === "." ? path : join(folder.displayPath, path);
     found.push(kind === "folder" ? `${shown}/` : kind === "link" ? `${shown}@` : shown);
   }
   const cut = more ? `more than ${MAX_NAMES}; narrow the request` : walk.cut;

@@ -27,15 +27,15 @@ export const SEARCH_TEXT: Tool = defineTool({
         const { path, displayPath } = await locateReadable(input.path ?? ".", "search_text", context);
         const workspace = await workspaceOf(context);
         const search = { pattern: input.pattern, glob: input.glob, ignoreCase: input.ignore_case ?? false };
-        const place = [search, path, displayPath, workspace, context] as const;
+        const scope = [search, path, displayPath, workspace, context] as const;
         // In the sandbox some folders outside of the workspace look empty.
         const isVisible = pathWithin(workspace, path) !== undefined;
-        const hits = isVisible ? await searchWithRipgrep(...place) : undefined;
+        const hits = isVisible ? await searchWithRipgrep(...scope) : undefined;
         if (context.signal.aborted) return INTERRUPTED;
         if (hits !== undefined) return done(hits.text);
         // Loaded only where ripgrep is missing.
         const { searchWithoutRipgrep } = await import("./builtin-search.ts");
-        return done((await searchWithoutRipgrep(...place)).text);
+        return done((await searchWithoutRipgrep(...scope)).text);
       },
     ),
 });

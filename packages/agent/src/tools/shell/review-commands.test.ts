@@ -71,13 +71,13 @@ needs("namespaces")(
     const shell = shellTool(new BackgroundCommands());
     for (const command of [NEW_FILES, CHANGES]) {
       const { turn, text } = await callTool(shell, { command }, folder, { sandbox });
-      expect(turn.promises).toEqual([{ onlyReads: true }]);
+      expect(turn.guarantees).toEqual([{ onlyReads: true }]);
       expect(text).toContain(command === CHANGES ? "+two" : "evil.sh");
     }
     expect(existsSync(folder.join("made"))).toBe(false);
     // Shows that one of them would have done something.
     const { turn } = await callTool(shell, { command: `${CHANGES} --` }, folder, { sandbox });
-    expect(turn.promises).toEqual([{}]);
+    expect(turn.guarantees).toEqual([{}]);
     expect(existsSync(folder.join("made"))).toBe(true);
   },
 );
@@ -92,7 +92,7 @@ test("guarantees nothing for a review without a sandbox", async () => {
     folder,
     options,
   );
-  expect([turn.promises, status]).toEqual([[{}], "declined"]);
+  expect([turn.guarantees, status]).toEqual([[{}], "declined"]);
 });
 
 test("does not guarantee reading for a review command in the background", async () => {
@@ -100,7 +100,7 @@ test("does not guarantee reading for a review command in the background", async 
   const options = { sandbox: new FakeSandbox(), decide: () => "deny" as const };
   const input = { command: CHANGES, background: true };
   const { turn } = await callTool(shellTool(new BackgroundCommands()), input, folder, options);
-  expect(turn.promises).toEqual([{}]);
+  expect(turn.guarantees).toEqual([{}]);
 });
 
 test("guarantees nothing for a review if the sandbox does not work", async () => {
@@ -109,5 +109,5 @@ test("guarantees nothing for a review if the sandbox does not work", async () =>
   const options = { sandbox, decide: () => "deny" as const };
   const shell = shellTool(new BackgroundCommands());
   const { turn } = await callTool(shell, { command: CHANGES }, await temporaryFolder(), options);
-  expect(turn.promises).toEqual([{}]);
+  expect(turn.guarantees).toEqual([{}]);
 });

@@ -32,7 +32,7 @@ async function bench(firstLookMs?: number) {
 const deltasOf = ({ events }: { readonly events: readonly object[] }) =>
   events.map((event) => ("delta" in event ? event.delta : "")).join("");
 
-confined("a command is asked about word for word, then runs, and its exit code is told", async () => {
+confined("runs the approved command verbatim and reports its exit code", async () => {
   const { folder, shell } = await bench();
   const command = "echo 'a  b' > file; echo done; exit 4";
   const { turn, outcome } = await shell({ command });
@@ -41,7 +41,7 @@ confined("a command is asked about word for word, then runs, and its exit code i
   expect(readFileSync(folder.join("file"), "utf8")).toBe("a  b\n");
 });
 
-confined("a command that takes too long is ended, and the limit is told", async () => {
+confined("ends a command at its time limit and reports the limit", async () => {
   const { shell } = await bench();
   const { turn, text } = await shell({ command: "echo up; sleep 1000", timeout_ms: 300 });
   expect(text).toBe("up\n(It was killed after 0.3 seconds, its time limit.)\n");
@@ -49,7 +49,7 @@ confined("a command that takes too long is ended, and the limit is told", async 
   expect(deltasOf(turn)).toBe(text);
 });
 
-confined("output that is no text, or too much, does no harm [P11]", async () => {
+confined("limits and repairs output that is binary or too long [P11]", async () => {
   const { shell } = await bench();
   const odd = await shell({ command: "printf 'a\\0b\\377\\033[31m'" });
   expect(odd.text).toBe("a\0b\ufffd\u001b[31m");
@@ -92,7 +92,7 @@ confined("runs a command in the background, reads its output and stops its whole
   expect((await output({ process_id: "1" })).text).toBe("(It was stopped.)");
 });
 
-confined("new output is waited for, and each piece is told once", async () => {
+confined("waits for new output and returns each chunk once", async () => {
   const { folder, shell, output } = await bench();
   // It waits for a file, so that nothing depends on time.
   const command = "until [ -e go ]; do sleep 0.05; done; echo one; exit 3";
@@ -108,13 +108,13 @@ confined("new output is waited for, and each piece is told once", async () => {
   expect(lines.at(-1)).toBe("(It ended with exit code 3.)");
 });
 
-confined("a command for the background that ends at once is told like any other", async () => {
+confined("reports a background command that ends at once like any other", async () => {
   const { shell } = await bench(30_000);
   const { outcome } = await shell({ command: "echo no; exit 2", background: true });
   expect(outcome).toEqual({ result: { status: "failed", exitCode: 2, text: "no\n" } });
 });
 
-confined("no more than a few run in the background, and the model is told which", async () => {
+confined("limits the number of background commands and lists the running ones", async () => {
   const { shell } = await bench();
   const wanted = Array.from({ length: MAX_COMMANDS }, () =>
     shell({ command: "sleep 1000", background: true }),
@@ -127,7 +127,7 @@ confined("no more than a few run in the background, and the model is told which"
   ]);
 });
 
-confined("what nobody looks at is kept in bounds", async () => {
+confined("bounds output that is never read", async () => {
   const { shell, output, background } = await bench();
   const command = "until [ -e go ]; do sleep 0.05; done; head -c 1000000 /dev/zero | tr '\\0' x";
   await shell({ command, background: true });
@@ -139,9 +139,9 @@ confined("what nobody looks at is kept in bounds", async () => {
 
 test("names an unknown process with the running ones", async () => {
   const { output, stop } = await bench();
-  const told = "There is no process 7. No background command is running.";
-  expect((await output({ process_id: "7" })).text).toBe(told);
-  expect((await stop({ process_id: "7" })).text).toBe(told);
+  const unknown = "There is no process 7. No background command is running.";
+  expect((await output({ process_id: "7" })).text).toBe(unknown);
+  expect((await stop({ process_id: "7" })).text).toBe(unknown);
 });
 
 test("ends the turn with the way out for a background command without a sandbox [P33]", async () => {

@@ -186,7 +186,7 @@ class ShellCall {
       ...(omitted === 0 ? {} : { omittedOutputBytes: omitted }),
     });
     if (ended === "aborted") return INTERRUPTED;
-    // The line in the middle that says so may itself be cut out when the text is made to fit the model.
+    // The line about the omitted middle may itself be cut out when the text is made to fit the model.
     const note = `\n(It printed ${printed.bytes} bytes in ${printed.lines} lines; ${omitted} bytes of the middle are left out.)`;
     const text = omitted === 0 ? this.#output.text : this.#output.text + note;
     return {

@@ -21,7 +21,7 @@ export interface Page {
   readonly isCut: boolean;
 }
 
-/** Why a page was not fetched, for people and for the model. */
+/** Why a page was not fetched, for the user and the model. */
 export class PageError extends Error {
   override readonly name = "PageError";
 }

@@ -111,7 +111,7 @@ test("fetches only web URLs without credentials, and limits redirects", async ()
     "ftp://x/",
     "javascript:1",
     "data:text/plain,x",
-    "nonsense",
+    "malformed",
     "http://a:b@c/",
   ]) {
     const { turn, status } = await fetchUrl(url);
@@ -188,11 +188,11 @@ test("fails a search that returns something else or redirects elsewhere", async 
       response.writeHead(302, { location: "http://localhost:1/" });
     response.end(request.url?.startsWith("/list") === true ? "[]" : "<html>");
   });
-  const told = async (path: string) =>
+  const search = async (path: string) =>
     callTool(searchWebTool(`${site}${path}?q={query}`), { query: "x" }, await temporaryFolder());
-  expect(await told("/page")).toMatchObject({ status: "failed" });
-  expect((await told("/list")).text).toMatch(/no results field/);
-  expect((await told("/away")).text).toMatch(/not allowed/);
+  expect(await search("/page")).toMatchObject({ status: "failed" });
+  expect((await search("/list")).text).toMatch(/no results field/);
+  expect((await search("/away")).text).toMatch(/not allowed/);
 });
 
 test("recognizes public addresses", () => {
