@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -13,9 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { describeEachMechanism, settled, TestClock, temporaryFolder } from "@flint/testkit";
-import { test as anywhere, describe, expect, onTestFinished } from "vitest";
+import { test as anywhere, describe, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
-import { launch, newFolder } from "../testing/fixture.ts";
+import { launch, newFolder, startServer } from "../testing/fixture.ts";
 import { Placeholders } from "./placeholders.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 import { ProtectedPaths, Repositories } from "./protected-paths.ts";
@@ -212,10 +212,7 @@ anywhere("removes the placeholders of a killed server, at the latest with the ne
     console.log("held");
     setInterval(() => {}, 1000);
   `;
-  const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
-  const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void server.kill("SIGKILL"));
-  for await (const chunk of server.stdout) if (String(chunk).includes("held")) break;
+  const server = await startServer(code, "held");
   expect(existsSync(join(root, ".git"))).toBe(true);
   server.kill("SIGKILL");
   while (existsSync(join(root, ".git"))) await settled();

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import type { Clock } from "@flint/core/ports";
 import { needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
-import { LAUNCH_CASES, launch, processesWith, uniqueSleep } from "../testing/fixture.ts";
+import { LAUNCH_CASES, launch, processesWith, startServer, uniqueSleep } from "../testing/fixture.ts";
 import { GRACE_MS } from "./command-run.ts";
 
 type LaunchMode = (typeof LAUNCH_CASES)[number][1];
@@ -176,14 +175,7 @@ anywhere("commands of every mode die with the process that started them", async 
     start({}, "dangerFullAccess");
     start({ containment: "group" }, "dangerFullAccess");
   `;
-  const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
-  const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void server.kill("SIGKILL"));
-  let printed = "";
-  for await (const chunk of server.stdout) {
-    printed += chunk;
-    if (printed.split("ready\n").length === 5) break;
-  }
+  const server = await startServer(code, "ready", 4);
   expect(processesWith(`sleep\0${sleep}`)).not.toEqual([]);
   server.kill("SIGKILL");
   while (processesWith(`sleep\0${sleep}`).length > 0) await settled();

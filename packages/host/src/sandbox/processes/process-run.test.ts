@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -7,7 +6,7 @@ import type { RunningProcess } from "@flint/core/ports";
 import { describeEachMechanism, needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox, type CommandSandboxOptions } from "../command-sandbox.ts";
-import { LAUNCH_CASES, processesWith, uniqueSleep } from "../testing/fixture.ts";
+import { LAUNCH_CASES, processesWith, startServer, uniqueSleep } from "../testing/fixture.ts";
 import { STOP_GRACE_MS } from "./process-run.ts";
 
 describe.each(LAUNCH_CASES)("a program with %s", (_name, { needs: part, options, policy }) => {
@@ -135,14 +134,7 @@ anywhere("programs of every mode die with the process that started them [P23]", 
     start({}, "dangerFullAccess");
     start({ containment: "group" }, "dangerFullAccess");
   `;
-  const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
-  const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void server.kill("SIGKILL"));
-  let printed = "";
-  for await (const chunk of server.stdout) {
-    printed += chunk;
-    if (printed.split("ready\n").length === 5) break;
-  }
+  const server = await startServer(code, "ready", 4);
   expect(processesWith(`sleep\0${sleep}`)).not.toEqual([]);
   server.kill("SIGKILL");
   while (processesWith(`sleep\0${sleep}`).length > 0) await settled();

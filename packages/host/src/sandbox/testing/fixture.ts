@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import {
   mkdirSync,
@@ -70,6 +71,19 @@ export async function listenAt(path: string): Promise<void> {
   const server = createServer((socket) => socket.end("reached"));
   await new Promise<void>((listening) => server.listen(path, listening));
   onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
+}
+
+/** Runs a module as a server of its own; resolves when it has printed so many lines with this word. */
+export async function startServer(code: string, word: string, count = 1): Promise<ChildProcess> {
+  const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
+  const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  let printed = "";
+  for await (const chunk of server.stdout) {
+    printed += chunk;
+    if (printed.split(`${word}\n`).length > count) break;
+  }
+  return server;
 }
 
 /** A number of seconds for `sleep` that no other process uses, to find the process by. */
