@@ -20,7 +20,7 @@ import { AcpDriver } from "./driver.ts";
 const NAME = "claude-agent-acp";
 const [PROGRAM, CLAUDE] = [agentProgram(NAME), agentProgram("claude")];
 
-/** What it tells of a failing model is told like an answer, so that no failure can be seen. */
+/** It reports the failure of its model as an answer, so that no failure can be seen. */
 const CHECKS = checksWithout(
   ...MODEL_FAILURES,
   "answers what is steered into a running turn",
@@ -33,23 +33,23 @@ if (PROGRAM === undefined || CLAUDE === undefined)
 else describeDriver(`The real ${NAME}`, () => settingUp(PROGRAM, CLAUDE), CHECKS);
 
 async function settingUp(program: string, claude: string): Promise<DriverUnderTest> {
-  const { path: place } = await temporaryFolder();
-  const cwd = join(place, "work");
+  const { path: folder } = await temporaryFolder();
+  const cwd = join(folder, "work");
   await mkdir(cwd);
   const model = await offlineModel(onTestFinished);
-  const anew = () =>
+  const newDriver = () =>
     new AcpDriver({
       ...{ profile: acpProfile(NAME, []), version: "0.0.0" },
-      // Where this says something, the agent believes that it may do without permissions, which Claude refuses to root.
+      // If this is set, the agent uses a mode without permissions, which Claude refuses to root.
       program: async () => ({
         command: [program],
         environment: { CLAUDE_CODE_EXECUTABLE: claude, IS_SANDBOX: "" },
       }),
       offlineModel: async () => model.url,
-      stateFolder: join(place, "state"),
+      stateFolder: join(folder, "state"),
     });
   return {
-    driver: anew(),
+    driver: newDriver(),
     settings: {
       model: `${NAME}/default`,
       cwd,
@@ -73,7 +73,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
     stopsWithinMs: 4_000,
     turnWithinMs: 40_000,
     gives: {
-      again: anew,
+      again: newDriver,
       fileChange: {
         prompt: "replace two with three in notes.txt",
         path: "notes.txt",
@@ -81,7 +81,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
         after: "one\nthree\nlast\n",
       },
       sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
-      steering: absent("it says that it can be steered, and refuses what it is told while it works"),
+      steering: absent("it claims that it can be steered, and refuses input while it works"),
       recall: { ask: "what did I ask you?", says: /hello/ },
       fork: {
         told: "hello, lantern",
@@ -92,7 +92,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
       },
       otherModel: absent("what it calls its models depends on the account"),
       selectors: ["mode"],
-      failing: absent("it tells the failure of its model as if it had said it"),
+      failing: absent("it reports the failure of its model as an answer"),
       processes: () =>
         descendantsOf(process.pid)
           .filter(({ command }) => command.includes(`/${NAME}`))

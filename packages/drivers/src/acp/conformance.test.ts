@@ -18,9 +18,9 @@ describeDriver(
       { id: "ask", name: "Ask" },
       { id: "free", name: "Free" },
     ];
-    const anew = () => fixtureDriver(["--steering", "--log", "--fork"], { modes });
+    const newDriver = () => fixtureDriver(["--steering", "--log", "--fork"], { modes });
     return {
-      driver: anew(),
+      driver: newDriver(),
       settings: {
         model: "fixture/default",
         cwd: path,
@@ -43,7 +43,7 @@ describeDriver(
           () => false,
         ),
       gives: {
-        again: anew,
+        again: newDriver,
         fileChange: {
           prompt: "edit notes.txt",
           path: "notes.txt",
@@ -51,7 +51,7 @@ describeDriver(
           after: "one\n2\nlast without an end",
         },
         sessionApproval: { sameAgain: "asksAgain", otherTool: "run touch other" },
-        steering: { more: "and one thing more", says: /Heard: and one thing more/ },
+        steering: { more: "and one thing more", says: /Steered: and one thing more/ },
         recall: { ask: "text", says: /loaded world/ },
         fork: {
           told: "text lantern",

@@ -18,10 +18,10 @@ test("gives an agent under another id the profile of its program, and none of th
 });
 
 test("offers no agent files or terminals through Flint unless that is known to be safe", () => {
-  const told = [GENERIC, ...ACP_PROFILES].filter(
+  const offering = [GENERIC, ...ACP_PROFILES].filter(
     ({ offersFiles, offersTerminals }) => offersFiles || offersTerminals,
   );
-  expect(told).toEqual([]);
+  expect(offering).toEqual([]);
 });
 
 test("points every agent that works offline to the given address and folder", () => {

@@ -59,11 +59,11 @@ describe("an agent that fails", () => {
 
   test("is logged in by the key that it was given", async () => {
     const apiKeyLogin = { methodId: "fixture-key", variable: "FIXTURE_KEY" };
-    const wish = { flags: ["--key-login"], profile: { apiKeyLogin } };
-    await expect(openFixture({ ...wish, environment: { FIXTURE_KEY: "wrong" } })).rejects.toThrow(
+    const login = { flags: ["--key-login"], profile: { apiKeyLogin } };
+    await expect(openFixture({ ...login, environment: { FIXTURE_KEY: "wrong" } })).rejects.toThrow(
       "not logged in",
     );
-    const { run } = await openFixture({ ...wish, environment: { FIXTURE_KEY: "right" } });
+    const { run } = await openFixture({ ...login, environment: { FIXTURE_KEY: "right" } });
     expect((await run("text")).outcome).toEqual(COMPLETED);
   });
 });

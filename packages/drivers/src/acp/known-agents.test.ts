@@ -20,7 +20,8 @@ const rpc = (message: object) => ({ jsonrpc: "2.0", ...message });
 const update = (sessionUpdate: string, fields: object): FakeStep => ({
   send: rpc({ method: "session/update", params: { sessionId: "s", update: { sessionUpdate, ...fields } } }),
 });
-const say = (text: string): FakeStep => update("agent_message_chunk", { content: { type: "text", text } });
+const message = (text: string): FakeStep =>
+  update("agent_message_chunk", { content: { type: "text", text } });
 const end = (stopReason = "end_turn"): FakeStep => ({ send: rpc({ id: "$prompt", result: { stopReason } }) });
 const ask = (toolCall: object, options: readonly object[]): FakeStep => ({
   send: rpc({ id: 7, method: "session/request_permission", params: { sessionId: "s", toolCall, options } }),
@@ -51,13 +52,13 @@ const modes = (...ids: readonly string[]) => ({
   modes: { currentModeId: ids[0], availableModes: ids.map((id) => ({ id, name: id })) },
 });
 
-interface Wishes {
+interface TurnOptions {
   readonly approvalPolicy?: ApprovalPolicy;
   readonly decision?: Decision;
 }
 
 /** One turn with an agent that behaves like the named one. */
-async function turnWith(name: string, steps: readonly FakeStep[], wishes: Wishes = {}) {
+async function turnWith(name: string, steps: readonly FakeStep[], options: TurnOptions = {}) {
   leavesNoProcess();
   const { path } = await temporaryFolder();
   const command = await writeFakeAgent(path, [...steps, { hang: true }]);
@@ -65,7 +66,7 @@ async function turnWith(name: string, steps: readonly FakeStep[], wishes: Wishes
   const driver = driverOf(command, { profile });
   const settings: ThreadSettings = {
     ...{ model: "fixture/default", cwd: path, config: {}, sandboxPolicy: { type: "dangerFullAccess" } },
-    approvalPolicy: wishes.approvalPolicy ?? "unlessTrusted",
+    approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
   };
   const session = await driver.open({
     ...{ threadId: "t", settings, nativeId: undefined, mcpServers: [] },
@@ -73,15 +74,15 @@ async function turnWith(name: string, steps: readonly FakeStep[], wishes: Wishes
     ...{ history: async () => [], handoffSummary: async () => "" },
   });
   onTestFinished(() => session.close());
-  const { decision } = wishes;
+  const { decision } = options;
   const turn = new RecordingTurn({
     text: "go",
     settings,
     ...(decision === undefined ? {} : { decide: () => decision }),
   });
   const outcome = await session.run(turn).finally(() => turn.end());
-  const said = turn.completedItems.flatMap((item) => ("text" in item ? [String(item.text)] : [])).join("");
-  return { turn, outcome, said, path };
+  const answer = turn.completedItems.flatMap((item) => ("text" in item ? [String(item.text)] : [])).join("");
+  return { turn, outcome, answer, path };
 }
 
 const RUN = {
@@ -128,7 +129,7 @@ test("opencode: is made to ask, also for a file that it writes through Flint", a
     currentValue: "build",
   };
   const options = [{ value: "build", name: "build" }];
-  const { turn, outcome, said, path } = await turnWith("opencode", [
+  const { turn, outcome, answer, path } = await turnWith("opencode", [
     ...greeted({ configOptions: [{ ...config, options }] }),
     {
       send: rpc({
@@ -138,11 +139,11 @@ test("opencode: is made to ask, also for a file that it writes through Flint", a
       }),
     },
     { expect: { id: 8, result: {} } },
-    say("{{env.OPENCODE_PERMISSION}}"),
+    message("{{env.OPENCODE_PERMISSION}}"),
     end(),
   ]);
   expect(outcome).toEqual(COMPLETED);
-  expect(JSON.parse(said)).toMatchObject({ edit: "ask", bash: "ask" });
+  expect(JSON.parse(answer)).toMatchObject({ edit: "ask", bash: "ask" });
   expect(turn.actions).toMatchObject([{ kind: "fileChange", changes: [{ kind: "add" }] }]);
   expect(await readFile(`${path}/w.txt`, "utf8")).toBe("one\n");
 });
@@ -160,7 +161,7 @@ const CHOICES = {
 
 describe("a rejection", () => {
   test("lets claude-agent-acp continue, with a declined item", async () => {
-    const { turn, outcome, said } = await turnWith(
+    const { turn, outcome, answer } = await turnWith(
       "claude-agent-acp",
       [
         ...greeted(modes("default", "acceptEdits", "plan", "bypassPermissions")),
@@ -168,12 +169,12 @@ describe("a rejection", () => {
         ask(RUN, CHOICES["claude-agent-acp"]),
         answered("reject-once"),
         update("tool_call_update", { toolCallId: "c", status: "failed" }),
-        say("As you wish."),
+        message("Very well."),
         end(),
       ],
       { decision: DENY },
     );
-    expect({ outcome, said }).toEqual({ outcome: COMPLETED, said: "As you wish." });
+    expect({ outcome, answer }).toEqual({ outcome: COMPLETED, answer: "Very well." });
     expect(turn.completedItems[0]).toMatchObject({ type: "commandExecution", status: "declined" });
   });
 
@@ -198,15 +199,15 @@ test.each([
   ["codex-acp", "INITIAL_AGENT_MODE", "unlessTrusted", "read-only"],
   ["codex-acp", "INITIAL_AGENT_MODE", "never", "agent-full-access"],
   ["goose", "GOOSE_MODE", "unlessTrusted", "approve"],
-] as const)("%s: %s makes it ask as the policy %s says", async (name, variable, approvalPolicy, value) => {
-  const steps = [...greeted(modes("read-only", "agent-full-access")), say(`{{env.${variable}}}`), end()];
-  const { outcome, said } = await turnWith(name, steps, { approvalPolicy });
-  expect({ outcome, said }).toEqual({ outcome: COMPLETED, said: value });
+] as const)("%s: sets %s for the approval policy %s", async (name, variable, approvalPolicy, value) => {
+  const steps = [...greeted(modes("read-only", "agent-full-access")), message(`{{env.${variable}}}`), end()];
+  const { outcome, answer } = await turnWith(name, steps, { approvalPolicy });
+  expect({ outcome, answer }).toEqual({ outcome: COMPLETED, answer: value });
 });
 
 test("codex-acp: has no further instructions without a sandbox", async () => {
-  const steps = [...greeted(modes("read-only")), say("{{env.CODEX_CONFIG}}"), end()];
-  const { outcome, said } = await turnWith("codex-acp", steps);
+  const steps = [...greeted(modes("read-only")), message("{{env.CODEX_CONFIG}}"), end()];
+  const { outcome, answer } = await turnWith("codex-acp", steps);
   expect(outcome).toEqual(COMPLETED);
-  expect(said).not.toContain("sandbox_permissions");
+  expect(answer).not.toContain("sandbox_permissions");
 });

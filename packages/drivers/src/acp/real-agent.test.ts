@@ -32,13 +32,13 @@ const SCRIPT: OfflineScript = [
 const ALLOW: Decision = { outcome: "allow", scope: "once" };
 
 withAgent(
-  "a real agent answers, and asks with the exact command or difference before it acts",
+  "a real agent requests approval of the exact command or diff before it acts",
   async () => {
     const { open, settings, read } = await codexAcp(SCRIPT);
     const session = await open();
     const first = turnOf(settings, "hello");
     expect(await session.run(first)).toEqual({ status: "completed" });
-    expect(said(first)).toBe("Good day.");
+    expect(answerOf(first)).toBe("Good day.");
     expect(first.events.some((event) => event.type === "usage")).toBe(true);
 
     const second = turnOf(settings, "make it");
@@ -68,7 +68,7 @@ withAgent(
 );
 
 withAgent(
-  "a real agent that is confined as a whole runs commands once they are allowed, and writes only where it may",
+  "a sandboxed real agent runs approved commands, and writes only where its policy allows",
   async () => {
     const { open, settings, read } = await codexAcp();
     const outside = join(dirname(settings.cwd), "outside");
@@ -84,9 +84,9 @@ withAgent(
     expect(await run("echo done > made", {})).toMatchObject({ status: "completed", exitCode: 0 });
     expect(await read("made")).toBe("done\n");
     expect(await run(`echo done > ${outside}`, {})).toMatchObject({ status: "failed" });
-    const unasked = { approvalPolicy: "never" } as const;
-    expect(await run("echo done > unasked", unasked)).toMatchObject({ status: "completed" });
-    expect(await run(`echo done > ${outside}`, unasked)).toMatchObject({ status: "failed" });
+    const never = { approvalPolicy: "never" } as const;
+    expect(await run("echo done > unasked", never)).toMatchObject({ status: "completed" });
+    expect(await run(`echo done > ${outside}`, never)).toMatchObject({ status: "failed" });
     expect(existsSync(outside)).toBe(false);
     const reading = { sandboxPolicy: { type: "readOnly" } } as const;
     expect(await run("echo no > other", reading)).toMatchObject({ status: "failed" });
@@ -98,7 +98,7 @@ withAgent(
 );
 
 withAgent(
-  "a real agent is stopped while it talks, is taken up again in a new process, and does not act when denied",
+  "a real agent can be interrupted, resumed in another process, and declined",
   async () => {
     const { open, settings, read } = await codexAcp([
       { when: "^talk$", parts: [{ text: "On and on. ", times: 1_000_000 }] },
@@ -126,8 +126,8 @@ withAgent(
 /** Codex over ACP on the offline model, which follows its script, or else does what it is asked. */
 async function codexAcp(script?: OfflineScript) {
   leavesNoProcess();
-  const place = await agentFolder();
-  const cwd = place.join("work");
+  const folder = await agentFolder();
+  const cwd = folder.join("work");
   await mkdir(cwd);
   const model = await offlineModel(onTestFinished, script);
   const sandbox = new CommandSandbox({ environment: process.env });
@@ -138,7 +138,7 @@ async function codexAcp(script?: OfflineScript) {
       environment: { CODEX_PATH: CODEX ?? "codex" },
     }),
     offlineModel: async () => model.url,
-    stateFolder: place.join("state"),
+    stateFolder: folder.join("state"),
     version: "0.0.0",
   });
   const settings: ThreadSettings = {
@@ -169,6 +169,6 @@ function turnOf(settings: ThreadSettings, text: string, decision: Decision = ALL
   return new RecordingTurn({ text, settings, decide: () => decision });
 }
 
-function said({ completedItems }: RecordingTurn): string {
+function answerOf({ completedItems }: RecordingTurn): string {
   return completedItems.flatMap((item) => ("text" in item ? [String(item.text)] : [])).join("");
 }

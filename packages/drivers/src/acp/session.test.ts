@@ -144,7 +144,7 @@ describe("the prompt", () => {
     const settings = { developerInstructions: "Be brief." };
     const { run } = await openFixture({ handoffSummary: "User: hello", settings });
     const texts = async () => echoed((await run("echo")).answer).blocks;
-    const text = (words: string) => ({ type: "text", text: words });
+    const text = (text: string) => ({ type: "text", text });
     expect(await texts()).toEqual([text("User: hello"), text("Be brief."), text("echo")]);
     expect(await texts()).toEqual([text("echo")]);
   });

@@ -11,14 +11,14 @@ beforeAll(async () => {
   diff = await loadUnifiedDiff();
 });
 
-/** The updates of a turn that ends by itself, as events; every item has to be whole. */
+/** The events of a turn with these updates; every item has to be complete. */
 function translate(updates: readonly JsonObject[]): DriverEvent[] {
   let state = beginTurn("turn", { cwd: "/repo", diff });
   const events: DriverEvent[] = [];
   for (const update of updates) {
-    const [next, told] = step(state, update);
+    const [next, emitted] = step(state, update);
     state = next;
-    events.push(...told);
+    events.push(...emitted);
   }
   events.push(...endTurn(state)[1]);
   expect(lifecycleFaults(events, true)).toEqual([]);
@@ -205,8 +205,8 @@ describe("a call that needs approval", () => {
   };
 
   test("is shown from its request if it was not announced, as with Gemini", () => {
-    const told = { toolCallId: "g", title: "touch a", kind: "execute", status: "pending", content: [] };
-    const asked = ask(told);
+    const toolCall = { toolCallId: "g", title: "touch a", kind: "execute", status: "pending", content: [] };
+    const asked = ask(toolCall);
     expect(asked.events).toMatchObject([{ type: "item/started", item: { type: "commandExecution" } }]);
     expect(action(asked)).toEqual({ kind: "command", itemId: "turn-1", command: "touch a", cwd: "/repo" });
   });
@@ -238,8 +238,12 @@ describe("a call that needs approval", () => {
   test("ends as declined, whatever status the agent gives it", () => {
     const { state } = ask({ toolCallId: "d", title: "rm", kind: "execute", rawInput: { command: "rm a" } });
     const declined = declineToolCall(state, "d");
-    const [, told] = step(declined, { sessionUpdate: "tool_call_update", toolCallId: "d", status: "failed" });
-    expect(completed(told)).toMatchObject([{ command: "rm a", status: "declined" }]);
+    const [, emitted] = step(declined, {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "d",
+      status: "failed",
+    });
+    expect(completed(emitted)).toMatchObject([{ command: "rm a", status: "declined" }]);
     expect(completed(endTurn(declined)[1])).toMatchObject([{ status: "declined" }]);
   });
 });
@@ -293,7 +297,7 @@ describe("other updates", () => {
       { sessionUpdate: "hologram", depth: 3 },
       { depth: 4 },
       { sessionUpdate: "usage_update", used: 1, size: 2 },
-      { sessionUpdate: "user_message_chunk", content: { type: "text", text: "what you said" } },
+      { sessionUpdate: "user_message_chunk", content: { type: "text", text: "your prompt" } },
     ]);
     expect(events).toEqual([
       { type: "extension", method: "acp/notice", params: { severity: "warning", title: "Careful" } },

@@ -26,20 +26,20 @@ const TOOL = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "u1", in
 const FIRST = [...WELCOME, ...BEGIN, message("It builds."), ...DONE];
 const REST: FakeStep = { expect: { type: "nothing" } };
 
-real("the real Claude goes on by itself when a command in its background has ended", async () => {
+real("continues the real Claude when a background command has ended", async () => {
   const input = { command: "sleep 1; echo built", run_in_background: true };
   const script = [[{ call: "Bash", input }], [{ text: "It builds." }], [{ text: "All is well." }]];
   const fixture = await realClaude({ script });
-  let heard: (work: AgentInitiatedWork) => void = () => undefined;
-  const wanted = new Promise<AgentInitiatedWork>((resolve) => {
-    heard = resolve;
+  let onStart: (work: AgentInitiatedWork) => void = () => undefined;
+  const started = new Promise<AgentInitiatedWork>((resolve) => {
+    onStart = resolve;
   });
-  const session = await fixture.open({ startTurn: (work) => heard(work) });
+  const session = await fixture.open({ startTurn: (work) => onStart(work) });
   const asked = new RecordingTurn({ text: "build it", settings: fixture.settings });
   expect(await session.run(asked).finally(() => asked.end())).toEqual({ status: "completed" });
-  const { reason: unasked } = await wanted;
-  expect(unasked).toMatch(/sleep 1; echo built.*completed/);
-  const turn = new RecordingTurn({ text: "", settings: fixture.settings, agentInitiated: unasked });
+  const { reason } = await started;
+  expect(reason).toMatch(/sleep 1; echo built.*completed/);
+  const turn = new RecordingTurn({ text: "", settings: fixture.settings, agentInitiated: reason });
   expect(await session.run(turn).finally(() => turn.end())).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "All is well." }]);
 });
@@ -137,27 +137,27 @@ test("shares its turn with a prompt that comes before there is a turn for it", a
     ...{ model: "claude/default", cwd: path, approvalPolicy: "always", config: {} },
     sandboxPolicy: { type: "dangerFullAccess" },
   };
-  let heard: (work: AgentInitiatedWork) => void = () => undefined;
-  const wanted = new Promise<AgentInitiatedWork>((resolve) => {
-    heard = resolve;
+  let onStart: (work: AgentInitiatedWork) => void = () => undefined;
+  const started = new Promise<AgentInitiatedWork>((resolve) => {
+    onStart = resolve;
   });
   const session = await driver.open({
     ...{ threadId: mintId(), settings, nativeId: undefined, mcpServers: [], sandbox },
-    ...{ history: async () => [], handoffSummary: async () => "", startTurn: (work) => heard(work) },
+    ...{ history: async () => [], handoffSummary: async () => "", startTurn: (work) => onStart(work) },
   });
   onTestFinished(() => session.close());
   const run = async (text: string) => {
     const turn = new RecordingTurn({ text, settings });
     const outcome = await session.run(turn).finally(() => turn.end());
-    return { outcome, said: turn.completedItems.map((item) => Reflect.get(item, "text")) };
+    return { outcome, texts: turn.completedItems.map((item) => Reflect.get(item, "text")) };
   };
   await run("hello");
-  const work = await wanted;
+  const work = await started;
   expect(work).toMatchObject({ reason: "Claude continued without a prompt." });
   expect(work.isWaiting()).toBe(true);
   expect(await run("and now me")).toEqual({
     outcome: { status: "completed" },
-    said: ["All is well.", "And now you."],
+    texts: ["All is well.", "And now you."],
   });
   expect(work.isWaiting()).toBe(false);
 });

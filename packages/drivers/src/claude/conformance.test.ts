@@ -23,14 +23,14 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
   const [workspace, config] = [join(path, "workspace"), join(path, "config")];
   await Promise.all([mkdir(workspace), mkdir(config)]);
   const model = await offlineModel(onTestFinished);
-  const anew = () =>
+  const newDriver = () =>
     new ClaudeDriver({
       program: async () => ({ command: [program], environment: { CLAUDE_CONFIG_DIR: config } }),
       offlineModel: async () => model.url,
       version: "0.0.0",
     });
   return {
-    driver: anew(),
+    driver: newDriver(),
     settings: {
       model: "claude/default",
       cwd: workspace,
@@ -55,7 +55,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
     stopsWithinMs: 4_000,
     turnWithinMs: 40_000,
     gives: {
-      again: anew,
+      again: newDriver,
       fileChange: {
         prompt: "replace two with three in notes.txt",
         path: "notes.txt",

@@ -48,7 +48,7 @@ test.each([
   ["AskUserQuestion", ASK, NOTHING],
   ["TaskCreate", NOTHING, NOTHING],
   ["StructuredOutput", NOTHING, NOTHING],
-])("the hook makes Claude ask about %s wherever it may change something", (tool, always, otherwise) => {
+])("makes Claude request permission for %s if it may change something", (tool, always, otherwise) => {
   expect(hookResponse(tool, "always")).toEqual(always);
   expect(hookResponse(tool, "unlessTrusted")).toEqual(otherwise);
   expect(hookResponse(tool, "never")).toEqual(otherwise);
@@ -71,12 +71,12 @@ test("describes exactly what needs approval, with a useful reason if there is on
     command: "make",
     cwd: "/w",
   });
-  const told = ask(
+  const request = ask(
     "Bash",
     { command: "make" },
     { description: "make", decision_reason_type: "hook", decision_reason: "policy" },
   );
-  expect(actionOf(told, "i", "/w", undefined)).toEqual({
+  expect(actionOf(request, "i", "/w", undefined)).toEqual({
     kind: "command",
     itemId: "i",
     command: "make",

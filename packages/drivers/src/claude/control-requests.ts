@@ -86,7 +86,7 @@ export function answerOutsideTurn(request: Request): ControlResponse {
   }
 }
 
-/** Asks the user what an MCP server wants to know in the middle of a call. */
+/** Asks the user the questions of an MCP server's elicitation. */
 export function elicit(request: ClaudeElicitation, ask: AskUser): Promise<ElicitationResult> {
   const { mcp_server_name: server, requested_schema: requestedSchema, mode, message, url } = request;
   const form = { mode: mode ?? "form", message, url, requestedSchema };
@@ -187,7 +187,7 @@ export function permissionOf(decision: Decision, input: ClaudeToolAsk["input"]):
   }
 }
 
-/** Claude's own reason. That a hook wants the user asked is not a reason for the user. */
+/** Claude's own reason. That a hook requires approval is not a reason for the user. */
 function reasonOf({ description, decision_reason, decision_reason_type, input }: ClaudeToolAsk): {
   reason?: string;
 } {

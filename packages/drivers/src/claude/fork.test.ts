@@ -16,7 +16,7 @@ test("continues a fork of an earlier turn, and a rolled back thread, in a copy t
   for (const id of [fork.id, threadId]) {
     const { status, items } = await client.runTurn(id, "what did I ask you?");
     expect([status, JSON.stringify(items)]).toEqual(["completed", expect.stringContaining("1. hello, lamp")]);
-    // Its own messages, and no account of them in words.
+    // Its own messages, and no summary of them.
     const { messages } = model.requests.at(-1)?.body ?? {};
     const asked = JSON.stringify(messages);
     expect(asked).toContain('"hello, lamp"');

@@ -34,6 +34,6 @@ test.each([
   ["default", undefined],
   ["gpt-9", undefined],
   ["claude/", undefined],
-])("the name %s means the model %s", (name, id) => {
+])("resolves the name %s to the model %s", (name, id) => {
   expect(qualifiedModel(name)).toBe(id);
 });

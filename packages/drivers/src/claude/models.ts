@@ -88,8 +88,8 @@ export function choicesOf(config: ConfigValues): Choices {
 }
 
 function select(id: string, name: string, options: ConfigSelectOption[], values: ConfigValues): ConfigOption {
-  const wanted = values[id];
-  const value = options.some((option) => option.id === wanted) ? (wanted ?? DEFAULT) : DEFAULT;
+  const chosen = values[id];
+  const value = options.some((option) => option.id === chosen) ? (chosen ?? DEFAULT) : DEFAULT;
   return { type: "select", id, name, options, value };
 }
 

@@ -135,11 +135,11 @@ test("shows the exact diff of a new file before it is written", async () => {
 test("confines everything that Claude does to the sandbox policy", async () => {
   const outside = "/var/tmp/flint-claude-outside.txt";
   const write = (file_path: string) => ({ call: "Write", input: { file_path, content: "x" } });
-  const places = (place: FixtureFolders) =>
-    [join(place.workspace, "in.txt"), join(place.config, "settings.json")] as const;
+  const paths = (folders: FixtureFolders) =>
+    [join(folders.workspace, "in.txt"), join(folders.config, "settings.json")] as const;
   const fixture = await realClaude({
-    script: (place) => {
-      const [inside, steering] = places(place);
+    script: (folders) => {
+      const [inside, steering] = paths(folders);
       const tries = [[bash(`touch ${inside}`)], [write(inside)], DONE];
       return [
         ...tries,
@@ -152,7 +152,7 @@ test("confines everything that Claude does to the sandbox policy", async () => {
     },
     settings: { sandboxPolicy: { type: "readOnly" } },
   });
-  const [inside, steering] = places(fixture);
+  const [inside, steering] = paths(fixture);
   const { turn, session } = await run(fixture, "write");
   const statuses = (items: typeof turn.completedItems) =>
     items.flatMap((item) => (item.type === "agentMessage" ? [] : [Reflect.get(item, "status")]));
@@ -162,7 +162,7 @@ test("confines everything that Claude does to the sandbox policy", async () => {
   const next = await run(fixture, "write more", { settings }, session);
   expect(statuses(next.turn.completedItems)).toEqual([
     "failed",
-    // Where the folder lies among temporary files, something private can be written in its place.
+    // If the folder is below the temporary one, a private copy of it can be written.
     expect.any(String),
     "failed",
     "completed",
@@ -249,9 +249,9 @@ test("starts the next session with a summary if Claude lost the conversation", a
   const turn = turnOf(fixture, "hello");
   await expect(lost.run(turn)).rejects.toThrow(/no longer has its session/);
   expect(turn.events).toEqual([{ type: "session", nativeId: "" }]);
-  const session = await fixture.open({ handoffSummary: async () => "Before this, a lamp was mended." });
+  const session = await fixture.open({ handoffSummary: async () => "Before this, a lamp was repaired." });
   expect((await run(fixture, "hello", {}, session)).outcome).toEqual({ status: "completed" });
-  expect(JSON.stringify(fixture.model.requests.at(-1)?.body.messages)).toContain("a lamp was mended");
+  expect(JSON.stringify(fixture.model.requests.at(-1)?.body.messages)).toContain("a lamp was repaired");
 });
 
 test("answers with JSON that matches the output schema, only in the turn that has one", async () => {
@@ -266,8 +266,8 @@ test("answers with JSON that matches the output schema, only in the turn that ha
   expect(await session.run(turn).finally(() => turn.end())).toEqual({ status: "completed" });
   expect(turn.actions).toEqual([]);
   expect(turn.completedItems.map(({ type }) => type)).toEqual(["agentMessage"]);
-  const said = JSON.parse(String(Reflect.get(turn.completedItems[0] ?? {}, "text")));
-  expect(said).toEqual({ answer: expect.any(String), count: expect.any(Number) });
+  const answer = JSON.parse(String(Reflect.get(turn.completedItems[0] ?? {}, "text")));
+  expect(answer).toEqual({ answer: expect.any(String), count: expect.any(Number) });
   const next = await run(fixture, "what did I ask you?", {}, session);
   expect(next.outcome).toEqual({ status: "completed" });
   expect(JSON.stringify(next.turn.completedItems)).toContain("1. hello");
@@ -279,8 +279,8 @@ test("requests an answer that matches the schema again, and fails the turn if no
     ...{ type: "object", properties: { answer: { type: "integer" } }, required: ["answer"] },
     additionalProperties: false,
   };
-  const words = Array.from({ length: 6 }, () => [{ text: "I would rather say it in words." }]);
-  const fixture = await realClaude({ script: [give("many"), give(42), ...words] });
+  const texts = Array.from({ length: 6 }, () => [{ text: "I prefer plain text." }]);
+  const fixture = await realClaude({ script: [give("many"), give(42), ...texts] });
   const session = await fixture.open();
   const ask = async () => {
     const turn = turnOf(fixture, "how many", { outputSchema });
@@ -309,11 +309,11 @@ test("copies the session for a fork and adds what the copy lacks, or a summary i
   const { turn } = await run(fixture, "hello");
   const nativeId = turn.events.find((event) => event.type === "session")?.nativeId ?? "";
   const handoffSummary = async () => "everything at once";
-  const forkOf = { nativeId, handoffSummary: async () => "the lamp was mended" };
+  const forkOf = { nativeId, handoffSummary: async () => "the lamp was repaired" };
   const fork = await run(fixture, "what did I ask you?", {}, await fixture.open({ forkOf, handoffSummary }));
   const asked = () => JSON.stringify(fixture.model.requests.at(-1)?.body.messages);
   const contained = () =>
-    ["hello", "lamp was mended", "everything at once"].map((text) => asked().includes(text));
+    ["hello", "lamp was repaired", "everything at once"].map((text) => asked().includes(text));
   expect(contained()).toEqual([true, true, false]);
   expect(fork.turn.events.filter((event) => event.type === "extension")).toEqual([]);
   const nowhere = "00000000-0000-4000-8000-000000000000";
@@ -323,10 +323,10 @@ test("copies the session for a fork and adds what the copy lacks, or a summary i
     { ...forkOf, nativeId: nowhere },
     { ...forkOf, position: nowhere },
   ]) {
-    const told = await run(fixture, "hi", {}, await fixture.open({ forkOf: lost, handoffSummary }));
-    expect(told.outcome).toEqual({ status: "completed" });
+    const summarized = await run(fixture, "hi", {}, await fixture.open({ forkOf: lost, handoffSummary }));
+    expect(summarized.outcome).toEqual({ status: "completed" });
     expect(contained()).toEqual([false, false, true]);
-    expect(told.turn.events).toContainEqual(failure);
+    expect(summarized.turn.events).toContainEqual(failure);
   }
 });
 

@@ -201,15 +201,15 @@ test("[S0-95] [S0-96] sends effort, thinking tokens, images and instructions to 
 });
 
 test("compacts the conversation on request, and continues", async () => {
-  const fixture = await realClaude({ script: [DONE, DONE, [{ text: "A lamp was mended." }], DONE] });
-  const { session } = await run(fixture, "mend the lamp");
+  const fixture = await realClaude({ script: [DONE, DONE, [{ text: "A lamp was repaired." }], DONE] });
+  const { session } = await run(fixture, "repair the lamp");
   await run(fixture, "light it", {}, session);
   const turn = turnOf(fixture, "");
   Object.assign(turn, { kind: "compact", input: [] });
   expect(await session.run(turn)).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "contextCompaction" }]);
   expect((await run(fixture, "and now", {}, session)).outcome).toEqual({ status: "completed" });
-  expect(askedModel(fixture)).toContain("A lamp was mended.");
+  expect(askedModel(fixture)).toContain("A lamp was repaired.");
 });
 
 function askedModel(fixture: ClaudeFixture): string {

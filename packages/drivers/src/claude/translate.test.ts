@@ -18,17 +18,17 @@ const DONE = [{ text: "Done." }];
 const notes = ({ workspace }: FixtureFolders) => join(workspace, "notes.txt");
 
 /** What the model did when the frames were recorded. */
-const SCRIPTS: Readonly<Record<string, (place: FixtureFolders) => readonly unknown[]>> = {
+const SCRIPTS: Readonly<Record<string, (folders: FixtureFolders) => readonly unknown[]>> = {
   text: () => [[{ reasoning: "It is a greeting." }, { text: "Good morning to you." }]],
   commands: () => [
     [call("Bash", { command: "echo out; echo err >&2; exit 3" })],
     [call("Bash", { command: "echo fine" }), call("Read", { file_path: "/etc/hostname-that-is-not-there" })],
     DONE,
   ],
-  files: (place) => [
-    [call("Write", { file_path: notes(place), content: "one\ntwo\n" })],
-    [call("Edit", { file_path: notes(place), old_string: "two", new_string: "three" })],
-    [call("Edit", { file_path: notes(place), old_string: "not there", new_string: "x" })],
+  files: (folders) => [
+    [call("Write", { file_path: notes(folders), content: "one\ntwo\n" })],
+    [call("Edit", { file_path: notes(folders), old_string: "two", new_string: "three" })],
+    [call("Edit", { file_path: notes(folders), old_string: "not there", new_string: "x" })],
     DONE,
   ],
   tasks: () => [
@@ -65,9 +65,9 @@ describe("recorded from Claude 2.1.197", () => {
 });
 
 test("hides Claude's message to its model about a stopped command", () => {
-  const told = "The user doesn't want to proceed with this tool use. STOP what you are doing.";
+  const content = "The user doesn't want to proceed with this tool use. STOP what you are doing.";
   const used = { type: "tool_use", id: "t", name: "Bash", input: { command: "sleep 9" } };
-  const result = { type: "tool_result", tool_use_id: "t", content: told, is_error: true };
+  const result = { type: "tool_result", tool_use_id: "t", content, is_error: true };
   const frames = [
     { type: "assistant", message: { role: "assistant", content: [used] } },
     { type: "user", message: { role: "user", content: [result] }, tool_use_result: "User rejected tool use" },
@@ -80,13 +80,13 @@ test("hides Claude's message to its model about a stopped command", () => {
   expect(JSON.stringify(events)).not.toContain("proceed");
 });
 
-// `FLINT_RECORD=1` lets the real Claude write the frames anew.
+// `FLINT_RECORD=1` records the frames of the real Claude again.
 if (process.env.FLINT_RECORD === "1") {
   for (const [name, script] of Object.entries(SCRIPTS))
     needs("claude")(`record ${name}`, () => record(name, script));
 }
 
-async function record(name: string, script: (place: FixtureFolders) => readonly unknown[]): Promise<void> {
+async function record(name: string, script: (folders: FixtureFolders) => readonly unknown[]): Promise<void> {
   const fixture = await realClaude({ script });
   const turn = new RecordingTurn({ text: "go", settings: fixture.settings });
   const ended = (await fixture.open()).run(turn);

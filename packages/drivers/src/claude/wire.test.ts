@@ -44,11 +44,11 @@ const BEGIN: readonly FakeStep[] = [
   INIT,
   { send: { type: "user", message: { content: "go" }, uuid: "$prompt", isReplay: true } },
 ];
-const said = (text: string): FakeStep => ({
+const message = (text: string): FakeStep => ({
   send: { type: "assistant", message: { id: `message-${text}`, content: [{ type: "text", text }] } },
 });
 const RESULT: FakeStep = { send: { type: "result", subtype: "success", is_error: false, result: "x" } };
-const TURN: readonly FakeStep[] = [...BEGIN, said("Good."), RESULT, { forget: "prompt" }];
+const TURN: readonly FakeStep[] = [...BEGIN, message("Good."), RESULT, { forget: "prompt" }];
 const END: readonly FakeStep[] = [{ expect: { never: true } }];
 
 test("[S0-97] lists the models that Claude reports with their details, and offers their efforts", async () => {
@@ -127,7 +127,7 @@ test("[S4-2] [S4-3] [S4-41] ignores malformed lines and stderr output, and passe
     { send: { type: "system", subtype: "brand_new", value: 1 } },
     { send: { type: "rate_limit_event", rate_limit_info: { status: "allowed_warning" } } },
   ];
-  const fixture = await make([...WELCOME, ...BEGIN, ...noise, said("Good."), RESULT, ...END]);
+  const fixture = await make([...WELCOME, ...BEGIN, ...noise, message("Good."), RESULT, ...END]);
   const { turn, outcome } = await run(fixture);
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.events.filter(({ type }) => type === "extension")).toEqual([
@@ -190,7 +190,7 @@ test("[S3-54] reads a tool result inside an assistant message", async () => {
 });
 
 test("reports work that Claude initiated between two turns once, in neither turn", async () => {
-  const initiated = [INIT, said("The background task ended."), RESULT];
+  const initiated = [INIT, message("The background task ended."), RESULT];
   const fixture = await make([...WELCOME, ...TURN, ...initiated, ...TURN, ...TURN, ...END]);
   const session = await fixture.open();
   const first = await run(fixture, session);
@@ -210,11 +210,11 @@ test("reports work that Claude initiated between two turns once, in neither turn
 
 test("runs a turn until steered input is answered, also where that takes a second round", async () => {
   const fixture = await make([
-    ...[...WELCOME, ...BEGIN, said("First.")],
+    ...[...WELCOME, ...BEGIN, message("First.")],
     { expect: { type: "user", uuid: "$late" } },
     ...[RESULT, INIT],
     { send: { type: "user", message: { content: "more" }, uuid: "$late", isReplay: true } },
-    ...[said("Second."), RESULT, ...END],
+    ...[message("Second."), RESULT, ...END],
   ]);
   const session = await fixture.open();
   const turn = turnOf(fixture);

@@ -14,7 +14,7 @@ import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { CodexDriver } from "./driver.ts";
 import { APP_SERVER, realCodex, SHORT_LIVED } from "./testing/codex-fixture.ts";
 
-/** What the model does first; Codex tries again by itself where that makes sense. */
+/** What the model does first; Codex retries where that makes sense. */
 const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {
   badRequest: [[{ error: { status: 400, message: "The lamp does not fit." } }]],
   rateLimit: [[{ error: { status: 429, message: "One lamp at a time.", retry_after: 0.05 } }]],
@@ -33,14 +33,14 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
   const [{ path: cwd }, { path: stateFolder }] = await Promise.all([agentFolder(), agentFolder()]);
   let { url } = model;
   const options = realCodex({ program, sandbox, stateFolder, url: () => url });
-  const anew = () => {
+  const newDriver = () => {
     const driver = new CodexDriver(options, SHORT_LIVED);
     // Before its home is removed, so that it writes nothing there any more.
     onTestFinished(() => driver.close());
     return driver;
   };
   return {
-    driver: anew(),
+    driver: newDriver(),
     settings: {
       model: "codex/default",
       cwd,
@@ -63,7 +63,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         () => false,
       ),
     gives: {
-      again: anew,
+      again: newDriver,
       fileChange: {
         prompt: "replace two with three in notes.txt",
         path: "notes.txt",

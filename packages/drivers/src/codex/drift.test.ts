@@ -17,11 +17,11 @@ function printed(method: string, params: object): unknown {
 
 describe("a Codex of another version", () => {
   test("names each method that no longer exists", () => {
-    const said = compareSchemas({ requests: {}, serverRequests: {}, notifications: {} });
-    expect(said).toContain("The request turn/start no longer exists.");
-    expect(said).toContain("The request of Codex item/fileChange/requestApproval no longer exists.");
-    expect(said).toContain("The notification turn/completed no longer exists.");
-    expect(said).toContain("The item commandExecution no longer exists.");
+    const differences = compareSchemas({ requests: {}, serverRequests: {}, notifications: {} });
+    expect(differences).toContain("The request turn/start no longer exists.");
+    expect(differences).toContain("The request of Codex item/fileChange/requestApproval no longer exists.");
+    expect(differences).toContain("The notification turn/completed no longer exists.");
+    expect(differences).toContain("The item commandExecution no longer exists.");
   });
 
   test("names each field that no longer exists or is newly required", () => {
@@ -29,8 +29,8 @@ describe("a Codex of another version", () => {
       properties: { threadId: {}, input: {}, mood: {} },
       required: ["threadId", "input", "mood"],
     });
-    const said = compareSchemas({ requests: steer, serverRequests: {}, notifications: {} });
-    expect(said.filter((line) => line.includes("turn/steer"))).toEqual([
+    const differences = compareSchemas({ requests: steer, serverRequests: {}, notifications: {} });
+    expect(differences.filter((line) => line.includes("turn/steer"))).toEqual([
       "The request turn/steer no longer has the field expectedTurnId.",
       "The request turn/steer requires a field mood that Flint does not send.",
     ]);
@@ -40,8 +40,8 @@ describe("a Codex of another version", () => {
     const usage = printed("item/commandExecution/requestApproval", {
       properties: { threadId: {}, turnId: {}, itemId: {} },
     });
-    const said = compareSchemas({ requests: {}, serverRequests: usage, notifications: {} });
-    expect(said.filter((line) => line.includes("commandExecution/requestApproval"))).toEqual([]);
+    const differences = compareSchemas({ requests: {}, serverRequests: usage, notifications: {} });
+    expect(differences.filter((line) => line.includes("commandExecution/requestApproval"))).toEqual([]);
   });
 });
 
@@ -75,7 +75,7 @@ test("reports another version of Codex once, with each difference", async () => 
     return { exitCode: 0, durationMs: 1, ended: "exited" };
   };
   const { opened } = await fakeSession(fake, onTestFinished);
-  const told: DriverEvent[] = [];
+  const reported: DriverEvent[] = [];
   for (const text of ["one", "two"]) {
     const turn = new RecordingTurn({ text, settings: SETTINGS });
     const outcome = opened.run(turn);
@@ -84,9 +84,9 @@ test("reports another version of Codex once, with each difference", async () => 
     );
     fake.endTurn();
     await outcome;
-    told.push(...turn.events.filter(({ type }) => type === "extension"));
+    reported.push(...turn.events.filter(({ type }) => type === "extension"));
   }
-  expect(told).toEqual([
+  expect(reported).toEqual([
     {
       ...{ type: "extension", method: "codex/drift" },
       params: {

@@ -11,7 +11,7 @@ import { code, codexFixture, codexProcesses, contextOf, run } from "./testing/co
 const real = needs("codex");
 
 describe("[S0-103, S4-7, S4-48] the process", () => {
-  real("one serves all threads and ends a while after the last one", async () => {
+  real("serves all threads, and is stopped after the last one", async () => {
     const { open, settings } = await codexFixture();
     const [first, second] = [await open(), await open()];
     const [left, right] = await Promise.all([
@@ -34,7 +34,7 @@ describe("[S0-103, S4-7, S4-48] the process", () => {
 });
 
 describe("the sandbox", () => {
-  real("a thread that may only read writes nothing, by no tool", async () => {
+  real("writes nothing under readOnly, with any tool", async () => {
     const { open, settings, cwd } = await codexFixture();
     const session = await open();
     const readOnly: ThreadSettings = {
@@ -47,7 +47,7 @@ describe("the sandbox", () => {
     expect([existsSync(`${cwd}/made`), existsSync(`${cwd}/made.py`)]).toEqual([false, false]);
   });
 
-  real("a thread that may write its workspace writes there and for itself, and nowhere else", async () => {
+  real("writes only the workspace and temporary files under workspaceWrite", async () => {
     const { open, settings, cwd, outside } = await codexFixture();
     const session = await open();
     const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
@@ -69,7 +69,7 @@ describe("the sandbox", () => {
     expect(existsSync("/tmp/flint-codex-test-made")).toBe(false);
   });
 
-  real("a command that asks to leave it is declined, whoever would say yes", async () => {
+  real("declines a command that requests to leave the sandbox", async () => {
     const { open, settings, outside } = await codexFixture(
       code(
         `tools.exec_command({cmd: "touch ../made", sandbox_permissions: "require_escalated", justification: "I want to."})`,
@@ -81,7 +81,7 @@ describe("the sandbox", () => {
     expect(existsSync(`${outside}/made`)).toBe(false);
   });
 
-  real("where nothing can confine it, Codex is not started without a wall", async () => {
+  real("does not start Codex if no sandbox is available", async () => {
     const { open, settings, cwd } = await codexFixture();
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [] });
     const failed = run(await open({ sandbox }), { text: "run `touch made`", settings });
@@ -90,7 +90,7 @@ describe("the sandbox", () => {
     expect(codexProcesses()).toEqual([]);
   });
 
-  real("a workspace has no say over Codex, and is not written down as trusted", async () => {
+  real("ignores the settings of a workspace, and does not mark it as trusted", async () => {
     const { open, settings, cwd, stateFolder } = await codexFixture();
     await mkdir(`${cwd}/.codex`);
     await mkdir(`${cwd}/.git`);
@@ -110,7 +110,7 @@ describe("server requests", () => {
     args: [await visibleScript(new URL("./testing/lamp-server.mjs", import.meta.url))],
   });
 
-  real("a tool of an MCP server that the user configured is asked about, called and told", async () => {
+  real("calls a tool of the user's MCP server after approval", async () => {
     const { open, settings, driver } = await codexFixture(code(`tools.mcp__lamps__light({room: "hall"})`));
     const session = await open({ mcpServers: [await lamps()] });
     const { turn } = await run(session, { text: "go", settings });
@@ -123,35 +123,29 @@ describe("server requests", () => {
     expect(await driver.mcpServers()).toEqual([{ name: "lamps", status: "ready" }]);
   });
 
-  real(
-    "[S2-76] a tool that a client offers is called there, and what came of it is told to the model",
-    async () => {
-      const lit = `text(JSON.stringify([await tools.lamp({room: "hall"}), await tools.house__door({open: true})]))`;
-      const { open, settings, model } = await codexFixture([
-        [{ call: "exec", raw: lit }],
-        [{ text: "Done." }],
-      ]);
-      const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object", properties: {} } };
-      const door = { ...lamp, name: "door", namespace: "house" };
-      const session = await open({ clientTools: [lamp, door] });
-      const toolResult = { success: true, content: [{ type: "text", text: "It is so." }] } as const;
-      const { turn } = await run(session, {
-        ...{ text: "go", settings },
-        toolResult: { success: true, content: [...toolResult.content] },
-      });
-      expect(turn.toolCalls).toMatchObject([
-        { tool: "lamp", arguments: { room: "hall" } },
-        { tool: "door", namespace: "house", arguments: { open: true } },
-      ]);
-      expect(turn.completedItems).toContainEqual(
-        expect.objectContaining({ type: "toolCall", tool: "lamp", status: "completed" }),
-      );
-      expect(JSON.stringify(model.requests.at(-1))).toContain("It is so.");
-      expect(lifecycleFaults(turn.events, true)).toEqual([]);
-    },
-  );
+  real("[S2-76] calls a client-provided tool, and returns its result to the model", async () => {
+    const lit = `text(JSON.stringify([await tools.lamp({room: "hall"}), await tools.house__door({open: true})]))`;
+    const { open, settings, model } = await codexFixture([[{ call: "exec", raw: lit }], [{ text: "Done." }]]);
+    const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object", properties: {} } };
+    const door = { ...lamp, name: "door", namespace: "house" };
+    const session = await open({ clientTools: [lamp, door] });
+    const toolResult = { success: true, content: [{ type: "text", text: "It is so." }] } as const;
+    const { turn } = await run(session, {
+      ...{ text: "go", settings },
+      toolResult: { success: true, content: [...toolResult.content] },
+    });
+    expect(turn.toolCalls).toMatchObject([
+      { tool: "lamp", arguments: { room: "hall" } },
+      { tool: "door", namespace: "house", arguments: { open: true } },
+    ]);
+    expect(turn.completedItems).toContainEqual(
+      expect.objectContaining({ type: "toolCall", tool: "lamp", status: "completed" }),
+    );
+    expect(JSON.stringify(model.requests.at(-1))).toContain("It is so.");
+    expect(lifecycleFaults(turn.events, true)).toEqual([]);
+  });
 
-  real("a question to the user has its answer", async () => {
+  real("returns the user's answer to a question", async () => {
     const { open, settings } = await codexFixture();
     const plan: ThreadSettings = { ...settings, config: { collaboration_mode: "plan" } };
     const answers = { answer: { answers: ["blue"] } };
@@ -168,7 +162,7 @@ describe("server requests", () => {
 });
 
 describe("other turns", () => {
-  real("a review can be stopped", async () => {
+  real("interrupts a review", async () => {
     const { open, settings } = await codexFixture([
       [{ repeat: "word ", times: 100_000 }],
       [{ text: "Hello." }],
@@ -185,7 +179,7 @@ describe("other turns", () => {
     expect((await run(session, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
   });
 
-  real("a review tells what it found, and a compaction that it happened", async () => {
+  real("shows the findings of a review, and a compaction", async () => {
     const { open, settings } = await codexFixture([
       [{ text: "Hello." }],
       [
@@ -209,7 +203,7 @@ describe("other turns", () => {
   });
 });
 
-real("models, their efforts and the account are told by Codex itself, once", async () => {
+real("lists models, efforts and the account of Codex, requested once", async () => {
   const { driver, open } = await codexFixture();
   await open();
   const models = await driver.models();

@@ -16,9 +16,9 @@ function translate(notifications: readonly CodexNotification[], begin: Translate
   let state = begin;
   const events: DriverEvent[] = [];
   for (const notification of notifications) {
-    const [next, told] = step(state, notification);
+    const [next, emitted] = step(state, notification);
     state = next;
-    events.push(...told);
+    events.push(...emitted);
   }
   return { events, outcome: state.outcome, state };
 }
@@ -29,7 +29,7 @@ function recorded(name: string): CodexNotification[] {
   return lines.split("\n").map((line) => {
     const { method, params } = JSON.parse(line);
     const read = readCodexNotification(method, params);
-    if (read === undefined) throw new Error(`${method} is not understood`);
+    if (read === undefined) throw new Error(`${method} is unknown`);
     return read;
   });
 }
@@ -67,13 +67,13 @@ describe("recorded from Codex 0.166.0", () => {
   });
 });
 
-const place = { threadId: "thread", turnId: "turn" };
+const TURN_IDS = { threadId: "thread", turnId: "turn" };
 
-/** What single notifications mean in the turn `turn`. */
-function told(...notifications: readonly (readonly [string, object])[]): Translated {
+/** Translates single notifications in the turn `turn`. */
+function translated(...notifications: readonly (readonly [string, object])[]): Translated {
   const read = notifications.map(([method, params]) => {
-    const notification = readCodexNotification(method, { ...place, ...params });
-    if (notification === undefined) throw new Error(`${method} is not understood`);
+    const notification = readCodexNotification(method, { ...TURN_IDS, ...params });
+    if (notification === undefined) throw new Error(`${method} is unknown`);
     return notification;
   });
   return translate(read, adoptTurn(beginTurn("/workspace", "prompt", 0), "turn"));
@@ -81,7 +81,7 @@ function told(...notifications: readonly (readonly [string, object])[]): Transla
 
 test("[S2-45] reports a rerouted model with both names and the reason", () => {
   const rerouted = { fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" };
-  expect(told(["model/rerouted", rerouted]).events).toEqual([
+  expect(translated(["model/rerouted", rerouted]).events).toEqual([
     { type: "model/rerouted", fromModel: "codex/a", toModel: "codex/b", reason: "highRiskCyberActivity" },
   ]);
 });
@@ -91,9 +91,9 @@ test("[S2-46] [S2-47] passes deprecation notices and config warnings on", () => 
   const extension = (method: string) => ({
     type: "extension",
     method,
-    params: { ...place, ...notice },
+    params: { ...TURN_IDS, ...notice },
   });
-  expect(told(["deprecationNotice", notice], ["configWarning", notice]).events).toEqual([
+  expect(translated(["deprecationNotice", notice], ["configWarning", notice]).events).toEqual([
     extension("codex/deprecationNotice"),
     extension("codex/configWarning"),
   ]);
@@ -101,7 +101,7 @@ test("[S2-46] [S2-47] passes deprecation notices and config warnings on", () => 
 
 test("[S3-64] ignores thread/started", () => {
   const thread = { id: "thread", preview: "", cwd: "/workspace", turns: [] };
-  expect(told(["thread/started", { thread }]).events).toEqual([]);
+  expect(translated(["thread/started", { thread }]).events).toEqual([]);
 });
 
 test("emits plan updates and the progress of an MCP tool", () => {
@@ -110,7 +110,7 @@ test("emits plan updates and the progress of an MCP tool", () => {
     { step: "do", status: "inProgress" },
     { step: "rest", status: "someday" },
   ];
-  const { events } = told(
+  const { events } = translated(
     ["turn/plan/updated", { explanation: null, plan }],
     ["item/mcpToolCall/progress", { itemId: "call", message: "half" }],
   );
@@ -126,7 +126,7 @@ test("emits plan updates and the progress of an MCP tool", () => {
 
 test("passes an unknown item on as it is, with its type prefixed", () => {
   const item = { type: "imageView", id: "an id/with odd letters", path: "/x.png" };
-  const { events } = told(["item/started", { item }], ["item/completed", { item }]);
+  const { events } = translated(["item/started", { item }], ["item/completed", { item }]);
   expect(events).toHaveLength(2);
   expect(events[1]).toMatchObject({
     type: "item/completed",
@@ -138,7 +138,7 @@ test("passes an unknown item on as it is, with its type prefixed", () => {
 test("[S3-69] keeps the items of a turn that ends without a list of them", () => {
   const item = { type: "agentMessage", id: "m", text: "Yes." };
   const turn = { id: "turn", status: "completed", items: [] };
-  const { events, outcome } = told(
+  const { events, outcome } = translated(
     ["item/started", { item: { ...item, text: "" } }],
     ["item/completed", { item }],
     ["turn/completed", { turn }],
@@ -149,8 +149,8 @@ test("[S3-69] keeps the items of a turn that ends without a list of them", () =>
 
 test("[S3-71] ignores notifications of another turn, and those before the turn began", () => {
   const item = { type: "agentMessage", id: "m", text: "late" };
-  expect(told(["item/completed", { turnId: "earlier", item }]).events).toEqual([]);
-  const read = readCodexNotification("item/completed", { ...place, item });
+  expect(translated(["item/completed", { turnId: "earlier", item }]).events).toEqual([]);
+  const read = readCodexNotification("item/completed", { ...TURN_IDS, item });
   if (read === undefined) throw new Error("not understood");
   expect(step(beginTurn("/", "prompt", 0), read)[1]).toEqual([]);
 });
@@ -181,14 +181,14 @@ test("counts a repeated token total once, in disjoint buckets", () => {
     outputTokens: 10,
     thinkingTokens: 20,
   };
-  expect(told(usage, usage).events).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
+  expect(translated(usage, usage).events).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
 });
 
 test("[S4-26] fails a turn with the message and the HTTP status", () => {
   const message = JSON.stringify({ error: { message: "No such model." } });
   const error = { message, codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 503 } } };
   const turn = { id: "turn", status: "failed", items: [], error };
-  expect(told(["turn/completed", { turn }]).outcome).toEqual({
+  expect(translated(["turn/completed", { turn }]).outcome).toEqual({
     status: "failed",
     error: { message: "No such model.", errorInfo: "InternalServerError", httpStatusCode: 503 },
   });
@@ -197,7 +197,10 @@ test("[S4-26] fails a turn with the message and the HTTP status", () => {
 test("uses an earlier error if the end of the turn has none", () => {
   const error = { message: "Too long.", codexErrorInfo: "contextWindowExceeded" };
   const turn = { id: "turn", status: "failed", items: [], error: null };
-  const { outcome, events } = told(["error", { error, willRetry: false }], ["turn/completed", { turn }]);
+  const { outcome, events } = translated(
+    ["error", { error, willRetry: false }],
+    ["turn/completed", { turn }],
+  );
   expect(events).toEqual([]);
   expect(outcome).toEqual({
     status: "failed",
@@ -207,7 +210,7 @@ test("uses an earlier error if the end of the turn has none", () => {
 
 test("keeps streamed output that the completed item omits", () => {
   const item = { type: "commandExecution", id: "c", command: "ls", cwd: "/workspace", status: "inProgress" };
-  const { events } = told(
+  const { events } = translated(
     ["item/started", { item }],
     ["item/commandExecution/outputDelta", { itemId: "c", delta: "a\n" }],
     ["item/completed", { item: { ...item, status: "completed", exitCode: 0, aggregatedOutput: null } }],
@@ -218,7 +221,7 @@ test("keeps streamed output that the completed item omits", () => {
 test("requests approval of a patch as far as it is written", () => {
   const item = { type: "fileChange", id: "f", status: "inProgress", changes: [] };
   const changes = [{ path: "/workspace/a.txt", kind: { type: "add" }, diff: "a" }];
-  const { state } = told(
+  const { state } = translated(
     ["item/started", { item }],
     ["item/fileChange/patchUpdated", { itemId: "f", changes }],
   );

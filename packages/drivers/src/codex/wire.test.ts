@@ -99,8 +99,8 @@ test("[S0-103] [S4-7] [S4-48] serves all threads with one process, each by the i
     expect(turn.events).toContainEqual({ type: "session", nativeId: "thread-1" });
   }
   const asked = fake.messages.map(({ method }) => method).filter((method) => method !== undefined);
-  const wanted = ["initialize", "initialized", "thread/start", "turn/start", "thread/resume", "turn/start"];
-  expect(asked).toEqual(wanted);
+  const expected = ["initialize", "initialized", "thread/start", "turn/start", "thread/resume", "turn/start"];
+  expect(asked).toEqual(expected);
   expect(fake.starts).toHaveLength(1);
   await other.close();
 });

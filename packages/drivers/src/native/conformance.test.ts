@@ -34,7 +34,7 @@ const GIVES = {
     atAnyTurn: false,
   },
   selectors: ["context_length"],
-  processes: absent("Flint's own agent is no process of its own"),
+  processes: absent("Flint's own agent has no process"),
 } as const satisfies Partial<DriverGives>;
 
 /** Waits hardly at all, so that a second try comes at once. */
@@ -52,13 +52,13 @@ const KILLED = "fails the turn once when the agent is killed, and does the next 
 describeDriver(
   "Flint's own agent",
   async () => {
-    const anew = () => new NativeDriver();
+    const newDriver = () => new NativeDriver();
     return {
       ...(await settingUp("flint/offline")),
-      driver: anew(),
+      driver: newDriver(),
       gives: {
         ...GIVES,
-        again: anew,
+        again: newDriver,
         otherModel: absent("there is one offline model; others are tried over HTTP"),
         failing: absent("the offline model in this process has nothing to fail with; tried over HTTP"),
       },
@@ -76,13 +76,13 @@ describeDriver(
       ollama: { baseUrl: "http://127.0.0.1:1" },
       others: [],
     };
-    const anew = () => new NativeDriver({ access }, HURRIED_CLOCK);
+    const newDriver = () => new NativeDriver({ access }, HURRIED_CLOCK);
     return {
       ...(await settingUp("flint/anthropic/claude-opus-5-5")),
-      driver: anew(),
+      driver: newDriver(),
       gives: {
         ...GIVES,
-        again: anew,
+        again: newDriver,
         otherModel: {
           model: "flint/anthropic/claude-haiku-5-5",
           used: () => model.latestModel === "claude-haiku-5-5",

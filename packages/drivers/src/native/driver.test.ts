@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { builtInDrivers } from "../index.ts";
 import { NativeDriver } from "./driver.ts";
 
-/** Where nobody listens, whatever else runs on this machine. */
+/** An address on which nothing listens. */
 const ALONE = { ollama: { baseUrl: "http://127.0.0.1:1" }, others: [] };
 
 const KEY = "sk-very-secret-key";
@@ -45,7 +45,7 @@ test("prefers a model with a key, and names its provider without the key", async
   });
 });
 
-test("accepts full and short model ids, and says what is not set up", async () => {
+test("accepts full and short model ids, and names what is not set up", async () => {
   const driver = new NativeDriver({ access: { ...ALONE, anthropic: { apiKey: KEY } } });
   expect(driver.qualify("flint/offline")).toBe("flint/offline");
   expect(driver.qualify("anthropic/claude-next")).toBe("flint/anthropic/claude-next");
@@ -128,12 +128,12 @@ test("reports an MCP server that cannot be started once per thread", async () =>
   const mcpServers = [{ type: "stdio", name: "files", command: "files", args: [], env: {} }] as const;
   const spec = specFor("flint/offline", { mcpServers });
   const session = await new NativeDriver({ access: ALONE }).open(spec);
-  const told = async () => {
+  const reported = async () => {
     const turn = new RecordedTurn("count to 2", spec.settings);
     expect(await session.run(turn)).toEqual({ status: "completed" });
     return turn.events.filter((event) => event.type === "error");
   };
-  expect(await told()).toEqual([
+  expect(await reported()).toEqual([
     {
       type: "error",
       willRetry: true,
@@ -145,7 +145,7 @@ test("reports an MCP server that cannot be started once per thread", async () =>
       },
     },
   ]);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   await session.close();
 });
 

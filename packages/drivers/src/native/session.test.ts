@@ -32,9 +32,9 @@ async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = 
   return { folder, session, ...turnsOf(session, settings) };
 }
 
-const confined = needs("namespaces");
+const sandboxed = needs("namespaces");
 
-confined("a command is shown with its output and exit code, and what was used is told", async () => {
+sandboxed("shows a command with its output and exit code, and reports usage", async () => {
   const { folder, run } = await open();
   writeFileSync(folder.join("README.md"), "# Hello\n");
   mkdirSync(folder.join("source"));
@@ -57,7 +57,7 @@ confined("a command is shown with its output and exit code, and what was used is
   expect(usage).toMatchObject({ modelContextWindow: 16_384, last: { inputTokens: expect.any(Number) } });
 });
 
-confined("a command is asked about word for word, then runs, and its exit code is told", async () => {
+sandboxed("requests approval of the exact command, runs it, and reports its exit code", async () => {
   const { folder, run } = await open();
   const command = "echo 'a  b' > file; echo done; exit 4";
   const { turn } = await run(`run \`${command}\``);
@@ -87,7 +87,7 @@ test("ends the turn if the approval is cancelled", async () => {
   expect(existsSync(folder.join("made"))).toBe(false);
 });
 
-confined("a loud command is capped with its beginning and end kept [P11]", async () => {
+sandboxed("truncates long output to its beginning and end [P11]", async () => {
   const { run } = await open();
   const { turn } = await run("run `echo START; head -c 5000000 /dev/zero | tr '\\0' x; echo END`");
   const [item] = turn.completed("commandExecution");
@@ -107,7 +107,7 @@ test("fails the turn with the way out and runs nothing without a sandbox [P33]",
   expect(existsSync(folder.join("made"))).toBe(false);
 });
 
-confined("an interrupt ends a running command, which is gone when the turn has ended [P13]", async () => {
+sandboxed("ends a running command on interrupt before the turn ends [P13]", async () => {
   const { begin, session } = await open();
   const marker = `300.${process.pid}${Date.now() % 100_000}`;
   let started = () => {};
@@ -144,7 +144,7 @@ test("ends the turn when the session is closed", async () => {
   expect(await ended).toEqual({ status: "interrupted" });
 });
 
-confined("what is added while a command runs is taken at the next step", async () => {
+sandboxed("adds steering input at the next step", async () => {
   const { begin, session } = await open();
   let steered: Promise<boolean> | undefined;
   const watch = (event: DriverEvent) => {
@@ -163,7 +163,7 @@ confined("what is added while a command runs is taken at the next step", async (
   expect(await session.steer?.([{ type: "text", text: "late" }])).toBe(false);
 });
 
-confined("a plan is shown, worked on step by step, and completed", async () => {
+sandboxed("shows a plan, updates it step by step, and completes it", async () => {
   const { run } = await open();
   const { turn } = await run("plan to list files and run `echo hi`");
   const updates = turn.events.flatMap((event) =>

@@ -3,14 +3,14 @@ import type { DriverEvent } from "@flint/core/ports";
 import { expect, test } from "vitest";
 import { beginTurn, endTurn, showPlan, step, takeItemId } from "./translate.ts";
 
-/** The events that a sequence of parts means, in a turn that ends by itself. */
+/** The events of a turn with these parts. */
 function translate(parts: readonly ModelPart[]): DriverEvent[] {
   let state = beginTurn("turn", 8192);
   const events: DriverEvent[] = [];
   for (const part of parts) {
-    const [next, told] = step(state, part);
+    const [next, emitted] = step(state, part);
     state = next;
-    events.push(...told);
+    events.push(...emitted);
   }
   return [...events, ...endTurn(state)[1]];
 }
@@ -60,9 +60,9 @@ test("emits one plan item per turn, updated as a whole and completed at the end"
     ["first-id", "first", pending],
     ["second-id", "second", done],
   ] as const) {
-    const [next, told] = showPlan(state, id, explanation, entries);
+    const [next, emitted] = showPlan(state, id, explanation, entries);
     state = next;
-    events.push(...told);
+    events.push(...emitted);
   }
   expect([...events, ...endTurn(state)[1]]).toEqual([
     { type: "item/started", item: { type: "plan", id: "first-id", text: "1. Look", entries: pending } },
@@ -81,7 +81,7 @@ test("completes the text before a plan", () => {
   });
 });
 
-test("emits an error that says so when a request is retried", () => {
+test("emits a non-fatal error when a request is retried", () => {
   const error = { message: "Too many requests.", errorInfo: "UsageLimitExceeded", httpStatusCode: 429 };
   expect(translate([{ type: "retry", error }])).toEqual([{ type: "error", error, willRetry: true }]);
 });

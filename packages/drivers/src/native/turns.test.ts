@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openSession, type SessionFixtureOptions } from "./testing/session-fixture.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
-const confined = needs("namespaces");
+const sandboxed = needs("namespaces");
 
 async function open(options: Partial<SessionFixtureOptions> = {}) {
   leavesNoProcess();
@@ -36,7 +36,7 @@ const shell = (command: string, more: Record<string, unknown> = {}) => ({
 });
 const read = (path: string) => ({ tool: "read_file", input: { path } });
 
-confined("what the model wants is done, it is told what came of it, and it has the last word", async () => {
+sandboxed("runs the model's tool calls, returns their results, and ends with its answer", async () => {
   const { folder, model, run } = await open({
     steps: [call(shell("echo hi > made; echo out")), say("Made.")],
   });
@@ -388,7 +388,7 @@ test("compacts once and repeats the step if the provider finds the conversation 
   const tooLong = () => {
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
-  const history = [turnOf(asked("One"), said("1 ".repeat(30_000)))];
+  const history = [turnOf(asked("One"), agentMessage("1 ".repeat(30_000)))];
   const { run, model } = await open({ history, steps: [tooLong, say("A summary."), say("Fine.")] });
   const { turn, outcome } = await run("Two");
   expect([turn.text, outcome]).toEqual(["Fine.", { status: "completed" }]);
@@ -405,7 +405,7 @@ test("leaves out the oldest messages if the summary fails", async () => {
   const tooLong = () => {
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
-  const history = [turnOf(asked("One"), said("1 ".repeat(30_000)))];
+  const history = [turnOf(asked("One"), agentMessage("1 ".repeat(30_000)))];
   const { run, model } = await open({ history, steps: [tooLong, tooLong, say("Fine.")] });
   const { turn } = await run("Two");
   expect(turn.text).toBe("Fine.");
@@ -455,7 +455,7 @@ test("returns provider metadata to the model", async () => {
   expect(messagesOf(model.requests[1])[1]).toMatchObject({ role: "assistant", providerMetadata });
 });
 
-confined("a background command lives over turns that complete and ends with an interrupt [P13]", async () => {
+sandboxed("keeps a background command over completed turns, and ends it on interrupt [P13]", async () => {
   const seconds = unusual(1001);
   const steps = [
     call(shell(`exec sleep ${seconds}`, { background: true })),
@@ -475,7 +475,7 @@ confined("a background command lives over turns that complete and ends with an i
   expect(sleepers(seconds)).toBe(0);
 });
 
-confined("a background command ends with its turn if that fails, and with the session", async () => {
+sandboxed("ends a background command with a failed turn, and with the session", async () => {
   const fail = () => {
     throw new ModelFailure({ message: "No." });
   };
@@ -525,11 +525,11 @@ function asked(text: string): ThreadItem {
   return { type: "userMessage", id: "u", content: [{ type: "text", text }] };
 }
 
-function said(text: string): ThreadItem {
+function agentMessage(text: string): ThreadItem {
   return { type: "agentMessage", id: "a", text };
 }
 
-/** A number of seconds that nobody else on this machine sleeps for. */
+/** A number of seconds that no other process on this machine sleeps for. */
 function unusual(seconds: number): string {
   return `${seconds}.${process.pid}`;
 }

@@ -55,11 +55,11 @@ test.each([
   ["installed and has credentials", INSTALLED, true, true],
   ["installed and has none", INSTALLED, false, false],
   ["not installed", MISSING, true, false],
-])("an agent that is %s is preferred: %s", async (_name, options, hasAccess, isPreferred) => {
+])("whether an agent that is %s is preferred: %s", async (_name, options, hasAccess, isPreferred) => {
   const driver = new LazyDriver(LAMP, { ...options, hasAccess: async () => hasAccess }, loadScripted);
   expect(await driver.isPreferred()).toBe(isPreferred);
 });
 
-test("an agent that is not installed offers no models", async () => {
+test("offers no models if the agent is not installed", async () => {
   expect(await new LazyDriver(LAMP, MISSING, loadScripted).models()).toEqual([]);
 });

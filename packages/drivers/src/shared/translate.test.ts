@@ -55,7 +55,7 @@ test("begins another item for another message, and none for an empty piece", () 
 test.each([
   ["was streamed in part", "Hello", messageEvents("turn-1", "Hello", "He", "llo")],
   ["differs from what was streamed", "Hi", messageEvents("turn-1", "Hi", "He")],
-])("a complete text that %s ends its item", (_case, text, events) => {
+])("completes the item of a text that %s", (_case, text, events) => {
   expect(run(message("He"), complete(text))).toEqual(events);
 });
 

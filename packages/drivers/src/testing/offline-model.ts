@@ -106,7 +106,7 @@ async function modelServer(steps: OfflineScript | undefined): Promise<ModelServe
   return ModelServer.start({ script }).finally(() => rm(folder, { recursive: true }));
 }
 
-/** Whether an agent wants something done: it has tools then. */
+/** Whether an agent works on a turn: only then it sends tools. */
 function isWork({ body }: ModelRequest): boolean {
   return Array.isArray(body.tools) && body.tools.length > 0;
 }

@@ -10,7 +10,7 @@ interface Bundler {
 
 /**
  * The path of a script of this repository at which agents in the sandbox can start it. That is its own path, unless the
- * repository itself lies where the sandbox shows nothing: then it is a copy elsewhere, with all that it imports.
+ * sandbox hides the repository: then it is a bundled copy with everything that it imports.
  */
 export async function visibleScript(script: URL, isHidden = isCovered): Promise<string> {
   const path = realpathSync(fileURLToPath(script));

@@ -118,7 +118,7 @@ describe("commands through Flint", () => {
 
   test("end when the agent kills them [S3-42]", async () => {
     const { run } = await openFixture({ profile: { offersTerminals: true } });
-    expect((await run("kill sleep 1000")).answer).toBe("ended by us");
+    expect((await run("kill sleep 1000")).answer).toBe("ended by a signal");
   });
 
   test("end with the turn", async () => {

@@ -22,7 +22,7 @@ test("completes a partial diff after the change", async () => {
 
 test("leaves a diff of the whole file, or of lines that do not occur exactly once", async () => {
   expect(await diffAgainst("one\ntwo\nthree\n", "one\ntwo\nthree\n", "one\n2\nthree\n")).toBe(DIFF);
-  const told = "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-two\n+2\n";
-  expect(await diffAgainst("two\ntwo\n", "two\n", "2\n")).toBe(told);
-  expect(await diffAgainst("nothing of it\n", "two\n", "2\n")).toBe(told);
+  const unchanged = "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-two\n+2\n";
+  expect(await diffAgainst("two\ntwo\n", "two\n", "2\n")).toBe(unchanged);
+  expect(await diffAgainst("nothing of it\n", "two\n", "2\n")).toBe(unchanged);
 });

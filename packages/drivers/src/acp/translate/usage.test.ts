@@ -31,8 +31,8 @@ test("reads usage from _meta, or from the size of the context", () => {
     last: { inputTokens: 7, outputTokens: 3 },
   });
   const use = contextUsage({}, { used: 50, size: 200 });
-  const told = { type: "usage", last: { inputTokens: 50, outputTokens: 0 }, modelContextWindow: 200 };
-  expect(usageEvent({}, {}, use, true)).toEqual(told);
+  const expected = { type: "usage", last: { inputTokens: 50, outputTokens: 0 }, modelContextWindow: 200 };
+  expect(usageEvent({}, {}, use, true)).toEqual(expected);
   expect(usageEvent({}, {}, {}, true)).toBeUndefined();
 });
 

@@ -22,7 +22,7 @@ function decoded(line: string): ClaudeFrame | undefined {
   return result.ok ? result.frame : undefined;
 }
 
-/** The same frame without the ids that nobody reads. */
+/** The same frame without the ids that are not read. */
 function withoutIds(frame: ClaudeFrame | undefined) {
   if (frame?.type !== "stream_event") return undefined;
   const { session_id: _session, uuid: _uuid, ...rest } = frame;

@@ -109,13 +109,13 @@ export function claudeEnvironment(
   };
 }
 
-/** The names of instruction files; only the first one in a folder counts. */
-const NAMES = ["CLAUDE.md", "AGENTS.md"];
+/** The names of instruction files; only the first one in a folder is used. */
+const FILE_NAMES = ["CLAUDE.md", "AGENTS.md"];
 
-const MOST_BYTES = 32 * 1024;
+const MAX_BYTES = 32 * 1024;
 
-/** No folder lies deeper than this. */
-const LEVELS = 64;
+/** How many folders above the workspace are searched at most. */
+const MAX_LEVELS = 64;
 
 /**
  * What is appended to Claude's system prompt: the instruction files of the repository and those of the thread. Claude
@@ -129,10 +129,10 @@ async function claudeInstructions({ cwd, developerInstructions }: ThreadSettings
 }
 
 async function instructionsIn(folder: string): Promise<string | undefined> {
-  for (const name of NAMES) {
+  for (const name of FILE_NAMES) {
     const path = join(folder, name);
     // A link could lead to a file that the model must not see.
-    const text = (await isLink(path)) ? undefined : await plainText(path, MOST_BYTES);
+    const text = (await isLink(path)) ? undefined : await plainText(path, MAX_BYTES);
     if (typeof text === "string") return `What ${path} says about work in this project:\n\n${text}`;
   }
   return undefined;
@@ -141,7 +141,7 @@ async function instructionsIn(folder: string): Promise<string | undefined> {
 /** The workspace and the folders above it up to the one with `.git`; the workspace alone if there is none. */
 async function foldersUpToRoot(cwd: string): Promise<string[]> {
   const folders: string[] = [];
-  for (let folder = cwd; folders.length < LEVELS; folder = dirname(folder)) {
+  for (let folder = cwd; folders.length < MAX_LEVELS; folder = dirname(folder)) {
     folders.push(folder);
     if (await exists(join(folder, ".git"))) return folders;
     if (dirname(folder) === folder) break;

@@ -58,10 +58,10 @@ test("fails a turn without the answer that its schema requires", () => {
     status: "completed",
   });
   const unfit = failed({ message: expect.stringContaining("outputSchema") });
-  expect(outcomeOf(result({ result: "In words." }), structured)).toEqual(unfit);
+  expect(outcomeOf(result({ result: "Plain text." }), structured)).toEqual(unfit);
   const given = result({ subtype: "error_max_structured_output_retries", is_error: true });
   expect(outcomeOf(given, structured)).toEqual(unfit);
-  expect(outcomeOf(result({ result: "In words." }), { error: undefined })).toEqual({ status: "completed" });
+  expect(outcomeOf(result({ result: "Plain text." }), { error: undefined })).toEqual({ status: "completed" });
 });
 
 /** The usage events at the end of a turn that has emitted none, and the memory after it. */

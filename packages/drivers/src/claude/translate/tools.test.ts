@@ -7,8 +7,8 @@ test("shows todos as a plan with Claude's priorities", () => {
     { content: "write", status: "in_progress", priority: "someday" },
     { content: "rest", status: "pending" },
   ];
-  const told = { itemId: "1", item: undefined, isDone: false, isDeclined: false };
-  const use = { ...told, name: "TodoWrite", input: { todos } };
+  const common = { itemId: "1", item: undefined, isDone: false, isDeclined: false };
+  const use = { ...common, name: "TodoWrite", input: { todos } };
   expect([...tasksAfter(new Map(), use, undefined).values()]).toEqual([
     { step: "look", status: "completed", priority: "high" },
     { step: "write", status: "inProgress" },

@@ -14,11 +14,11 @@ function escalated(command: string) {
   return code(`tools.exec_command(${JSON.stringify(call)})`);
 }
 
-describe("an accepted command that Codex runs outside of its own sandbox", () => {
-  real("writes in the workspace, and neither outside of it nor in what Codex reads later", async () => {
+describe("an approved command that Codex runs outside of its own sandbox", () => {
+  real("writes in the workspace only, and not in files that Codex reads later", async () => {
     const later = ["config.toml", "rules", "skills", "shell_snapshots/x", ".tmp/plugins", "plugins/x"];
-    const places = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
-    const script = places.map((place) => `touch ${place} && echo wrote ${place}`).join("; ");
+    const paths = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
+    const script = paths.map((path) => `touch ${path} && echo wrote ${path}`).join("; ");
     const { open, settings, cwd, outside, stateFolder } = await codexFixture(escalated(script));
     const { turn, outcome } = await run(await open(), { text: "go", settings });
     expect(outcome).toEqual({ status: "completed" });
@@ -31,7 +31,7 @@ describe("an accepted command that Codex runs outside of its own sandbox", () =>
     expect(written.map((path) => existsSync(path))).toEqual([true, false, false]);
   });
 
-  real("writes nothing where the thread may only read", async () => {
+  real("writes nothing under readOnly", async () => {
     const { open, settings, cwd, outside } = await codexFixture(escalated("touch made; touch ../made"));
     const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
     const { turn } = await run(await open({ settings: readOnly }), { text: "go", settings: readOnly });
@@ -47,32 +47,29 @@ describe("an accepted command that Codex runs outside of its own sandbox", () =>
   });
 });
 
-real(
-  "a thread whose sandbox policy changes moves to another process, and keeps its conversation",
-  async () => {
-    const { open, settings } = await codexFixture();
-    const [moving, staying] = [await open(), await open()];
-    await run(staying, { text: "hello", settings });
-    const first = await run(moving, { text: "the word is lantern", settings });
-    const [before] = codexProcesses();
-    const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
-    const second = await run(moving, { text: "what did I ask you?", settings: readOnly });
-    expect(JSON.stringify(second.turn.completedItems)).toContain("lantern");
-    expect(codexProcesses()).toHaveLength(2);
-    const third = await run(moving, { text: "what did I ask you?", settings });
-    expect(JSON.stringify(third.turn.completedItems)).toContain("lantern");
-    const ids = [first, second, third].map(
-      ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
-    );
-    expect(new Set(ids).size).toBe(1);
-    const unused = codexProcesses().filter(({ pid }) => pid !== before?.pid);
-    await waitForExit(unused);
-    expect((await run(staying, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
-    expect(codexProcesses().map(({ pid }) => pid)).toEqual([before?.pid]);
-  },
-);
+real("moves a thread to another process when its sandbox policy changes, with its conversation", async () => {
+  const { open, settings } = await codexFixture();
+  const [moving, staying] = [await open(), await open()];
+  await run(staying, { text: "hello", settings });
+  const first = await run(moving, { text: "the word is lantern", settings });
+  const [before] = codexProcesses();
+  const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
+  const second = await run(moving, { text: "what did I ask you?", settings: readOnly });
+  expect(JSON.stringify(second.turn.completedItems)).toContain("lantern");
+  expect(codexProcesses()).toHaveLength(2);
+  const third = await run(moving, { text: "what did I ask you?", settings });
+  expect(JSON.stringify(third.turn.completedItems)).toContain("lantern");
+  const ids = [first, second, third].map(
+    ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
+  );
+  expect(new Set(ids).size).toBe(1);
+  const unused = codexProcesses().filter(({ pid }) => pid !== before?.pid);
+  await waitForExit(unused);
+  expect((await run(staying, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
+  expect(codexProcesses().map(({ pid }) => pid)).toEqual([before?.pid]);
+});
 
-real("what the rules forbid is declined even if the approval policy is never", async () => {
+real("declines what the rules forbid also under the approval policy never", async () => {
   const { open, settings, cwd } = await codexFixture();
   const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
   const { turn } = await run(await open(), {
@@ -106,7 +103,7 @@ describe("the sandbox of a process", () => {
     expect(new Set(all.map((each) => sandboxKey(serverSandbox(each)))).size).toBe(5);
   });
 
-  test("is none for threads without a sandbox of Flint's", () => {
+  test("is not set for unsandboxed threads", () => {
     expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "dangerFullAccess" } })).toBe(UNSANDBOXED);
     expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "externalSandbox" } })).toBe(UNSANDBOXED);
   });

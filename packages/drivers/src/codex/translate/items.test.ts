@@ -49,7 +49,7 @@ test.each([
   [String.raw`/bin/zsh -lc 'echo '\''hi'\'''`, "echo 'hi'"],
   [`/bin/bash -lc "it's"`, "it's"],
   ["/bin/sh -c 'a\nb'", "a\nb"],
-])("%s runs the script in it", (line, script) => {
+])("unwraps the script of %s", (line, script) => {
   expect(unwrapShell(line)).toBe(script);
 });
 
@@ -63,7 +63,7 @@ test.each([
   "bash -lc $(evil)",
   "bash -lc 'a' && rm -rf /",
   'bash -lc "$HOME"',
-])("%s is left as it is", (line) => {
+])("leaves %s as it is", (line) => {
   expect(unwrapShell(line)).toBe(line);
 });
 
