@@ -84,10 +84,10 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
       steering: absent("it claims that it can be steered, and refuses input while it works"),
       recall: { ask: "what did I ask you?", says: /hello/ },
       fork: {
-        told: "hello, lantern",
+        prompt: "hello, lantern",
         ask: "what did I ask you?",
         knowsBefore: /1\. hello/,
-        knowsTold: /lantern/,
+        knowsPrompt: /lantern/,
         atAnyTurn: false,
       },
       otherModel: absent("what it calls its models depends on the account"),

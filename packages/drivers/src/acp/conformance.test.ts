@@ -54,10 +54,10 @@ describeDriver(
         steering: { more: "and one thing more", says: /Steered: and one thing more/ },
         recall: { ask: "text", says: /loaded world/ },
         fork: {
-          told: "text lantern",
+          prompt: "text lantern",
           ask: "recall",
           knowsBefore: /^text$/m,
-          knowsTold: /lantern/,
+          knowsPrompt: /lantern/,
           atAnyTurn: false,
         },
         otherModel: {

@@ -66,10 +66,10 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
       steering: { more: "count to 3", says: /1.*2.*3/s },
       recall: { ask: "what did I ask you?", says: /1\. hello/ },
       fork: {
-        told: "hello, lantern",
+        prompt: "hello, lantern",
         ask: "what did I ask you?",
         knowsBefore: /1\. hello/,
-        knowsTold: /lantern/,
+        knowsPrompt: /lantern/,
         atAnyTurn: true,
       },
       otherModel: { model: "claude/haiku", used: () => /haiku/.test(String(model.latestModel)) },

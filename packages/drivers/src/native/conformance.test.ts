@@ -27,10 +27,10 @@ const GIVES = {
   steering: { more: "count to 3", says: /1.*2.*3/s },
   recall: RECALL,
   fork: {
-    told: "hello, lantern",
+    prompt: "hello, lantern",
     ask: RECALL.ask,
     knowsBefore: RECALL.says,
-    knowsTold: /lantern/,
+    knowsPrompt: /lantern/,
     atAnyTurn: false,
   },
   selectors: ["context_length"],

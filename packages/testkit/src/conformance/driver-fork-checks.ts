@@ -11,18 +11,18 @@ import {
   saidIn,
 } from "./driver-trial.ts";
 
-/** Both sides know what was said before the fork, and only the fork what was said in it. */
+/** Both sessions know the turns before the fork, and only the fork its own. */
 export async function checkFork(make: MakeDriver): Promise<void> {
   const under = await arrange(make);
-  const { told, ask, knowsBefore, knowsTold } = given(under, "fork");
+  const { prompt, ask, knowsBefore, knowsPrompt } = given(under, "fork");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
   const nativeId = nativeIdOf(first.turn);
   const history = nativeId === undefined ? [asStored(first.turn)] : [];
   const fork = await open(under, { forkOf: nativeId, history });
-  const telling = beginIn(under, fork, told);
-  expect(await telling.ended).toEqual(COMPLETED);
-  const forkId = nativeIdOf(telling.turn);
+  const inFork = beginIn(under, fork, prompt);
+  expect(await inFork.ended).toEqual(COMPLETED);
+  const forkId = nativeIdOf(inFork.turn);
   expect(forkId === undefined, "the fork has an id of its own exactly if the original has one").toBe(
     nativeId === undefined,
   );
@@ -34,27 +34,27 @@ export async function checkFork(make: MakeDriver): Promise<void> {
   };
   const ofFork = await answer(fork);
   expect(ofFork, "what the fork knows").toMatch(knowsBefore);
-  expect(ofFork, "what the fork knows").toMatch(knowsTold);
+  expect(ofFork, "what the fork knows").toMatch(knowsPrompt);
   await first.session.close();
   const original = await open(under, { driver: await gives(under).again(), nativeId, history });
   const ofOriginal = await answer(original);
   expect(ofOriginal, "what the original knows").toMatch(knowsBefore);
-  expect(ofOriginal, "what the original knows").not.toMatch(knowsTold);
+  expect(ofOriginal, "what the original knows").not.toMatch(knowsPrompt);
 }
 
 /** A fork of an earlier turn knows nothing of the later ones. */
 export async function checkForkAtTurn(make: MakeDriver): Promise<void> {
   const under = await arrange(make);
-  const { told, ask, knowsBefore, knowsTold, atAnyTurn } = given(under, "fork");
+  const { prompt, ask, knowsBefore, knowsPrompt, atAnyTurn } = given(under, "fork");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
   const position = first.turn.events.findLast((event) => event.type === "position")?.position;
-  expect(position !== undefined, "it says where its session stands").toBe(atAnyTurn);
+  expect(position !== undefined, "it reports the position of its session").toBe(atAnyTurn);
   if (position === undefined) return;
   const forkOf = nativeIdOf(first.turn);
-  const later = beginIn(under, first.session, told);
+  const later = beginIn(under, first.session, prompt);
   expect(await later.ended).toEqual(COMPLETED);
-  // The original may go on or be gone; what was said in it by then is a matter of its own.
+  // The original may continue or be deleted; its later turns do not matter.
   const answer = async (session: Parameters<typeof beginIn>[1]) => {
     const { turn, ended } = beginIn(under, session, ask);
     expect(await ended).toEqual(COMPLETED);
@@ -62,12 +62,12 @@ export async function checkForkAtTurn(make: MakeDriver): Promise<void> {
   };
   const ofFork = await answer(await open(under, { forkOf, position }));
   expect(ofFork.text, "what the fork knows").toMatch(knowsBefore);
-  expect(ofFork.text, "what the fork knows").not.toMatch(knowsTold);
+  expect(ofFork.text, "what the fork knows").not.toMatch(knowsPrompt);
   expect(nativeIdOf(ofFork.turn), "the id of the fork").not.toBe(forkOf);
-  expect((await answer(first.session)).text, "what the original knows").toMatch(knowsTold);
+  expect((await answer(first.session)).text, "what the original knows").toMatch(knowsPrompt);
 }
 
-/** A session that is gone does not keep a fork from going on. */
+/** A fork of a session that no longer exists continues without it. */
 export async function checkForkOfNothing(make: MakeDriver): Promise<void> {
   const under = await arrange(make);
   given(under, "fork");

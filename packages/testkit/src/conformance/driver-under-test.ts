@@ -96,15 +96,15 @@ export interface RecallTrial {
   readonly says: RegExp;
 }
 
-/** What a fork is prompted with, and what both sides are asked to find out which one knows it. */
+/** The prompt of a fork, and a question that shows which session has seen it. */
 export interface ForkTrial {
-  /** Said in the fork alone. */
-  readonly told: string;
+  /** The prompt of the fork. */
+  readonly prompt: string;
   readonly ask: string;
-  /** In the answer of a session that knows the `text` prompt. */
+  /** Matches the answer of a session that has seen the `text` prompt. */
   readonly knowsBefore: RegExp;
-  /** In the answer of a session that knows the fork's prompt. */
-  readonly knowsTold: RegExp;
+  /** Matches the answer of a session that has seen the prompt of the fork. */
+  readonly knowsPrompt: RegExp;
   /** Whether a copy of its session can be made that ends with an earlier turn. */
   readonly atAnyTurn: boolean;
 }

@@ -165,7 +165,13 @@ async function pliable(fault?: Fault): Promise<DriverUnderTest> {
       sessionApproval: { sameAgain: "asksAgain", otherTool: "other" },
       steering: { more: "lantern", says: /lantern/ },
       recall: { ask: "recall", says: /text/ },
-      fork: { told: "lantern", ask: "recall", knowsBefore: /text/, knowsTold: /lantern/, atAnyTurn: true },
+      fork: {
+        prompt: "lantern",
+        ask: "recall",
+        knowsBefore: /text/,
+        knowsPrompt: /lantern/,
+        atAnyTurn: true,
+      },
       otherModel: { model: "pliable/b", used: () => disk.latestModel === "pliable/b" },
       selectors: ["effort"],
       failing: async (kind) => {
