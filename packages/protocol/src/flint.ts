@@ -7,7 +7,7 @@ import { METHODS } from "./methods.ts";
 import { ToolCallResult } from "./thread/client-tool.ts";
 import { Id } from "./wire/ids.ts";
 import { Empty, looseObject } from "./wire/loose-object.ts";
-import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./wire/vocabulary.ts";
+import { defineVocabulary, type NotificationRow, SERVER_CODES, STANDARD_CODES } from "./wire/vocabulary.ts";
 
 /** When something was asked, and when it is declined if no client has answered. */
 const times = { requestedAtMs: z.optional(z.number()), expiresAtMs: z.optional(z.number()) };
@@ -123,13 +123,6 @@ export const FLINT = defineVocabulary({
     notRunning: -32003,
     approvalNotFound: -32004,
     turnNotFound: -32005,
-    queuedInputNotFound: -32006,
-    threadLocked: -32007,
-    storageFailed: -32008,
-    unsupported: -32009,
-    sandboxUnavailable: -32010,
-    agentFailed: -32011,
-    overloaded: -32012,
-    budgetExceeded: -32013,
+    ...SERVER_CODES,
   },
 });

@@ -6,7 +6,7 @@ import { UserInput } from "./thread/input.ts";
 import { TurnError } from "./thread/thread.ts";
 import { Id } from "./wire/ids.ts";
 import { looseObject } from "./wire/loose-object.ts";
-import { defineVocabulary, STANDARD_CODES } from "./wire/vocabulary.ts";
+import { defineVocabulary, SERVER_CODES, STANDARD_CODES } from "./wire/vocabulary.ts";
 
 /** The version of this protocol. */
 export const HARNESS_VERSION = "1.0.0";
@@ -215,14 +215,7 @@ export const HARNESS = defineVocabulary({
     notRunning: -32003,
     approvalNotFound: -32004,
     notInitialized: -32005,
-    queuedInputNotFound: -32006,
-    threadLocked: -32007,
-    storageFailed: -32008,
-    unsupported: -32009,
-    sandboxUnavailable: -32010,
-    agentFailed: -32011,
-    overloaded: -32012,
-    budgetExceeded: -32013,
+    ...SERVER_CODES,
   },
 });
 

@@ -45,6 +45,7 @@ export function events(event: ThreadEvent): readonly Outgoing[] {
     case "extension/notified":
       return [extension(event.data)];
     default:
+      // Every other event, a new one too, is sent under its own name.
       return [itself(event)];
   }
 }

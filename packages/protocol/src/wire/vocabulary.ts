@@ -77,6 +77,18 @@ export const STANDARD_CODES = {
   internalError: -32603,
 } as const;
 
+/** The error codes that Flint's own protocols have in common, beside those of JSON-RPC. */
+export const SERVER_CODES = {
+  queuedInputNotFound: -32006,
+  threadLocked: -32007,
+  storageFailed: -32008,
+  unsupported: -32009,
+  sandboxUnavailable: -32010,
+  agentFailed: -32011,
+  overloaded: -32012,
+  budgetExceeded: -32013,
+} as const;
+
 /** Declares a vocabulary with its exact type, checking that nothing is missing. */
 export function defineVocabulary<const V extends Vocabulary>(vocabulary: V): V {
   return vocabulary;
