@@ -55,7 +55,7 @@ needs("codex")("the supported Codex version is found without warnings", async ()
   expect(findings[0]?.detail).toContain("codex-cli 0.166.0");
 });
 
-/** What doctor says about a Codex that is this program. */
+/** The report of doctor on a Codex that is this program. */
 async function doctorWith(program: string) {
   const { flint, home } = await commandFixture();
   await mkdir(`${home}/bin`);
@@ -63,7 +63,7 @@ async function doctorWith(program: string) {
   return doctorOn(flint, `${home}/bin/codex`);
 }
 
-/** What doctor says about the Codex at this path. */
+/** The report of doctor on the Codex at this path. */
 async function doctorOn(flint: CommandFixture["flint"], path: string) {
   const { code, stdout } = await flint(["doctor", "--json"], { env: { CODEX_EXECUTABLE: path } });
   const all: readonly Finding[] = JSON.parse(stdout);

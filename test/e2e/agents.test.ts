@@ -99,7 +99,7 @@ async function killed(agent: Agent): Promise<void> {
   await wire.exited;
 }
 
-/** A server whose agent is the real program on the offline model, through a wrapper that has a word to say first. */
+/** A server whose agent is the real program on the offline model, through a wrapper that prints a line first. */
 async function startServer(agent: Agent): Promise<{ wire: WireClient; workspace: string }> {
   const { path: folder } = await agentFolder();
   // Looks before the folder goes, which an agent that is just ending may still write to.

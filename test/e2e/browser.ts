@@ -18,9 +18,9 @@ export class ReportingPage {
 
   /** The script is the body of an async function; what it returns is the report. */
   static async serve(script: () => string, atEnd: AtEnd): Promise<ReportingPage> {
-    let heard: (report: string) => void = () => {};
+    let received: (report: string) => void = () => {};
     const report = new Promise<string>((resolve) => {
-      heard = resolve;
+      received = resolve;
     });
     const server = createServer(async (request, response) => {
       if (request.method !== "POST")
@@ -28,7 +28,7 @@ export class ReportingPage {
       const pieces: Buffer[] = [];
       for await (const piece of request) pieces.push(piece);
       response.end();
-      heard(Buffer.concat(pieces).toString());
+      received(Buffer.concat(pieces).toString());
     });
     server.listen(0, "127.0.0.1");
     atEnd(() => void server.close());

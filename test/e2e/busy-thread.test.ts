@@ -26,8 +26,8 @@ describe("a thread while its turn runs", () => {
     expect(steered).toEqual({ turnId: firstId });
     const isSecond = (params: unknown) => asMessage(asMessage(params).turn).id !== firstId;
     await wire.waitFor(({ method, params }) => method === "turn/completed" && isSecond(params));
-    const said = completedItems(wire.messages, "userMessage").map((item) => item.content);
-    expect(said).toEqual([text("run `sleep 1`"), text("hello"), text("hello from the queue")]);
+    const inputs = completedItems(wire.messages, "userMessage").map((item) => item.content);
+    expect(inputs).toEqual([text("run `sleep 1`"), text("hello"), text("hello from the queue")]);
   });
 
   test("asks the user and continues with the answer [S4-22]", async () => {

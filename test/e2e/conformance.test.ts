@@ -54,7 +54,7 @@ const ACCEPTED = [
   /but came item\/completed commandExecution \(/,
   // A steered message is sent at once; Codex sends it with the next model request.
   /but came item\/started userMessage \(/,
-  // Flint's agent answers also where nothing was said, and asks its model in other steps for a review.
+  // Flint's agent answers also to an empty prompt, and asks its model in other steps for a review.
   /“a turn without any input runs and ends”/,
   /“review\/start answers with a turn, which enters and leaves the review mode”/,
 ];

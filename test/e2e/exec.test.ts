@@ -225,9 +225,9 @@ describe("flint exec in a pipe", () => {
       const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", full, "pipe"] });
       onTestFinished(() => void child.kill("SIGKILL"));
       if (child.stderr === null) throw new Error("There is no stderr.");
-      const said = text(child.stderr);
+      const stderr = text(child.stderr);
       expect(await once(child, "close")).toEqual([1, null]);
-      expect(await said).toMatch(/^(Approvals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/);
+      expect(await stderr).toMatch(/^(Approvals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/);
       const [thread] = await readdir(`${env.FLINT_HOME}/threads`);
       const log = await readFile(`${env.FLINT_HOME}/threads/${thread}/events.jsonl`, "utf8");
       expect(log).toMatch(/"turn\/completed".*"interrupted"/);
@@ -244,9 +244,9 @@ describe("flint exec in a pipe", () => {
       stdio: ["ignore", full, "pipe"],
     });
     if (child.stderr === null) throw new Error("There is no stderr.");
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     expect(await once(child, "close")).toEqual([1, null]);
-    expect(await said).toMatch(/^flint: Cannot write the output: ENOSPC.*\n$/);
+    expect(await stderr).toMatch(/^flint: Cannot write the output: ENOSPC.*\n$/);
   });
 
   test("images and schemas that cannot be sent are rejected before anything starts", async () => {

@@ -129,7 +129,7 @@ describe("the harness front end", () => {
   test("errors have the codes of this protocol [S1-32, S1-33]", async () => {
     const { path } = await temporaryFolder();
     const wire = harness(path);
-    await expect(wire.request("thread.get", { threadId: "nobody" })).rejects.toMatchObject({ code: -32001 });
+    await expect(wire.request("thread.get", { threadId: "unknown" })).rejects.toMatchObject({ code: -32001 });
     await expect(wire.request("no.such", {})).rejects.toMatchObject({ code: -32601 });
     await expect(wire.request("thread.get", {})).rejects.toMatchObject({ code: -32602 });
     await wire.sendRaw("{nope\n[1]\n");

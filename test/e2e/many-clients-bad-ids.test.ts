@@ -24,7 +24,7 @@ const VOCABULARIES: readonly (readonly [FrontendName, Vocabulary])[] = [
 /** The members of a request that name a thread. */
 const NAMES = ["threadId", "sessionId", "requestId"];
 
-/** Names that would lead to a thread that is there, if anybody took them for a path. */
+/** Ids that would lead to an existing thread if they were used as a path. */
 function pathsTo(threadId: string): string[] {
   return [
     `../threads/${threadId}`,

@@ -29,7 +29,7 @@ function gatedTurn() {
   return { gates, script: [...gated, install, { text: "over" }] };
 }
 
-/** Says yes so many times. The question after them. */
+/** Accepts this many requests, and returns the one after them. */
 async function yesTo(count: number, user: TestUser): Promise<Fields> {
   let question = await user.question();
   for (let answered = 0; answered < count; answered += 1) {

@@ -90,12 +90,12 @@ describe("a client that stops reading", () => {
       await back.attach(threadId);
       await back.saw("the very end");
       const lost = flood.deltas * flood.size;
-      const told =
+      const received =
         back.wire.lines
           .join("")
           .match(/x{1000,}/g)
           ?.join("").length ?? 0;
-      expect(told).toBeGreaterThanOrEqual(3 * lost);
+      expect(received).toBeGreaterThanOrEqual(3 * lost);
     },
   );
 });
@@ -125,9 +125,9 @@ describe("a position in a thread that cannot be continued from", () => {
       ]);
       expect(fields((await late.question()).params).command).toBe("make");
     }
-    const kept = await user("flint");
-    const { truncated } = await kept.ask(["thread/attach", { threadId, afterSeq: 1, epoch }]);
+    const late = await user("flint");
+    const { truncated } = await late.ask(["thread/attach", { threadId, afterSeq: 1, epoch }]);
     expect(truncated).toBe(false);
-    await kept.saw("said before");
+    await late.saw("said before");
   });
 });

@@ -8,7 +8,7 @@ import { startSharedServer, TestUser } from "./many-clients.ts";
 
 const PAIRS = FRONTEND_NAMES.flatMap((first) => FRONTEND_NAMES.map((second) => ({ first, second })));
 
-/** A turn that has said half a sentence, has begun a command, and waits for a yes. */
+/** A turn with half a message and a started command, which waits for approval. */
 const HALF_WAY: Script = [
   { emit: { type: "item/started", item: { type: "agentMessage", id: "message", text: "" } } },
   { emit: { type: "item/agentMessage/delta", itemId: "message", delta: "half a sentence" } },

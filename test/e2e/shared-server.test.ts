@@ -16,7 +16,7 @@ function atOnce(count: number, start: () => WireClient): WireClient[] {
 /** The threads that a client sees as live in its server. */
 async function liveThreads(wire: WireClient): Promise<unknown[]> {
   const { data } = asMessage(await wire.request("thread/list", {}));
-  if (!Array.isArray(data)) throw new Error("That is no list.");
+  if (!Array.isArray(data)) throw new Error("Not a list.");
   return data.filter((thread) => asMessage(asMessage(thread).status).type !== "notLoaded");
 }
 

@@ -35,7 +35,7 @@ async function twoFrontends(script: Script) {
   };
 }
 
-/** A client of the harness front end that remembers what it received. */
+/** A client of the harness front end that records what it is sent. */
 class HarnessSide {
   readonly received: { method: string; params: unknown }[] = [];
   readonly peer: Peer;
@@ -58,7 +58,8 @@ class HarnessSide {
     this.peer.start();
   }
 
-  async heard(method: string): Promise<unknown> {
+  /** The params of the first notification with this method. */
+  async notification(method: string): Promise<unknown> {
     for (;;) {
       const found = this.received.find((message) => message.method === method);
       if (found !== undefined) return found.params;
@@ -92,7 +93,9 @@ describe("one live thread behind two front ends", () => {
       break;
     }
     expect(thread.state.approvals.map(({ id }) => id)).toEqual([open]);
-    const answer = { requestId: `${thread.id}.${open}`, decision: "once" };
+    const requestId = `${thread.id}.${open}`;
+    expect(await watcher.notification("approval.requested")).toMatchObject({ requestId });
+    const answer = { requestId, decision: "once" };
     expect(await watcher.peer.request("approval.respond", answer)).toEqual({ ok: true });
     const result = await running;
     expect(result).toMatchObject({ status: "completed", text: "done" });

@@ -95,8 +95,8 @@ test(
     const open = async () => {
       const wire = spawnServer(workspace, home);
       await wire.request("initialize", T3_HELLO, WAIT);
-      const wanted = { cwd: workspace, ...T3_MODES["full-access"].thread };
-      const opened = await wire.request("thread/start", wanted, WAIT).catch((error: Error) => error.message);
+      const params = { cwd: workspace, ...T3_MODES["full-access"].thread };
+      const opened = await wire.request("thread/start", params, WAIT).catch((error: Error) => error.message);
       wire.end();
       await wire.exited;
       return opened;

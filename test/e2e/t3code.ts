@@ -28,7 +28,7 @@ function t3Mode(approvalPolicy: string, sandbox: string, sandboxPolicy: object) 
   return { thread: { ...asking, sandbox }, turn: { ...asking, sandboxPolicy } };
 }
 
-/** How hard the agent is to think and in which way it works, as t3code says it with every turn. */
+/** How hard the agent is to think and in which way it works, as t3code sends it with every turn. */
 export function effortOf(model: unknown) {
   const settings = { model, reasoning_effort: "medium", developer_instructions: "You are in T3 Code." };
   return { effort: "medium", collaborationMode: { mode: "default", settings } };
@@ -86,7 +86,7 @@ export class T3Client {
     return asMessage(asMessage(await this.call(method, params)).thread).turns;
   }
 
-  /** Runs a turn, and resolves with how it ended and everything that was said in it. */
+  /** Runs a turn, and resolves with how it ended and all of its messages. */
   async turn(params: object): Promise<WireMessage> {
     await this.#reload();
     const after = this.wire.mark;
@@ -134,7 +134,7 @@ export class T3Client {
     await this.wire.waitForMethod("turn/completed", { after, ...WAIT });
   }
 
-  /** Stops the turn that runs, once it says something. */
+  /** Interrupts the running turn after its first message. */
   async interrupt(threadId: unknown): Promise<void> {
     const delta = await this.wire.waitForMethod("item/agentMessage/delta", {
       after: this.wire.mark,

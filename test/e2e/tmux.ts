@@ -16,12 +16,12 @@ const POLL_MS = 40;
 const GUARD_MS = 30_000;
 const COLOUR = "\u001b\\[[\\d;]*m";
 const COLOURS = new RegExp(COLOUR, "g");
-/** Everything of a line before the first sign that is to be seen. */
+/** Everything of a line before its first visible character. */
 const BEGINNING = new RegExp(`^(?:\\s|${COLOUR})*`);
 /** Red as a colour of the terminal, and as one of the 256. */
 const RED = /\[(?:[\d;]*;)?(?:31|91|38;5;(?:1|9|160|196))m/;
 
-/** The shell says it: tmux 3.3 sometimes never learns how a program ended. */
+/** The shell reports it: tmux 3.3 sometimes never learns how a program ended. */
 const EXIT = /^\[exit code (\d+)\]$/m;
 
 const run = promisify(execFile);
@@ -44,11 +44,11 @@ export class Terminal {
     const terminal = new Terminal(`flint-${process.pid}-${started}`, { ...rest, TMUX_TMPDIR: folder });
     onTestFinished(() => terminal.close());
     const size = ["-x", String(COLUMNS), "-y", String(ROWS)];
-    // What it said last can still be read when it has ended.
-    const kept = ["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"];
+    // Its last output can still be read after it has ended.
+    const options = ["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"];
     const line = `${command.map(quoted).join(" ")}; echo "[exit code $?]"`;
     const session = ["new-session", "-d", "-c", cwd, ...size, line];
-    await terminal.#tmux([...kept, ...session]);
+    await terminal.#tmux([...options, ...session]);
     return terminal;
   }
 
@@ -84,12 +84,12 @@ export class Terminal {
     return red.map((line) => line.replaceAll(COLOURS, "").trim());
   }
 
-  /** Resolves once what is to be seen is as wanted; else fails with what is to be seen instead. */
-  async until(wanted: (everything: string) => boolean, what: string): Promise<void> {
+  /** Resolves once the screen matches; else fails with what it shows instead. */
+  async until(matches: (everything: string) => boolean, what: string): Promise<void> {
     const deadline = performance.now() + GUARD_MS;
     for (;;) {
       const everything = await this.everything();
-      if (wanted(everything)) return;
+      if (matches(everything)) return;
       if (performance.now() > deadline || EXIT.test(everything)) {
         throw new Error(`${what} was not to be seen, but:\n${everything}`);
       }

@@ -29,7 +29,7 @@ export const S1: readonly Requirement[] = [
 
   // Item types
   done("S1-20", "What the user sent is a user_message with text or files"),
-  done("S1-21", "What the model says or thinks is an assistant_message"),
+  done("S1-21", "Messages and reasoning of the model are assistant_message items"),
   done("S1-22", "A tool call is a tool_exec"),
   done("S1-23", "Tool output while it streams is a tool_log"),
   done("S1-24", "A question and its answer are an approval item"),
@@ -42,7 +42,7 @@ export const S1: readonly Requirement[] = [
 
   // Persistence
   done("S1-29", "Events are only ever appended to .harness/threads/<id>/events.jsonl"),
-  done("S1-30", "Thread details are kept in .harness/threads/<id>/meta.json"),
+  done("S1-30", "Thread details are stored in .harness/threads/<id>/meta.json"),
   done("S1-31", "thread.get shows the same history after a restart"),
 
   // Errors

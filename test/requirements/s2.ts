@@ -16,7 +16,7 @@ export const S2: readonly Requirement[] = [
   done("S2-9", "thread/resume can change model and developer instructions"),
   done("S2-10", "thread/fork copies a thread and lets settings differ"),
   done("S2-11", "thread/archive hides a thread from the ordinary list"),
-  done("S2-12", "thread/unarchive brings a thread back"),
+  done("S2-12", "thread/unarchive restores a thread"),
   done("S2-13", "thread/name/set gives a thread a title"),
   done("S2-14", "thread/rollback drops the last turns and leaves files alone"),
   done("S2-15", "thread/compact/start shortens the context of a thread"),
@@ -33,8 +33,8 @@ export const S2: readonly Requirement[] = [
 
   // Account, config, models
   done("S2-22", "account/read shows who is signed in"),
-  done("S2-23", "account/rateLimits/read says that limits belong to an agent's own account"),
-  done("S2-24", "account/login/start says where the agents' own sign-in is"),
+  done("S2-23", "account/rateLimits/read explains that limits belong to an agent's own account"),
+  done("S2-24", "account/login/start names the agents' own login commands"),
   done("S2-25", "account/logout is answered, with nothing to end"),
   done("S2-26", "config/read shows the settings in force"),
   done("S2-27", "model/list shows models without asking the agent each time"),
@@ -56,7 +56,7 @@ export const S2: readonly Requirement[] = [
   done("S2-41", "Reasoning summaries stream as deltas"),
   done("S2-42", "thread/name/updated tells of a new title"),
   done("S2-43", "thread/tokenUsage/updated tells last and total use, cache and reasoning apart"),
-  done("S2-44", "error tells what went wrong, its kind and whether a retry follows"),
+  done("S2-44", "error has a message, its kind and whether it is retried"),
   done("S2-45", "model/rerouted tells from which model to which and why"),
   done("S2-46", "deprecationNotice from Codex reaches the client"),
   done("S2-47", "configWarning from Codex reaches the client"),
@@ -108,5 +108,5 @@ export const S2: readonly Requirement[] = [
   done("S2-85", "The four sandbox policies are accepted in their object form"),
   done("S2-86", "Token use has last, total and context window, each with five counts"),
   done("S2-87", "The eight error kinds are distinguished"),
-  done("S2-88", "An error notification says whether it will be retried"),
+  done("S2-88", "An error notification states whether it will be retried"),
 ];

@@ -5,18 +5,18 @@ export const S3: readonly Requirement[] = [
   // ACP: initialize
   done("S3-1", "ACP messages carry the JSON-RPC 2.0 header on stdio"),
   done("S3-2", "initialize answers protocol version 1 and the agent's name, title and version"),
-  done("S3-3", "initialize says whether image, audio and embedded context prompts are taken"),
-  done("S3-4", "initialize says which MCP transports are taken"),
+  done("S3-3", "initialize states whether image, audio and embedded context prompts are supported"),
+  done("S3-4", "initialize states which MCP transports are supported"),
   done("S3-5", "initialize answers session capabilities"),
-  done("S3-6", "initialize says whether sessions can be loaded"),
-  done("S3-7", "initialize lists the ways to sign in, a terminal login among them"),
+  done("S3-6", "initialize states whether sessions can be loaded"),
+  done("S3-7", "initialize lists the login methods, including a terminal login"),
 
   // ACP: session updates
   done("S3-8", "Every session/update names its session and its kind of update"),
   done("S3-9", "The agent's text arrives as agent_message_chunk"),
   done("S3-10", "Prompts the user did not type arrive as user_message_chunk"),
   done("S3-11", "Reasoning arrives as agent_thought_chunk"),
-  done("S3-12", "A tool call has id, title, kind, status, raw input and places to follow"),
+  done("S3-12", "A tool call has id, title, kind, status, raw input and locations"),
   done("S3-13", "A tool call update changes status, title and content"),
   done("S3-14", "Tool content may be a terminal or the old and new text of a file"),
   done("S3-15", "A plan arrives as a list of entries with states"),
@@ -56,7 +56,7 @@ export const S3: readonly Requirement[] = [
   done("S3-42", "terminal/kill stops a command of an agent"),
   done("S3-43", "Tool updates carry the raw output"),
   done("S3-44", "Edits are shown as diffs"),
-  done("S3-45", "Places carry a line number"),
+  done("S3-45", "Locations have a line number"),
   done("S3-46", "A terminal is linked to the tool call that opened it"),
 
   // Claude stream-json
