@@ -1,5 +1,7 @@
 import type { FrontendName } from "@flint/server/frontends";
 import type { TestContext } from "./test-context.ts";
+import { NotOffered } from "./wire/pattern.ts";
+import type { Entry } from "./wire/wire.ts";
 
 /** One thing that a server must do, as a sentence, and how to test it. */
 export interface Check {
@@ -34,4 +36,67 @@ export interface Tolerances {
   readonly errors: "words" | "fact";
   /** Fields that may be missing, as `KIND.field.field`; `*` stands for any kind. */
   readonly optionalFields: readonly string[];
+}
+
+/** How a check ended. */
+export type Outcome = "passed" | "failed" | "not offered";
+
+/** One check and how it ended. */
+export interface CheckResult {
+  readonly about: string;
+  readonly name: string;
+  readonly outcome: Outcome;
+  /** Why, unless it passed. */
+  readonly reason: string | undefined;
+  /** What went over each connection in it. */
+  readonly conversations: readonly (readonly Entry[])[];
+}
+
+/** Runs the checks of a suite in order and reports each as it ends. */
+export async function runSuite(
+  { groups }: Pick<Suite, "groups">,
+  trial: TestContext,
+  report: (result: CheckResult) => void,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const { about, checks } of groups) {
+    for (const check of checks) {
+      const result = await runCheck(about, check, trial);
+      results.push(result);
+      report(result);
+    }
+  }
+  await trial.finish();
+  return results;
+}
+
+async function runCheck(about: string, check: Check, trial: TestContext): Promise<CheckResult> {
+  trial.begin();
+  const { outcome, reason } = await outcomeOf(check, trial);
+  const conversations = trial.conversations();
+  trial.end(outcome === "passed");
+  return { about, name: check.name, outcome, reason, conversations };
+}
+
+async function outcomeOf(check: Check, trial: TestContext): Promise<Pick<CheckResult, "outcome" | "reason">> {
+  // The one place where a check that throws becomes a finding, whatever it threw.
+  try {
+    await check.run(trial);
+    return { outcome: "passed", reason: undefined };
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    return { outcome: thrown instanceof NotOffered ? "not offered" : "failed", reason };
+  }
+}
+
+/** The groups with only those checks whose group or sentence has the text in it. */
+export function selected(groups: readonly CheckGroup[], only: string | undefined): CheckGroup[] {
+  if (only === undefined) return [...groups];
+  const wanted = only.toLowerCase();
+  const has = (text: string): boolean => text.toLowerCase().includes(wanted);
+  const kept = groups.map(({ about, checks }) => ({
+    about,
+    checks: has(about) ? checks : checks.filter(({ name }) => has(name)),
+  }));
+  return kept.filter(({ checks }) => checks.length > 0);
 }

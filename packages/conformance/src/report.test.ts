@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { CheckResult } from "./check.ts";
 import { comparisonFinding, findingLines, jsonReport, summaryLine } from "./report.ts";
-import type { CheckResult } from "./runner.ts";
 
 const ESCAPE = String.fromCharCode(27);
 

@@ -1,5 +1,5 @@
 import { escapeControls } from "@flint/view";
-import type { CheckResult, Outcome } from "./runner.ts";
+import type { CheckResult, Outcome } from "./check.ts";
 import type { Entry } from "./wire/wire.ts";
 
 /** What each outcome is called in a report. */

@@ -28,7 +28,7 @@ const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number
 ];
 
 /** What an agent says to nonsense, and that it goes on afterwards. */
-export const NONSENSE: CheckGroup = {
+export const MALFORMED: CheckGroup = {
   about: "Bad input",
   checks: [
     {

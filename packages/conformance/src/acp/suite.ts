@@ -1,14 +1,108 @@
-import type { Suite } from "../check.ts";
-import { HANDSHAKE } from "./handshake.ts";
-import { NONSENSE } from "./malformed.ts";
+import type { CheckGroup, Suite } from "../check.ts";
+import {
+  anyOf,
+  at,
+  expectFit,
+  Failed,
+  FLAG,
+  LIST,
+  NOTHING,
+  NUMBER,
+  OBJECT,
+  shown,
+  TEXT,
+} from "../wire/pattern.ts";
+import { acpWire, greet, INTRODUCTION } from "./client.ts";
+import { MALFORMED } from "./malformed.ts";
 import { PROMPTS } from "./prompts.ts";
 import { SESSIONS } from "./sessions.ts";
+
+/** How a connection begins, and what an id may be. */
+const HANDSHAKE: CheckGroup = {
+  about: "Handshake",
+  checks: [
+    {
+      name: "initialize with version 1 answers with version 1 and what the agent can do",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        const result = await wire.result("initialize", INTRODUCTION);
+        expectFit("the result of initialize", result, {
+          protocolVersion: 1,
+          agentCapabilities: {
+            loadSession: anyOf(NOTHING, FLAG),
+            promptCapabilities: anyOf(NOTHING, OBJECT),
+            sessionCapabilities: anyOf(NOTHING, OBJECT),
+          },
+          agentInfo: anyOf(NOTHING, { name: TEXT, version: TEXT }),
+          authMethods: anyOf(NOTHING, LIST),
+        });
+      },
+    },
+    {
+      name: "initialize without clientCapabilities is taken, and a session can be opened",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.result("initialize", { protocolVersion: 1 });
+        const answer = await wire.ask("session/new", { cwd: trial.cwd, mcpServers: [] });
+        const fine = answer.result !== undefined || at(answer, "error", "code") === -32000;
+        if (!fine) throw new Failed(`session/new was answered with ${shown(answer)}`);
+      },
+    },
+    {
+      name: "initialize without a protocol version is refused with -32602",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.refusal("initialize", {}, { code: -32602 });
+      },
+    },
+    {
+      name: "a version from the future is answered with one that the agent speaks",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        const { protocolVersion } = await wire.result("initialize", { ...INTRODUCTION, protocolVersion: 99 });
+        expectFit("protocolVersion", protocolVersion, anyOf(1, 2));
+      },
+    },
+    {
+      name: "a request before initialize is refused",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.refusal(
+          "session/new",
+          { cwd: trial.cwd, mcpServers: [] },
+          { code: NUMBER, message: TEXT },
+        );
+        await greet(wire);
+      },
+    },
+    {
+      name: "ids come back as they were sent: 0, a number below zero, a text, an empty text",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        for (const id of [0, -7, "seven", ""]) {
+          const after = wire.mark;
+          wire.send({ jsonrpc: "2.0", id, method: "no/such/method", params: {} });
+          expectFit("the answer", await wire.answerTo(id, after), { id, error: { code: -32601 } });
+        }
+      },
+    },
+    {
+      name: "every message of the agent has jsonrpc 2.0",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        await wire.ask("no/such/method", {});
+        const without = wire.since(0).find((message) => message.jsonrpc !== "2.0");
+        if (without !== undefined) throw new Failed(`this one has not: ${shown(without)}`);
+      },
+    },
+  ],
+};
 
 /** What an agent has to do for the clients of the Agent Client Protocol, version 1. */
 export const ACP_SUITE: Suite = {
   protocol: "acp",
   header: true,
-  groups: [HANDSHAKE, NONSENSE, PROMPTS, SESSIONS],
+  groups: [HANDSHAKE, MALFORMED, PROMPTS, SESSIONS],
   // Agents differ in what they tell on the side, and in what they offer to choose.
   tolerances: {
     optionalMessages: ["session/update", "_", "$/"],

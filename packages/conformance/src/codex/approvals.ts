@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
 import type { TestContext } from "../test-context.ts";
 import { anyOf, at, expectFit, Failed, LIST, NUMBER, shown, TEXT, UUID } from "../wire/pattern.ts";
-import { type Asked, CodexThread, codexWire } from "./client.ts";
-import { expectOrder, steps } from "./order.ts";
+import { type Asked, CodexThread, codexWire, expectOrder, steps } from "./client.ts";
 
 /** That somebody is asked, and that what they say holds. */
 export const APPROVALS: CheckGroup = {

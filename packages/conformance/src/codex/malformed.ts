@@ -100,7 +100,7 @@ const NOT_MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** What a server says to nonsense, and that it goes on afterwards. */
-export const NONSENSE: CheckGroup = {
+export const MALFORMED: CheckGroup = {
   about: "Bad input",
   checks: [
     {

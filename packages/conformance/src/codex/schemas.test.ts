@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { runSuite } from "../runner.ts";
+import { runSuite } from "../check.ts";
 import { TestContext } from "../test-context.ts";
 import { SmallServer } from "../testing/small-server.ts";
 import { schemaChecks } from "./schemas.ts";

@@ -1,11 +1,10 @@
-import type { Suite } from "../check.ts";
+import type { CheckGroup, Suite } from "../check.ts";
+import { expectFit, Failed, shown, TEXT } from "../wire/pattern.ts";
 import { APPROVALS } from "./approvals.ts";
 import { CATALOGUE } from "./catalogue.ts";
-import { CONNECTIONS } from "./connections.ts";
-import { HANDSHAKE } from "./handshake.ts";
-import { NONSENSE } from "./malformed.ts";
-import { FREE } from "./order.ts";
-import { TAKING_UP } from "./resume.ts";
+import { CLIENT, codexWire, FREE, greet, UNKNOWN_METHOD } from "./client.ts";
+import { CONNECTIONS, RESUMING } from "./connections.ts";
+import { MALFORMED } from "./malformed.ts";
 import { THREADS } from "./threads.ts";
 import { TURNS } from "./turns.ts";
 
@@ -24,11 +23,90 @@ const OPTIONAL = [
   "*.startedAtMs",
 ];
 
+/** What has to come first, and only once. */
+const HANDSHAKE: CheckGroup = {
+  about: "Handshake",
+  checks: [
+    {
+      name: "a request before initialize is refused with -32600 “Not initialized”",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.refusal("thread/list", {}, { code: -32600, message: "Not initialized" });
+      },
+    },
+    {
+      name: "an unknown method is refused as unknown even before initialize",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.refusal("no/such/method", {}, UNKNOWN_METHOD);
+      },
+    },
+    {
+      name: "initialize without clientInfo is refused and names the missing field",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        const message = "Invalid request: missing field `clientInfo`";
+        await wire.refusal("initialize", {}, { code: -32600, message });
+        await greet(wire);
+      },
+    },
+    {
+      name: "initialize answers with userAgent, codexHome, platformFamily and platformOs",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        const result = await wire.result("initialize", { clientInfo: CLIENT });
+        const expected = { userAgent: TEXT, codexHome: TEXT, platformFamily: TEXT, platformOs: TEXT };
+        expectFit("the result of initialize", result, expected);
+      },
+    },
+    {
+      name: "a second initialize is refused with -32600 “Already initialized”",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await greet(wire);
+        const refused = { code: -32600, message: "Already initialized" };
+        await wire.refusal("initialize", { clientInfo: CLIENT }, refused);
+      },
+    },
+    {
+      name: "a client that never sends initialized is served all the same",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.result("initialize", { clientInfo: CLIENT });
+        expectFit("thread/loaded/list", await wire.result("thread/loaded/list", {}), { data: [] });
+      },
+    },
+    {
+      name: "ids come back as they were sent: 0, a number below zero, a text, a UUID",
+      run: async (trial) => {
+        const wire = await codexWire(trial);
+        for (const id of [0, -7, "", "initialize", "7f2c1d34-5b16-4a6e-9d1c-0a1b2c3d4e5f"]) {
+          const after = wire.mark;
+          wire.send({ id, method: "model/list", params: {} });
+          const answer = await wire.answerTo(id, after);
+          if (answer.result === undefined)
+            throw new Failed(`id ${shown(id)} was answered with ${shown(answer)}`);
+        }
+      },
+    },
+    {
+      name: "a request with a jsonrpc field is understood, and no answer has one",
+      run: async (trial) => {
+        const wire = await codexWire(trial);
+        const after = wire.mark;
+        wire.send({ jsonrpc: "2.0", id: "with-header", method: "model/list", params: {} });
+        const answer = await wire.answerTo("with-header", after);
+        if ("jsonrpc" in answer) throw new Failed("the answer has a jsonrpc field");
+      },
+    },
+  ],
+};
+
 /** What a server has to do for the clients of the Codex app server 0.166, as that server itself does it. */
 export const CODEX_SUITE: Suite = {
   protocol: "codex",
   header: false,
-  groups: [HANDSHAKE, NONSENSE, THREADS, TAKING_UP, TURNS, APPROVALS, CONNECTIONS, CATALOGUE],
+  groups: [HANDSHAKE, MALFORMED, THREADS, RESUMING, TURNS, APPROVALS, CONNECTIONS, CATALOGUE],
   tolerances: {
     optionalMessages: [...FREE, "thread/tokenUsage/updated"],
     unordered: ["thread/status/changed", "serverRequest/resolved"],

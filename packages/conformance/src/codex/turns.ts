@@ -13,8 +13,7 @@ import {
   textAt,
   UUID,
 } from "../wire/pattern.ts";
-import { CodexThread, codexWire, input } from "./client.ts";
-import { expectOrder, steps } from "./order.ts";
+import { CodexThread, codexWire, expectOrder, input, steps } from "./client.ts";
 
 const HELLO = "Say hello";
 

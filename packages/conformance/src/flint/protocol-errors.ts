@@ -31,7 +31,7 @@ const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number
 ];
 
 /** The handshake, and what is said to nonsense. */
-export const MANNERS: CheckGroup = {
+export const PROTOCOL_ERRORS: CheckGroup = {
   about: "Handshake and bad input",
   checks: [
     {

@@ -1,13 +1,106 @@
 import { HARNESS } from "@flint/protocol";
-import type { Suite } from "../check.ts";
+import type { Check, CheckGroup, Suite } from "../check.ts";
 import { vocabularyChecks } from "../vocabulary-check.ts";
-import { LIFECYCLE } from "./lifecycle.ts";
-import { MANNERS } from "./protocol-errors.ts";
+import { expectFit, Failed, FILLED_TEXT, FLAG, OBJECT, shown } from "../wire/pattern.ts";
+import { harnessWire, LIFECYCLE } from "./lifecycle.ts";
+
+const NOBODY = "0190a000-0000-7000-8000-000000000000";
+
+/** Requests that are refused, and with which number. */
+const REFUSED: readonly (readonly [name: string, method: string, params: unknown, code: number])[] = [
+  ["an unknown method", "no.such", {}, -32601],
+  ["a missing field", "thread.get", {}, -32602],
+  ["a field of the wrong type", "thread.get", { threadId: 7 }, -32602],
+  ["a turn without input", "turn.start", { threadId: NOBODY, input: [] }, -32602],
+  ["a thread that is not there", "thread.get", { threadId: NOBODY }, -32001],
+  ["an approval that is not open", "approval.respond", { requestId: "x", decision: "once" }, -32004],
+];
+
+/** Texts that are no message, and the number they are refused with. */
+const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number])[] = [
+  ["text that is no JSON", "{nope", -32700],
+  ["a list", "[1]", -32600],
+];
+
+/** The greeting, and what is said to nonsense. */
+const PROTOCOL_ERRORS: CheckGroup = {
+  about: "Handshake and bad input",
+  checks: [
+    {
+      name: "initialize answers with a version and five capabilities, and may come again",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        const capabilities = {
+          threads: FLAG,
+          turns: FLAG,
+          approvals: FLAG,
+          streaming: FLAG,
+          persistence: FLAG,
+        };
+        const expected = { version: FILLED_TEXT, capabilities };
+        expectFit("initialize", await wire.result("initialize", {}), expected);
+        expectFit("a second initialize", await wire.result("initialize"), expected);
+      },
+    },
+    {
+      name: "a client that never says initialize is served all the same",
+      run: async (trial) => {
+        const wire = await trial.fresh();
+        await wire.result("thread.list", {});
+      },
+    },
+    {
+      name: "ids come back as they were sent: 0, a number below zero, a text",
+      run: async (trial) => {
+        const wire = await harnessWire(trial);
+        for (const id of [0, -7, "seven", ""]) {
+          const after = wire.mark;
+          wire.send({ jsonrpc: "2.0", id, method: "thread.list", params: {} });
+          const answer = await wire.answerTo(id, after);
+          if (answer.result === undefined)
+            throw new Failed(`id ${shown(id)} was answered with ${shown(answer)}`);
+        }
+      },
+    },
+    ...REFUSED.map(
+      ([name, method, params, code]): Check => ({
+        name: `${name} is refused with ${code}`,
+        run: async (trial) => {
+          const wire = await harnessWire(trial);
+          await wire.refusal(method, params, { code });
+        },
+      }),
+    ),
+    {
+      name: "a thread id with ../ or a null byte is an error and no path",
+      run: async (trial) => {
+        const wire = await harnessWire(trial);
+        for (const threadId of ["../../etc/passwd", "a\0b", ""]) {
+          const { code } = await wire.refusal("thread.get", { threadId }, OBJECT);
+          if (code !== -32602 && code !== -32001) throw new Failed(`it was refused with ${shown(code)}`);
+        }
+      },
+    },
+    ...NOT_MESSAGES.map(
+      ([what, text, code]): Check => ({
+        name: `${what} is refused with ${code} and ends nothing`,
+        run: async (trial) => {
+          const wire = await harnessWire(trial);
+          const after = wire.mark;
+          wire.sendText(text);
+          const refusal = await wire.waitFor((message) => "error" in message, { after, what: "a refusal" });
+          expectFit("the refusal", refusal, { id: null, error: { code } });
+          await wire.result("thread.list", {});
+        },
+      }),
+    ),
+  ],
+};
 
 /** What a server of the harness protocol has to do. */
 export const HARNESS_SUITE: Suite = {
   protocol: "harness",
   header: HARNESS.header,
-  groups: [MANNERS, LIFECYCLE, vocabularyChecks(HARNESS)],
+  groups: [PROTOCOL_ERRORS, LIFECYCLE, vocabularyChecks(HARNESS)],
   tolerances: { optionalMessages: [], unordered: [], errors: "words", optionalFields: [] },
 };

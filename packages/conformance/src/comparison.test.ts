@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { CheckResult } from "../runner.ts";
-import type { Entry } from "../wire/wire.ts";
+import type { CheckResult } from "./check.ts";
 import { differences } from "./comparison.ts";
 import { type Recording, recordingOf } from "./recording.ts";
+import type { Entry } from "./wire/wire.ts";
 
 const THREAD = "01a1e317-0f77-7510-87b7-f42c6095d74e";
 const OTHER = "01a1e317-0f77-7510-87b7-000000000000";

@@ -1,7 +1,6 @@
-import type { Tolerances } from "../check.ts";
-import { shown } from "../wire/pattern.ts";
-import type { Recording } from "./recording.ts";
-import { fieldsOf, isFields, isList, mayBeNull, type Shape } from "./shape.ts";
+import type { Tolerances } from "./check.ts";
+import { fieldsOf, isFields, isList, mayBeNull, type Recording, type Shape } from "./recording.ts";
+import { shown } from "./wire/pattern.ts";
 
 /** What is told may still be on its way when a check ends. */
 const CUT_OFF = 2;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Check, CheckGroup } from "./check.ts";
-import { type CheckResult, runSuite, selected } from "./runner.ts";
+import { type Check, type CheckGroup, type CheckResult, runSuite, selected } from "./check.ts";
 import { TestContext } from "./test-context.ts";
 import { SmallServer } from "./testing/small-server.ts";
 import { Failed, NotOffered } from "./wire/pattern.ts";
