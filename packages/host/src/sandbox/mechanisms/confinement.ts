@@ -40,6 +40,11 @@ export interface Confinement {
 /** Sockets in /run lead to Docker, systemd and D-Bus, which act for any client. */
 const MASKS = ["/tmp", "/run"];
 
+/** The real paths of the folders that a sandbox masks unless they are writable roots. */
+export function maskedFolders(): Promise<string[]> {
+  return existing(MASKS);
+}
+
 /** What programs need of the masked folders: possible targets of /etc/resolv.conf. */
 const SHOWN_IN_MASKS = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
 
@@ -89,7 +94,7 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
   const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
-  const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
+  const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all)))).flat();

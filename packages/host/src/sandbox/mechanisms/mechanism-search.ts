@@ -4,7 +4,7 @@ import type { Clock } from "@flint/core/ports";
 import { CommandRun } from "../processes/command-run.ts";
 import { findProgram } from "../processes/program.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import { type Confinement, confine, isInside } from "./confinement.ts";
+import { confine, isInside, maskedFolders } from "./confinement.ts";
 import {
   type Containment,
   GroupContainment,
@@ -63,7 +63,7 @@ export class MechanismSearch {
   async #findMechanism(): Promise<FoundMechanism> {
     const failures: string[] = [];
     for (const name of this.#options.mechanisms ?? MECHANISM_NAMES) {
-      const mechanism = await this.#make(name);
+      const mechanism = await this.#create(name);
       const failure = mechanism === undefined ? "not installed" : await this.#try(mechanism);
       if (failure === undefined) return { mechanism, failures };
       failures.push(`${name}: ${failure}`);
@@ -71,7 +71,7 @@ export class MechanismSearch {
     return { mechanism: undefined, failures };
   }
 
-  async #make(name: MechanismName): Promise<Mechanism | undefined> {
+  async #create(name: MechanismName): Promise<Mechanism | undefined> {
     const { searchPath } = this.#options;
     switch (name) {
       case "bubblewrap": {
@@ -102,7 +102,7 @@ export class MechanismSearch {
     return new GroupContainment();
   }
 
-  /** Runs a wrapped program and returns its output, whatever its exit code. */
+  /** Runs a wrapped program and returns its output. */
   async #run(argv: readonly string[]): Promise<string> {
     const { environment, clock } = this.#options;
     const printed: string[] = [];
@@ -134,7 +134,7 @@ const TRIAL_SCRIPT = `
 exec 2>&1
 PATH=${SYSTEM_PATH}:$PATH
 echo inside > "$1/inside"
-echo steering > "$1/.git/written"
+echo changed > "$1/.git/written"
 rmdir "$1/.git" || mv "$1/.git" "$1/moved"
 echo outside > "$2/written"
 mount -o remount,bind,rw / && echo outside > "$2/remounted"
@@ -171,7 +171,7 @@ export async function tryMechanism(
     return await judge({
       inside: await readdir(inside),
       outside: await readdir(outside),
-      steering: await readdir(guarded).catch(() => ["gone"]),
+      protectedEntries: await readdir(guarded).catch(() => ["gone"]),
       printed,
     });
   } finally {
@@ -182,14 +182,14 @@ export async function tryMechanism(
 interface Effects {
   readonly inside: readonly string[];
   readonly outside: readonly string[];
-  readonly steering: readonly string[];
+  readonly protectedEntries: readonly string[];
   readonly printed: string;
 }
 
-async function judge({ inside, outside, steering, printed }: Effects): Promise<string | undefined> {
+async function judge({ inside, outside, protectedEntries, printed }: Effects): Promise<string | undefined> {
   if (!inside.includes("inside")) return `a command did not run in it: ${printed.trim() || "no output"}`;
   if (outside.length > 0) return "a command in it could write outside";
-  if (steering.length > 0) return "a command in it could change a protected name";
+  if (protectedEntries.length > 0) return "a command in it could change a protected name";
   if (!/^capabilities [0-9a-f]+\nnetwork .+\nprocess .+$/m.test(printed))
     return `it could not be tested: ${printed.trim().replace(/\s*\n\s*/g, ", ")}`;
   if (!/^capabilities 0+$/m.test(printed)) return "a command in it kept capabilities";
@@ -204,14 +204,9 @@ async function judge({ inside, outside, steering, printed }: Effects): Promise<s
   return undefined;
 }
 
-const NOTHING = { protected: [], locked: [], pins: [] };
-
-/** A new folder outside of those that the mechanism masks. */
+/** A new folder that is not masked. */
 async function trialFolder(mechanism: Mechanism, folders: readonly string[]): Promise<string | undefined> {
-  const { masks }: Confinement = await confine(
-    { policy: { type: "readOnly" }, workspace: "/", cwd: "/" },
-    async () => NOTHING,
-  );
+  const masks = await maskedFolders();
   for (const candidate of folders) {
     const folder = await realpath(candidate).catch(() => undefined);
     if (folder === undefined || masks.some((mask) => isInside(folder, mask))) continue;
