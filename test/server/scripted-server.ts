@@ -3,7 +3,7 @@ import { ClientConnection } from "@flint/frontends";
 import { flintFrontend } from "@flint/frontends/flint";
 import { streamTransport } from "@flint/rpc/node";
 import { composeEngine, serveStdio } from "@flint/server";
-import { readArguments } from "../../packages/cli/src/command-line/arguments.ts";
+import { readArguments } from "../../packages/cli/src/command-line/command.ts";
 import { SERVER_FLAGS } from "../../packages/cli/src/command-line/flags.ts";
 import { serverOptions } from "../../packages/cli/src/command-line/server-options.ts";
 import { scriptedDriver } from "../../packages/testkit/src/scripted/scripted-driver.ts";

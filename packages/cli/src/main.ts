@@ -1,6 +1,5 @@
 import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
-import { complain, say } from "./command-line/output.ts";
-import { lossOf, watchStandardStreams } from "./command-line/standard-streams.ts";
+import { complain, lossOf, say, watchStandardStreams } from "./command-line/output.ts";
 import { VERSION } from "./version.ts";
 
 /** The `flint` command. Resolves with its exit code. */

@@ -1,6 +1,5 @@
 import { nearest } from "@flint/server/config";
-import { UsageError } from "./arguments.ts";
-import { type Command, type CommandGroup, isGroup } from "./command.ts";
+import { type Command, type CommandGroup, isGroup, UsageError } from "./command.ts";
 import { commandHelp, groupHelp, overview } from "./help.ts";
 import { say } from "./output.ts";
 import { COMMANDS } from "./table.ts";

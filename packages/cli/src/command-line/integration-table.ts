@@ -75,7 +75,7 @@ const harnessClient = command({
   usage: '--cwd DIR "PROMPT"',
   flags: { cwd: SERVER_FLAGS.cwd, ...HELP_FLAG },
   examples: ['flint harness-client --cwd . "hello"'],
-  run: async (given) => (await import("../commands/harness/client-command.ts")).harnessClient(given),
+  run: async (given) => (await import("../commands/harness/harness.ts")).harnessClient(given),
 });
 
 const conformance = command({

@@ -12,7 +12,7 @@ import {
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
 import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import type { AgentTraces, ServerOptions } from "@flint/server/serve";
-import { choice, numberOption } from "./arguments.ts";
+import { choice, numberOption } from "./command.ts";
 import { type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
 
 /** The values of the options that configure a server. */

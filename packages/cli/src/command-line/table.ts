@@ -121,14 +121,14 @@ const rules: CommandGroup = {
         ...HELP_FLAG,
       },
       examples: ["flint rules list", "flint rules ls --here"],
-      run: async (given) => (await import("../commands/rules.ts")).listRules(given),
+      run: async (given) => (await import("../commands/permissions.ts")).listRules(given),
     }),
     remove: command({
       summary: "Remove a rule",
       usage: "ID",
       flags: HELP_FLAG,
       examples: ["flint rules remove 019a"],
-      run: async (given) => (await import("../commands/rules.ts")).removeRule(given),
+      run: async (given) => (await import("../commands/permissions.ts")).removeRule(given),
     }),
   },
 };
@@ -143,7 +143,7 @@ const trust = command({
   },
   examples: ["flint trust", "flint trust --revoke"],
   notes: ["Only the exact content is trusted: a file that changes is ignored until you trust it again."],
-  run: async (given) => (await import("../commands/trust.ts")).trust(given),
+  run: async (given) => (await import("../commands/permissions.ts")).trust(given),
 });
 
 const doctor = command({

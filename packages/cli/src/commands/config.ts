@@ -11,7 +11,7 @@ import {
 import { stateFolder, userConfigPath } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import { escapeControls } from "@flint/view";
-import { noArguments, oneArgument, UsageError } from "../command-line/arguments.ts";
+import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
 import { complain, say, sayJson } from "../command-line/output.ts";
 
 interface Positionals {

@@ -18,7 +18,7 @@ import { inheritedEnvironment } from "@flint/server/environment";
 import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
 import { escapeControls } from "@flint/view";
-import { choice, numberOption, UsageError } from "../command-line/arguments.ts";
+import { choice, numberOption, UsageError } from "../command-line/command.ts";
 import { say, sayJson } from "../command-line/output.ts";
 
 interface ConformanceArguments {

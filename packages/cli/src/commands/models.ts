@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Model } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import { noArguments, numberOption } from "../command-line/arguments.ts";
+import { noArguments, numberOption } from "../command-line/command.ts";
 import { columns, say, sayJson } from "../command-line/output.ts";
 import { withServer } from "./local-server.ts";
 

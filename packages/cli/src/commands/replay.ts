@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
 import { escapeControls } from "@flint/view";
-import { oneArgument, UsageError } from "../command-line/arguments.ts";
+import { oneArgument, UsageError } from "../command-line/command.ts";
 import { complain, say } from "../command-line/output.ts";
 
 interface ReplayArguments {

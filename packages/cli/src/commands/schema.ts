@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jsonSchemas, typeScriptDeclarations } from "@flint/protocol/schema";
-import { UsageError } from "../command-line/arguments.ts";
+import { UsageError } from "../command-line/command.ts";
 
 interface SchemaArguments {
   readonly values: { readonly out?: string | undefined; readonly typescript?: boolean | undefined };

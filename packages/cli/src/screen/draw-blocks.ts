@@ -1,19 +1,31 @@
 import { relative } from "node:path";
 import type { PlanEntry } from "@flint/protocol";
+import type { AgentEvent } from "@flint/sdk";
 import {
   type Block,
   changeVerb,
   type DiffLine,
+  describeError,
+  describeReroute,
   escapeControls,
   escapeExact,
   type RowStatus,
   type Span,
   size,
 } from "@flint/view";
-import { indented, type Line, lineOf, linesOf, type Style, type Span as StyledSpan, span } from "./line.ts";
+import {
+  indented,
+  type Line,
+  type LineBlock,
+  lineOf,
+  linesOf,
+  moreLines,
+  type Style,
+  type Span as StyledSpan,
+  span,
+} from "./line.ts";
 import { type Look, type Marks, marksFor } from "./look.ts";
 import type { FoldedText } from "./streamed.ts";
-import { moreLines } from "./wrap.ts";
 
 type DiffBlock = Extract<Block, { kind: "diff" }>;
 
@@ -119,4 +131,27 @@ function stepSpans({ step, status }: PlanEntry, marks: Marks): StyledSpan[] {
 /** Escaped lines of text. */
 export function textLines(text: string, style?: Style): Line[] {
   return linesOf(escapeControls(text), style);
+}
+
+/** What an event says about the turn itself rather than about one of its items; undefined if nothing. */
+export function noticeOf(event: AgentEvent, look: Look): LineBlock | undefined {
+  const marks = marksFor(look.unicode);
+  switch (event.type) {
+    case "error": {
+      const { error, willRetry } = event.data;
+      const [mark, style] = willRetry ? ([marks.again, "yellow"] as const) : ([marks.failed, "red"] as const);
+      return notice(mark, style, describeError(error, willRetry));
+    }
+    case "warning":
+      return notice(marks.warning, "yellow", event.data.message);
+    case "model/rerouted":
+      return notice(marks.arrow, "yellow", describeReroute(event.data));
+    default:
+      return undefined;
+  }
+}
+
+/** One line with a mark in front. */
+export function notice(mark: string, style: Style, text: string): LineBlock {
+  return { head: [[span(mark, style), span(` ${escapeControls(text).replaceAll("\n", " ")}`)]], indent: 2 };
 }

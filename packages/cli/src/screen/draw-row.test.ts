@@ -2,8 +2,7 @@ import type { Action } from "@flint/protocol";
 import { approvalPrompt } from "@flint/view";
 import { expect, test } from "vitest";
 import { drawApproval } from "./draw-row.ts";
-import { textOf } from "./line.ts";
-import { screenRows } from "./wrap.ts";
+import { screenRows, textOf } from "./line.ts";
 
 const look = { columns: 30, rows: 20, colour: false, unicode: true };
 const shown = (action: Action) =>

@@ -18,10 +18,18 @@ import {
   planLines,
   textLines,
 } from "./draw-blocks.ts";
-import { indented, type Line, lineOf, type Span, type Style, span } from "./line.ts";
+import {
+  foldAfter,
+  indented,
+  type Line,
+  type LineBlock,
+  lineOf,
+  type Span,
+  type Style,
+  span,
+} from "./line.ts";
 import { type Look, type Marks, marksFor } from "./look.ts";
 import { type FoldedText, lastLines } from "./streamed.ts";
-import { foldAfter, type LineBlock } from "./wrap.ts";
 
 const OUTPUT_LINES = 10;
 const COMMAND_LINES = 6;

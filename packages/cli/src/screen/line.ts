@@ -1,3 +1,5 @@
+import { type Look, marksFor } from "./look.ts";
+
 /** The style of a piece of a line, on terminals with colours. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "inverse";
 
@@ -53,4 +55,169 @@ export function styled(line: Line, colour: boolean): string {
 
 function withStyle(text: string, style: Style): string {
   return text === "" ? "" : `\u001b[${CODES[style]}m${text}\u001b[0m`;
+}
+
+interface StyledCell extends Cell {
+  readonly style: Style | undefined;
+}
+
+const TAB_STOP = 8;
+/** A no-break space, which is written as a plain one. */
+const FIXED_SPACE = "\u00a0";
+
+/** Wraps a line to rows of at most this many columns, between words where possible; further rows are indented. */
+export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
+  const margin = Math.min(indent, Math.max(0, columns - 4));
+  const cells = styledCells(line);
+  const rows: Line[] = [];
+  let from = 0;
+  while (from < cells.length || rows.length === 0) {
+    const first = rows.length === 0;
+    const end = rowEnd(cells, from, first ? columns : columns - margin);
+    const row = spansOf(cells.slice(from, end));
+    rows.push(first ? row : indented(row, margin));
+    // The spaces at the break are dropped.
+    for (from = end; cells[from]?.text === " "; ) from += 1;
+  }
+  return rows;
+}
+
+/** Cuts a line to at most this many columns, with a mark at the end if anything was cut. */
+export function cutLine(line: Line, columns: number, sign: string): Line {
+  const cells = styledCells(line);
+  if (widthOf(cells) <= columns) return spansOf(cells);
+  const signCells = cellsOf(sign);
+  const room = columns - signCells.length;
+  if (room <= 0) return [span(sign.slice(0, columns), "dim")];
+  return [...spansOf(cells.slice(0, fittingEnd(cells, 0, room))), span(sign, "dim")];
+}
+
+/** Splits the line into characters regardless of styles: a combining mark may have another style than its base. */
+function styledCells(line: Line): StyledCell[] {
+  const cells: StyledCell[] = [];
+  const styleAt = stylesOf(line);
+  let place = 0;
+  let column = 0;
+  for (const cell of cellsOf(textOf(line))) {
+    const style = styleAt(place);
+    const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
+    const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
+    for (let count = 0; count < wide; count += 1) cells.push({ ...shown, style });
+    column += wide * shown.width;
+    place += cell.text.length;
+  }
+  return cells;
+}
+
+/** Looks up the style at an offset. Offsets must increase from call to call. */
+function stylesOf(line: Line): (place: number) => Style | undefined {
+  let at = 0;
+  let end = line[0]?.text.length ?? 0;
+  return (place) => {
+    for (; place >= end && at < line.length - 1; end += line[at]?.text.length ?? 0) at += 1;
+    return line[at]?.style;
+  };
+}
+
+/** Where a row ends: after the last cell if all fit, else at the last space after a word, else where it is full. */
+function rowEnd(cells: readonly StyledCell[], from: number, columns: number): number {
+  const end = fittingEnd(cells, from, columns);
+  if (end === cells.length || cells[end]?.text === " ") return end;
+  let space = end;
+  let hasWord = false;
+  for (let place = from; place < end; place += 1) {
+    if (cells[place]?.text !== " ") hasWord = true;
+    else if (hasWord) space = place;
+  }
+  return space;
+}
+
+/** Includes at least one cell, so that wrapping always terminates. */
+function fittingEnd(cells: readonly StyledCell[], from: number, columns: number): number {
+  let width = 0;
+  for (let place = from; place < cells.length; place += 1) {
+    width += cells[place]?.width ?? 0;
+    if (width > columns) return Math.max(from + 1, place);
+  }
+  return cells.length;
+}
+
+function widthOf(cells: readonly StyledCell[]): number {
+  return cells.reduce((sum, cell) => sum + cell.width, 0);
+}
+
+function spansOf(cells: readonly StyledCell[]): Line {
+  const spans: Span[] = [];
+  let open: { text: string; style: Style | undefined } | undefined;
+  for (const { text: cell, style } of cells) {
+    const text = cell === FIXED_SPACE ? " " : cell;
+    if (open !== undefined && open.style === style) open.text += text;
+    else {
+      open = { text, style };
+      spans.push(open);
+    }
+  }
+  return spans;
+}
+
+/** One grapheme and the number of columns it takes. */
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}/u;
+const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
+const WIDE =
+  /^[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f251}\u{20000}-\u{3fffd}]/u;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Splits text into graphemes with their widths. */
+export function cellsOf(text: string): Cell[] {
+  if (ASCII.test(text)) return Array.from(text, (character) => ({ text: character, width: 1 }));
+  // Created lazily: most text is ASCII.
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => ({ text: segment, width: cellWidth(segment) }));
+}
+
+/** The width of a text in columns. */
+export function textWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  return cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
+}
+
+function cellWidth(segment: string): number {
+  if (EMOJI.test(segment) || WIDE.test(segment)) return 2;
+  return NO_WIDTH.test(segment) ? 0 : 1;
+}
+
+/** Lines that belong together: the head is wrapped and shown in full, the lines of the body are cut. */
+export interface LineBlock {
+  readonly head: readonly Line[];
+  readonly body?: readonly Line[] | undefined;
+  /** How far further rows of a long line are indented. */
+  readonly indent?: number | undefined;
+}
+
+/** The rows of the screen that a block takes. */
+export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Look): Line[] {
+  const sign = marksFor(look.unicode).more;
+  return [
+    ...head.flatMap((line) => wrapLine(line, look.columns, indent)),
+    ...body.map((line) => cutLine(line, look.columns, sign)),
+  ];
+}
+
+/** Keeps the first lines and says how many more there are. */
+export function foldAfter(lines: readonly Line[], most: number, look: Look): Line[] {
+  // A note about one hidden line would take as much room as that line.
+  if (lines.length <= most + 1) return [...lines];
+  return [...lines.slice(0, most), moreLines(lines.length - most, look)];
+}
+
+/** A note about hidden lines. */
+export function moreLines(hidden: number, look: Look): Line {
+  return lineOf(`${marksFor(look.unicode).more} ${hidden} more line${hidden === 1 ? "" : "s"}`, "dim");
 }

@@ -1,6 +1,5 @@
-import { type Line, styled, textOf } from "./line.ts";
+import { type Line, styled, textOf, textWidth } from "./line.ts";
 import type { Look } from "./look.ts";
-import { textWidth } from "./wrap.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";

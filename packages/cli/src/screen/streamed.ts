@@ -1,6 +1,5 @@
 import { escapeControls } from "@flint/view";
-import { type Line, lineOf, textOf } from "./line.ts";
-import { wrapLine } from "./wrap.ts";
+import { type Line, lineOf, textOf, wrapLine } from "./line.ts";
 
 /** Half a character or line break, an emoji, or a space: what follows decides how, and on which row, it is shown. */
 const UNDECIDED = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d|[\r \t]|[\ud800-\udbff])+$/u;

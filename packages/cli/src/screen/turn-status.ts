@@ -9,9 +9,8 @@ import {
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import { count, duration, escapeControls, money, tokens } from "@flint/view";
-import { type Line, type Style, span, textOf } from "./line.ts";
+import { cutLine, type Line, type LineBlock, type Style, span, textOf, textWidth } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
-import { cutLine, type LineBlock, textWidth } from "./wrap.ts";
 
 /** Counts what a turn has used and changed so far. */
 export class TurnTally {

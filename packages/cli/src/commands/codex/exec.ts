@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { UsageError } from "../../command-line/arguments.ts";
 import type { Given } from "../../command-line/command.ts";
+import { UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
 import { runTurn } from "../exec/exec.ts";

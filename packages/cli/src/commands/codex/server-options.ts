@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type ApprovalPolicy, type SandboxPolicy, SandboxShorthand, sandboxPolicyOf } from "@flint/protocol";
-import { UsageError } from "../../command-line/arguments.ts";
+import { UsageError } from "../../command-line/command.ts";
 import {
   type PlacedOptions,
   type ServerFlagValues,

@@ -1,7 +1,7 @@
 import type { McpServerConfig } from "@flint/core/ports";
 import { checkedDocument, isTable, mcpServersOf } from "@flint/server/config";
 import { variable } from "@flint/server/environment";
-import { UsageError } from "../../command-line/arguments.ts";
+import { UsageError } from "../../command-line/command.ts";
 
 /** Codex's approval modes; `on-failure` and `untrusted` are from older versions. */
 export const APPROVAL_MODES = ["never", "on-failure", "on-request", "untrusted"] as const;

@@ -1,5 +1,4 @@
-import { UsageError } from "../../command-line/arguments.ts";
-import { type Command, command } from "../../command-line/command.ts";
+import { type Command, command, UsageError } from "../../command-line/command.ts";
 import { say } from "../../command-line/output.ts";
 import { VERSION } from "../../version.ts";
 import { CODEX_EXEC_FLAGS, SHIM_SERVER_FLAGS } from "./flags.ts";

@@ -1,15 +1,15 @@
 import { basename } from "node:path";
 import { singleQuote } from "@flint/core/text";
 import { setting } from "@flint/server/environment";
-import { noArguments, UsageError } from "../../command-line/arguments.ts";
-import { say } from "../../command-line/output.ts";
 import {
-  type CommandTable,
-  type CompletionFlag,
-  type CompletionNode,
-  completionTree,
-  groupNames,
-} from "./tree.ts";
+  type Command,
+  type CommandGroup,
+  isGroup,
+  noArguments,
+  UsageError,
+} from "../../command-line/command.ts";
+import type { Flag } from "../../command-line/flags.ts";
+import { say } from "../../command-line/output.ts";
 
 const SHELLS = { bash: bashCompletions, zsh: zshCompletions, fish: fishCompletions } as const;
 
@@ -30,7 +30,7 @@ export async function completions(
 }
 
 /** A completion script for bash. */
-export function bashCompletions(tree: readonly CompletionNode[]): string {
+function bashCompletions(tree: readonly CompletionNode[]): string {
   const cases = tree.map(({ path, words, flags }) => {
     const all = [...words.map(({ word }) => word), ...flags.map(({ name }) => `--${name}`)];
     return `    "${path}") words="${all.join(" ")}" ;;`;
@@ -71,7 +71,7 @@ function valueCases(tree: readonly CompletionNode[]): string[] {
 }
 
 /** A completion script for zsh. */
-export function zshCompletions(tree: readonly CompletionNode[]): string {
+function zshCompletions(tree: readonly CompletionNode[]): string {
   const cases = tree.map((node) => {
     const words = node.words.map(({ word, meaning }) => singleQuote(`${escaped(word)}:${meaning}`));
     const describe = words.length === 0 ? "" : `\n      choices=(${words.join(" ")})`;
@@ -123,7 +123,7 @@ function escaped(word: string): string {
 }
 
 /** A completion script for fish. */
-export function fishCompletions(tree: readonly CompletionNode[]): string {
+function fishCompletions(tree: readonly CompletionNode[]): string {
   const lines = tree.flatMap((node) => [...wordLines(node), ...flagLines(node)]);
   return `# fish completions for flint. Use: flint completions fish > ~/.config/fish/completions/flint.fish
 function __flint_words
@@ -162,4 +162,67 @@ function flagLines({ path, flags }: CompletionNode): string[] {
 
 function fishQuoted(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+/** The table of all commands. */
+type CommandTable = Readonly<Record<string, Command | CommandGroup>>;
+
+/** The completions after some words. */
+interface CompletionNode {
+  /** The words after `flint`, such as `threads list`. */
+  readonly path: string;
+  /** The words that may follow, with descriptions. */
+  readonly words: readonly { readonly word: string; readonly meaning: string }[];
+  readonly flags: readonly CompletionFlag[];
+}
+
+/** An option that can be completed. */
+interface CompletionFlag {
+  readonly name: string;
+  readonly short: string | undefined;
+  readonly takesValue: boolean;
+  /** `DIR` and `FILE` are completed by the shell. */
+  readonly takes: string | undefined;
+  readonly values: readonly string[];
+  readonly meaning: string;
+}
+
+/** The completions of every command, from the table of commands. */
+function completionTree(commands: CommandTable): readonly CompletionNode[] {
+  const top = Object.entries(commands).map(([word, { summary }]) => ({ word, meaning: summary }));
+  const nodes = Object.entries(commands).flatMap(([name, row]) => {
+    if (!isGroup(row)) return [commandNode(name, row)];
+    const all = commandsOf(row);
+    const words = all.map(([word, { summary }]) => ({ word, meaning: summary }));
+    const below = all.map(([sub, command]) => commandNode(`${name} ${sub}`, command));
+    return [{ path: name, words, flags: [] }, ...below];
+  });
+  return [{ path: "", words: top, flags: [] }, ...nodes];
+}
+
+/** The commands of a group by name and by alias. */
+function commandsOf({ commands, aliases = {} }: CommandGroup): (readonly [string, Command])[] {
+  const short = Object.entries(aliases).flatMap(([alias, name]) => {
+    const command = commands[name];
+    return command === undefined ? [] : [[alias, command] as const];
+  });
+  return [...Object.entries(commands), ...short];
+}
+
+function commandNode(path: string, { flags, values = [] }: Command): CompletionNode {
+  return {
+    path,
+    words: values.map((word) => ({ word, meaning: "" })),
+    flags: Object.entries(flags).map(([name, flag]) => flagOf(name, flag)),
+  };
+}
+
+function flagOf(name: string, { type, short, takes, values = [], doc }: Flag): CompletionFlag {
+  return { name, short, takesValue: type === "string", takes, values, meaning: doc };
+}
+
+/** The commands that have subcommands. */
+function groupNames(tree: readonly CompletionNode[]): string[] {
+  const below = tree.map(({ path }) => path.split(" ")).filter((words) => words.length > 1);
+  return [...new Set(below.flatMap(([group = ""]) => group))];
 }

@@ -1,11 +1,22 @@
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import type { McpServerConfig } from "@flint/core/ports";
+import { type AgentDescriptor, KNOWN_AGENTS } from "@flint/drivers";
+import type { FlintClient } from "@flint/sdk";
+import {
+  type ConfiguredAgent,
+  type ConfigValues,
+  configuredAgents,
+  configuredOptions,
+  findProgram,
+  mcpServersOf,
+  UserConfig,
+} from "@flint/server/config";
 import { embed } from "@flint/server/embed";
-import { setting, stateFolder } from "@flint/server/environment";
+import { setting, stateFolder, userConfigPath } from "@flint/server/environment";
+import { count } from "@flint/view";
 import { VERSION } from "../../version.ts";
-import { agents } from "./agent-checks.ts";
-import { configuration } from "./configuration-checks.ts";
-import { type Check, type Finding, reason } from "./finding.ts";
+import { type Check, driftFindings, type Finding, reason } from "./finding.ts";
 import { models } from "./model-checks.ts";
 
 /** Every check, in the order of the report. */
@@ -93,4 +104,103 @@ async function workspace(cwd: string): Promise<readonly Finding[]> {
   } finally {
     await embedded.close();
   }
+}
+
+/** Which agents are installed, in which version, and whether they have a login or a key. */
+export async function agents(cwd: string): Promise<readonly Finding[]> {
+  // An invalid configuration is reported by its own check.
+  const config = await new UserConfig(userConfigPath()).read().catch(() => undefined);
+  const embedded = await embed({ cwd });
+  try {
+    const found = await Promise.all(
+      configuredAgents(config).map((agent) => agentFinding(agent, embedded.client, cwd)),
+    );
+    return found.flat();
+  } finally {
+    await embedded.close();
+  }
+}
+
+async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: string): Promise<Finding[]> {
+  const known = KNOWN_AGENTS.find(({ id }) => id === agent.id);
+  const program = await agent.program();
+  const path = program?.command[0];
+  if (path === undefined) {
+    if (known?.install === undefined) return [];
+    return [{ name: agent.id, state: "absent", detail: "not installed", fix: known.install }];
+  }
+  // An agent without known credentials reports itself, on its first turn, that it needs a login.
+  const login = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;
+  const [version, drift, hasAccess] = await Promise.all([
+    versionOf(client, path, cwd),
+    agent.id === "codex" ? driftFindings(client, program?.command ?? []) : [],
+    login === undefined || agent.hasAccess(),
+  ]);
+  const detail = version === undefined ? path : `${version} (${path})`;
+  if (hasAccess || login === undefined) return [{ name: agent.id, state: "ok", detail }, ...drift];
+  return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...drift];
+}
+
+function hasNoCredentials({ credentials: { variables, files } }: AgentDescriptor): boolean {
+  return variables.length === 0 && files.length === 0;
+}
+
+/** The first line of `--version`; undefined if the program fails or takes too long. */
+async function versionOf(client: FlintClient, program: string, cwd: string): Promise<string | undefined> {
+  const asked = client.call("command/exec", { command: [program, "--version"], cwd, timeoutMs: 10_000 });
+  const answer = await asked.catch(() => undefined);
+  const [line = ""] = (answer?.exitCode === 0 ? answer.stdout : "").trim().split("\n");
+  return line === "" ? undefined : line;
+}
+
+/** Whether the user's configuration is valid, and whether the programs of its MCP servers exist. */
+export async function configuration(): Promise<readonly Finding[]> {
+  const config = new UserConfig(userConfigPath());
+  try {
+    const values = await config.read();
+    return [fileFinding(values, config.path), ...(await serverFindings(values))];
+  } catch (thrown) {
+    return [faultFinding(thrown, config.path)];
+  }
+}
+
+function fileFinding(values: ConfigValues, path: string): Finding {
+  // Expected: values that contradict each other. The checks below still run.
+  try {
+    configuredOptions(values);
+  } catch (thrown) {
+    return faultFinding(thrown, path);
+  }
+  const keys = values.entries().length;
+  const detail = keys === 0 ? "none; using defaults" : `${count(keys, "key")} in ${path}`;
+  return { name: "configuration", state: "ok", detail };
+}
+
+function faultFinding(thrown: unknown, path: string): Finding {
+  return { name: "configuration", state: "problem", detail: reason(thrown), fix: `Edit ${path}.` };
+}
+
+async function serverFindings(values: ConfigValues): Promise<readonly Finding[]> {
+  // Expected: a server without a command or a URL, which the row above reports.
+  try {
+    return await Promise.all(mcpServersOf(values, (text) => text).map(serverFinding));
+  } catch {
+    return [];
+  }
+}
+
+async function serverFinding(server: McpServerConfig): Promise<Finding> {
+  const name = "MCP server";
+  if (server.type === "http") {
+    return { name, state: "ok", detail: `${server.name} at ${new URL(server.url).origin}` };
+  }
+  const { command } = server;
+  const path = await findProgram(command);
+  if (path !== undefined) return { name, state: "ok", detail: `${server.name}: ${path}` };
+  return {
+    name,
+    state: "problem",
+    detail: `${server.name}: command not found: ${command}`,
+    fix: `Install it, or set mcp_servers.${server.name}.command to its path.`,
+  };
 }

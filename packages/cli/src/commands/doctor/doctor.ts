@@ -1,5 +1,5 @@
 import { count, escapeControls } from "@flint/view";
-import { noArguments } from "../../command-line/arguments.ts";
+import { noArguments } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { CHECKS } from "./checks.ts";
 import type { Finding } from "./finding.ts";

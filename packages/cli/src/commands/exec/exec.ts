@@ -7,14 +7,13 @@ import { type PlacedOptions, serverOptions } from "../../command-line/server-opt
 import { TurnTally } from "../../screen/turn-status.ts";
 import { Approvals, UNATTENDED } from "./asks/approvals.ts";
 import { questionsFor } from "./asks/questions.ts";
-import { ThreadFeed } from "./feed.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
 import { describeLimit, type EXEC_FLAGS, type ExecOptions, LIMIT_NAMES, readExecOptions } from "./options.ts";
 import { ExecTerminal } from "./output/terminal.ts";
 import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
 import { effortValue } from "./settings.ts";
-import { openThread } from "./thread.ts";
+import { openThread, ThreadFeed } from "./thread.ts";
 
 /** `flint exec "PROMPT"`: runs one turn in a new or existing thread and prints it as it happens. */
 export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): Promise<number> {

@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LIMITS, type UserInput } from "@flint/protocol";
-import { UsageError } from "../../command-line/arguments.ts";
+import { UsageError } from "../../command-line/command.ts";
 import { type Schema, schemaFault } from "./schema.ts";
 
 const NEEDS_PROMPT = 'exec needs a prompt: flint exec "what is in this folder?"';

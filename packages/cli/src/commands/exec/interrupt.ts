@@ -1,5 +1,5 @@
 import type { StopCause } from "../../command-line/exit-codes.ts";
-import type { OutputLoss } from "../../command-line/standard-streams.ts";
+import type { OutputLoss } from "../../command-line/output.ts";
 
 /** The signals that end a turn. */
 export type StopSignal = Exclude<StopCause, "SIGPIPE" | "outputFailed">;

@@ -1,4 +1,4 @@
-import { numberOption, UsageError } from "../../command-line/arguments.ts";
+import { numberOption, UsageError } from "../../command-line/command.ts";
 import { type Flags, type FlagValues, SERVER_FLAGS } from "../../command-line/flags.ts";
 import type { ServerFlagValues } from "../../command-line/server-options.ts";
 

@@ -1,6 +1,5 @@
 import { agentLogins } from "@flint/server/config";
-import { noArguments, UsageError } from "../../command-line/arguments.ts";
-import type { Given } from "../../command-line/command.ts";
+import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import type { ACP_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
 import { serve } from "./serve.ts";

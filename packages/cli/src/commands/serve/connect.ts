@@ -8,7 +8,7 @@ import {
   connectRunning,
   stdioEnd,
 } from "@flint/server/single-instance";
-import { noArguments, UsageError } from "../../command-line/arguments.ts";
+import { noArguments, UsageError } from "../../command-line/command.ts";
 import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
 import { idleSeconds, protocolNamed } from "../../command-line/server-options.ts";

@@ -16,7 +16,7 @@ import {
 import { isLoopback, type ListenAddress, parseAddress, readToken, TokenFile } from "@flint/server/listeners";
 import { Listening, type ListenOptions, type OpenListener, untilUnused } from "@flint/server/listening";
 import { composeEngine, redactErrors, type ServedClients, signalled, stopServer } from "@flint/server/serve";
-import { UsageError } from "../../command-line/arguments.ts";
+import { UsageError } from "../../command-line/command.ts";
 import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { idleSeconds, protocolNamed, serverOptions } from "../../command-line/server-options.ts";
 

@@ -5,8 +5,7 @@ import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
 import type { Joined, JoinOptions } from "@flint/server/single-instance";
-import { noArguments } from "../../command-line/arguments.ts";
-import type { Given } from "../../command-line/command.ts";
+import { type Given, noArguments } from "../../command-line/command.ts";
 import type { LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
 import {

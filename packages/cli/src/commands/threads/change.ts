@@ -1,6 +1,6 @@
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import { noArguments, oneArgument, UsageError } from "../../command-line/arguments.ts";
+import { noArguments, oneArgument, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { askLine, isInteractive } from "../../command-line/terminal.ts";
 import { withStoredData } from "../local-server.ts";

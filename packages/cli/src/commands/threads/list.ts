@@ -1,10 +1,9 @@
 import { inputText, isKnownItem, type Thread, type ThreadItem } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { numberOption, UsageError } from "../../command-line/arguments.ts";
+import { numberOption, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
-import { allThreads } from "./thread-reference.ts";
-import { threadTable } from "./thread-table.ts";
+import { allThreads, threadTable } from "./thread-reference.ts";
 
 interface ListArguments {
   readonly values: {

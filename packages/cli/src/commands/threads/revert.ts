@@ -1,7 +1,7 @@
 import { EVENTS, type NotSaved, type Result } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { count } from "@flint/view";
-import { oneArgument, UsageError } from "../../command-line/arguments.ts";
+import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";

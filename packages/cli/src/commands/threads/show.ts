@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls, transcript } from "@flint/view";
-import { oneArgument, UsageError } from "../../command-line/arguments.ts";
+import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";

@@ -1,8 +1,9 @@
 import type { Thread } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { UsageError } from "../../command-line/arguments.ts";
+import { homeFolder } from "@flint/server/environment";
+import { UsageError } from "../../command-line/command.ts";
 import { columns } from "../../command-line/output.ts";
-import { ageOf, titleOf } from "./thread-table.ts";
+import { cutLine, lineOf, textOf } from "../../screen/line.ts";
 
 /** How many threads are searched for a reference. */
 const SEARCHED = 10_000;
@@ -45,4 +46,88 @@ export async function newestThread(client: FlintClient, cwd: string): Promise<Th
   const { data } = await client.listThreads({ limit: 1, cwd, sortKey: "updatedAt" });
   if (data[0] !== undefined) return data[0];
   throw new UsageError(`No threads in ${cwd} yet. See flint threads list for all folders.`);
+}
+
+/** How a table of threads is printed. */
+interface TableOptions {
+  /** The width of the terminal; undefined prints everything in full, for programs. */
+  readonly columns?: number | undefined;
+  /** All ids that a shortened one must be distinguishable from. */
+  readonly ids: readonly string[];
+}
+
+/** On narrower terminals the folder is omitted, to leave room for the title. */
+const MIN_WIDTH_WITH_FOLDER = 72;
+const FOLDER_WIDTH = 24;
+const MIN_ID = 8;
+
+/** Formats threads as a table; on a terminal, with shortened ids and lines that fit. */
+export function threadTable(threads: readonly Thread[], { columns: width, ids }: TableOptions): string {
+  if (width === undefined) return columns([HEAD, ...threads.map((thread) => rowOf(thread, thread.id))]);
+  const short = shortIds(
+    threads.map(({ id }) => id),
+    ids,
+  );
+  const rows = threads.map((thread, place) => rowOf(thread, short[place] ?? thread.id));
+  const table = [HEAD, ...rows].map(([id = "", age = "", folder = "", about = ""]) =>
+    width < MIN_WIDTH_WITH_FOLDER ? [id, age, about] : [id, age, cut(folder, FOLDER_WIDTH), about],
+  );
+  return columns(table)
+    .trimEnd()
+    .split("\n")
+    .map((line) => `${cut(line, width)}\n`)
+    .join("");
+}
+
+const HEAD = ["ID", "UPDATED", "FOLDER", "TITLE"] as const;
+
+function rowOf(thread: Thread, id: string): string[] {
+  return [id, ageOf(thread), inShort(thread.cwd), titleOf(thread)];
+}
+
+/** Unambiguous prefixes of ids, all of the same length, with at least eight characters. */
+function shortIds(shown: readonly string[], all: readonly string[]): string[] {
+  const sorted = [...new Set([...shown, ...all])].sort();
+  const needed = new Map<string, number>();
+  for (const [place, id] of sorted.entries()) {
+    const neighbours = [sorted[place - 1], sorted[place + 1]];
+    needed.set(id, Math.max(MIN_ID, ...neighbours.map((other) => sharedLength(id, other) + 1)));
+  }
+  const length = Math.max(MIN_ID, ...shown.map((id) => needed.get(id) ?? id.length));
+  return shown.map((id) => id.slice(0, length));
+}
+
+function sharedLength(one: string, other = ""): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+/** The title of a thread in one short line. */
+export function titleOf({ name, preview }: Thread): string {
+  const [line = ""] = (name ?? preview).trim().split("\n");
+  return cut(line, 60);
+}
+
+const AGES = [
+  { seconds: 86_400, unit: "d" },
+  { seconds: 3_600, unit: "h" },
+  { seconds: 60, unit: "min" },
+] as const;
+
+/** How long ago a thread was updated. */
+function ageOf({ updatedAt }: Thread): string {
+  const age = Math.max(0, Date.now() / 1000 - updatedAt);
+  const found = AGES.find(({ seconds }) => age >= seconds);
+  return found === undefined ? "just now" : `${Math.floor(age / found.seconds)} ${found.unit} ago`;
+}
+
+function inShort(folder: string): string {
+  const home = homeFolder();
+  if (home === undefined || (folder !== home && !folder.startsWith(`${home}/`))) return folder;
+  return `~${folder.slice(home.length)}`;
+}
+
+function cut(text: string, width: number): string {
+  return textOf(cutLine(lineOf(text), width, "…"));
 }

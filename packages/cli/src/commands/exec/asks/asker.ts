@@ -1,5 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import type { Keyboard, KeyListener } from "../../../screen/keyboard.ts";
+import type { LineBlock } from "../../../screen/line.ts";
 import {
   type Choice,
   choiceLine,
@@ -8,7 +9,6 @@ import {
   stepTyping,
   typingLine,
 } from "../../../screen/prompt.ts";
-import type { LineBlock } from "../../../screen/wrap.ts";
 import type { PromptSurface } from "../output/turn-view.ts";
 
 /** What questions are asked with. */

@@ -1,8 +1,8 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
+import type { LineBlock } from "../../../screen/line.ts";
 import { type Line, lineOf, linesOf, span } from "../../../screen/line.ts";
-import type { LineBlock } from "../../../screen/wrap.ts";
 import type { Asker } from "./asker.ts";
 
 /** Asks the user what the agent wants to know. In an unattended run there are no answers, and the agent continues. */

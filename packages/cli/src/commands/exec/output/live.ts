@@ -1,13 +1,13 @@
 import type { Clock } from "@flint/core/ports";
 import type { AgentEvent } from "@flint/sdk";
 import { duration, money, tokens } from "@flint/view";
+import { notice } from "../../../screen/draw-blocks.ts";
 import type { Line } from "../../../screen/line.ts";
+import { type LineBlock, wrapLine } from "../../../screen/line.ts";
 import { LiveRegion } from "../../../screen/live-region.ts";
 import { type Look, marksFor } from "../../../screen/look.ts";
-import { notice } from "../../../screen/notice.ts";
 import { Timeline } from "../../../screen/timeline.ts";
 import { statusLine, summaryBlock, type TurnTally } from "../../../screen/turn-status.ts";
-import { type LineBlock, wrapLine } from "../../../screen/wrap.ts";
 import type { PromptSurface, TurnView, ViewEnd } from "./turn-view.ts";
 
 /** What a live view is made of. */

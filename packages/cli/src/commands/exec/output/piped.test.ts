@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@flint/sdk";
 import { expect, test } from "vitest";
-import { ThreadFeed } from "../feed.ts";
+import { ThreadFeed } from "../thread.ts";
 import { AnswerView, JsonView } from "./piped.ts";
 
 function outputs() {

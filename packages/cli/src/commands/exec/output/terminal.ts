@@ -3,9 +3,18 @@ import { isatty, ReadStream } from "node:tty";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { inheritedEnvironment } from "@flint/server/environment";
 import { escapeControls } from "@flint/view";
-import { lossOf, type OutputLoss } from "../../../command-line/standard-streams.ts";
+import { lossOf, type OutputLoss } from "../../../command-line/output.ts";
 import { isInForeground } from "../../../command-line/terminal.ts";
 import { type Key, Keyboard } from "../../../screen/keyboard.ts";
+import {
+  type Line,
+  type LineBlock,
+  screenRows,
+  styled,
+  textOf,
+  textWidth,
+  wrapLine,
+} from "../../../screen/line.ts";
 import { canMoveCursor, type Look, readLook } from "../../../screen/look.ts";
 import type { TurnTally } from "../../../screen/turn-status.ts";
 import { CodexLinesView } from "../../codex/exec-lines.ts";
@@ -14,11 +23,10 @@ import type { OutputFormat } from "../options.ts";
 import { LiveView } from "./live.ts";
 import { AnswerView, JsonView } from "./piped.ts";
 import { PlainView } from "./plain.ts";
-import { PlainPrompt } from "./plain-prompt.ts";
 import type { PromptSurface, TurnView } from "./turn-view.ts";
 
 /** What the terminal of a run needs. */
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly format: OutputFormat;
   readonly cwd: string;
   readonly tally: TurnTally;
@@ -173,5 +181,43 @@ function keySource(): ReadStream | undefined {
   } catch {
     // There is no terminal.
     return undefined;
+  }
+}
+
+/** Asks on a terminal with plain output: questions scroll like everything else. */
+class PlainPrompt implements PromptSurface {
+  readonly #write: (text: string) => void;
+  readonly #look: () => Look;
+  #drawn = 0;
+
+  constructor(write: (text: string) => void, look: () => Look) {
+    this.#write = write;
+    this.#look = look;
+  }
+
+  put(block: LineBlock): void {
+    this.prompt(undefined);
+    const look = this.#look();
+    this.#write(
+      screenRows(block, look)
+        .map((line) => `${styled(line, look.colour)}\n`)
+        .join(""),
+    );
+  }
+
+  /** Overwrites the last row with a carriage return and spaces, which every terminal supports. */
+  prompt(line: Line | undefined): void {
+    if (line === undefined) {
+      if (this.#drawn > 0) this.#write("\n");
+      this.#drawn = 0;
+      return;
+    }
+    const look = this.#look();
+    const rows = wrapLine(line, look.columns - 1, 2);
+    const shown = this.#drawn > 0 ? rows.slice(-1) : rows;
+    const width = textWidth(textOf(shown.at(-1) ?? []));
+    const text = shown.map((row) => styled(row, look.colour)).join("\n");
+    this.#write(`${this.#drawn > 0 ? "\r" : ""}${text}${" ".repeat(Math.max(0, this.#drawn - width))}`);
+    this.#drawn = width;
   }
 }

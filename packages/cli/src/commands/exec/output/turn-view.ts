@@ -1,7 +1,6 @@
 import type { AgentEvent } from "@flint/sdk";
-import type { Line } from "../../../screen/line.ts";
+import type { Line, LineBlock } from "../../../screen/line.ts";
 import type { TurnEnd } from "../../../screen/turn-status.ts";
-import type { LineBlock } from "../../../screen/wrap.ts";
 
 /** Where the user is asked. */
 export interface PromptSurface {

@@ -1,7 +1,7 @@
 import type { Thread } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { textWidth } from "../../screen/wrap.ts";
-import { threadTable } from "./thread-table.ts";
+import { textWidth } from "../../screen/line.ts";
+import { threadTable } from "./thread-reference.ts";
 
 function thread(id: string, preview: string): Thread {
   const now = Math.floor(Date.now() / 1000);

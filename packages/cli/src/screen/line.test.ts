@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lineOf, span, textOf } from "./line.ts";
-import { cutLine, textWidth, wrapLine } from "./wrap.ts";
+import { cutLine, lineOf, span, textOf, textWidth, wrapLine } from "./line.ts";
 
 const wrapped = (text: string, columns: number, indent = 0) =>
   wrapLine(lineOf(text), columns, indent).map(textOf);
