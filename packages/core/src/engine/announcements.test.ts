@@ -21,9 +21,9 @@ function listener(engine: Engine) {
 
 describe("a client that lists threads", () => {
   test("is sent new threads and changes of name, status and lifecycle, but no content", async () => {
-    const made = testEngine({ scripts: [[{ text: "Hello." }]] });
-    const list = listener(made.engine);
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "Hello." }]] });
+    const list = listener(server.engine);
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.call("thread/name/set", { threadId, name: "first" });
     await client.runTurn(threadId, "hi");
@@ -41,21 +41,21 @@ describe("a client that lists threads", () => {
   });
 
   test("is not sent anything twice for a thread that it is subscribed to", async () => {
-    const made = testEngine({ scripts: [[{ text: "Hello." }]] });
-    const list = listener(made.engine);
+    const server = testEngine({ scripts: [[{ text: "Hello." }]] });
+    const list = listener(server.engine);
     await list.session.call("thread/start", {}, () => undefined);
-    const [thread] = (await made.connect().call("thread/list", {})).data;
-    await made.connect().runTurn(thread?.id ?? "", "hi");
+    const [thread] = (await server.connect().call("thread/list", {})).data;
+    await server.connect().runTurn(thread?.id ?? "", "hi");
     expect(list.announced).toEqual([]);
     expect(list.received.map(({ type }) => type)).toContain("turn/completed");
   });
 
   test("is sent forks and detached reviews", async () => {
-    const made = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Fine." }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Fine." }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "hi");
-    const list = listener(made.engine);
+    const list = listener(server.engine);
     const { thread } = await client.call("thread/fork", { threadId });
     const review = { threadId, target: { type: "uncommittedChanges" }, delivery: "detached" } as const;
     const { reviewThreadId } = await client.call("review/start", review);
@@ -66,9 +66,9 @@ describe("a client that lists threads", () => {
   });
 
   test("is sent nothing while it is full, then what happens next, and its next list is current", async () => {
-    const made = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Again." }]] });
-    const list = listener(made.engine);
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Again." }]] });
+    const list = listener(server.engine);
+    const client = server.connect();
     const threadId = await client.startThread();
     list.fill(true);
     await client.call("thread/name/set", { threadId, name: "missed" });
@@ -84,19 +84,19 @@ describe("a client that lists threads", () => {
   });
 
   test("is sent nothing after it has left, and disturbs no other client by failing", async () => {
-    const made = testEngine();
-    const gone = listener(made.engine);
+    const server = testEngine();
+    const gone = listener(server.engine);
     gone.session.close();
-    made.engine.connect({
+    server.engine.connect({
       send: () => undefined,
       isFull: () => false,
       announce: () => {
         throw new Error("broken");
       },
     });
-    const list = listener(made.engine);
-    await made.connect().startThread();
-    await made.connect().startThread();
+    const list = listener(server.engine);
+    await server.connect().startThread();
+    await server.connect().startThread();
     expect([gone.names(), list.names()]).toEqual([[], ["thread/started", "thread/started"]]);
   });
 });

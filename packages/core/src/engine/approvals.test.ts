@@ -29,8 +29,8 @@ async function asked(client: TestClient, place = 0) {
 
 /** A turn that waits for its first approval. */
 async function waiting(script: Script, options: TestEngineOptions = {}) {
-  const made = testEngine({ scripts: [script], ...options });
-  const client = made.connect();
+  const server = testEngine({ scripts: [script], ...options });
+  const client = server.connect();
   const threadId = await client.startThread();
   const turnId = await client.startTurn(threadId, "go");
   const approval = await asked(client);
@@ -38,7 +38,7 @@ async function waiting(script: Script, options: TestEngineOptions = {}) {
     outcome: "allow" | "deny" | "cancel";
     scope?: "once" | "session" | "always";
   }) => client.call("approval/respond", { threadId, approvalId: approval.id, decision });
-  return { made, client, threadId, turnId, approval, respond };
+  return { server, client, threadId, turnId, approval, respond };
 }
 
 /** An agent that requests approval, watches nothing else, and records the outcome. */
@@ -53,7 +53,7 @@ function asking(outcomes: string[]): BareDriver {
 
 describe("an action that needs approval", () => {
   verifies("S0-2", "is shown exactly, and happens on the server only after a client allowed it", async () => {
-    const { made, client, threadId, turnId, approval, respond } = await waiting([
+    const { server, client, threadId, turnId, approval, respond } = await waiting([
       { command: "make", output: ["ok"] },
     ]);
     expect(approval).toMatchObject({
@@ -64,8 +64,8 @@ describe("an action that needs approval", () => {
         cwd: "/work",
         reason: "The command is not on the list of commands known to only read.",
       },
-      requestedAtMs: made.clock.now(),
-      expiresAtMs: made.clock.now() + 600_000,
+      requestedAtMs: server.clock.now(),
+      expiresAtMs: server.clock.now() + 600_000,
     });
     expect(client.eventsOf("item/commandExecution/outputDelta")).toEqual([]);
     expect((await client.call("thread/read", { threadId })).thread.status).toEqual({
@@ -91,7 +91,7 @@ describe("an action that needs approval", () => {
   });
 
   test("does not happen when it is denied, and the agent gets the reason", async () => {
-    const { made, client, threadId, turnId, approval } = await waiting([
+    const { server, client, threadId, turnId, approval } = await waiting([
       { command: "make" },
       { text: "ok then" },
     ]);
@@ -100,7 +100,7 @@ describe("an action that needs approval", () => {
     const turn = await client.turnEnd(turnId);
     expect(turn.status).toBe("completed");
     expect(turn.items[1]).toMatchObject({ command: "make", status: "declined" });
-    expect(made.driver.turns[0]?.decisions).toEqual([{ ...decision, scope: "once" }]);
+    expect(server.driver.turns[0]?.decisions).toEqual([{ ...decision, scope: "once" }]);
   });
 
   test("ends the whole turn when it is cancelled, even if the agent would go on", async () => {
@@ -147,8 +147,8 @@ describe("a decision", () => {
 
   /** Which actions of a script are asked about when the first one is answered like this, and all others with no. */
   async function askedAfter(scope: "once" | "session" | "always", script: Script, rules = new MemoryRules()) {
-    const made = testEngine({ scripts: [script], rules, approvalPolicy: "unlessTrusted" });
-    const client = made.connect();
+    const server = testEngine({ scripts: [script], rules, approvalPolicy: "unlessTrusted" });
+    const client = server.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     const ended = client.turnEnd(turnId).then(() => true);
@@ -237,12 +237,12 @@ describe("a decision", () => {
 
 describe("every approval ends", () => {
   verifies("P14", "by its time limit, as declined, naming what was declined, and nothing runs", async () => {
-    const { made, client, threadId, turnId, respond } = await waiting([{ command: "rm -r build" }], {
+    const { server, client, threadId, turnId, respond } = await waiting([{ command: "rm -r build" }], {
       approvalTimeoutMs: 2_000,
     });
-    await made.clock.advance(1_999);
+    await server.clock.advance(1_999);
     expect(client.eventsOf("approval/resolved")).toEqual([]);
-    await made.clock.advance(1);
+    await server.clock.advance(1);
     const turn = await client.turnEnd(turnId);
     expect(turn.items.at(-1)).toMatchObject({ command: "rm -r build", status: "declined" });
     const message = "There was no answer within 2 s, so it was declined: rm -r build";
@@ -250,7 +250,7 @@ describe("every approval ends", () => {
       decision: { outcome: "deny", scope: "once", message },
       by: "timeout",
     });
-    expect(made.driver.turns[0]?.decisions).toMatchObject([{ message }]);
+    expect(server.driver.turns[0]?.decisions).toMatchObject([{ message }]);
     await expect(respond(ALLOW)).rejects.toMatchObject({ kind: "approvalNotFound" });
     expect((await client.call("thread/attach", { threadId })).approvals).toEqual([]);
   });
@@ -274,8 +274,8 @@ describe("every approval ends", () => {
   });
 
   test("with the first answer; a second one is rejected as too late", async () => {
-    const { made, client, threadId, turnId, approval, respond } = await waiting([{ command: "make" }]);
-    const other = made.connect();
+    const { server, client, threadId, turnId, approval, respond } = await waiting([{ command: "make" }]);
+    const other = server.connect();
     await other.call("thread/attach", { threadId });
     const responding = respond(ALLOW);
     const second = other.call("approval/respond", { threadId, approvalId: approval.id, decision: DENY });
@@ -287,11 +287,11 @@ describe("every approval ends", () => {
   });
 
   test("and leaves no timer behind", async () => {
-    const { made, client, turnId, respond } = await waiting([{ command: "make" }]);
-    const before = made.clock.pending;
+    const { server, client, turnId, respond } = await waiting([{ command: "make" }]);
+    const before = server.clock.pending;
     await respond(ALLOW);
     await client.turnEnd(turnId);
-    expect(made.clock.pending).toBe(before - 1);
+    expect(server.clock.pending).toBe(before - 1);
   });
 
   test("and an answer for another thread is rejected", async () => {
@@ -306,8 +306,8 @@ describe("every approval ends", () => {
 describe("with several clients", () => {
   test("any subscriber is asked and can answer, not only the one that started the turn", async () => {
     const gate = new Gate();
-    const made = testEngine({ scripts: [[{ wait: gate }, { command: "make" }]] });
-    const [owner, other] = [made.connect(), made.connect()];
+    const server = testEngine({ scripts: [[{ wait: gate }, { command: "make" }]] });
+    const [owner, other] = [server.connect(), server.connect()];
     const threadId = await owner.startThread();
     const turnId = await owner.startTurn(threadId, "go");
     await other.call("thread/attach", { threadId });
@@ -319,8 +319,8 @@ describe("with several clients", () => {
   });
 
   test("a client that attaches late is asked too, once", async () => {
-    const { made, threadId, approval } = await waiting([{ command: "make" }]);
-    const [attached, resumed] = [made.connect(), made.connect()];
+    const { server, threadId, approval } = await waiting([{ command: "make" }]);
+    const [attached, resumed] = [server.connect(), server.connect()];
     const { approvals } = await attached.call("thread/attach", { threadId });
     expect(approvals).toEqual([approval]);
     await resumed.call("thread/resume", { threadId });
@@ -331,9 +331,9 @@ describe("with several clients", () => {
   });
 
   test("a client that leaves does not take the request with it", async () => {
-    const { made, client, threadId, approval } = await waiting([{ command: "make" }]);
+    const { server, client, threadId, approval } = await waiting([{ command: "make" }]);
     client.session.close();
-    const other = made.connect();
+    const other = server.connect();
     await other.call("thread/attach", { threadId });
     await other.call("approval/respond", { threadId, approvalId: approval.id, decision: ALLOW });
     expect((await other.waitFor("turn/completed")).data.turn.items.at(-1)).toMatchObject({
@@ -346,7 +346,7 @@ describe("with several clients", () => {
 describe("a decision is on the disk before it has any effect", () => {
   test("it is stored, synced, answered and sent before it is acted upon", async () => {
     const store = new UnreliableStore();
-    const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
+    const { server, client, turnId, respond } = await waiting([{ command: "make" }], { store });
     const disk = new Gate();
     store.syncWaits = () => disk.wait();
     const responding = respond(ALLOW);
@@ -355,7 +355,7 @@ describe("a decision is on the disk before it has any effect", () => {
     expect(store.journal.at(-1)).toBe("approval/resolved");
     expect(client.order).not.toContain("<- approval/respond");
     expect(client.order).not.toContain("approval/resolved");
-    expect(made.driver.turns[0]?.decisions).toEqual([]);
+    expect(server.driver.turns[0]?.decisions).toEqual([]);
     disk.open();
     await responding;
     await client.turnEnd(turnId);
@@ -368,19 +368,19 @@ describe("a decision is on the disk before it has any effect", () => {
 
   test("nothing is done and the turn fails if it cannot be synced", async () => {
     const store = new UnreliableStore();
-    const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
+    const { server, client, turnId, respond } = await waiting([{ command: "make" }], { store });
     store.syncFails = true;
     await respond(ALLOW);
     const turn = await client.turnEnd(turnId);
     expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "StorageFailed" } });
     expect(JSON.stringify(turn.items)).not.toContain("make");
-    expect(made.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
+    expect(server.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
     expect((await client.waitFor("warning")).data.reason).toBe("syncFailed");
   });
 
   test("the answer is rejected, nothing is done and the turn fails if it cannot be stored", async () => {
     const store = new UnreliableStore();
-    const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
+    const { server, client, turnId, respond } = await waiting([{ command: "make" }], { store });
     store.refuses = (bodies) => bodies.some((body) => body.type === "approval/resolved");
     await expect(respond(ALLOW)).rejects.toMatchObject({ kind: "storageFailed" });
     store.refuses = () => false;
@@ -388,7 +388,7 @@ describe("a decision is on the disk before it has any effect", () => {
       status: "failed",
       error: { message: "The disk is full." },
     });
-    expect(made.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
+    expect(server.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
   });
 
   test("nothing is done if the turn is interrupted while it is synced", async () => {
@@ -419,17 +419,17 @@ describe("a decision is on the disk before it has any effect", () => {
 
   test("the turn ends if its time limit cannot be stored", async () => {
     const store = new UnreliableStore();
-    const { made, client, turnId } = await waiting([{ command: "make" }], { store });
+    const { server, client, turnId } = await waiting([{ command: "make" }], { store });
     store.refuses = () => true;
-    await made.clock.advance(600_000);
+    await server.clock.advance(600_000);
     expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("StorageFailed");
   });
 
   test("a question that cannot be stored is not asked", async () => {
     const store = new UnreliableStore();
     store.refuses = (bodies) => bodies.some((body) => body.type === "approval/requested");
-    const made = testEngine({ store, scripts: [[{ command: "make" }]] });
-    const client = made.connect();
+    const server = testEngine({ store, scripts: [[{ command: "make" }]] });
+    const client = server.connect();
     const turn = await client.runTurn(await client.startThread(), "go");
     expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "StorageFailed" } });
     expect(client.eventsOf("approval/requested")).toEqual([]);

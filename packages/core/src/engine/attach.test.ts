@@ -19,14 +19,14 @@ const SAID: Script = [started, piece("Hello "), piece("there")];
 async function running(then: Script = []) {
   const gate = new Gate();
   const store = new UnreliableStore();
-  const made = testEngine({ store, scripts: [[{ text: "before" }], [...SAID, { wait: gate }, ...then]] });
-  const owner = made.connect();
+  const server = testEngine({ store, scripts: [[{ text: "before" }], [...SAID, { wait: gate }, ...then]] });
+  const owner = server.connect();
   const threadId = await owner.startThread();
   await owner.runTurn(threadId, "one");
   const turnId = await owner.startTurn(threadId, "two");
   await gate.reached;
   await settled();
-  return { made, store, gate, owner, threadId, turnId, client: made.connect() };
+  return { server, store, gate, owner, threadId, turnId, client: server.connect() };
 }
 
 function fold(state: ThreadState, events: readonly ThreadEvent[]): ThreadState {
@@ -197,8 +197,8 @@ describe("resuming a thread", () => {
   });
 
   test("does not ask again what was answered long ago", async () => {
-    const made = testEngine({ scripts: [[{ command: "make" }]] });
-    const owner = made.connect();
+    const server = testEngine({ scripts: [[{ command: "make" }]] });
+    const owner = server.connect();
     const threadId = await owner.startThread();
     const turnId = await owner.startTurn(threadId, "go");
     const { approval } = (await owner.waitFor("approval/requested")).data;
@@ -208,7 +208,7 @@ describe("resuming a thread", () => {
       decision: { outcome: "allow" },
     });
     await owner.turnEnd(turnId);
-    const client = made.connect();
+    const client = server.connect();
     await client.call("thread/resume", { threadId });
     await client.waitFor("turn/completed");
     expect(client.eventsOf("approval/requested")).toEqual([]);
@@ -227,20 +227,20 @@ describe("a subscription", () => {
   });
 
   test("ends when the client disconnects, and the turn goes on", async () => {
-    const { made, owner, threadId, turnId, gate } = await running();
+    const { server, owner, threadId, turnId, gate } = await running();
     owner.session.close();
     gate.open();
     await settled();
-    const later = made.connect();
+    const later = server.connect();
     const { turns } = await later.call("thread/read", { threadId, includeTurns: true });
     expect(turns?.at(-1)).toMatchObject({ id: turnId, status: "completed" });
     expect(owner.eventsOf("turn/completed")).toHaveLength(1);
   });
 
   test("of a client that throws disturbs no other client", async () => {
-    const { made, owner, threadId, turnId, gate } = await running();
+    const { server, owner, threadId, turnId, gate } = await running();
     let calls = 0;
-    const broken = made.engine.connect({
+    const broken = server.engine.connect({
       send: () => {
         calls += 1;
         throw new Error("broken pipe");
@@ -258,10 +258,10 @@ describe("a subscription", () => {
   });
 
   test("of a client whose response cannot be sent gets the effects of its call nevertheless", async () => {
-    const made = testEngine();
-    const owner = made.connect();
+    const server = testEngine();
+    const owner = server.connect();
     const threadId = await owner.startThread();
-    const mute = made.engine.connect({ send: () => undefined, isFull: () => false });
+    const mute = server.engine.connect({ send: () => undefined, isFull: () => false });
     const calling = mute.call("turn/start", { threadId, input: [{ type: "text", text: "hi" }] }, () => {
       throw new Error("no way back");
     });
@@ -270,8 +270,8 @@ describe("a subscription", () => {
   });
 
   test("knows whether it is the only one of its thread", async () => {
-    const made = testEngine();
-    const [one, other] = [made.connect(), made.connect()];
+    const server = testEngine();
+    const [one, other] = [server.connect(), server.connect()];
     const threadId = await one.startThread();
     expect([one.session.isOnlySubscriber(threadId), other.session.isOnlySubscriber(threadId)]).toEqual([
       true,

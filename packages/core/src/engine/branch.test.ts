@@ -14,12 +14,12 @@ import { describe, expect, test } from "vitest";
 async function threeTurns(scripts?: readonly Script[]) {
   const store = new UnreliableStore();
   const driver = new ScriptedDriver({ nativeId: "native", ...(scripts === undefined ? {} : { scripts }) });
-  const made = testEngine({ store, driver });
-  const client = made.connect();
+  const server = testEngine({ store, driver });
+  const client = server.connect();
   const threadId = await client.startThread();
   const ids: string[] = [];
   for (const word of ["one", "two", "three"]) ids.push((await client.runTurn(threadId, word)).id);
-  return { made, store, client, threadId, ids };
+  return { server, store, client, threadId, ids };
 }
 
 async function prompts(client: TestClient, threadId: string): Promise<unknown[]> {
@@ -38,7 +38,7 @@ describe("going back in a conversation", () => {
     "S2-14",
     "with thread/rollback drops the last turns, and the agent starts again from the rest",
     async () => {
-      const { made, client, threadId, ids } = await threeTurns();
+      const { server, client, threadId, ids } = await threeTurns();
       const result = await client.call("thread/rollback", { threadId, numTurns: 2 });
       expect(result).toMatchObject({ thread: { id: threadId }, turnIds: ids.slice(1) });
       const answer = client.order.indexOf("<- thread/rollback");
@@ -52,10 +52,10 @@ describe("going back in a conversation", () => {
       expect(await prompts(client, threadId)).toEqual(["one"]);
       await client.runTurn(threadId, "four");
       expect(await prompts(client, threadId)).toEqual(["one", "four"]);
-      const session = made.driver.sessions[1];
+      const session = server.driver.sessions[1];
       expect(session?.history.map(promptOf)).toEqual(["one"]);
       expect(session?.nativeId).toBeUndefined();
-      expect(made.sandbox.launches).toEqual([]);
+      expect(server.sandbox.launches).toEqual([]);
     },
   );
 
@@ -69,9 +69,9 @@ describe("going back in a conversation", () => {
   });
 
   test("stays reverted when the thread is loaded again, and the agent's old session is not resumed", async () => {
-    const { made, store, client, threadId } = await threeTurns();
+    const { server, store, client, threadId } = await threeTurns();
     await client.call("thread/rollback", { threadId, numTurns: 1 });
-    await made.close();
+    await server.close();
     const later = testEngine({ store, driver: new ScriptedDriver({ nativeId: "new" }) });
     const reader = later.connect();
     expect(await prompts(reader, threadId)).toEqual(["one", "two"]);
@@ -81,8 +81,8 @@ describe("going back in a conversation", () => {
   });
 
   test("is different from not going back, where the agent's own session is resumed", async () => {
-    const { made, store, threadId } = await threeTurns();
-    await made.close();
+    const { server, store, threadId } = await threeTurns();
+    await server.close();
     const later = testEngine({ store });
     await later.connect().runTurn(threadId, "again");
     expect(later.driver.sessions[0]?.nativeId).toBe("native");
@@ -179,13 +179,13 @@ describe("compacting", () => {
   verifies("S2-15", "is a turn of its own, without a user message", async () => {
     const compaction = { type: "contextCompaction", id: "c", summary: "All was well." } as const;
     const scripts: Script[] = [[], [{ emit: { type: "item/completed", item: compaction } }]];
-    const made = testEngine({ scripts });
-    const client = made.connect();
+    const server = testEngine({ scripts });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "hi");
     const { turn } = await client.call("thread/compact/start", { threadId });
     expect(turn).toMatchObject({ kind: "compact", status: "inProgress" });
     expect((await client.turnEnd(turn.id)).items).toEqual([compaction]);
-    expect(made.driver.turns[1]).toMatchObject({ kind: "compact", input: [] });
+    expect(server.driver.turns[1]).toMatchObject({ kind: "compact", input: [] });
   });
 });

@@ -16,27 +16,27 @@ import { describe, expect, test } from "vitest";
 const tokens = (count: number): TokenUsage => ({ inputTokens: count, outputTokens: 0 });
 
 /** An agent that makes this many model calls of 100 tokens, one after the other, while it may continue. */
-function caller(calls: number): BareDriver & { made: number } {
+function caller(calls: number): BareDriver & { callCount: number } {
   const run = async (turn: TurnContext): Promise<TurnOutcome> => {
     for (let call = 0; call < calls; call += 1) {
       await turn.ready();
       if (turn.signal.aborted) return { status: "interrupted" };
-      driver.made += 1;
+      driver.callCount += 1;
       turn.emit({ type: "usage", last: tokens(100), cost: { amount: 0.01, currency: "USD" } });
     }
     await turn.ready();
     return turn.signal.aborted ? { status: "interrupted" } : { status: "completed" };
   };
-  const driver = Object.assign(new BareDriver({ run }), { made: 0 });
+  const driver = Object.assign(new BareDriver({ run }), { callCount: 0 });
   return driver;
 }
 
 async function started(options: TestEngineOptions, text = "go") {
-  const made = testEngine(options);
-  const client = made.connect();
+  const server = testEngine(options);
+  const client = server.connect();
   const threadId = await client.startThread();
   const turnId = await client.startTurn(threadId, text);
-  return { made, client, threadId, turnId };
+  return { server, client, threadId, turnId };
 }
 
 /** The nth question that a client was asked. */
@@ -70,14 +70,14 @@ describe("a turn that reaches a limit", () => {
       },
     ]);
     await settled();
-    expect(driver.made).toBe(2);
+    expect(driver.callCount).toBe(2);
     await answer(client, threadId, 0, "Continue");
     await question(client, 1);
     await settled();
-    expect(driver.made).toBe(4);
+    expect(driver.callCount).toBe(4);
     await answer(client, threadId, 1, "Continue");
     expect((await client.turnEnd(turnId)).status).toBe("completed");
-    expect(driver.made).toBe(5);
+    expect(driver.callCount).toBe(5);
   });
 
   test("fails with the limit, the amount and the way out when the answer is no", async () => {
@@ -92,7 +92,7 @@ describe("a turn that reaches a limit", () => {
           "The turn has reached its limit of 3 model calls (3 model calls used) and was stopped: you chose to stop. Raise budget.turn.steps to allow more.",
       },
     });
-    expect(driver.made).toBe(3);
+    expect(driver.callCount).toBe(3);
     const next = client.runTurn(threadId, "again");
     await answer(client, threadId, 1, "Continue");
     expect((await next).status).toBe("completed");
@@ -103,14 +103,14 @@ describe("a turn that reaches a limit", () => {
     ["nobody answers in time", { approvalTimeoutMs: 5_000 }, "there was no answer."],
   ])("fails likewise when %s", async (_name, options, why) => {
     const driver = caller(5);
-    const { made, client, turnId } = await started({
+    const { server, client, turnId } = await started({
       driver,
       budget: { turn: { costUsd: 0.02 } },
       ...options,
     });
     if (options.approvalTimeoutMs !== undefined) {
       await question(client);
-      await made.clock.advance(options.approvalTimeoutMs);
+      await server.clock.advance(options.approvalTimeoutMs);
     }
     const { status, error } = await client.turnEnd(turnId);
     expect([status, error?.errorInfo, error?.message]).toEqual([
@@ -118,17 +118,17 @@ describe("a turn that reaches a limit", () => {
       "BudgetExceeded",
       `The turn has reached its limit of $0.02 ($0.02 used) and was stopped: ${why} Raise budget.turn.costUsd to allow more.`,
     ]);
-    expect(driver.made).toBe(2);
+    expect(driver.callCount).toBe(2);
   });
 
   test("fails likewise when no client is attached", async () => {
     const gate = new Gate();
     const scripts: Script[] = [[{ wait: gate }, { usage: tokens(500) }, { wait: new Gate() }]];
-    const { made, client, threadId } = await started({ scripts, budget: { turn: { tokens: 100 } } });
+    const { server, client, threadId } = await started({ scripts, budget: { turn: { tokens: 100 } } });
     await gate.reached;
     client.session.close();
     gate.open();
-    const late = made.connect();
+    const late = server.connect();
     const status = async () => (await late.call("thread/read", { threadId })).thread.status.type;
     while ((await status()) !== "idle") await settled();
     const { turns } = await late.call("thread/attach", { threadId });
@@ -191,11 +191,11 @@ describe("a turn that reaches a limit", () => {
 
   test("is stopped even if its agent does not stop", async () => {
     const scripts: Script[] = [[{ usage: tokens(500) }, { hang: true }]];
-    const { made, client, turnId } = await started({
+    const { server, client, turnId } = await started({
       ...{ scripts, approvalPolicy: "never", budget: { turn: { tokens: 100 } } },
     });
     await settled();
-    await made.clock.advance(3_000);
+    await server.clock.advance(3_000);
     expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("BudgetExceeded");
   });
 
@@ -211,12 +211,12 @@ describe("a time limit", () => {
   const WORKING: Script[] = [[{ wait: new Gate() }]];
 
   test("is reached by the clock, even if the agent reports nothing", async () => {
-    const { made, client, turnId } = await started({
+    const { server, client, turnId } = await started({
       ...{ scripts: WORKING, approvalPolicy: "never", budget: { turn: { seconds: 2.5 } } },
     });
-    await made.clock.advance(2_499);
+    await server.clock.advance(2_499);
     expect(client.eventsOf("turn/completed")).toEqual([]);
-    await made.clock.advance(1);
+    await server.clock.advance(1);
     expect((await client.turnEnd(turnId)).error?.message).toContain(
       "its limit of 2.5 seconds of work (2.5 seconds of work used)",
     );
@@ -224,25 +224,28 @@ describe("a time limit", () => {
 
   test("does not count time spent waiting for the user", async () => {
     const scripts: Script[] = [[{ command: "make" }, { wait: new Gate() }]];
-    const { made, client, threadId, turnId } = await started({ scripts, budget: { turn: { seconds: 10 } } });
+    const { server, client, threadId, turnId } = await started({
+      scripts,
+      budget: { turn: { seconds: 10 } },
+    });
     const { approval } = (await client.waitFor("approval/requested")).data;
-    await made.clock.advance(60_000);
+    await server.clock.advance(60_000);
     await client.call("approval/respond", {
       threadId,
       approvalId: approval.id,
       decision: { outcome: "allow" },
     });
     await settled();
-    await made.clock.advance(9_000);
+    await server.clock.advance(9_000);
     expect(client.eventsOf("question/requested")).toEqual([]);
-    await made.clock.advance(1_000);
+    await server.clock.advance(1_000);
     await question(client);
-    await made.clock.advance(30_000);
+    await server.clock.advance(30_000);
     await answer(client, threadId, 0, "Continue");
     await settled();
-    await made.clock.advance(9_999);
+    await server.clock.advance(9_999);
     expect(client.eventsOf("question/requested")).toHaveLength(1);
-    await made.clock.advance(1);
+    await server.clock.advance(1);
     await answer(client, threadId, 1, "Stop");
     const turn = await client.turnEnd(turnId);
     expect([turn.durationMs, turn.waitedMs]).toEqual([110_000, 90_000]);
@@ -251,23 +254,23 @@ describe("a time limit", () => {
   test("leaves no timer behind", async () => {
     const gate = new Gate();
     const scripts: Script[] = [[{ wait: gate }]];
-    const { made, client, turnId } = await started({ scripts, budget: { turn: { seconds: 10 } } });
+    const { server, client, turnId } = await started({ scripts, budget: { turn: { seconds: 10 } } });
     await gate.reached;
-    const before = made.clock.pending;
+    const before = server.clock.pending;
     gate.open();
     await client.turnEnd(turnId);
-    expect(made.clock.pending).toBe(before - 1);
+    expect(server.clock.pending).toBe(before - 1);
   });
 });
 
 describe("a limit of a thread", () => {
   async function thread(budget: Budget, options: TestEngineOptions = {}) {
-    const made: TestEngine = testEngine({
+    const server: TestEngine = testEngine({
       ...(options.scripts === undefined ? { driver: caller(1) } : {}),
       ...options,
     });
-    const client = made.connect();
-    return { made, client, threadId: await client.startThread({ budget }) };
+    const client = server.connect();
+    return { server, client, threadId: await client.startThread({ budget }) };
   }
 
   test.each<[Budget, string]>([
@@ -292,13 +295,13 @@ describe("a limit of a thread", () => {
     const store = new UnreliableStore();
     const gates = [new Gate(), new Gate()];
     const scripts: Script[] = gates.map((wait) => [{ wait }]);
-    const { made, client, threadId } = await thread({ thread: { seconds: 10 } }, { store, scripts });
+    const { server, client, threadId } = await thread({ thread: { seconds: 10 } }, { store, scripts });
     const first = client.startTurn(threadId, "one");
     await gates[0]?.reached;
-    await made.clock.advance(6_000);
+    await server.clock.advance(6_000);
     gates[0]?.open();
     await client.turnEnd(await first);
-    await made.close();
+    await server.close();
     const later = testEngine({ store, scripts: [[{ wait: new Gate() }]] });
     const again = later.connect();
     await again.call("thread/resume", { threadId });
@@ -313,7 +316,7 @@ describe("a limit of a thread", () => {
 
   test("that the user extended stays extended for later turns, also after the thread was loaded again", async () => {
     const store = new UnreliableStore();
-    const { made, client, threadId } = await thread(
+    const { server, client, threadId } = await thread(
       { thread: { tokens: 250 } },
       { store, driver: caller(3) },
     );
@@ -322,7 +325,7 @@ describe("a limit of a thread", () => {
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     const { settings } = (await client.waitFor("thread/settings/updated")).data;
     expect(settings.budget).toEqual({ thread: { tokens: 250 }, extended: { tokens: 550 } });
-    await made.close();
+    await server.close();
     const later = testEngine({ store, driver: caller(1) }).connect();
     await later.call("thread/resume", { threadId });
     expect((await later.runTurn(threadId, "two")).status).toBe("completed");
@@ -348,9 +351,9 @@ describe("a limit of a thread", () => {
 
 describe("a budget", () => {
   test("comes from the server and can be changed by thread/start, thread/resume and turn/start", async () => {
-    const made = testEngine({ budget: { turn: { tokens: 100 }, thread: { turns: 9 } } });
-    const client = made.connect();
-    const settings = () => made.driver.turns.at(-1)?.settings.budget;
+    const server = testEngine({ budget: { turn: { tokens: 100 }, thread: { turns: 9 } } });
+    const client = server.connect();
+    const settings = () => server.driver.turns.at(-1)?.settings.budget;
     const threadId = await client.startThread({ budget: { turn: { steps: 5 } } });
     await client.runTurn(threadId, "one");
     expect(settings()).toEqual({ turn: { steps: 5 }, thread: { turns: 9 } });
@@ -363,9 +366,9 @@ describe("a budget", () => {
   });
 
   test("is absent unless one is set", async () => {
-    const { made, client, turnId } = await started({});
+    const { server, client, turnId } = await started({});
     await client.turnEnd(turnId);
-    expect(made.driver.turns[0]?.settings).not.toHaveProperty("budget");
+    expect(server.driver.turns[0]?.settings).not.toHaveProperty("budget");
   });
 
   test("in dollars does not count another currency, and warns once", async () => {

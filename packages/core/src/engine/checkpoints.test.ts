@@ -40,8 +40,8 @@ async function thread(asksFirst: boolean, options: Partial<TestEngineOptions> = 
   const checkpoints = new FileCheckpoints({ root: state.path, graceMs: 0 });
   const driver = new WorkingDriver(asksFirst, works);
   const given = { checkpoints, driver, cwd: workspace.path, approvalPolicy: "never", ...options } as const;
-  const made = testEngine(given);
-  const client = made.connect();
+  const server = testEngine(given);
+  const client = server.connect();
   const threadId = await client.startThread();
   const turn = async (work: Work): Promise<Turn> => {
     works.push(work);
@@ -50,7 +50,7 @@ async function thread(asksFirst: boolean, options: Partial<TestEngineOptions> = 
   const write = (name: string, text: string) => writeFileSync(workspace.join(name), text);
   const read = (name: string) =>
     existsSync(workspace.join(name)) ? readFileSync(workspace.join(name), "utf8") : undefined;
-  return { made, client, threadId, workspace, state, checkpoints, turn, write, read };
+  return { server, client, threadId, workspace, state, checkpoints, turn, write, read };
 }
 
 async function conversation(client: TestClient, threadId: string): Promise<string[]> {
@@ -184,7 +184,7 @@ describe("undoing a revert", () => {
 
   test("also works for turns whose files were kept, revert by revert, and after a restart", async () => {
     const store = new UnreliableStore();
-    const { made, client, threadId, turn, workspace } = await thread(true, { store });
+    const { server, client, threadId, turn, workspace } = await thread(true, { store });
     const first = await turn(async ({ emit }) => emit({ type: "session", nativeId: "native" }));
     const second = await turn(async () => undefined);
     const undo: string[] = [];
@@ -193,7 +193,7 @@ describe("undoing a revert", () => {
     }
     const [inner = "", outer = ""] = undo;
     expect((await client.call("thread/revert/undo", { threadId, revertId: inner })).turnIds).toEqual([]);
-    await made.close();
+    await server.close();
     const later = testEngine({ store, cwd: workspace.path });
     const reader = later.connect();
     await reader.call("thread/revert/undo", { threadId, revertId: outer });
@@ -266,11 +266,11 @@ describe("saving files", () => {
       ["make", { sandboxPolicy: { type: "readOnly" } }],
       ["make", { approvalPolicy: "always", approvalTimeoutMs: 1 }],
     ] as const) {
-      const { made, turn, state, client } = await thread(true, options);
+      const { server, turn, state, client } = await thread(true, options);
       const ended = turn(async (context) => void (await command(text, context)));
       if ("approvalTimeoutMs" in options) {
         await client.waitFor("approval/requested");
-        await made.clock.advance(1);
+        await server.clock.advance(1);
       }
       await ended;
       expect([text, existsSync(state.join("checkpoints", "workspaces"))]).toEqual([text, false]);

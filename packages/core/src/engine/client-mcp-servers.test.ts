@@ -54,6 +54,6 @@ describe("MCP servers that a client provides", () => {
 });
 
 /** The methods of an engine, to be destructured. */
-function bound(made: ReturnType<typeof testEngine>) {
-  return { connect: () => made.connect(), driver: made.driver };
+function bound(engine: ReturnType<typeof testEngine>) {
+  return { connect: () => engine.connect(), driver: engine.driver };
 }

@@ -12,21 +12,21 @@ const CALL = { clientTool: "lamp", namespace: "house", arguments: { room: "hall"
 
 /** A turn that waits for a client to run its tool. */
 async function waiting(options: TestEngineOptions = {}) {
-  const made = testEngine({ scripts: [[CALL, { text: "Thanks." }]], ...options });
-  const client = made.connect();
+  const server = testEngine({ scripts: [[CALL, { text: "Thanks." }]], ...options });
+  const client = server.connect();
   const threadId = await client.startThread({ tools: [LAMP] });
   const turnId = await client.startTurn(threadId, "go");
   const { request } = (await client.waitFor("tool/requested")).data;
   const respond = (result = LIT) => client.call("tool/respond", { threadId, callId: request.id, result });
-  return { made, client, threadId, turnId, request, respond, record: made.driver.turns[0] };
+  return { server, client, threadId, turnId, request, respond, record: server.driver.turns[0] };
 }
 
 describe("a tool that a client provides", () => {
   test("[S2-76] is called with everything the agent passed, and its result reaches the agent", async () => {
-    const { client, threadId, turnId, request, respond, record, made } = await waiting();
+    const { client, threadId, turnId, request, respond, record, server } = await waiting();
     const { arguments: given, namespace } = CALL;
     expect(request).toMatchObject({ turnId, tool: "lamp", namespace, arguments: given });
-    expect(request.expiresAtMs).toBe(made.clock.now() + 600_000);
+    expect(request.expiresAtMs).toBe(server.clock.now() + 600_000);
     await respond();
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     expect(record?.toolResults).toEqual([LIT]);
@@ -38,8 +38,8 @@ describe("a tool that a client provides", () => {
 
   test("reaches the agent of that thread only, and an idle one when the tools change", async () => {
     const says = [{ text: "a" }];
-    const { driver, ...made } = bound(testEngine({ scripts: [says, says, says, says] }));
-    const client = made.connect();
+    const { driver, ...server } = bound(testEngine({ scripts: [says, says, says, says] }));
+    const client = server.connect();
     const threadId = await client.startThread({ tools: [LAMP] });
     await client.runTurn(threadId, "one");
     await client.runTurn(await client.startThread(), "other");
@@ -51,8 +51,8 @@ describe("a tool that a client provides", () => {
   });
 
   test("fails when no client runs it in time", async () => {
-    const { made, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
-    await made.clock.advance(5_000);
+    const { server, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
+    await server.clock.advance(5_000);
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     const text = "No client ran lamp within 5 s.";
     expect(record?.toolResults).toEqual([{ success: false, content: [{ type: "text", text }] }]);
@@ -61,8 +61,8 @@ describe("a tool that a client provides", () => {
 
   test("fails at once when no client is connected", async () => {
     const [before, after] = [new Gate(), new Gate()];
-    const { driver, ...made } = bound(testEngine({ scripts: [[{ wait: before }, CALL, { wait: after }]] }));
-    const client = made.connect();
+    const { driver, ...server } = bound(testEngine({ scripts: [[{ wait: before }, CALL, { wait: after }]] }));
+    const client = server.connect();
     const threadId = await client.startThread({ tools: [LAMP] });
     await client.startTurn(threadId, "go");
     await before.reached;
@@ -90,8 +90,8 @@ describe("a tool that a client provides", () => {
   });
 
   test("is requested from a client that attaches late, once", async () => {
-    const { made, threadId, request } = await waiting();
-    const late = made.connect();
+    const { server, threadId, request } = await waiting();
+    const late = server.connect();
     const { toolCalls } = await late.call("thread/attach", { threadId });
     await settled();
     expect(toolCalls).toEqual([request]);
@@ -110,6 +110,6 @@ describe("a tool that a client provides", () => {
 });
 
 /** The methods of an engine, to be destructured. */
-function bound(made: ReturnType<typeof testEngine>) {
-  return { connect: () => made.connect(), driver: made.driver };
+function bound(server: ReturnType<typeof testEngine>) {
+  return { connect: () => server.connect(), driver: server.driver };
 }

@@ -8,15 +8,15 @@ describe("a server that stops", () => {
   test("ends turns, agents and stores, and can be stopped twice", async () => {
     const gate = new Gate();
     const store = new UnreliableStore();
-    const made = testEngine({ store, scripts: [[{ wait: gate }]] });
-    const client = made.connect();
+    const server = testEngine({ store, scripts: [[{ wait: gate }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     await gate.reached;
-    await Promise.all([made.close(), made.close()]);
+    await Promise.all([server.close(), server.close()]);
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
     expect(client.events.at(-1)).toMatchObject({ type: "thread/closed", data: { threadId } });
-    expect(made.driver.sessions[0]?.closes).toBe(1);
+    expect(server.driver.sessions[0]?.closes).toBe(1);
     await (await store.open(threadId)).writer.close();
   });
 
@@ -27,21 +27,21 @@ describe("a server that stops", () => {
         return { status: "completed" };
       },
     });
-    const made = testEngine({ driver });
-    const client = made.connect();
+    const server = testEngine({ driver });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.startTurn(threadId, "one");
     const input = [{ type: "text", text: "two" } as const];
     await client.call("turn/start", { threadId, input, delivery: "queue" });
-    await made.close();
+    await server.close();
     await settled();
     expect(client.eventsOf("turn/started")).toHaveLength(1);
   });
 
   test("accepts no more requests", async () => {
-    const made = testEngine();
-    const client = made.connect();
-    await made.close();
+    const server = testEngine();
+    const client = server.connect();
+    await server.close();
     await expect(client.call("thread/start", {})).rejects.toMatchObject(STOPPING);
     await expect(client.call("model/list", {})).rejects.toMatchObject(STOPPING);
   });
@@ -49,20 +49,20 @@ describe("a server that stops", () => {
   test("stops a turn that a request is about to start", async () => {
     const store = new UnreliableStore();
     const disk = new Gate();
-    const made = testEngine({ store, scripts: [[], [{ hang: true }]] });
-    const client = made.connect();
+    const server = testEngine({ store, scripts: [[], [{ hang: true }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     store.syncWaits = () => disk.wait();
     await client.startTurn(threadId, "one");
     await disk.reached;
     const starting = client.startTurn(threadId, "two");
     await settled();
-    const closing = made.close();
+    const closing = server.close();
     disk.open();
     const turn = await client.turnEnd(await starting);
     expect(turn).toMatchObject({ status: "interrupted", error: { errorInfo: "ServerStopped" } });
     await closing;
-    expect(made.driver.turns).toHaveLength(1);
+    expect(server.driver.turns).toHaveLength(1);
   });
 
   test("waits for a request for a bounded time, and rejects it in the end", async () => {
@@ -74,15 +74,15 @@ describe("a server that stops", () => {
       }
     })({ id: "slow" });
     let thinks = false;
-    const made = testEngine({ otherDrivers: [slow] });
-    const client = made.connect();
+    const server = testEngine({ otherDrivers: [slow] });
+    const client = server.connect();
     const threadId = await client.startThread();
     thinks = true;
     const resuming = client.call("thread/resume", { threadId, model: "slow/steady" });
     const refused = expect(resuming).rejects.toMatchObject({ kind: "overloaded" });
     await thinking.reached;
-    const closing = made.close();
-    await made.clock.advance(2_000);
+    const closing = server.close();
+    await server.clock.advance(2_000);
     await closing;
     thinking.open();
     await refused;
@@ -90,13 +90,13 @@ describe("a server that stops", () => {
 
   test("waits for an agent for a bounded time", async () => {
     const forever = () => new Promise<never>(() => undefined);
-    const made = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
-    const client = made.connect();
+    const server = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
+    const client = server.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     await settled();
-    const closing = made.close();
-    await made.clock.advance(20_000);
+    const closing = server.close();
+    await server.clock.advance(20_000);
     await closing;
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
   });
@@ -112,12 +112,12 @@ describe("a server that stops", () => {
         return writer;
       }
     })();
-    const made = testEngine({ store });
-    const client = made.connect();
+    const server = testEngine({ store });
+    const client = server.connect();
     const starting = client.call("thread/start", {});
     const refused = expect(starting).rejects.toMatchObject(STOPPING);
     await making.reached;
-    await made.close();
+    await server.close();
     making.open();
     await refused;
     expect(store.journal).toEqual([]);
@@ -136,14 +136,14 @@ describe("a server that stops", () => {
         return super.open(id);
       }
     })(inner);
-    const made = testEngine({ store });
-    const attaching = made.connect().call("thread/attach", { threadId });
+    const server = testEngine({ store });
+    const attaching = server.connect().call("thread/attach", { threadId });
     const outcome = attaching.then(
       () => "answered",
       () => "refused",
     );
     await loading.reached;
-    const closing = made.close();
+    const closing = server.close();
     loading.open();
     await closing;
     expect(["answered", "refused"]).toContain(await outcome);
@@ -151,16 +151,16 @@ describe("a server that stops", () => {
   });
 
   test("stops commands that run outside of any thread", async () => {
-    const made = testEngine();
-    made.sandbox.play = (spec) =>
+    const server = testEngine();
+    server.sandbox.play = (spec) =>
       new Promise((resolve) => {
         spec.signal?.addEventListener("abort", () =>
           resolve({ exitCode: 137, durationMs: 1, ended: "aborted" }),
         );
       });
-    const running = made.connect().call("command/exec", { command: ["sleep", "100"] });
+    const running = server.connect().call("command/exec", { command: ["sleep", "100"] });
     await settled();
-    await made.close();
+    await server.close();
     expect((await running).exitCode).toBe(137);
   });
 });

@@ -7,14 +7,14 @@ describe("command/exec", () => {
     "S2-30",
     "runs one command in the sandbox, with the current or the requested policy and folder",
     async () => {
-      const made = testEngine({ sandboxPolicy: { type: "readOnly" } });
-      made.sandbox.play = async (spec) => {
+      const server = testEngine({ sandboxPolicy: { type: "readOnly" } });
+      server.sandbox.play = async (spec) => {
         spec.onOutput("out", "stdout");
         spec.onOutput("err", "stderr");
         spec.onOutput("put", "stdout");
         return { exitCode: 3, durationMs: 1, ended: "exited" };
       };
-      const client = made.connect();
+      const client = server.connect();
       expect(await client.call("command/exec", { command: ["ls", "-l"] })).toEqual({
         exitCode: 3,
         stdout: "output",
@@ -27,7 +27,7 @@ describe("command/exec", () => {
         sandboxPolicy: "workspace-write",
         timeoutMs: 5,
       });
-      expect(made.sandbox.launches).toMatchObject([
+      expect(server.sandbox.launches).toMatchObject([
         {
           command: ["ls", "-l"],
           cwd: "/work",
@@ -47,13 +47,13 @@ describe("command/exec", () => {
   );
 
   test("keeps the beginning and the end of each stream, in whole characters, and states how much is missing", async () => {
-    const made = testEngine();
-    made.sandbox.play = async (spec) => {
+    const server = testEngine();
+    server.sandbox.play = async (spec) => {
       for (let count = 0; count < 3; count += 1) spec.onOutput("é".repeat(300_000), "stdout");
       spec.onOutput("small", "stderr");
       return { exitCode: 0, durationMs: 1, ended: "timedOut" };
     };
-    const result = await made.connect().call("command/exec", { command: ["yes"] });
+    const result = await server.connect().call("command/exec", { command: ["yes"] });
     const [head = "", omitted, tail = ""] = result.stdout.split(/\n… (\d+) bytes left out …\n/);
     const kept = Buffer.byteLength(head + tail);
     expect(head + tail).toBe("é".repeat(kept / 2));
@@ -78,15 +78,15 @@ describe("command/exec", () => {
     ];
     const realPath = (path: string) => (path === "/link-to-root" ? "/" : path);
     const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
-    const made = testEngine({ home: "/home/me", realPath });
-    const client = made.connect();
+    const server = testEngine({ home: "/home/me", realPath });
+    const client = server.connect();
     for (const { sandboxPolicy: sandbox, cwd } of wide) {
       const command = { command: ["ls"], sandboxPolicy: sandbox, cwd };
       await expect(client.call("command/exec", command)).rejects.toMatchObject(refused);
       const thread = { approvalPolicy: "never", sandbox, cwd } as const;
       await expect(client.call("thread/start", thread)).rejects.toMatchObject(refused);
     }
-    expect(made.sandbox.launches).toEqual([]);
+    expect(server.sandbox.launches).toEqual([]);
     await client.call("command/exec", { command: ["ls"], cwd: "/", sandboxPolicy: "read-only" });
     const free = testEngine({ allowUnconfined: true });
     for (const params of wide) await free.connect().call("command/exec", { command: ["ls"], ...params });
@@ -94,13 +94,13 @@ describe("command/exec", () => {
   });
 
   test("is rejected for a folder that does not exist, and when the sandbox is not available", async () => {
-    const made = testEngine({ folders: ["/work"] });
-    const client = made.connect();
+    const server = testEngine({ folders: ["/work"] });
+    const client = server.connect();
     await expect(client.call("command/exec", { command: ["ls"], cwd: "/gone" })).rejects.toMatchObject({
       kind: "invalidParams",
       data: { field: "cwd" },
     });
-    made.sandbox.play = async () => {
+    server.sandbox.play = async () => {
       throw new Error("no namespaces");
     };
     await expect(client.call("command/exec", { command: ["ls"] })).rejects.toThrow("no namespaces");

@@ -5,8 +5,8 @@ const USAGE = { type: "usage", last: { inputTokens: 30, outputTokens: 12 } } as 
 
 describe("the goal of a thread", () => {
   test("is stored, sent to all subscribers, and given to the agent once, with its next turn", async () => {
-    const made = testEngine({ scripts: [[{ text: "On it." }], [{ text: "Still." }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "On it." }], [{ text: "Still." }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     expect(await client.call("thread/goal/get", { threadId })).toEqual({ goal: null });
     const { goal } = await client.call("thread/goal/set", {
@@ -18,7 +18,7 @@ describe("the goal of a thread", () => {
     expect(client.eventsOf("thread/goal/updated")[0]?.data).toEqual({ threadId, goal });
     await client.runTurn(threadId, "go");
     await client.runTurn(threadId, "on");
-    expect(made.driver.turns.map(({ input }) => input)).toEqual([
+    expect(server.driver.turns.map(({ input }) => input)).toEqual([
       [
         { type: "text", text: expect.stringContaining("Ship it") },
         { type: "text", text: "go" },

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 function twoAgents(other: Partial<ConstructorParameters<typeof ScriptedDriver>[0]> = {}) {
   const driver = new ScriptedDriver({ id: "first", nativeId: "first-session" });
   const second = new ScriptedDriver({ id: "second", nativeId: "second-session", ...other });
-  const made = testEngine({ driver, otherDrivers: [second] });
-  return { made, first: driver, second, client: made.connect() };
+  const server = testEngine({ driver, otherDrivers: [second] });
+  return { server, first: driver, second, client: server.connect() };
 }
 
 describe("another agent that takes over a thread", () => {

@@ -16,57 +16,57 @@ class CountingStore extends UnreliableStore {
 
 async function used() {
   const store = new CountingStore();
-  const made = testEngine({ store, idleMs: IDLE_MS });
-  const client = made.connect();
+  const server = testEngine({ store, idleMs: IDLE_MS });
+  const client = server.connect();
   const threadId = await client.startThread();
   await client.runTurn(threadId, "hi");
   const isLoaded = async () =>
-    (await made.connect().call("thread/read", { threadId })).thread.status.type !== "notLoaded";
-  return { store, made, client, threadId, isLoaded };
+    (await server.connect().call("thread/read", { threadId })).thread.status.type !== "notLoaded";
+  return { store, server, client, threadId, isLoaded };
 }
 
 describe("an unused thread", () => {
   test("is unloaded after a while, with its agent, and loads again when it is used", async () => {
-    const { store, made, client, threadId, isLoaded } = await used();
+    const { store, server, client, threadId, isLoaded } = await used();
     await client.call("thread/unsubscribe", { threadId });
-    await made.clock.advance(IDLE_MS - 1);
+    await server.clock.advance(IDLE_MS - 1);
     expect(await isLoaded()).toBe(true);
-    await made.clock.advance(2 * IDLE_MS);
+    await server.clock.advance(2 * IDLE_MS);
     expect(await isLoaded()).toBe(false);
-    expect(made.driver.sessions[0]?.closes).toBe(1);
+    expect(server.driver.sessions[0]?.closes).toBe(1);
     expect((await client.runTurn(threadId, "again")).status).toBe("completed");
     expect(store.opened).toBe(1);
-    expect(made.driver.sessions[1]?.history).toHaveLength(1);
+    expect(server.driver.sessions[1]?.history).toHaveLength(1);
   });
 
   test("stays loaded while a client is subscribed", async () => {
-    const { made, isLoaded } = await used();
-    await made.clock.advance(10 * IDLE_MS);
+    const { server, isLoaded } = await used();
+    await server.clock.advance(10 * IDLE_MS);
     expect(await isLoaded()).toBe(true);
   });
 
   test("stays loaded while it works, even without subscribers", async () => {
     const gate = new Gate();
-    const made = testEngine({ idleMs: IDLE_MS, scripts: [[{ wait: gate }]] });
-    const client = made.connect();
+    const server = testEngine({ idleMs: IDLE_MS, scripts: [[{ wait: gate }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.startTurn(threadId, "go");
     client.session.close();
-    await made.clock.advance(10 * IDLE_MS);
-    expect(made.driver.turns[0]?.signal.aborted).toBe(false);
+    await server.clock.advance(10 * IDLE_MS);
+    expect(server.driver.turns[0]?.signal.aborted).toBe(false);
     gate.open();
     await settled();
-    expect(made.driver.turns[0]?.outcome?.status).toBe("completed");
-    await made.clock.advance(2 * IDLE_MS);
-    const { thread } = await made.connect().call("thread/read", { threadId });
+    expect(server.driver.turns[0]?.outcome?.status).toBe("completed");
+    await server.clock.advance(2 * IDLE_MS);
+    const { thread } = await server.connect().call("thread/read", { threadId });
     expect(thread.status.type).toBe("notLoaded");
   });
 
   test("is loaded once, however many clients ask for it while it is unloaded", async () => {
-    const { store, made, client, threadId } = await used();
+    const { store, server, client, threadId } = await used();
     await client.call("thread/unsubscribe", { threadId });
-    const [first, second] = [made.connect(), made.connect()];
-    const resting = made.clock.advance(2 * IDLE_MS);
+    const [first, second] = [server.connect(), server.connect()];
+    const resting = server.clock.advance(2 * IDLE_MS);
     const answers = await Promise.all([
       first.call("thread/attach", { threadId }),
       second.call("thread/name/set", { threadId, name: "both" }),
@@ -75,7 +75,7 @@ describe("an unused thread", () => {
     ]);
     expect(answers[0].turns).toHaveLength(1);
     expect(store.opened).toBeLessThanOrEqual(1);
-    await made.clock.advance(2 * IDLE_MS);
+    await server.clock.advance(2 * IDLE_MS);
     await Promise.all([
       second.call("thread/attach", { threadId }),
       second.call("thread/queue/list", { threadId }),
@@ -86,12 +86,12 @@ describe("an unused thread", () => {
   });
 
   test("that is ephemeral is deleted", async () => {
-    const made = testEngine({ idleMs: IDLE_MS });
-    const client = made.connect();
+    const server = testEngine({ idleMs: IDLE_MS });
+    const client = server.connect();
     const threadId = await client.startThread({ ephemeral: true });
     await client.runTurn(threadId, "hi");
     await client.call("thread/unsubscribe", { threadId });
-    await made.clock.advance(2 * IDLE_MS);
+    await server.clock.advance(2 * IDLE_MS);
     await expect(client.call("thread/read", { threadId })).rejects.toMatchObject({ kind: "threadNotFound" });
   });
 });
@@ -116,35 +116,35 @@ async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
       background.ends += 1;
     },
   });
-  const made = testEngine({ driver, idleMs: IDLE_MS, backgroundMs });
-  const client = made.connect();
+  const server = testEngine({ driver, idleMs: IDLE_MS, backgroundMs });
+  const client = server.connect();
   const threadId = await client.startThread();
   await client.runTurn(threadId, "build it");
   await client.call("thread/unsubscribe", { threadId });
   const read = async () => {
-    const { thread, turns } = await made.connect().call("thread/read", { threadId, includeTurns: true });
+    const { thread, turns } = await server.connect().call("thread/read", { threadId, includeTurns: true });
     return { isLoaded: thread.status.type !== "notLoaded", turns: turns ?? [] };
   };
-  return { made, client, threadId, background, inputs, gates, read };
+  return { server, client, threadId, background, inputs, gates, read };
 }
 
 describe("background work in a thread without subscribers", () => {
   test("goes on, and keeps the thread loaded until it has ended", async () => {
-    const { made, background, read } = await leftRunning();
-    await made.clock.advance(50 * IDLE_MS);
-    expect([(await read()).isLoaded, background.ends, made.engine.isWorking]).toEqual([true, 0, true]);
+    const { server, background, read } = await leftRunning();
+    await server.clock.advance(50 * IDLE_MS);
+    expect([(await read()).isLoaded, background.ends, server.engine.isWorking]).toEqual([true, 0, true]);
     background.isRunning = false;
-    expect(made.engine.isWorking).toBe(false);
-    await made.clock.advance(2 * IDLE_MS);
+    expect(server.engine.isWorking).toBe(false);
+    await server.clock.advance(2 * IDLE_MS);
     expect([(await read()).isLoaded, background.ends]).toEqual([false, 1]);
     expect((await read()).turns).toHaveLength(1);
   });
 
   test("is stopped when it takes too long, and a turn of the thread records that", async () => {
-    const { made, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
-    await made.clock.advance(9 * IDLE_MS);
+    const { server, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await server.clock.advance(9 * IDLE_MS);
     expect(background.ends).toBe(0);
-    await made.clock.advance(2 * IDLE_MS);
+    await server.clock.advance(2 * IDLE_MS);
     expect(background.ends).toBe(1);
     const reason = expect.stringContaining("Background work of scripted was stopped");
     expect((await read()).turns[1]).toMatchObject({
@@ -155,8 +155,8 @@ describe("background work in a thread without subscribers", () => {
   });
 
   test("is mentioned to the agent in the next turn, once it was stopped", async () => {
-    const { made, client, threadId, inputs } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
-    await made.clock.advance(12 * IDLE_MS);
+    const { server, client, threadId, inputs } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await server.clock.advance(12 * IDLE_MS);
     await client.runTurn(threadId, "is it built?");
     await client.runTurn(threadId, "and now?");
     const [, note, ...later] = inputs;
@@ -165,21 +165,21 @@ describe("background work in a thread without subscribers", () => {
   });
 
   test("goes on as long as a client is subscribed", async () => {
-    const { made, client, threadId, background } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    const { server, client, threadId, background } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await client.call("thread/attach", { threadId });
-    await made.clock.advance(50 * IDLE_MS);
+    await server.clock.advance(50 * IDLE_MS);
     expect(background.ends).toBe(0);
   });
 
   test("goes on while a turn is running, however long that takes", async () => {
-    const { made, client, threadId, background, gates, read } = await leftRunning({
+    const { server, client, threadId, background, gates, read } = await leftRunning({
       backgroundMs: 10 * IDLE_MS,
     });
     const gate = new Gate();
     gates.push(gate);
     await client.startTurn(threadId, "and test it");
     await client.call("thread/unsubscribe", { threadId });
-    await made.clock.advance(50 * IDLE_MS);
+    await server.clock.advance(50 * IDLE_MS);
     expect(background.ends).toBe(0);
     gate.open();
     await settled();
@@ -187,10 +187,10 @@ describe("background work in a thread without subscribers", () => {
   });
 
   test("is not recorded as stopped if it ends by then", async () => {
-    const { made, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
-    await made.clock.advance(10 * IDLE_MS - 1);
+    const { server, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await server.clock.advance(10 * IDLE_MS - 1);
     background.endsWhenLookedAt = true;
-    await made.clock.advance(3 * IDLE_MS);
+    await server.clock.advance(3 * IDLE_MS);
     expect((await read()).turns).toHaveLength(1);
   });
 });

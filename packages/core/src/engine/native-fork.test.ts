@@ -6,13 +6,13 @@ async function twoTurns({ tellsPositions = false } = {}) {
   const store = new UnreliableStore();
   const driver = new ScriptedDriver({ id: "first", nativeId: "original", tellsPositions });
   const second = new ScriptedDriver({ id: "second" });
-  const made = testEngine({ store, driver, otherDrivers: [second] });
-  const client = made.connect();
+  const server = testEngine({ store, driver, otherDrivers: [second] });
+  const client = server.connect();
   const threadId = await client.startThread();
   const one = await client.runTurn(threadId, "one");
   await client.runTurn(threadId, "two");
   const fork = async (params = {}) => (await client.call("thread/fork", { threadId, ...params })).thread.id;
-  return { made, store, driver, client, threadId, first: one.id, fork };
+  return { server, store, driver, client, threadId, first: one.id, fork };
 }
 
 const WHOLE = "User: one\nAgent: You said: one\n\nUser: two\nAgent: You said: two";
@@ -29,19 +29,19 @@ describe("the agent of a fork", () => {
   });
 
   test("may do so after a restart, and in a fork of a fork without turns", async () => {
-    const { made, store, client, fork } = await twoTurns();
+    const { server, store, client, fork } = await twoTurns();
     const { thread } = await client.call("thread/fork", { threadId: await fork() });
-    await made.engine.close();
+    await server.engine.close();
     const driver = new ScriptedDriver({ id: "first" });
     await testEngine({ store, driver }).connect().runTurn(thread.id, "three");
     expect(driver.sessions[0]?.forkOf).toEqual({ nativeId: "original", handoffSummary: "" });
   });
 
   test("continues in its own session afterwards", async () => {
-    const { made, store, client, fork, threadId } = await twoTurns();
+    const { server, store, client, fork, threadId } = await twoTurns();
     const forkId = await fork();
     await client.runTurn(forkId, "three");
-    await made.engine.close();
+    await server.engine.close();
     const driver = new ScriptedDriver({ id: "first" });
     const later = testEngine({ store, driver }).connect();
     await later.runTurn(forkId, "four");
@@ -110,19 +110,19 @@ describe("the agent of a fork, if sessions can be copied up to any turn,", () =>
   });
 
   test("does so in a fork of a fork, after a restart, and when the original was reverted or deleted", async () => {
-    const { made, store, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    const { server, store, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
     const child = await fork({ lastTurnId: first });
     const { thread } = await client.call("thread/fork", { threadId: child });
     await client.call("thread/rollback", { threadId, numTurns: 2 });
     await client.call("thread/delete", { threadId });
-    await made.engine.close();
+    await server.engine.close();
     const driver = new ScriptedDriver({ id: "first" });
     await testEngine({ store, driver }).connect().runTurn(thread.id, "three");
     expect(driver.sessions[0]?.forkOf).toEqual({ ...ORIGINAL, position: first });
   });
 
   test("does so in the thread itself after a revert, until it has a session there again", async () => {
-    const { made, store, driver, client, first, threadId } = await twoTurns({ tellsPositions: true });
+    const { server, store, driver, client, first, threadId } = await twoTurns({ tellsPositions: true });
     await client.call("thread/rollback", { threadId, numTurns: 1 });
     await client.runTurn(threadId, "another two");
     expect(driver.sessions[1]).toMatchObject({
@@ -130,7 +130,7 @@ describe("the agent of a fork, if sessions can be copied up to any turn,", () =>
       forkOf: { ...ORIGINAL, position: first },
       handoffSummary: "User: one\nAgent: You said: one",
     });
-    await made.engine.close();
+    await server.engine.close();
     const later = new ScriptedDriver({ id: "first" });
     await testEngine({ store, driver: later }).connect().runTurn(threadId, "three");
     expect([later.sessions[0]?.nativeId, later.sessions[0]?.forkOf]).toEqual(["original", undefined]);

@@ -19,11 +19,11 @@ function rulesBy(
 }
 
 async function run(script: Script, options: TestEngineOptions) {
-  const made = testEngine({ scripts: [script], ...options });
-  const client = made.connect();
+  const server = testEngine({ scripts: [script], ...options });
+  const client = server.connect();
   const threadId = await client.startThread();
   const turn = await client.turnEnd(await client.startTurn(threadId, "go"));
-  return { turn, client, decisions: made.driver.turns[0]?.decisions };
+  return { turn, client, decisions: server.driver.turns[0]?.decisions };
 }
 
 describe("rules of a policy file", () => {
@@ -59,11 +59,11 @@ describe("rules of a policy file", () => {
   );
 
   test("can ask again about what was allowed before", async () => {
-    const made = testEngine({
+    const server = testEngine({
       scripts: [[{ command: "make" }, { command: "make" }]],
       policyRules: rulesBy({ make: "ask" }),
     });
-    const client = made.connect();
+    const client = server.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     for (const place of [0, 1]) {

@@ -10,20 +10,24 @@ const ANSWERS = { colour: { answers: ["red"] }, why: { answers: ["because"] } };
 
 /** A turn that waits for its answers. */
 async function waiting(options: TestEngineOptions = {}) {
-  const made = testEngine({ scripts: [[{ ask: QUESTIONS }, { text: "Thanks." }]], ...options });
-  const client = made.connect();
+  const server = testEngine({ scripts: [[{ ask: QUESTIONS }, { text: "Thanks." }]], ...options });
+  const client = server.connect();
   const threadId = await client.startThread();
   const turnId = await client.startTurn(threadId, "go");
   const { request } = (await client.waitFor("question/requested")).data;
   const respond = (answers = ANSWERS) =>
     client.call("question/respond", { threadId, questionId: request.id, answers });
-  return { made, client, threadId, turnId, request, respond, record: made.driver.turns[0] };
+  return { server, client, threadId, turnId, request, respond, record: server.driver.turns[0] };
 }
 
 describe("a question of the agent", () => {
   test("is sent completely, and its answers reach the agent", async () => {
-    const { client, threadId, turnId, request, respond, record, made } = await waiting();
-    expect(request).toMatchObject({ turnId, questions: QUESTIONS, expiresAtMs: made.clock.now() + 600_000 });
+    const { client, threadId, turnId, request, respond, record, server } = await waiting();
+    expect(request).toMatchObject({
+      turnId,
+      questions: QUESTIONS,
+      expiresAtMs: server.clock.now() + 600_000,
+    });
     expect((await client.call("thread/read", { threadId })).thread.status.activeFlags).toEqual([
       "waitingOnUserInput",
     ]);
@@ -44,8 +48,8 @@ describe("a question of the agent", () => {
   });
 
   test("has an empty answer when there is none in time", async () => {
-    const { made, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
-    await made.clock.advance(5_000);
+    const { server, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
+    await server.clock.advance(5_000);
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     expect(record?.answers).toEqual([{}]);
     expect((await client.waitFor("question/resolved")).data).toMatchObject({ answers: {}, by: "timeout" });
@@ -71,8 +75,8 @@ describe("a question of the agent", () => {
   });
 
   test("is sent to a client that attaches late, once", async () => {
-    const { made, threadId, request } = await waiting();
-    const late = made.connect();
+    const { server, threadId, request } = await waiting();
+    const late = server.connect();
     const { questions } = await late.call("thread/attach", { threadId });
     await settled();
     expect(questions).toEqual([request]);

@@ -37,8 +37,8 @@ async function send(
 async function waiting(inputs: readonly string[], steering: "accepts" | "refuses" | "absent" = "accepts") {
   const { gate, driver } = busy(undefined, steering);
   const store = new UnreliableStore();
-  const made = testEngine({ driver, store });
-  const client = made.connect();
+  const server = testEngine({ driver, store });
+  const client = server.connect();
   const threadId = await client.startThread();
   const turnId = await client.startTurn(threadId, "first");
   await gate.reached;
@@ -48,7 +48,7 @@ async function waiting(inputs: readonly string[], steering: "accepts" | "refuses
     if (queuedInput !== undefined) queued.push(queuedInput);
   }
   return {
-    made,
+    server,
     store,
     gate,
     driver,
@@ -385,8 +385,8 @@ describe("the queue", () => {
   });
 
   test("survives a restart, and then waits for the user", async () => {
-    const { made, client, threadId, store, queued } = await waiting(["a", "b"]);
-    await made.close();
+    const { server, client, threadId, store, queued } = await waiting(["a", "b"]);
+    await server.close();
     expect(client.eventsOf("turn/started")).toHaveLength(1);
     const { driver } = busy();
     const later = testEngine({ store, driver }).connect();

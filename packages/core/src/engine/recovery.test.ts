@@ -26,14 +26,14 @@ async function killed(script: Script, until?: (client: TestClient) => Promise<un
   const folder = await temporaryFolder();
   const gate = new Gate();
   const store = new JsonlStore({ root: folder.join("alive"), durability: "relaxed" });
-  const made = testEngine({ store, scripts: [[{ text: "before" }], [...script, { wait: gate }]] });
-  const client = made.connect();
+  const server = testEngine({ store, scripts: [[{ text: "before" }], [...script, { wait: gate }]] });
+  const client = server.connect();
   const threadId = await client.startThread();
   await client.runTurn(threadId, "one");
   const turnId = await client.startTurn(threadId, "two");
   if (until === undefined) await gate.reached;
   else await until(client);
-  await made.clock.advance(100);
+  await server.clock.advance(100);
   await cp(folder.join("alive"), folder.join("left"), { recursive: true });
   const log = folder.join("left", "threads", threadId, "events.jsonl");
   const left = () => new JsonlStore({ root: folder.join("left"), durability: "relaxed" });
@@ -48,8 +48,8 @@ describe("a thread whose server was killed during a turn", () => {
     "reads as interrupted, with everything that was stored, and the next turn completes",
     async () => {
       const { left, threadId, turnId } = await killed([{ text: "whole" }, started, piece("I was go")]);
-      const made = testEngine({ store: left() });
-      const client = made.connect();
+      const server = testEngine({ store: left() });
+      const client = server.connect();
       const answer = await client.call("thread/attach", { threadId });
       expect(answer.thread.status).toEqual({ type: "idle" });
       expect(answer.turns.at(-1)).toMatchObject({
@@ -63,9 +63,9 @@ describe("a thread whose server was killed during a turn", () => {
         ],
       });
       await settled();
-      expect(made.driver.sessions).toEqual([]);
+      expect(server.driver.sessions).toEqual([]);
       expect((await client.runTurn(threadId, "go on")).status).toBe("completed");
-      const remembered = made.driver.sessions[0]?.history.map((turn) => turn.status);
+      const remembered = server.driver.sessions[0]?.history.map((turn) => turn.status);
       expect(remembered).toEqual(["completed", "interrupted"]);
     },
   );
@@ -74,8 +74,8 @@ describe("a thread whose server was killed during a turn", () => {
     const { left, threadId } = await killed(COMMAND, (client) =>
       client.waitFor("item/commandExecution/outputDelta"),
     );
-    const made = testEngine({ store: left() });
-    const client = made.connect();
+    const server = testEngine({ store: left() });
+    const client = server.connect();
     await client.call("thread/resume", { threadId });
     await client.waitFor("turn/completed", (event) => event.data.turn.status === "interrupted");
     const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
@@ -84,7 +84,7 @@ describe("a thread whose server was killed during a turn", () => {
       status: "failed",
       aggregatedOutput: "removing",
     });
-    expect([made.driver.sessions, made.sandbox.launches]).toEqual([[], []]);
+    expect([server.driver.sessions, server.sandbox.launches]).toEqual([[], []]);
   });
 
   verifies("P17", "has no open approval, which nobody can answer any more, and nothing ran", async () => {
@@ -95,8 +95,8 @@ describe("a thread whose server was killed during a turn", () => {
       client: killedClient,
     } = await killed(script, (client) => client.waitFor("approval/requested"));
     const { id: approvalId } = (await killedClient.waitFor("approval/requested")).data.approval;
-    const made = testEngine({ store: left() });
-    const client = made.connect();
+    const server = testEngine({ store: left() });
+    const client = server.connect();
     const { approvals, turns } = await client.call("thread/attach", { threadId });
     expect(approvals).toEqual([]);
     expect(turns.at(-1)).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }] });
@@ -108,7 +108,7 @@ describe("a thread whose server was killed during a turn", () => {
       approvalId,
       resolution: { decision: { outcome: "cancel" }, by: "serverStopped" },
     });
-    expect(made.driver.sessions).toEqual([]);
+    expect(server.driver.sessions).toEqual([]);
   });
 
   test("is closed once, after everything that was stored, however often it is loaded", async () => {
@@ -116,9 +116,9 @@ describe("a thread whose server was killed during a turn", () => {
     const before = await readFile(log, "utf8");
     const known = (await left().peek(threadId)).state.seq;
     for (let round = 0; round < 3; round += 1) {
-      const made = testEngine({ store: left() });
-      await made.connect().call("thread/attach", { threadId });
-      await made.close();
+      const server = testEngine({ store: left() });
+      await server.connect().call("thread/attach", { threadId });
+      await server.close();
     }
     const after = await readFile(log, "utf8");
     expect(after.startsWith(before)).toBe(true);
@@ -184,9 +184,9 @@ describe("a damaged log", () => {
   test("is reported to every client that resumes or attaches", async () => {
     const { left, log, threadId } = await killed([{ text: "whole" }]);
     await appendFile(log, "neither JSON nor anything\n");
-    const made = testEngine({ store: left() });
+    const server = testEngine({ store: left() });
     for (const method of ["thread/resume", "thread/attach"] as const) {
-      const client = made.connect();
+      const client = server.connect();
       await client.call(method, { threadId });
       expect((await client.waitFor("warning")).data.reason).toBe("damagedLog");
     }
@@ -194,14 +194,14 @@ describe("a damaged log", () => {
 
   test("that cannot be read is reported to its subscribers, who may try again", async () => {
     const store = new UnreliableStore();
-    const made = testEngine({ store });
-    const owner = made.connect();
+    const server = testEngine({ store });
+    const owner = server.connect();
     const threadId = await owner.startThread();
     await owner.runTurn(threadId, "hi");
     store.readWaits = async () => {
       throw new FlintError("storageFailed", "The disk reports an error.");
     };
-    const client = made.connect();
+    const client = server.connect();
     await client.call("thread/resume", { threadId });
     expect((await client.waitFor("warning")).data).toMatchObject({ threadId, reason: "followingFailed" });
     expect(client.session.isSubscribed(threadId)).toBe(false);

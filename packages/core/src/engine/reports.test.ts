@@ -7,8 +7,8 @@ const report = (event: DriverEvent) => ({ emit: event });
 
 /** Plays one turn and returns the client that saw it. */
 async function play(...script: Script) {
-  const made = testEngine({ scripts: [script], approvalPolicy: "never" });
-  const client = made.connect();
+  const server = testEngine({ scripts: [script], approvalPolicy: "never" });
+  const client = server.connect();
   const threadId = await client.startThread();
   const turn = await client.runTurn(threadId, "go");
   const { events } = await client.call("thread/events/list", { threadId });
@@ -224,29 +224,29 @@ describe("streamed text", () => {
   /** A turn that is streaming. */
   async function streaming(...script: Script) {
     const gate = new Gate();
-    const made = testEngine({ scripts: [[started, ...script, { wait: gate }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[started, ...script, { wait: gate }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.startTurn(threadId, "go");
     await gate.reached;
     await settled();
     const stored = async () => {
       const found: string[] = [];
-      for await (const event of made.store.read(threadId)) {
+      for await (const event of server.store.read(threadId)) {
         if (event.type === "item/agentMessage/delta") found.push(event.data.delta);
       }
       return found;
     };
-    return { made, client, threadId, stored };
+    return { server, client, threadId, stored };
   }
 
   test("is sent within the tick and stored merged within 100 ms", async () => {
-    const { made, client, stored } = await streaming(piece("one "), piece("two "), piece("three"));
+    const { server, client, stored } = await streaming(piece("one "), piece("two "), piece("three"));
     const sent = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
     expect(sent).toEqual(["one ", "two ", "three"]);
-    await made.clock.advance(99);
+    await server.clock.advance(99);
     expect(await stored()).toEqual([]);
-    await made.clock.advance(1);
+    await server.clock.advance(1);
     expect(await stored()).toEqual(["one two three"]);
   });
 

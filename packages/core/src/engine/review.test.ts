@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 const uncommitted: ReviewTarget = { type: "uncommittedChanges" };
 
 async function reviewed(script: Script, target: ReviewTarget = uncommitted) {
-  const made = testEngine({ scripts: [script] });
-  const client = made.connect();
+  const server = testEngine({ scripts: [script] });
+  const client = server.connect();
   const threadId = await client.startThread();
   const { turn, reviewThreadId } = await client.call("review/start", { threadId, target });
-  return { made, client, threadId, turn, reviewThreadId };
+  return { server, client, threadId, turn, reviewThreadId };
 }
 
 describe("a review", () => {
@@ -17,22 +17,22 @@ describe("a review", () => {
     "S2-19, S2-21, S0-104",
     "that is inline is a turn of the thread, between entering and exiting review mode",
     async () => {
-      const { made, client, threadId, turn, reviewThreadId } = await reviewed([{ text: "One bug." }]);
+      const { server, client, threadId, turn, reviewThreadId } = await reviewed([{ text: "One bug." }]);
       expect([turn.kind, reviewThreadId]).toEqual(["review", threadId]);
       expect((await client.turnEnd(turn.id)).items).toMatchObject([
         { type: "enteredReviewMode", review: "the uncommitted changes" },
         { type: "agentMessage", text: "One bug." },
         { type: "exitedReviewMode", review: "One bug." },
       ]);
-      expect(made.driver.turns[0]).toMatchObject({ kind: "review", review: uncommitted });
+      expect(server.driver.turns[0]).toMatchObject({ kind: "review", review: uncommitted });
       expect(client.order.slice(2, 4)).toEqual(["<- review/start", "turn/started"]);
     },
   );
 
   verifies("S2-21", "that is detached runs in a new thread, to which the client is subscribed", async () => {
     const gate = new Gate();
-    const made = testEngine({ scripts: [[{ wait: gate }], [{ text: "Fine." }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ wait: gate }], [{ text: "Fine." }]] });
+    const client = server.connect();
     const threadId = await client.startThread({ cwd: "/there" });
     await client.startTurn(threadId, "busy");
     const { turn, reviewThreadId } = await client.call("review/start", {
@@ -71,12 +71,12 @@ describe("a review", () => {
       [{ type: "custom", instructions: "Look for races." }, "Look for races.", /^Look for races\./],
     ];
     for (const [target, title, prompt] of targets) {
-      const { made, client, turn } = await reviewed([], target);
+      const { server, client, turn } = await reviewed([], target);
       expect((await client.turnEnd(turn.id)).items[0]).toMatchObject({
         type: "enteredReviewMode",
         review: title,
       });
-      const record = made.driver.turns[0];
+      const record = server.driver.turns[0];
       expect(record?.review).toEqual(target);
       expect(String(Reflect.get(record?.input[0] ?? {}, "text"))).toMatch(prompt);
     }

@@ -26,8 +26,8 @@ type Answer = { readonly scope: Decision["scope"]; readonly takes?: "suggestion"
 
 /** Which commands of a script are asked about when the first answer is this one and all others are no. */
 async function askedAfter({ scope, takes }: Answer, script: Script, options: TestEngineOptions = {}) {
-  const made = testEngine({ cwd: "/repo", scripts: [script], ...options });
-  const client = made.connect();
+  const engine = testEngine({ cwd: "/repo", scripts: [script], ...options });
+  const client = engine.connect();
   const threadId = await client.startThread();
   const ended = client.turnEnd(await client.startTurn(threadId, "go")).then(() => true);
   const subjects: string[] = [];
@@ -39,7 +39,7 @@ async function askedAfter({ scope, takes }: Answer, script: Script, options: Tes
     const decision = place === 0 ? yes : ({ outcome: "deny" } as const);
     await client.call("approval/respond", { threadId, approvalId: id, decision });
   }
-  return { subjects, client, threadId, made };
+  return { subjects, client, threadId, engine };
 }
 
 const COMMANDS: Script = [
@@ -53,8 +53,8 @@ const ALL_BUT_TESTS = ["/repo$ npm test; rm -r .", "/repo$ npm run test", "/repo
 
 describe("an approval of a simple command", () => {
   test("offers its prefix as a rule for this project and agent", async () => {
-    const made = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test -- --x" }]] });
-    const client = made.connect();
+    const engine = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test -- --x" }]] });
+    const client = engine.connect();
     await client.startTurn(await client.startThread(), "go");
     const { suggestions } = await asked(client);
     expect(suggestions).toEqual([
@@ -81,9 +81,9 @@ describe("an approval of a simple command", () => {
   });
 
   test("with a suggestion accepted for the session covers commands with that prefix, and nothing else", async () => {
-    const { subjects, made } = await askedAfter({ scope: "session", takes: "suggestion" }, COMMANDS);
+    const { subjects, engine } = await askedAfter({ scope: "session", takes: "suggestion" }, COMMANDS);
     expect(subjects).toEqual(["/repo$ npm test", ...ALL_BUT_TESTS]);
-    expect(made.rules.list()).toEqual([]);
+    expect(engine.rules.list()).toEqual([]);
   });
 
   test("without a suggestion covers exactly the same command", async () => {
@@ -109,8 +109,8 @@ describe("an approval of a simple command", () => {
   test("accepted for the session still applies when the thread is loaded again, but not in another folder", async () => {
     const store = new UnreliableStore();
     const answer = { scope: "session", takes: "suggestion" } as const;
-    const { threadId, made } = await askedAfter(answer, [{ command: "npm test" }], { store });
-    await made.close();
+    const { threadId, engine } = await askedAfter(answer, [{ command: "npm test" }], { store });
+    await engine.close();
     const later = testEngine({
       cwd: "/repo",
       store,
@@ -124,8 +124,8 @@ describe("an approval of a simple command", () => {
   });
 
   test("rejects a rule that it does not offer, stays open, and accepts the next answer", async () => {
-    const made = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test" }]] });
-    const client = made.connect();
+    const engine = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test" }]] });
+    const client = engine.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     const { id: approvalId } = await asked(client);
@@ -133,7 +133,7 @@ describe("an approval of a simple command", () => {
     await expect(
       client.call("approval/respond", { threadId, approvalId, decision: invented }),
     ).rejects.toMatchObject({ kind: "invalidParams", data: { field: "decision.rule" } });
-    expect(made.rules.list()).toEqual([]);
+    expect(engine.rules.list()).toEqual([]);
     await client.call("approval/respond", {
       threadId,
       approvalId,
@@ -172,8 +172,8 @@ describe("rules", () => {
       { path: "/repo/a", kind: "modify", diff: "" },
       { path: "/repo/b", kind: "modify", diff: "", movePath: "/repo/c" },
     ] as const;
-    const { made } = await askedAfter({ scope: "always" }, [{ fileChange: changes }]);
-    const made1 = made.rules
+    const { engine } = await askedAfter({ scope: "always" }, [{ fileChange: changes }]);
+    const made1 = engine.rules
       .list()
       .map(({ project, agent, tool, match }) => ({ project, agent, tool, match }));
     const ofFile = (path: string) => ({
@@ -181,16 +181,16 @@ describe("rules", () => {
       match: { type: "exact", path },
     });
     expect(made1).toEqual(["/repo/a", "/repo/b", "/repo/c"].map(ofFile));
-    expect(made.rules.list()[0]?.createdAt).toBe(made.clock.now());
+    expect(engine.rules.list()[0]?.createdAt).toBe(engine.clock.now());
   });
 
   test("that were removed no longer apply, also in the thread that made them", async () => {
     const rules = new MemoryRules();
-    const { client, threadId, made } = await askedAfter({ scope: "always" }, [{ command: "make" }], {
+    const { client, threadId, engine } = await askedAfter({ scope: "always" }, [{ command: "make" }], {
       rules,
     });
     for (const { id } of rules.list()) await client.call("rules/remove", { id });
-    made.driver.enqueue([{ command: "make" }]);
+    engine.driver.enqueue([{ command: "make" }]);
     await client.startTurn(threadId, "again");
     expect((await asked(client, 1)).action).toMatchObject({ command: "make" });
   });
@@ -234,8 +234,11 @@ describe("hidden characters", () => {
 
 describe("an answer belongs to one approval", () => {
   test("and a late one for an earlier approval does not apply to the next", async () => {
-    const made = testEngine({ cwd: "/repo", scripts: [[{ command: "make clean" }, { command: "rm -r /" }]] });
-    const client = made.connect();
+    const engine = testEngine({
+      cwd: "/repo",
+      scripts: [[{ command: "make clean" }, { command: "rm -r /" }]],
+    });
+    const client = engine.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     const first = await asked(client);

@@ -7,8 +7,8 @@ const KEY = `sk-proj-${BODY}`;
 const SECRET = `quiet words ${BODY}`;
 
 function start(...scripts: Script[]) {
-  const made = testEngine({ scripts, approvalPolicy: "never", secrets: [SECRET] });
-  return { ...made, made, client: made.connect() };
+  const server = testEngine({ scripts, approvalPolicy: "never", secrets: [SECRET] });
+  return { ...server, server, client: server.connect() };
 }
 
 describe("keys and secrets", () => {
@@ -32,10 +32,10 @@ describe("keys and secrets", () => {
   });
 
   test("reach the agent as the user sent them", async () => {
-    const { client, made } = start([{ text: "fine" }]);
+    const { client, server } = start([{ text: "fine" }]);
     const threadId = await client.startThread();
     await client.runTurn(threadId, `use ${KEY}`);
-    expect(JSON.stringify(made.driver.turns)).toContain(KEY);
+    expect(JSON.stringify(server.driver.turns)).toContain(KEY);
   });
 
   test("are distinguished from text that only looks like a key, which is complete when the item or turn ends", async () => {
@@ -61,18 +61,18 @@ describe("keys and secrets", () => {
   });
 
   test("are removed from errors and from the output of commands [P31]", async () => {
-    const { client, made } = start([{ throws: new Error(`refused ${SECRET}`) }]);
+    const { client, server } = start([{ throws: new Error(`refused ${SECRET}`) }]);
     const threadId = await client.startThread();
     const turn = await client.runTurn(threadId, "go");
     expect(turn.error?.message).toContain("refused [redacted:secret]");
-    made.sandbox.play = async ({ onOutput }) => {
+    server.sandbox.play = async ({ onOutput }) => {
       onOutput(`${KEY}\n`, "stdout");
       return { exitCode: 0, durationMs: 0, ended: "exited" };
     };
     expect(await client.call("command/exec", { command: ["env"] })).toMatchObject({
       stdout: "[redacted:api-key]\n",
     });
-    made.sandbox.play = () => Promise.reject(new Error(`no such place: ${SECRET}`));
+    server.sandbox.play = () => Promise.reject(new Error(`no such place: ${SECRET}`));
     await expect(client.call("command/exec", { command: ["env"] })).rejects.toMatchObject({
       message: expect.stringContaining("no such place: [redacted:secret]"),
     });

@@ -9,8 +9,8 @@ describe("the overrides of a turn", () => {
     "S0-5, S0-31, S0-32, S0-33",
     "reach the agent (model, folder, policies and selectors) and stay in force for later turns",
     async () => {
-      const made = testEngine();
-      const client = made.connect();
+      const server = testEngine();
+      const client = server.connect();
       const threadId = await client.startThread();
       const { turn } = await client.call("turn/start", {
         threadId,
@@ -30,7 +30,7 @@ describe("the overrides of a turn", () => {
         sandboxPolicy: { type: "readOnly" },
         config: { thinking: "true", effort: "high" },
       };
-      expect(made.driver.turns.map((record) => record.settings)).toEqual([settings, settings]);
+      expect(server.driver.turns.map((record) => record.settings)).toEqual([settings, settings]);
       expect(client.eventsOf("thread/settings/updated").map((event) => event.data)).toEqual([
         { threadId, settings },
       ]);
@@ -101,8 +101,8 @@ describe("the overrides of a turn", () => {
   test("open a session of the new agent and close the old one when the model belongs to another", async () => {
     const other = new ScriptedDriver({ id: "other", nativeId: "theirs" });
     const driver = new ScriptedDriver({ nativeId: "ours" });
-    const made = testEngine({ driver, otherDrivers: [other] });
-    const client = made.connect();
+    const server = testEngine({ driver, otherDrivers: [other] });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "one");
     const { turn } = await client.call("turn/start", { threadId, input, model: "other/steady" });
@@ -117,8 +117,8 @@ describe("the overrides of a turn", () => {
 
   test("drop selectors that the new model does not offer", async () => {
     const plain = new ScriptedDriver({ id: "plain", selectors: () => [] });
-    const made = testEngine({ otherDrivers: [plain] });
-    const client = made.connect();
+    const server = testEngine({ otherDrivers: [plain] });
+    const client = server.connect();
     const threadId = await client.startThread({ config: { thinking: "true", effort: "high" } });
     const { turn } = await client.call("turn/start", { threadId, input, model: "plain/steady" });
     await client.turnEnd(turn?.id ?? "");
@@ -167,8 +167,8 @@ describe("selectors", () => {
   });
 
   test("without a thread are the defaults of new threads, including those that depend on others", async () => {
-    const made = testEngine();
-    const client = made.connect();
+    const server = testEngine();
+    const client = server.connect();
     await Promise.all([
       client.call("config/set", { id: "thinking", value: "true" }),
       client.call("config/set", { id: "effort", value: "high" }),
@@ -178,7 +178,7 @@ describe("selectors", () => {
       "high",
     ]);
     await client.runTurn(await client.startThread(), "go");
-    expect(made.driver.turns[0]?.settings.config).toEqual({ thinking: "true", effort: "high" });
+    expect(server.driver.turns[0]?.settings.config).toEqual({ thinking: "true", effort: "high" });
   });
 
   test("of another model are shown before it is chosen, with the values that it offers too", async () => {
@@ -222,8 +222,8 @@ describe("reading the configuration", () => {
     "shows model, folder, policies and selectors with config/read, of a thread or of new ones",
     async () => {
       const store = new UnreliableStore();
-      const made = testEngine({ store, approvalPolicy: "always" });
-      const client = made.connect();
+      const server = testEngine({ store, approvalPolicy: "always" });
+      const client = server.connect();
       const { thread, modelProvider } = await client.call("thread/start", {
         cwd: "/there",
         sandbox: "read-only",
@@ -243,7 +243,7 @@ describe("reading the configuration", () => {
         cwd: "/work",
         sandboxPolicy: { type: "workspaceWrite" },
       });
-      await made.close();
+      await server.close();
       const later = testEngine({ store }).connect();
       expect(await later.call("config/read", { threadId })).toMatchObject({ cwd: "/there" });
     },

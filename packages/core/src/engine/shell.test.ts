@@ -5,10 +5,10 @@ const EXITED = { exitCode: 3, durationMs: 5, ended: "exited" } as const;
 
 describe("a shell command of the user", () => {
   test("is a turn without an agent, confined like any other, and mentioned to the agent afterwards", async () => {
-    const made = testEngine({ scripts: [[{ text: "I see." }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "I see." }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
-    made.sandbox.play = async ({ onOutput }) => {
+    server.sandbox.play = async ({ onOutput }) => {
       onOutput("two failures\n", "stdout");
       return EXITED;
     };
@@ -21,10 +21,10 @@ describe("a shell command of the user", () => {
     ]);
     const policy = { type: "workspaceWrite" };
     const launched = { command: ["sh", "-c", "npm test"], cwd: "/work", policy, timeoutMs: 5_000 };
-    expect(made.sandbox.launches).toMatchObject([launched]);
-    expect(made.driver.turns).toEqual([]);
+    expect(server.sandbox.launches).toMatchObject([launched]);
+    expect(server.driver.turns).toEqual([]);
     await client.runTurn(threadId, "fix it");
-    const [note, asked] = made.driver.turns[0]?.input ?? [];
+    const [note, asked] = server.driver.turns[0]?.input ?? [];
     expect(note).toMatchObject({ text: expect.stringMatching(/npm test.*exit code 3.*two failures/s) });
     expect(asked).toEqual({ type: "text", text: "fix it" });
     const shown = (await client.call("thread/read", { threadId, includeTurns: true })).turns?.at(-1);
@@ -32,10 +32,10 @@ describe("a shell command of the user", () => {
   });
 
   test("streams exactly the output that its item stores, however long it is", async () => {
-    const made = testEngine();
-    const client = made.connect();
+    const server = testEngine();
+    const client = server.connect();
     const threadId = await client.startThread();
-    made.sandbox.play = async ({ onOutput }) => {
+    server.sandbox.play = async ({ onOutput }) => {
       onOutput("START\n", "stdout");
       for (let count = 0; count < 3; count += 1) onOutput("é".repeat(300_000), "stdout");
       onOutput("\nEND", "stdout");
@@ -54,10 +54,10 @@ describe("a shell command of the user", () => {
   });
 
   test("can be interrupted, and none of its processes is left when the turn has ended", async () => {
-    const made = testEngine();
-    const client = made.connect();
+    const server = testEngine();
+    const client = server.connect();
     const threadId = await client.startThread();
-    made.sandbox.play = ({ signal }) =>
+    server.sandbox.play = ({ signal }) =>
       new Promise((resolve) => {
         signal?.addEventListener("abort", () => resolve({ ...EXITED, ended: "aborted" }));
       });
@@ -68,10 +68,10 @@ describe("a shell command of the user", () => {
   });
 
   test("is rejected while a turn is running, with the id of that turn", async () => {
-    const made = testEngine();
-    const client = made.connect();
+    const server = testEngine();
+    const client = server.connect();
     const threadId = await client.startThread();
-    made.sandbox.play = () => new Promise(() => undefined);
+    server.sandbox.play = () => new Promise(() => undefined);
     const { turn } = await client.call("thread/shellCommand", { threadId, command: "sleep 99" });
     const second = client.call("thread/shellCommand", { threadId, command: "ls" });
     await expect(second).rejects.toMatchObject({ kind: "turnInProgress", data: { activeTurnId: turn.id } });

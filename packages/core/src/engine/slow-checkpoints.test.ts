@@ -44,20 +44,20 @@ function slowCheckpoints(...gates: Gate[]): Checkpoints {
 
 async function begun() {
   const gate = new Gate();
-  const made = testEngine({ driver: new WritingDriver(), checkpoints: slowCheckpoints(gate) });
-  const client = made.connect();
+  const server = testEngine({ driver: new WritingDriver(), checkpoints: slowCheckpoints(gate) });
+  const client = server.connect();
   const threadId = await client.startThread({ cwd: "/large" });
   const ended = client.waitFor("turn/completed");
   await client.startTurn(threadId, "go");
   await gate.reached;
-  return { gate, made, client, ended, threadId };
+  return { gate, server, client, ended, threadId };
 }
 
 test("warns clients once when saving the files before a turn takes longer than a second", async () => {
-  const { gate, made, client, ended, threadId } = await begun();
-  await made.clock.advance(999);
+  const { gate, server, client, ended, threadId } = await begun();
+  await server.clock.advance(999);
   expect(client.eventsOf("warning")).toEqual([]);
-  await made.clock.advance(60_000);
+  await server.clock.advance(60_000);
   const data = {
     threadId,
     reason: "savingFiles",
@@ -69,24 +69,24 @@ test("warns clients once when saving the files before a turn takes longer than a
 });
 
 test("sends no warning when the files are saved faster", async () => {
-  const { gate, made, client, ended } = await begun();
-  await made.clock.advance(500);
+  const { gate, server, client, ended } = await begun();
+  await server.clock.advance(500);
   gate.open();
   await ended;
-  await made.clock.advance(60_000);
+  await server.clock.advance(60_000);
   expect(client.eventsOf("warning")).toEqual([]);
 });
 
 test("warns once per turn, even if an agent waits before several commands", async () => {
   const gates = [new Gate(), new Gate()] as const;
-  const made = testEngine({ driver: new AskingDriver(), checkpoints: slowCheckpoints(...gates) });
-  const client = made.connect();
+  const server = testEngine({ driver: new AskingDriver(), checkpoints: slowCheckpoints(...gates) });
+  const client = server.connect();
   const threadId = await client.startThread({ cwd: "/large", approvalPolicy: "never" });
   const ended = client.waitFor("turn/completed");
   await client.startTurn(threadId, "go");
   for (const gate of gates) {
     await gate.reached;
-    await made.clock.advance(2_000);
+    await server.clock.advance(2_000);
     expect(client.eventsOf("warning")).toMatchObject([{ data: { threadId, reason: "savingFiles" } }]);
     gate.open();
   }

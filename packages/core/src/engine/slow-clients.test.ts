@@ -12,10 +12,10 @@ function fold(threadId: string, events: readonly ThreadEvent[]) {
 }
 
 /** A thread with a client that keeps up and one that the test can stall. */
-async function followed(...script: Script) {
+async function subscribed(...script: Script) {
   const store = new UnreliableStore();
-  const made = testEngine({ store, scripts: [script] });
-  const [quick, slow] = [made.connect(), made.connect()];
+  const server = testEngine({ store, scripts: [script] });
+  const [quick, slow] = [server.connect(), server.connect()];
   const threadId = await quick.startThread();
   await slow.call("thread/resume", { threadId });
   const text = () =>
@@ -23,7 +23,7 @@ async function followed(...script: Script) {
       .eventsOf("item/agentMessage/delta")
       .map((event) => event.data.delta)
       .join("");
-  return { made, store, quick, slow, threadId, text };
+  return { server, store, quick, slow, threadId, text };
 }
 
 describe("a client that stops reading", () => {
@@ -31,7 +31,7 @@ describe("a client that stops reading", () => {
     "P09",
     "costs no memory, disturbs no one, and gets everything once from the log when it reads again",
     async () => {
-      const { quick, slow, threadId, text } = await followed({ deltas: 5_000, size: 20 });
+      const { quick, slow, threadId, text } = await subscribed({ deltas: 5_000, size: 20 });
       slow.full = true;
       const turnId = await quick.startTurn(threadId, "go");
       expect((await quick.turnEnd(turnId)).status).toBe("completed");
@@ -47,7 +47,7 @@ describe("a client that stops reading", () => {
 
   test("in the middle of a text gets the rest of it, without the part that it has", async () => {
     const gate = new Gate();
-    const { made, quick, slow, threadId, text } = await followed(
+    const { server, quick, slow, threadId, text } = await subscribed(
       started,
       piece("one "),
       { wait: gate },
@@ -61,7 +61,7 @@ describe("a client that stops reading", () => {
     slow.full = true;
     gate.open();
     await quick.turnEnd(turnId);
-    await made.clock.advance(1_000);
+    await server.clock.advance(1_000);
     slow.drained();
     await slow.turnEnd(turnId);
     expect(text()).toBe("one two three");
@@ -71,7 +71,7 @@ describe("a client that stops reading", () => {
 
   test("is sent what is still running once it has caught up", async () => {
     const gate = new Gate();
-    const { quick, slow, threadId, text } = await followed(
+    const { quick, slow, threadId, text } = await subscribed(
       started,
       piece("one "),
       { wait: gate },
@@ -89,7 +89,7 @@ describe("a client that stops reading", () => {
   });
 
   test("is not sent from the log what still waits for the disk", async () => {
-    const { store, quick, slow, threadId } = await followed({ text: "hi" });
+    const { store, quick, slow, threadId } = await subscribed({ text: "hi" });
     const disk = new Gate();
     store.syncWaits = () => disk.wait();
     slow.full = true;
@@ -107,7 +107,7 @@ describe("a client that stops reading", () => {
 
   test("again and again gets every event once and in order", async () => {
     const many: Script = Array.from({ length: 200 }, (_, count) => ({ text: `message ${count}` }));
-    const { quick, slow, threadId } = await followed(...many);
+    const { quick, slow, threadId } = await subscribed(...many);
     let stalls = 0;
     const ended = quick.startTurn(threadId, "go").then((turnId) => slow.turnEnd(turnId));
     let isOver = false;
@@ -131,7 +131,7 @@ describe("a client that stops reading", () => {
 
   test("and then leaves is not read for any more", async () => {
     let reads = 0;
-    const { store, quick, slow, threadId } = await followed({ text: "hi" });
+    const { store, quick, slow, threadId } = await subscribed({ text: "hi" });
     slow.full = true;
     await quick.runTurn(threadId, "go");
     store.readWaits = async () => {
@@ -144,7 +144,7 @@ describe("a client that stops reading", () => {
   });
 
   test("is sent that its thread was deleted, however far behind it is", async () => {
-    const { quick, slow, threadId } = await followed({ text: "hi" });
+    const { quick, slow, threadId } = await subscribed({ text: "hi" });
     slow.full = true;
     await quick.runTurn(threadId, "go");
     await quick.call("thread/delete", { threadId });

@@ -7,11 +7,11 @@ const STORAGE_FAILED = { message: "The disk is full.", errorInfo: "StorageFailed
 async function running(...then: Script) {
   const gate = new Gate();
   const store = new UnreliableStore();
-  const made = testEngine({
+  const server = testEngine({
     store,
     scripts: [[{ text: "so far" }, { wait: gate }, ...then], [{ text: "again" }]],
   });
-  const client = made.connect();
+  const client = server.connect();
   const threadId = await client.startThread();
   const turnId = await client.startTurn(threadId, "go");
   await gate.reached;
@@ -20,7 +20,7 @@ async function running(...then: Script) {
     for await (const event of store.read(threadId)) names.push(event.type);
     return names;
   };
-  return { gate, store, made, client, threadId, turnId, logged };
+  return { gate, store, server, client, threadId, turnId, logged };
 }
 
 describe("a failing disk", () => {
@@ -60,11 +60,11 @@ describe("a failing disk", () => {
     } as const;
     const piece = { emit: { type: "item/agentMessage/delta", itemId: "m", delta: "seen by all" } } as const;
     const then = new Gate();
-    const { gate, store, made, client, turnId, threadId } = await running(started, piece, { wait: then });
+    const { gate, store, server, client, turnId, threadId } = await running(started, piece, { wait: then });
     gate.open();
     await then.reached;
     store.refuses = () => true;
-    await made.clock.advance(100);
+    await server.clock.advance(100);
     const turn = await client.turnEnd(turnId);
     expect(turn).toMatchObject({ status: "failed", error: STORAGE_FAILED });
     expect(turn.items.at(-1)).toEqual({ type: "agentMessage", id: "m", text: "seen by all", partial: true });
@@ -74,12 +74,12 @@ describe("a failing disk", () => {
   });
 
   test("stores the end of a turn when the thread is unloaded", async () => {
-    const { gate, store, made, client, turnId, threadId, logged } = await running();
+    const { gate, store, server, client, turnId, threadId, logged } = await running();
     store.refuses = () => true;
     gate.open();
     await client.turnEnd(turnId);
     store.refuses = () => false;
-    await made.close();
+    await server.close();
     expect((await logged()).filter((name) => name === "turn/completed")).toHaveLength(1);
     const later = testEngine({ store }).connect();
     const { turns } = await later.call("thread/read", { threadId, includeTurns: true });
@@ -126,9 +126,9 @@ describe("a failing disk", () => {
   });
 
   test("does not prevent reading a thread with an unfinished turn", async () => {
-    const { store, threadId, made } = await running();
+    const { store, threadId, server } = await running();
     store.refuses = (bodies) => bodies.some((body) => body.type === "turn/completed");
-    await made.close();
+    await server.close();
     const client = testEngine({ store }).connect();
     const answer = await client.call("thread/attach", { threadId });
     expect(answer.turns.map((turn) => turn.status)).toEqual(["interrupted"]);
@@ -138,14 +138,14 @@ describe("a failing disk", () => {
 
 describe("a slow disk", () => {
   test("delays what waits for it and everything behind, in order, and nothing else", async () => {
-    const { gate, store, made, client, threadId, turnId } = await running();
+    const { gate, store, server, client, threadId, turnId } = await running();
     const disk = new Gate();
     store.syncWaits = () => disk.wait();
     gate.open();
     await disk.reached;
     const naming = client.call("thread/name/set", { threadId, name: "later" });
     await settled();
-    const other = made.connect();
+    const other = server.connect();
     expect((await other.call("thread/read", { threadId })).thread.name).toBe("later");
     expect(client.order).not.toContain("turn/completed");
     expect(client.order).not.toContain("<- thread/name/set");

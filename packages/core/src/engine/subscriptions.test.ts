@@ -106,7 +106,7 @@ class Watcher {
 /** A thread whose agent follows the steps, and its subscribers. */
 class World {
   readonly store: UnreliableStore;
-  readonly made: TestEngine;
+  readonly server: TestEngine;
   readonly owner: Watcher;
   readonly watchers: Watcher[];
   readonly joining: Promise<unknown>[] = [];
@@ -120,8 +120,8 @@ class World {
   constructor(inner: Store) {
     this.store = new UnreliableStore(inner);
     const driver = new BareDriver({ run: (turn) => this.#run(turn) });
-    this.made = testEngine({ store: this.store, driver });
-    this.owner = new Watcher(this.made.connect());
+    this.server = testEngine({ store: this.store, driver });
+    this.owner = new Watcher(this.server.connect());
     this.watchers = [this.owner];
   }
 
@@ -212,7 +212,7 @@ class World {
         );
         return;
       case "wait 60 ms":
-        return this.made.clock.advance(60);
+        return this.server.clock.advance(60);
       case "snapshot":
         return this.#join({}, attachedState);
       case "resume": {
@@ -250,7 +250,7 @@ class World {
   }
 
   #watch(earlier?: ThreadState): Watcher {
-    const watcher = new Watcher(this.made.connect(), earlier);
+    const watcher = new Watcher(this.server.connect(), earlier);
     this.watchers.push(watcher);
     return watcher;
   }
@@ -276,7 +276,7 @@ class World {
 }
 
 /** What two subscribers of the same thread must agree on, wherever they started. */
-function picture(state: ThreadState | undefined) {
+function comparable(state: ThreadState | undefined) {
   if (state === undefined) return undefined;
   const { thread, settings, activeTurnId, approvals, questions, queue, usage, seq } = state;
   const turns = state.turns.map(({ itemsView: _view, ...turn }) => turn);
@@ -291,9 +291,9 @@ async function play(what: readonly Step[], inner: Store): Promise<void> {
   await world.finish();
   let logged = emptyThread(world.threadId);
   for await (const event of world.store.read(world.threadId)) logged = reduceThread(logged, event);
-  const expected = picture(logged);
-  for (const watcher of world.watchers) expect(picture(watcher.fold())).toEqual(expected);
-  await world.made.close();
+  const expected = comparable(logged);
+  for (const watcher of world.watchers) expect(comparable(watcher.fold())).toEqual(expected);
+  await world.server.close();
 }
 
 describe("clients that attach, stall, leave or return at any moment end up with the same thread as one that never left", () => {

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 
 describe("a new thread", () => {
   verifies("S0-21, S0-23, S0-28", "is answered, then sent, then subscribed to", async () => {
-    const made = testEngine();
-    const client = made.connect();
+    const server = testEngine();
+    const client = server.connect();
     const { thread } = await client.call("thread/start", {
       name: "mine",
       cwd: "/there",
@@ -18,8 +18,8 @@ describe("a new thread", () => {
       modelProvider: "scripted",
       model: "scripted/steady",
       cwd: "/there",
-      createdAt: made.clock.now() / 1000,
-      updatedAt: made.clock.now() / 1000,
+      createdAt: server.clock.now() / 1000,
+      updatedAt: server.clock.now() / 1000,
       archived: false,
       ephemeral: false,
       status: { type: "idle" },
@@ -47,13 +47,13 @@ describe("a new thread", () => {
 
   test("that is ephemeral works like any other, and is not listed", async () => {
     const store = new UnreliableStore();
-    const made = testEngine({ store });
-    const client = made.connect();
+    const server = testEngine({ store });
+    const client = server.connect();
     const threadId = await client.startThread({ ephemeral: true });
     expect((await client.runTurn(threadId, "hi")).status).toBe("completed");
     expect((await client.call("thread/list", {})).data).toEqual([]);
     expect(store.journal).toEqual([]);
-    const other = made.connect();
+    const other = server.connect();
     expect((await other.call("thread/attach", { threadId })).turns).toHaveLength(1);
     const { thread } = await client.call("thread/read", { threadId, includeTurns: true });
     expect(thread.ephemeral).toBe(true);
@@ -96,8 +96,8 @@ describe("the list of threads", () => {
   });
 
   verifies("S2-13, S2-42", "shows the name of a thread, which all subscribers are sent", async () => {
-    const made = testEngine();
-    const [client, other] = [made.connect(), made.connect()];
+    const server = testEngine();
+    const [client, other] = [server.connect(), server.connect()];
     const threadId = await client.startThread();
     await other.call("thread/attach", { threadId });
     await client.call("thread/name/set", { threadId, name: "Spring cleaning" });
@@ -124,8 +124,8 @@ describe("the list of threads", () => {
 
   verifies("S0-26", "comes in pages without repeats", async () => {
     const client = testEngine().connect();
-    const made = new Set<string>();
-    for (let count = 0; count < 5; count += 1) made.add(await client.startThread());
+    const server = new Set<string>();
+    for (let count = 0; count < 5; count += 1) server.add(await client.startThread());
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
@@ -134,20 +134,20 @@ describe("the list of threads", () => {
       cursor = page.nextCursor;
     } while (cursor !== undefined);
     expect(seen).toHaveLength(5);
-    expect(new Set(seen)).toEqual(made);
+    expect(new Set(seen)).toEqual(server);
   });
 });
 
 describe("reading a thread", () => {
   verifies("S2-8", "returns it, with its turns if requested, including the running one", async () => {
     const gate = new Gate();
-    const made = testEngine({ scripts: [[{ text: "one" }], [{ text: "two" }, { wait: gate }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "one" }], [{ text: "two" }, { wait: gate }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "a");
     await client.startTurn(threadId, "b");
     await gate.reached;
-    const reader = made.connect();
+    const reader = server.connect();
     expect(await reader.call("thread/read", { threadId })).toEqual({
       thread: expect.objectContaining({ id: threadId }),
     });
@@ -179,8 +179,8 @@ describe("reading a thread", () => {
 
 describe("deleting a thread", () => {
   test("is answered when it is deleted, and sent to all subscribers", async () => {
-    const made = testEngine();
-    const [client, other] = [made.connect(), made.connect()];
+    const server = testEngine();
+    const [client, other] = [server.connect(), server.connect()];
     const threadId = await client.startThread();
     await client.runTurn(threadId, "hi");
     await other.call("thread/attach", { threadId });
@@ -189,7 +189,7 @@ describe("deleting a thread", () => {
     expect(client.order.slice(-2)).toEqual(["<- thread/delete", "thread/deleted"]);
     expect(other.events.map(({ type }) => type)).toEqual(["thread/deleted"]);
     expect((await client.call("thread/list", {})).data).toEqual([]);
-    expect(made.driver.sessions[0]?.closes).toBe(1);
+    expect(server.driver.sessions[0]?.closes).toBe(1);
     for (const method of ["thread/read", "thread/attach", "thread/resume", "thread/delete"] as const) {
       await expect(client.call(method, { threadId })).rejects.toMatchObject({ kind: "threadNotFound" });
     }
@@ -201,8 +201,8 @@ describe("deleting a thread", () => {
         return Promise.reject(new FlintError("storageFailed", "The disk keeps it."));
       }
     }
-    const made = testEngine({ store: new Stubborn() });
-    const [client, other] = [made.connect(), made.connect()];
+    const server = testEngine({ store: new Stubborn() });
+    const [client, other] = [server.connect(), server.connect()];
     const threadId = await client.startThread();
     await other.call("thread/attach", { threadId });
     const refused = client.call("thread/delete", { threadId });

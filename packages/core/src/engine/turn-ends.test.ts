@@ -19,15 +19,15 @@ const forever = () => new Promise<never>(() => undefined);
 
 /** Starts a turn, lets the test act on it, and returns its end, which must be sent and stored once. */
 async function endOf(
-  made: TestEngine,
+  server: TestEngine,
   meanwhile: (client: TestClient, threadId: string) => Promise<void> = async () => undefined,
 ): Promise<Turn> {
-  const client = made.connect();
+  const client = server.connect();
   const threadId = await client.startThread();
   const turnId = await client.startTurn(threadId, "go");
   await meanwhile(client, threadId);
   const ended = await client.turnEnd(turnId);
-  await made.clock.advance(60_000);
+  await server.clock.advance(60_000);
   expect(client.eventsOf("turn/completed")).toHaveLength(1);
   const { events } = await client.call("thread/events/list", { threadId });
   expect(events.filter((event) => event.type === "turn/completed")).toHaveLength(1);
@@ -36,17 +36,17 @@ async function endOf(
 }
 
 /** Whether the thread can run another turn. */
-async function nextTurn(made: TestEngine): Promise<TurnStatus> {
-  const client = made.connect();
+async function nextTurn(server: TestEngine): Promise<TurnStatus> {
+  const client = server.connect();
   const { data } = await client.call("thread/list", {});
   return (await client.runTurn(data[0]?.id ?? "", "and now?")).status;
 }
 
 describe("every turn ends exactly once", () => {
   test("when its agent is done", async () => {
-    const made = testEngine();
-    expect((await endOf(made)).status).toBe("completed");
-    expect(await nextTurn(made)).toBe("completed");
+    const server = testEngine();
+    expect((await endOf(server)).status).toBe("completed");
+    expect(await nextTurn(server)).toBe("completed");
   });
 
   verifies("S0-84, S2-87", "when its agent reports a failure, with the reason as it was given", async () => {
@@ -56,23 +56,23 @@ describe("every turn ends exactly once", () => {
       httpStatusCode: 400,
       additionalDetails: "8192 of 4096",
     };
-    const made = testEngine({ scripts: [[{ fail: error }], []] });
-    expect(await endOf(made)).toMatchObject({ status: "failed", error });
-    expect(await nextTurn(made)).toBe("completed");
-    expect(made.driver.sessions).toHaveLength(1);
+    const server = testEngine({ scripts: [[{ fail: error }], []] });
+    expect(await endOf(server)).toMatchObject({ status: "failed", error });
+    expect(await nextTurn(server)).toBe("completed");
+    expect(server.driver.sessions).toHaveLength(1);
   });
 
   test("when its agent rejects, and the next turn gets a new session", async () => {
-    const made = testEngine({ scripts: [[{ throws: new Error("lost the thread") }], []] });
+    const server = testEngine({ scripts: [[{ throws: new Error("lost the thread") }], []] });
     const error = { message: "The agent failed: lost the thread", errorInfo: "AgentFailed" };
-    expect(await endOf(made)).toMatchObject({ status: "failed", error });
-    expect(made.driver.sessions[0]?.closes).toBe(1);
-    expect(await nextTurn(made)).toBe("completed");
-    expect(made.driver.sessions).toHaveLength(2);
+    expect(await endOf(server)).toMatchObject({ status: "failed", error });
+    expect(server.driver.sessions[0]?.closes).toBe(1);
+    expect(await nextTurn(server)).toBe("completed");
+    expect(server.driver.sessions).toHaveLength(2);
   });
 
   test("when its agent throws before it returns a promise", async () => {
-    const made = testEngine({
+    const server = testEngine({
       driver: new BareDriver({
         run: () => {
           throw new FlintError("sandboxUnavailable", "No sandbox here.");
@@ -80,7 +80,7 @@ describe("every turn ends exactly once", () => {
       }),
     });
     const error = { message: "No sandbox here.", errorInfo: "SandboxError" };
-    expect(await endOf(made)).toMatchObject({ status: "failed", error });
+    expect(await endOf(server)).toMatchObject({ status: "failed", error });
   });
 
   test("when its agent cannot be opened, and the next turn tries again", async () => {
@@ -95,9 +95,9 @@ describe("every turn ends exactly once", () => {
       tries += 1;
       if (tries === 1) throw new Error("not yet");
     };
-    const made = testEngine({ driver: new ScriptedDriver({ openWaits }) });
-    expect((await endOf(made)).status).toBe("failed");
-    expect(await nextTurn(made)).toBe("completed");
+    const server = testEngine({ driver: new ScriptedDriver({ openWaits }) });
+    expect((await endOf(server)).status).toBe("failed");
+    expect(await nextTurn(server)).toBe("completed");
   });
 
   test("when its agent dies during the turn, and what was open is closed", async () => {
@@ -113,14 +113,14 @@ describe("every turn ends exactly once", () => {
       { die: true },
     ];
     const driver = new ScriptedDriver({ scripts: [script, []], staysDead: true });
-    const made = testEngine({ driver });
-    const turn = await endOf(made);
+    const server = testEngine({ driver });
+    const turn = await endOf(server);
     expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "AgentFailed" } });
     expect(turn.items.slice(1)).toEqual([
       { type: "agentMessage", id: "m", text: "I was ab", partial: true },
       { type: "commandExecution", id: "c", command: "make", cwd: "/work", status: "failed" },
     ]);
-    expect(await nextTurn(made)).toBe("completed");
+    expect(await nextTurn(server)).toBe("completed");
   });
 
   test("when the thread's model belongs to an agent that this server does not have", async () => {
@@ -139,14 +139,14 @@ describe("every turn ends exactly once", () => {
   test("when it is interrupted while its agent starts, without waiting for that", async () => {
     const starting = new Gate();
     const driver = new ScriptedDriver({ openWaits: () => starting.wait() });
-    const made = testEngine({ driver });
-    const turn = await endOf(made, async (client, threadId) => {
+    const server = testEngine({ driver });
+    const turn = await endOf(server, async (client, threadId) => {
       await starting.reached;
       await client.call("turn/interrupt", { threadId });
     });
     expect(turn.status).toBe("interrupted");
     starting.open();
-    expect(await nextTurn(made)).toBe("completed");
+    expect(await nextTurn(server)).toBe("completed");
     expect(driver.sessions).toHaveLength(1);
   });
 
@@ -159,38 +159,38 @@ describe("every turn ends exactly once", () => {
       await starting.wait();
       throw new Error("not after all");
     };
-    const made = testEngine({ driver: new ScriptedDriver({ openWaits }) });
-    const turn = await endOf(made, async (client, threadId) => {
+    const server = testEngine({ driver: new ScriptedDriver({ openWaits }) });
+    const turn = await endOf(server, async (client, threadId) => {
       await starting.reached;
       await client.call("turn/interrupt", { threadId });
     });
     expect(turn.status).toBe("interrupted");
     starting.open();
     await settled();
-    expect(await nextTurn(made)).toBe("completed");
+    expect(await nextTurn(server)).toBe("completed");
   });
 
   test("when its agent ignores the interrupt: its session is closed after a while", async () => {
     const deaf = new Gate();
-    const made = testEngine({ scripts: [[{ wait: deaf, deaf: true }, { text: "too late" }], []] });
-    const turn = await endOf(made, async (client, threadId) => {
+    const server = testEngine({ scripts: [[{ wait: deaf, deaf: true }, { text: "too late" }], []] });
+    const turn = await endOf(server, async (client, threadId) => {
       await deaf.reached;
       await client.call("turn/interrupt", { threadId });
-      await made.clock.advance(2_900);
+      await server.clock.advance(2_900);
       expect(client.eventsOf("turn/completed")).toEqual([]);
-      await made.clock.advance(200);
+      await server.clock.advance(200);
     });
     expect(turn.status).toBe("interrupted");
-    expect(made.driver.sessions[0]?.closes).toBe(1);
+    expect(server.driver.sessions[0]?.closes).toBe(1);
     deaf.open();
-    expect(await nextTurn(made)).toBe("completed");
+    expect(await nextTurn(server)).toBe("completed");
   });
 
   test("when its agent ignores the interrupt and cannot be closed", async () => {
-    const made = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
-    const turn = await endOf(made, async (client, threadId) => {
+    const server = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
+    const turn = await endOf(server, async (client, threadId) => {
       await client.call("turn/interrupt", { threadId });
-      await made.clock.advance(10_000);
+      await server.clock.advance(10_000);
     });
     expect(turn.status).toBe("interrupted");
   });
@@ -200,8 +200,8 @@ describe("every turn ends exactly once", () => {
       new Promise<TurnOutcome>((_, reject) => {
         turn.signal.addEventListener("abort", () => reject(new Error("aborted")));
       });
-    const made = testEngine({ driver: new BareDriver({ run }) });
-    const turn = await endOf(made, async (client, threadId) => {
+    const server = testEngine({ driver: new BareDriver({ run }) });
+    const turn = await endOf(server, async (client, threadId) => {
       await settled();
       await client.call("turn/interrupt", { threadId });
     });
@@ -214,8 +214,8 @@ describe("every turn ends exactly once", () => {
       new Promise<TurnOutcome>((resolve) => {
         turn.signal.addEventListener("abort", () => resolve(COMPLETED));
       });
-    const made = testEngine({ driver: new BareDriver({ run }) });
-    const turn = await endOf(made, async (client, threadId) => {
+    const server = testEngine({ driver: new BareDriver({ run }) });
+    const turn = await endOf(server, async (client, threadId) => {
       await settled();
       await client.call("turn/interrupt", { threadId });
     });
@@ -225,12 +225,12 @@ describe("every turn ends exactly once", () => {
   test("when the server stops during the turn", async () => {
     const gate = new Gate();
     const store = new UnreliableStore();
-    const made = testEngine({ store, scripts: [[{ text: "half" }, { wait: gate }]] });
-    const client = made.connect();
+    const server = testEngine({ store, scripts: [[{ text: "half" }, { wait: gate }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     await gate.reached;
-    await made.close();
+    await server.close();
     expect(await client.turnEnd(turnId)).toMatchObject({
       status: "interrupted",
       error: { errorInfo: "ServerStopped" },
@@ -238,24 +238,24 @@ describe("every turn ends exactly once", () => {
     const later = testEngine({ store }).connect();
     const { events } = await later.call("thread/events/list", { threadId });
     expect(events.filter((event) => event.type === "turn/completed")).toHaveLength(1);
-    expect(made.driver.sessions[0]?.closes).toBe(1);
+    expect(server.driver.sessions[0]?.closes).toBe(1);
   });
 });
 
 describe("after its end a turn", () => {
   test("leaves no timer behind", async () => {
     const gate = new Gate();
-    const made = testEngine({ scripts: [[{ text: "hi" }, { wait: gate }], []] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "hi" }, { wait: gate }], []] });
+    const client = server.connect();
     const threadId = await client.startThread();
-    const before = made.clock.pending;
+    const before = server.clock.pending;
     const turnId = await client.startTurn(threadId, "go");
     await gate.reached;
     await client.call("turn/interrupt", { threadId });
     await client.turnEnd(turnId);
     await client.runTurn(threadId, "again");
     await settled();
-    expect(made.clock.pending).toBe(before);
+    expect(server.clock.pending).toBe(before);
   });
 
   test("ignores what its agent still reports", async () => {
@@ -263,11 +263,11 @@ describe("after its end a turn", () => {
     const late = { type: "item/started", item: { type: "agentMessage", id: "late", text: "" } } as const;
     const piece = { type: "item/agentMessage/delta", itemId: "late", delta: "psst" } as const;
     const script: Script = [{ afterEnd: late }, { afterEnd: piece }, { afterEnd: late, when: later }];
-    const made = testEngine({ scripts: [script] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [script] });
+    const client = server.connect();
     const turn = await client.runTurn(await client.startThread(), "go");
     later.open();
-    await made.clock.advance(1_000);
+    await server.clock.advance(1_000);
     expect(turn.items).toHaveLength(1);
     expect(client.order.at(-1)).toBe("thread/status/changed");
     expect(JSON.stringify(client.events)).not.toContain("late");
@@ -284,8 +284,8 @@ describe("after its end a turn", () => {
       });
       return COMPLETED;
     };
-    const made = testEngine({ driver: new BareDriver({ run }) });
-    const client = made.connect();
+    const server = testEngine({ driver: new BareDriver({ run }) });
+    const client = server.connect();
     await client.runTurn(await client.startThread(), "go");
     await asked.opened;
     expect(answers).toEqual([{ outcome: "cancel", scope: "once", message: "The turn has ended." }, {}]);

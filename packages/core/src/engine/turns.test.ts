@@ -187,8 +187,8 @@ describe("two turns at once", () => {
       emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
     } as const;
     const driver = new ScriptedDriver({ scripts: () => [start, ...script] });
-    const made = testEngine({ driver });
-    const clients = Array.from({ length: 100 }, () => made.connect());
+    const server = testEngine({ driver });
+    const clients = Array.from({ length: 100 }, () => server.connect());
     const texts = await Promise.all(
       clients.map(async (client) => {
         await client.runTurn(await client.startThread(), "go");
@@ -205,8 +205,8 @@ describe("two turns at once", () => {
 describe("interrupting a turn", () => {
   verifies("S0-38, S2-18, P12, S0-12", "stops the named turn at any moment", async () => {
     const gate = new Gate();
-    const made = testEngine({ scripts: [[{ text: "working" }, { wait: gate }]] });
-    const client = made.connect();
+    const server = testEngine({ scripts: [[{ text: "working" }, { wait: gate }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     await gate.reached;
@@ -214,14 +214,14 @@ describe("interrupting a turn", () => {
     const turn = await client.turnEnd(turnId);
     expect(turn).toMatchObject({ status: "interrupted", itemsView: "full" });
     expect(turn.error).toBeUndefined();
-    expect(made.driver.turns[0]?.signal.aborted).toBe(true);
+    expect(server.driver.turns[0]?.signal.aborted).toBe(true);
     expect(client.order.indexOf("<- turn/interrupt")).toBeLessThan(client.order.indexOf("turn/completed"));
   });
 
   test("that was accepted and has not started yet keeps its agent from doing anything", async () => {
     const store = new UnreliableStore();
-    const made = testEngine({ store, scripts: [[], [{ hang: true }]] });
-    const client = made.connect();
+    const server = testEngine({ store, scripts: [[], [{ hang: true }]] });
+    const client = server.connect();
     const threadId = await client.startThread();
     const disk = new Gate();
     store.syncWaits = () => disk.wait();
@@ -233,7 +233,7 @@ describe("interrupting a turn", () => {
     await client.call("turn/interrupt", { threadId });
     disk.open();
     expect((await client.turnEnd(await second)).status).toBe("interrupted");
-    expect(made.driver.turns).toHaveLength(1);
+    expect(server.driver.turns).toHaveLength(1);
     expect(client.order.filter((name) => name === "turn/completed")).toHaveLength(2);
   });
 
@@ -275,8 +275,8 @@ describe("the input of a turn", () => {
     "S2-84, S0-37, S0-30",
     "reaches the agent and the log, whatever its kind, with the output schema",
     async () => {
-      const made = testEngine();
-      const client = made.connect();
+      const server = testEngine();
+      const client = server.connect();
       const input: UserInput[] = [
         { type: "text", text: "look" },
         { type: "image", url: "https://example.test/a.png" },
@@ -288,16 +288,16 @@ describe("the input of a turn", () => {
       const threadId = await client.startThread();
       const { turn } = await client.call("turn/start", { threadId, input, outputSchema, clientId: "mine" });
       const ended = await client.turnEnd(turn?.id ?? "");
-      expect(made.driver.turns[0]).toMatchObject({ input, outputSchema, kind: "prompt" });
+      expect(server.driver.turns[0]).toMatchObject({ input, outputSchema, kind: "prompt" });
       expect(ended.items[0]).toMatchObject({ type: "userMessage", content: input, clientId: "mine" });
     },
   );
 
   test("has its lone surrogates replaced before the agent sees it", async () => {
-    const made = testEngine();
-    const client = made.connect();
+    const server = testEngine();
+    const client = server.connect();
     await client.runTurn(await client.startThread(), "x\ud83d");
-    expect(made.driver.turns[0]?.input).toEqual(text("x\ufffd"));
+    expect(server.driver.turns[0]?.input).toEqual(text("x\ufffd"));
   });
 
   test("is rejected with the limit if it is too long", async () => {
@@ -312,9 +312,9 @@ describe("the input of a turn", () => {
   });
 
   test("subscribes the client to the thread if it was not", async () => {
-    const made = testEngine();
-    const owner = made.connect();
-    const other = made.connect();
+    const server = testEngine();
+    const owner = server.connect();
+    const other = server.connect();
     const threadId = await owner.startThread();
     const turn = await other.runTurn(threadId, "hi");
     expect(turn.status).toBe("completed");

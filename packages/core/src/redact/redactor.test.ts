@@ -142,7 +142,7 @@ function streamed(pieces: readonly string[], secrets: readonly string[] = []): s
 }
 
 /** Whether five consecutive characters after the first twelve are readable. */
-function isGivenAway(shown: string, secret: string): boolean {
+function isRevealed(shown: string, secret: string): boolean {
   const body = secret.replace(/-----.*?-----/g, "").slice(12);
   return Array.from({ length: body.length - 4 }, (_, at) => body.slice(at, at + 5)).some((part) =>
     shown.includes(part),
@@ -157,9 +157,9 @@ describe("RedactedStream", () => {
       for (let cut = 0; cut <= text.length; cut += 1) {
         const shown = streamed([text.slice(0, cut), text.slice(cut)]);
         expect(shown).toMatch(/^before .*\[redacted:[a-z-]+\] after$/);
-        expect(isGivenAway(shown, key)).toBe(false);
+        expect(isRevealed(shown, key)).toBe(false);
       }
-      expect(isGivenAway(streamed([...text]), key)).toBe(false);
+      expect(isRevealed(streamed([...text]), key)).toBe(false);
     },
   );
 

@@ -47,7 +47,7 @@ async function writeSample(turns = TURN_IDS.length): Promise<Sample> {
 let copies = 0;
 
 /** Writes a log with this content into the store of the sample and returns the id of its thread. */
-async function place({ folder }: Sample, bytes: Uint8Array): Promise<string> {
+async function writeLog({ folder }: Sample, bytes: Uint8Array): Promise<string> {
   copies += 1;
   const threadId = `copy-${copies}`;
   await mkdir(folder.join("threads", threadId));
@@ -140,7 +140,7 @@ describe("a damaged log", () => {
     const property = fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 4 }), async (flips) => {
       const bytes = Buffer.from(sample.bytes);
       for (const [at, mask] of flips) bytes[at] = (bytes[at] ?? 0) ^ mask;
-      const threadId = await place(sample, bytes);
+      const threadId = await writeLog(sample, bytes);
       const read = await readAll(sample.store, threadId);
       const untouched = sample.events.filter((_, index) => isUntouched(sample.bytes, bytes, index + 1));
       expect(read).toEqual(expect.arrayContaining(untouched));
@@ -156,7 +156,7 @@ describe("a damaged log", () => {
     const property = fc.asyncProperty(edits, async (changes) => {
       const [header = Buffer.alloc(0), ...records] = sample.lines;
       const edited = records.map((line, index) => apply(line, changes[index] ?? KEEP));
-      const threadId = await place(sample, joined([header, ...edited.flatMap(({ lines }) => lines)]));
+      const threadId = await writeLog(sample, joined([header, ...edited.flatMap(({ lines }) => lines)]));
       const survivors = sample.events.filter((_, index) => edited[index]?.survives);
       expect(await readAll(sample.store, threadId)).toEqual(survivors);
       const { damage } = await sample.store.peek(threadId);
@@ -174,7 +174,7 @@ describe("a damaged log", () => {
     const sample = await writeSample(1);
     const last = sample.lines.at(-1) ?? Buffer.alloc(0);
     for (let cut = 1; cut < last.length; cut += 17) {
-      const threadId = await place(sample, sample.bytes.subarray(0, sample.bytes.length - 1 - cut));
+      const threadId = await writeLog(sample, sample.bytes.subarray(0, sample.bytes.length - 1 - cut));
       const { damage, state, writer } = await sample.store.open(threadId);
       expect(damage).toEqual({ records: 1, missing: 0 });
       expect(state.seq).toBe(sample.events.length - 1);
@@ -186,7 +186,7 @@ describe("a damaged log", () => {
 
   test("loses nothing when only its last line end is missing", async () => {
     const sample = await writeSample(1);
-    const threadId = await place(sample, sample.bytes.subarray(0, -1));
+    const threadId = await writeLog(sample, sample.bytes.subarray(0, -1));
     expect(await readAll(sample.store, threadId)).toEqual(sample.events);
     expect((await sample.store.peek(threadId)).damage).toEqual({ records: 0, missing: 0 });
     await expectUsable(sample, threadId);
@@ -199,7 +199,7 @@ describe("a damaged log", () => {
     ["is after garbage", (lines: readonly Buffer[]) => joined([Buffer.from("?"), ...lines])],
   ])("opens and is listed when its header %s", async (_, change) => {
     const sample = await writeSample(1);
-    const threadId = await place(sample, change(sample.lines));
+    const threadId = await writeLog(sample, change(sample.lines));
     const { epoch, state, damage } = await sample.store.peek(threadId);
     expect(epoch).toMatch(/^(recovered-copy-\d+|[0-9a-f-]{36})$/);
     expect(damage).toEqual({ records: 1, missing: 0 });
@@ -220,7 +220,7 @@ describe("a damaged log", () => {
     const lines = sample.lines.filter(
       (line) => !isOf(line, "turn/completed", "alpha") && !isOf(line, "turn/started", "bravo"),
     );
-    const threadId = await place(sample, joined(lines));
+    const threadId = await writeLog(sample, joined(lines));
     const whole = await allTurns(sample.store, "sample", 10);
     const left = await allTurns(sample.store, threadId, 10);
     expect(left.map(({ id, status }) => [id, status])).toEqual([
@@ -235,7 +235,7 @@ describe("a damaged log", () => {
     const sample = await writeSample(2);
     const lost = sample.lines.findIndex((line) => line.includes('"turn/completed"'));
     const lines = sample.lines.toSpliced(lost, 2);
-    const { state, damage } = await sample.store.peek(await place(sample, joined(lines)));
+    const { state, damage } = await sample.store.peek(await writeLog(sample, joined(lines)));
     expect(damage).toEqual({ records: 0, missing: 2 });
     expect(state.activeTurnId).toBeUndefined();
     expect(state.turns.map(({ id, status }) => [id, status])).toEqual([["bravo", "completed"]]);
@@ -248,7 +248,7 @@ describe("a damaged log", () => {
         line.toString("utf8").replace('{"seq":20,', '{"seq":02,').replace('{"seq":25,', '{"seq":3,'),
       ),
     );
-    const threadId = await place(sample, joined(lines));
+    const threadId = await writeLog(sample, joined(lines));
     const expected = sample.events.filter(({ seq }) => seq > 10 && seq !== 20 && seq !== 25);
     expect(await readAll(sample.store, threadId, 10)).toEqual(expected);
   });
@@ -258,7 +258,7 @@ describe("a damaged log", () => {
     const at = sample.lines.findIndex((line) => line.includes("Gr"));
     const broken = Buffer.from(sample.lines[at] ?? "");
     broken[broken.indexOf("Gr") + 1] = 0xff;
-    const threadId = await place(sample, joined(sample.lines.with(at, broken)));
+    const threadId = await writeLog(sample, joined(sample.lines.with(at, broken)));
     expect(await readAll(sample.store, threadId)).toEqual(sample.events.toSpliced(at - 1, 1));
     expect((await sample.store.peek(threadId)).damage).toEqual({ records: 1, missing: 0 });
   });
@@ -266,7 +266,7 @@ describe("a damaged log", () => {
   test("does not load a line that is too long to be a record", async () => {
     const sample = await writeSample(1);
     const endless = Buffer.alloc(65 * 1024 * 1024, "x");
-    const threadId = await place(
+    const threadId = await writeLog(
       sample,
       joined([...sample.lines.slice(0, 4), endless, ...sample.lines.slice(4)]),
     );

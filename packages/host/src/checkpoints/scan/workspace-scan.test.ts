@@ -31,7 +31,7 @@ async function repository(files: number) {
 }
 
 /** Waits until the timestamps of recently changed files can be relied on. */
-async function settledLook(look: (previous?: Manifest) => Promise<Manifest>): Promise<Manifest> {
+async function settledScan(look: (previous?: Manifest) => Promise<Manifest>): Promise<Manifest> {
   let manifest = await look();
   while ([...manifest.entries.values()].some(({ entry, settled }) => entry.kind === "file" && !settled)) {
     manifest = await look(manifest);
@@ -41,7 +41,7 @@ async function settledLook(look: (previous?: Manifest) => Promise<Manifest>): Pr
 
 test("finds all of 10,000 files, and a later scan reads only what changed", async () => {
   const { workspace, plan, look } = await repository(10_000);
-  const first = await settledLook(look);
+  const first = await settledScan(look);
   expect([...first.entries.values()].filter(({ entry }) => entry.kind === "file")).toHaveLength(10_000);
   await look(first);
   expect(plan.calls.filter((call) => call === "open")).toHaveLength(0);
@@ -85,7 +85,7 @@ test("notices a changed file whose times were reset", async () => {
   const { workspace, look } = await repository(10);
   const path = workspace.join("folder-0", "file-0");
   utimesSync(path, 1, 1);
-  const first = await settledLook(look);
+  const first = await settledScan(look);
   writeFileSync(path, "CONTENT 0 0");
   utimesSync(path, 1, 1);
   const second = await look(first);
