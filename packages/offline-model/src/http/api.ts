@@ -50,18 +50,19 @@ export class HttpError extends Error {
   }
 }
 
-const string = z.nullish(z.string());
-const boolean = z.nullish(z.boolean());
+// Clients send much that is not read here, under the same names, so a value of another type counts as missing.
+const string = z.catch(z.nullish(z.string()), undefined);
+const boolean = z.catch(z.nullish(z.boolean()), undefined);
 
-/** A list that may be missing. A string stands for one item, for content usually a part with that text. */
-function listOf<Item extends z.ZodMiniType>(item: Item, fromString = (text: string): object => ({ text })) {
-  const toList = (value: unknown) => (typeof value === "string" ? [fromString(value)] : (value ?? []));
-  return z._default(z.pipe(z.transform(toList), z.array(item)), []);
+/** A list; a string is content of one part with that text. */
+function listOf<Item extends z.ZodMiniType>(item: Item) {
+  const toList = (value: unknown) => (typeof value === "string" ? [{ text: value }] : value);
+  return z.catch(z.pipe(z.transform(toList), z.array(item)), []);
 }
 
 /** A request body of any of the APIs, which have most fields in common; each API reads its own. */
 const Body = lazy(() => {
-  const object = z.nullish(z.record(z.string(), z.unknown()));
+  const object = z.catch(z.nullish(z.record(z.string(), z.unknown())), undefined);
   const schema = z.nullish(z.looseObject({ schema: object }));
   const format = z.nullish(z.looseObject({ type: string, schema: object, json_schema: schema }));
   const tool = { type: string, name: string, description: string, parameters: object, input_schema: object };
@@ -70,44 +71,44 @@ const Body = lazy(() => {
     function: z.nullish(z.looseObject(tool)),
     tools: listOf(z.looseObject(tool)),
   });
-  const call = {
-    id: string,
-    call_id: string,
-    name: string,
-    arguments: string,
-    input: z.optional(z.unknown()),
-  };
+  const call = { id: string, name: string, arguments: string, input: z.optional(z.unknown()) };
   const Text = z.looseObject({ text: string });
   const Part = z.looseObject({
     ...call,
-    ...{ type: string, text: string, tool_use_id: string, content: listOf(Text), is_error: boolean },
+    type: string,
+    text: string,
+    tool_use_id: string,
+    content: listOf(Text),
+    is_error: boolean,
   });
   const Message = z.looseObject({
     ...call,
     type: string,
     role: z.optional(z.enum(["user", "assistant", "system", "developer", "tool"])),
     content: listOf(Part),
+    call_id: string,
     tool_call_id: string,
     tool_calls: listOf(z.looseObject({ id: z.string(), function: z.looseObject(call) })),
     output: listOf(Text),
     tools: listOf(Tool),
   });
+  const toItems = (input: unknown) =>
+    typeof input === "string" ? [{ role: "user", content: input }] : input;
   return z.looseObject({
-    ...{
-      model: z.string(),
-      stream: boolean,
-      system: listOf(Text),
-      instructions: string,
-      tools: listOf(Tool),
-    },
+    model: z.string(),
+    stream: boolean,
+    system: listOf(Text),
+    instructions: string,
     messages: z.optional(z.array(Message)),
-    input: z.optional(listOf(Message, (content) => ({ role: "user", content }))),
+    input: z.pipe(z.transform(toItems), z.optional(z.array(Message))),
+    tools: listOf(Tool),
     previous_response_id: string,
     stream_options: z.nullish(z.looseObject({ include_usage: boolean })),
     thinking: z.nullish(z.looseObject({ type: string })),
     response_format: format,
     output_format: format,
-    ...{ output_config: z.nullish(z.looseObject({ format })), text: z.nullish(z.looseObject({ format })) },
+    output_config: z.nullish(z.looseObject({ format })),
+    text: z.nullish(z.looseObject({ format })),
   });
 });
 type ParsedBody = z.infer<ReturnType<typeof Body>>;

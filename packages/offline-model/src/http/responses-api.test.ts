@@ -16,7 +16,7 @@ describe("the Responses API", () => {
   };
   const ask = (input: unknown, rest: object = {}) => ({ model: "gpt-x", input, tools: [shell], ...rest });
 
-  test("calls a tool, uses its result and rejects requests without the whole conversation", async () => {
+  test("calls a tool, uses its result, ignores other items and requires the whole conversation", async () => {
     const url = await start();
     const first = await post(url, "/v1/responses", ask("run `date`"));
     const [call] = first.body.output as Fields[];
@@ -28,7 +28,13 @@ describe("the Responses API", () => {
     };
     const asked = { type: "message", role: "user", content: [{ type: "input_text", text: "run `date`" }] };
     const said = "`date` ended with exit code 0 and printed:\n\n```\nMonday\n```";
-    const { body } = await post(url, "/v1/responses", ask([asked, call, result]));
+    const search = {
+      type: "tool_search_call",
+      arguments: { query: "x" },
+      output: { found: 1 },
+      content: null,
+    };
+    const { body } = await post(url, "/v1/responses", ask([asked, search, call, result]));
     expect(body).toMatchObject({
       status: "completed",
       output: [{ type: "message", content: [{ type: "output_text", text: said }] }],

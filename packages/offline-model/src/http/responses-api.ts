@@ -29,7 +29,8 @@ export const responsesApi: ModelApi = {
       throw new HttpError(400, "Responses are not stored here: send the whole conversation as the input.");
     const texts = [body.instructions ?? "", ...items.map(({ content }) => contentText(content))];
     // Codex sends the tools of its newest models in an item.
-    const offered = [...body.tools, ...items.flatMap(({ tools }) => tools)].flatMap(toolsIn);
+    const added = items.flatMap(({ type, tools }) => (type === "additional_tools" ? tools : []));
+    const offered = [...body.tools, ...added].flatMap(toolsIn);
     const tools = new RequestTools(offered, workingDirectory(texts), escalatesCommands(texts));
     const conversation = new RequestConversation(tools);
     conversation.addSystem(body.instructions ?? "");

@@ -47,6 +47,10 @@ describe("the model server", () => {
         },
       },
     );
+    expect(await send(path.responses, '{"model":"m"}')).toMatchObject({
+      status: 400,
+      body: { error: { message: "input is missing." } },
+    });
     expect(await send("/v1/nothing", "{}")).toMatchObject({
       status: 404,
       body: { error: { message: expect.stringContaining("/v1/messages") } },
