@@ -170,5 +170,3 @@ const MACHINE = {
 
 /** Requests about the machine, the account and the configuration. */
 export const CODEX_HOST_REQUESTS = { ...SETTINGS, ...LISTS, ...ACCOUNTS, ...MACHINE } as const;
-/** The name of such a request. */
-export type CodexHostRequest = keyof typeof CODEX_HOST_REQUESTS;

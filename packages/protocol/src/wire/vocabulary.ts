@@ -63,10 +63,6 @@ export type RequestOf<V extends Vocabulary> = keyof V["requests"] & string;
 export type ParamsOf<V extends Vocabulary, Name extends RequestOf<V>> = z.output<
   V["requests"][Name]["params"]
 >;
-/** The result of a request. */
-export type ResultOf<V extends Vocabulary, Name extends RequestOf<V>> = z.output<
-  V["requests"][Name]["result"]
->;
 
 /** The error codes of JSON-RPC itself; each wire adds its own. */
 export const STANDARD_CODES = {

@@ -221,7 +221,7 @@ function wholeText(hunks: string, prefix: "+" | "-"): string {
 }
 
 /** The command line that Codex shows for a script; clients split it as a shell does and show the script. */
-export function shellLine(script: string): string {
+function shellLine(script: string): string {
   return `/bin/bash -lc ${quoted(script)}`;
 }
 

@@ -40,7 +40,7 @@ export type Handler<Name extends CodexClientRequest> = (
 export type Handlers<Name extends CodexClientRequest> = { readonly [Each in Name]: Handler<Each> };
 
 /** What is known of a thread that a client is subscribed to. */
-export interface KnownThread {
+interface KnownThread {
   readonly settings: ThreadSettings | undefined;
   readonly activeTurnId: string | undefined;
 }

@@ -75,7 +75,7 @@ const NO_INPUT: UserInput[] = [{ type: "text", text: "" }];
 const FLINT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The user's input as the core takes it. Throws for audio, and for no input at all. */
-export function userInputOf(input: readonly CodexUserInput[]): UserInput[] {
+function userInputOf(input: readonly CodexUserInput[]): UserInput[] {
   if (input.length === 0) throw codexError("Invalid request: `input` must have at least one part");
   return input.map(inputPartOf);
 }

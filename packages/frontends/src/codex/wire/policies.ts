@@ -6,7 +6,7 @@ import { codexError } from "./errors.ts";
  * Flint's approval policy for one of Codex. With `untrusted` Codex does not ask about what is known to be harmless; what
  * it lets its model decide with `on-request`, Flint decides in the same way.
  */
-export function approvalPolicyOf(policy: CodexApprovalPolicy): ApprovalPolicy {
+function approvalPolicyOf(policy: CodexApprovalPolicy): ApprovalPolicy {
   return policy === "never" ? "never" : "unlessTrusted";
 }
 
@@ -71,7 +71,7 @@ export const PERMISSION_PROFILES = [...PROFILES.keys()].map((id) => ({
 }));
 
 /** Whether this is the sandbox of a permission profile. */
-export function isSandboxOfProfile(id: string, sandbox: SandboxPolicy): boolean {
+function isSandboxOfProfile(id: string, sandbox: SandboxPolicy): boolean {
   return PROFILES.get(id)?.type === sandbox.type;
 }
 
