@@ -10,6 +10,7 @@ import { CodexDriver } from "./codex/driver.ts";
 import { SHORT_LIVED } from "./codex/testing/codex-fixture.ts";
 import type { AgentOptions } from "./shared/agent.ts";
 import { offlineModel } from "./testing/offline-model.ts";
+import { sessionSpec, testSettings } from "./testing/session-spec.ts";
 
 const AGENTS: Readonly<Record<"claude" | "codex", (options: AgentOptions) => Driver>> = {
   claude: (options) => new ClaudeDriver(options),
@@ -34,7 +35,7 @@ describe("[S4-47] the same events for the same work", () => {
 });
 
 async function producesTheSameEvents(agent: "claude" | "codex"): Promise<void> {
-  const { open, settings } = await settingUp(agent);
+  const { open, settings } = await setUp(agent);
   const first = await open();
   const hello = await run(first, settings, "hello");
   const command = await run(first, settings, "run `touch made`");
@@ -85,7 +86,7 @@ function shownAction(action: Action | undefined): unknown {
   return { kind: action.kind, changes: action.changes.map(({ path, kind }) => [basename(path), kind]) };
 }
 
-async function settingUp(agent: "claude" | "codex") {
+async function setUp(agent: "claude" | "codex") {
   leavesNoProcess();
   const model = await offlineModel(onTestFinished);
   const { path: folder } = await agentFolder();
@@ -100,15 +101,9 @@ async function settingUp(agent: "claude" | "codex") {
     ...{ stateFolder, sandbox, version: "0.0.0" },
   });
   onTestFinished(async () => driver.close?.());
-  const settings: ThreadSettings = {
-    ...{ model: `${agent}/default`, cwd, config: {} },
-    ...{ approvalPolicy: "always", sandboxPolicy: { type: "workspaceWrite" } },
-  };
+  const settings = testSettings(`${agent}/default`, cwd);
   const open = async (nativeId?: string) => {
-    const session = await driver.open({
-      ...{ threadId: "t", settings, nativeId, sandbox, mcpServers: [] },
-      ...{ history: async () => [], handoffSummary: async () => "" },
-    });
+    const session = await driver.open(sessionSpec(settings, sandbox, { nativeId }));
     onTestFinished(() => session.close());
     return session;
   };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NO_SANDBOX, sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { acpProfile } from "./descriptor.ts";
 import { AcpDriver } from "./driver.ts";
 
@@ -25,25 +26,7 @@ test("accepts every model with its own id in front", () => {
 });
 
 test("fails with the install command if the agent is missing", async () => {
-  const opening = missing().open({
-    threadId: "t",
-    settings: {
-      model: "opencode/default",
-      cwd: "/",
-      approvalPolicy: "always",
-      sandboxPolicy: { type: "readOnly" },
-      config: {},
-    },
-    nativeId: undefined,
-    history: async () => [],
-    handoffSummary: async () => "",
-    mcpServers: [],
-    sandbox: {
-      state: async () => ({ available: false, mechanism: "none" }),
-      launch: () => Promise.reject(new Error("nothing is started")),
-      start: () => Promise.reject(new Error("nothing is started")),
-    },
-  });
+  const opening = missing().open(sessionSpec(testSettings("opencode/default", "/"), NO_SANDBOX));
   await expect(opening).rejects.toThrow(
     "OpenCode was not found on this machine. Install it with `npm install -g opencode-ai`",
   );

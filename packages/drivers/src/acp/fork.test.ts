@@ -1,11 +1,11 @@
 import type { SessionSpec } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
-import { mintId, type ThreadSettings } from "@flint/protocol";
 import { leavesNoProcess, RecordingTurn, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { fixtureDriver } from "./testing/acp-fixture.ts";
 
-const EVERYTHING = "User: mend the lamp";
+const EVERYTHING = "User: repair the lamp";
 const THE_REST = "User: and paint it";
 
 test("sends an agent that can fork a session only what the copy lacks", async () => {
@@ -37,17 +37,11 @@ async function setUp(flags: readonly string[]) {
   leavesNoProcess();
   const { path: cwd } = await temporaryFolder();
   const driver = fixtureDriver(flags);
-  const settings: ThreadSettings = {
-    ...{ model: "fixture/default", cwd, approvalPolicy: "always", config: {} },
-    sandboxPolicy: { type: "workspaceWrite" },
-  };
+  const settings = testSettings("fixture/default", cwd);
+  const sandbox = new CommandSandbox({ environment: process.env });
   const run = async (text: string, spec: Pick<SessionSpec, "forkOf">) => {
-    const session = await driver.open({
-      ...{ threadId: mintId(), settings, nativeId: undefined, mcpServers: [], ...spec },
-      history: async () => [],
-      handoffSummary: async () => (text === "text" ? "" : EVERYTHING),
-      sandbox: new CommandSandbox({ environment: process.env }),
-    });
+    const handoffSummary = async () => (text === "text" ? "" : EVERYTHING);
+    const session = await driver.open(sessionSpec(settings, sandbox, { handoffSummary, ...spec }));
     onTestFinished(() => session.close());
     const turn = new RecordingTurn({ text, settings });
     await session.run(turn).finally(() => turn.end());

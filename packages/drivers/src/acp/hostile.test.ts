@@ -1,6 +1,7 @@
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
 import { describe } from "vitest";
+import { testSettings } from "../testing/session-spec.ts";
 import { driverOf } from "./testing/acp-fixture.ts";
 
 const GREETING: readonly FakeStep[] = [
@@ -52,13 +53,7 @@ describe("[P25] a hostile agent", () => {
     "An agent of the Agent Client Protocol",
     async ({ command, clock, folder }) => ({
       driver: driverOf(command, { clock }),
-      settings: {
-        model: "fixture/default",
-        cwd: folder,
-        approvalPolicy: "always",
-        sandboxPolicy: { type: "dangerFullAccess" },
-        config: {},
-      },
+      settings: testSettings("fixture/default", folder, { sandboxPolicy: { type: "dangerFullAccess" } }),
       sandbox: new CommandSandbox({ environment: process.env }),
     }),
     {

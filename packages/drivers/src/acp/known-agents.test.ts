@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CommandSandbox } from "@flint/host/sandbox";
-import type { ApprovalPolicy, Decision, ThreadSettings } from "@flint/protocol";
+import type { ApprovalPolicy, Decision } from "@flint/protocol";
 import {
   type FakeStep,
   leavesNoProcess,
@@ -9,6 +9,7 @@ import {
   writeFakeAgent,
 } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { acpProfile } from "./descriptor.ts";
 import { driverOf } from "./testing/acp-fixture.ts";
 
@@ -64,15 +65,11 @@ async function turnWith(name: string, steps: readonly FakeStep[], options: TurnO
   const command = await writeFakeAgent(path, [...steps, { hang: true }]);
   const profile = { ...acpProfile(name, []), startMs: 20_000 };
   const driver = driverOf(command, { profile });
-  const settings: ThreadSettings = {
-    ...{ model: "fixture/default", cwd: path, config: {}, sandboxPolicy: { type: "dangerFullAccess" } },
+  const settings = testSettings("fixture/default", path, {
+    sandboxPolicy: { type: "dangerFullAccess" },
     approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
-  };
-  const session = await driver.open({
-    ...{ threadId: "t", settings, nativeId: undefined, mcpServers: [] },
-    sandbox: new CommandSandbox({ environment: process.env }),
-    ...{ history: async () => [], handoffSummary: async () => "" },
   });
+  const session = await driver.open(sessionSpec(settings, new CommandSandbox({ environment: process.env })));
   onTestFinished(() => session.close());
   const { decision } = options;
   const turn = new RecordingTurn({

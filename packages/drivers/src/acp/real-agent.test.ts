@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
-import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
+import type { Decision, ThreadSettings } from "@flint/protocol";
 import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
+import { sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { acpProfile } from "./descriptor.ts";
 import { AcpDriver } from "./driver.ts";
 
@@ -141,23 +142,9 @@ async function codexAcp(script?: OfflineScript) {
     stateFolder: folder.join("state"),
     version: "0.0.0",
   });
-  const settings: ThreadSettings = {
-    model: "codex-acp/default",
-    cwd,
-    approvalPolicy: "always",
-    sandboxPolicy: { type: "workspaceWrite" },
-    config: {},
-  };
-  const common = {
-    settings,
-    sandbox,
-    mcpServers: [],
-    history: async () => [],
-    handoffSummary: async () => "",
-  };
+  const settings = testSettings("codex-acp/default", cwd);
   const open = async (nativeId?: string, other: Partial<ThreadSettings> = {}) => {
-    const spec = { ...common, settings: { ...settings, ...other } };
-    const session = await driver.open({ threadId: mintId(), nativeId, ...spec });
+    const session = await driver.open(sessionSpec({ ...settings, ...other }, sandbox, { nativeId }));
     onTestFinished(() => session.close());
     return session;
   };

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { AgentInitiatedWork } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
-import { mintId, type ThreadSettings } from "@flint/protocol";
 import {
   descendantsOf,
   type FakeStep,
@@ -15,6 +14,7 @@ import {
   writeFakeAgent,
 } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { ClaudeDriver } from "./driver.ts";
 import { realClaude } from "./testing/claude-fixture.ts";
 import { AGENT_INITIATED, BEGIN, DONE, message, WELCOME } from "./testing/fake-frames.ts";
@@ -133,18 +133,12 @@ test("shares its turn with a prompt that comes before there is a turn for it", a
     ...[...FIRST, ...AGENT_INITIATED, message("All is well."), ...DONE],
     ...[...BEGIN, message("And now you."), ...DONE, REST],
   ]);
-  const settings: ThreadSettings = {
-    ...{ model: "claude/default", cwd: path, approvalPolicy: "always", config: {} },
-    sandboxPolicy: { type: "dangerFullAccess" },
-  };
+  const settings = testSettings("claude/default", path, { sandboxPolicy: { type: "dangerFullAccess" } });
   let onStart: (work: AgentInitiatedWork) => void = () => undefined;
   const started = new Promise<AgentInitiatedWork>((resolve) => {
     onStart = resolve;
   });
-  const session = await driver.open({
-    ...{ threadId: mintId(), settings, nativeId: undefined, mcpServers: [], sandbox },
-    ...{ history: async () => [], handoffSummary: async () => "", startTurn: (work) => onStart(work) },
-  });
+  const session = await driver.open(sessionSpec(settings, sandbox, { startTurn: (work) => onStart(work) }));
   onTestFinished(() => session.close());
   const run = async (text: string) => {
     const turn = new RecordingTurn({ text, settings });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
+import { testSettings } from "../testing/session-spec.ts";
 import { ClaudeDriver } from "./driver.ts";
 import { BEGIN, DONE, message, WELCOME } from "./testing/fake-frames.ts";
 
@@ -22,13 +23,7 @@ describeHostileAgent(
       clock,
       folder,
     ),
-    settings: {
-      model: "claude/default",
-      cwd: folder,
-      approvalPolicy: "always",
-      sandboxPolicy: { type: "dangerFullAccess" },
-      config: {},
-    },
+    settings: testSettings("claude/default", folder, { sandboxPolicy: { type: "dangerFullAccess" } }),
     sandbox: new CommandSandbox({ environment: process.env }),
   }),
   {

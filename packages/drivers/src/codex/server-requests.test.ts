@@ -2,15 +2,9 @@ import type { Decision, ThreadSettings } from "@flint/protocol";
 import { CodexCommandDecision } from "@flint/protocol/codex";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sessionSpec } from "../testing/session-spec.ts";
 import { AMENDMENT } from "./server-requests.ts";
-import {
-  FakeCodex,
-  fakeSession,
-  SETTINGS,
-  specOf,
-  TURN_IDS,
-  type WireMessage,
-} from "./testing/fake-codex.ts";
+import { FakeCodex, fakeSession, SETTINGS, TURN_IDS, type WireMessage } from "./testing/fake-codex.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex, decide?: () => Decision, settings: ThreadSettings = SETTINGS) {
@@ -120,7 +114,7 @@ describe("server requests", () => {
       model: "model-1",
     };
     fake.answers.set("thread/start", answers);
-    const other = await driver.open({ ...specOf(fake), threadId: "another-thread" });
+    const other = await driver.open(sessionSpec(SETTINGS, fake, { threadId: "another-thread" }));
     onTestFinished(() => other.close());
     const second = new RecordingTurn({ text: "go", settings: SETTINGS });
     const ended = other.run(second);

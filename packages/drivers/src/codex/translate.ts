@@ -10,7 +10,7 @@ import {
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
-import { itemIdOf, threadItem } from "./translate/items.ts";
+import { completedItem, isStreamed, itemIdOf, threadItem, withStreamed } from "./translate/items.ts";
 import { outcomeOf, turnError } from "./translate/outcome.ts";
 
 /** The state of the translation of one turn. */
@@ -156,34 +156,7 @@ function onCompleted(state: TranslateState, turn: CodexTurn): Step {
 function closeOpen(state: TranslateState, isEnding: (item: ThreadItem) => boolean): Step {
   const ending = [...state.open.values()].filter(isEnding);
   const open = new Map([...state.open].filter(([, item]) => !isEnding(item)));
-  return [{ ...state, open }, ending.map((item) => ({ type: "item/completed", item: completed(item) }))];
-}
-
-function completed(item: ThreadItem): ThreadItem {
-  if (!isKnownItem(item)) return item;
-  switch (item.type) {
-    case "agentMessage":
-    case "reasoning":
-    case "plan":
-      return { ...item, partial: true };
-    case "commandExecution":
-    case "fileChange":
-    case "mcpToolCall":
-    case "toolCall":
-      return item.status === "inProgress" ? { ...item, status: "completed" } : item;
-    // These have no state that a turn could leave open.
-    case "userMessage":
-    case "webSearch":
-    case "contextCompaction":
-    case "enteredReviewMode":
-    case "exitedReviewMode":
-    case "agentHandoff":
-      return item;
-  }
-}
-
-function isStreamed({ type }: ThreadItem): boolean {
-  return type === "agentMessage" || type === "reasoning" || type === "plan";
+  return [{ ...state, open }, ending.map((item) => ({ type: "item/completed", item: completedItem(item) }))];
 }
 
 function onItemStarted(state: TranslateState, { item }: Params<"item/started">): Step {
@@ -209,17 +182,6 @@ function onItemCompleted(state: TranslateState, params: Params<"item/completed">
   const item = known === undefined ? final : withStreamed(final, known);
   return [{ ...state, open }, [...started, { type: "item/completed", item }]];
 }
-
-/** Keeps what was streamed where the completed item does not repeat it. */
-function withStreamed(final: ThreadItem, known: ThreadItem): ThreadItem {
-  const streamedFields = STREAMED_FIELDS.flatMap((field): [string, unknown][] => {
-    const streamed: unknown = Reflect.get(known, field);
-    return Reflect.has(final, field) || streamed === undefined ? [] : [[field, streamed]];
-  });
-  return streamedFields.length === 0 ? final : { ...final, ...Object.fromEntries(streamedFields) };
-}
-
-const STREAMED_FIELDS = ["aggregatedOutput", "summary", "content"] as const;
 
 /** The field of an item that each delta adds to. */
 const FIELD_OF = {

@@ -2,6 +2,7 @@ import type { TurnContext } from "@flint/core/ports";
 import type { Turn } from "@flint/protocol";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sessionSpec } from "../testing/session-spec.ts";
 import { CodexDriver } from "./driver.ts";
 import { UNSANDBOXED } from "./process/launch.ts";
 import { CODEX_TIMING, CodexServer } from "./process/server.ts";
@@ -78,13 +79,7 @@ describe("messages to Codex", () => {
 test("[S0-103] [S4-7] [S4-48] serves all threads with one process, each by the id from Codex", async () => {
   const fake = new FakeCodex();
   const { driver, opened } = await fakeSession(fake, onTestFinished);
-  const spec = { settings: SETTINGS, nativeId: "thread-1", sandbox: fake, mcpServers: [] };
-  const other = await driver.open({
-    ...spec,
-    threadId: "o",
-    history: async () => [],
-    handoffSummary: async () => "",
-  });
+  const other = await driver.open(sessionSpec(SETTINGS, fake, { nativeId: "thread-1" }));
   for (const [each, text] of [
     [opened, "first"],
     [other, "second"],
@@ -272,8 +267,7 @@ test("fails with the install command before any turn if the program is missing",
   const driver = new CodexDriver({ program: async () => undefined, version: "1" });
   expect(await driver.models()).toEqual([]);
   const fake = new FakeCodex();
-  const spec = { threadId: "t", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] };
-  const failed = driver.open({ ...spec, history: async () => [], handoffSummary: async () => "" });
+  const failed = driver.open(sessionSpec(SETTINGS, fake));
   await expect(failed).rejects.toThrow(/npm install -g @openai\/codex/);
 });
 

@@ -5,6 +5,7 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import type { ClientTool, ToolCallResult } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { sessionSpec } from "../testing/session-spec.ts";
 import { NativeDriver } from "./driver.ts";
 import { turnsOf } from "./testing/session-fixture.ts";
 
@@ -22,11 +23,9 @@ test("runs a client's tool as an item and returns its result to the model [S2-76
   const script = folder.join("script.json");
   const steps = [[{ call: "house__lamp", input: { room: "hall" } }], [{ text: "Done." }]];
   writeFileSync(script, JSON.stringify(steps));
-  const session = await new NativeDriver({ offlineScript: script }).open({
-    ...{ threadId: "t", settings, nativeId: undefined, mcpServers: [], clientTools: [LAMP] },
-    ...{ history: async () => [], handoffSummary: async () => "" },
-    sandbox: new CommandSandbox({ environment: process.env }),
-  });
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const driver = new NativeDriver({ offlineScript: script });
+  const session = await driver.open(sessionSpec(settings, sandbox, { clientTools: [LAMP] }));
   onTestFinished(() => session.close());
   const { turn, outcome } = await turnsOf(session, settings).run("go", { runTool: () => LIT });
   expect(outcome).toEqual({ status: "completed" });

@@ -1,8 +1,8 @@
 import { FakeEndpoint, MESSAGES, RecordedTurn, settingsIn, stream } from "@flint/agent/testing";
-import type { Sandbox, SessionSpec } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import type { SessionSpec } from "@flint/core/ports";
 import { expect, test } from "vitest";
 import { builtInDrivers } from "../index.ts";
+import { NO_SANDBOX, sessionSpec } from "../testing/session-spec.ts";
 import { NativeDriver } from "./driver.ts";
 
 /** An address on which nothing listens. */
@@ -61,24 +61,8 @@ test("keeps a thread's selectors if the provider of its model is gone", async ()
   expect(await shown("flint/openai/gpt-6.1-sol")).toEqual(["context_length", "reasoning_effort"]);
 });
 
-/** A machine on which nothing can be started. */
-const NO_SANDBOX: Sandbox = {
-  state: async () => ({ available: false, mechanism: "none" }),
-  launch: async () => Promise.reject(new FlintError("sandboxUnavailable", "There is none.")),
-  start: async () => Promise.reject(new FlintError("sandboxUnavailable", "There is none.")),
-};
-
 function specFor(model: string, more: Partial<SessionSpec> = {}): SessionSpec {
-  return {
-    threadId: "thread-1",
-    settings: { ...settingsIn("/"), model },
-    nativeId: undefined,
-    history: async () => [],
-    handoffSummary: async () => "",
-    sandbox: NO_SANDBOX,
-    mcpServers: [],
-    ...more,
-  };
+  return sessionSpec({ ...settingsIn("/"), model }, NO_SANDBOX, more);
 }
 
 test("runs a turn on the thread's model with its reasoning effort", async () => {
@@ -139,7 +123,7 @@ test("reports an MCP server that cannot be started once per thread", async () =>
       willRetry: true,
       error: {
         message: expect.stringMatching(
-          /^The MCP server "files" failed, so its tools are not available: .*There is none/,
+          /^The MCP server "files" failed, so its tools are not available: .*No sandbox is available/,
         ),
         errorInfo: "Other",
       },

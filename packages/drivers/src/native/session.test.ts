@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { DriverEvent, DriverSession, Sandbox } from "@flint/core/ports";
+import type { DriverEvent, Sandbox } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
-import { LIMITS, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
+import { LIMITS, type Turn } from "@flint/protocol";
 import { needs, runningProcesses, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { NativeDriver } from "./driver.ts";
 import { turnsOf } from "./testing/session-fixture.ts";
 
@@ -12,22 +13,11 @@ const sandbox = new CommandSandbox({ environment: process.env });
 /** An agent in a folder of its own. */
 async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = {}) {
   const folder = await temporaryFolder();
-  const settings: ThreadSettings = {
-    model: "flint/offline",
-    cwd: folder.path,
-    approvalPolicy: "always",
-    sandboxPolicy: { type: "workspaceWrite" },
-    config: {},
-  };
-  const session: DriverSession = await new NativeDriver().open({
-    threadId: mintId(),
-    settings,
-    nativeId: undefined,
-    history: async () => options.history ?? [],
-    handoffSummary: async () => "",
-    sandbox: options.sandbox ?? sandbox,
-    mcpServers: [],
-  });
+  const settings = testSettings("flint/offline", folder.path);
+  const history = async () => options.history ?? [];
+  const session = await new NativeDriver().open(
+    sessionSpec(settings, options.sandbox ?? sandbox, { history }),
+  );
   onTestFinished(() => session.close());
   return { folder, session, ...turnsOf(session, settings) };
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Clock, McpServerConfig } from "@flint/core/ports";
-import { mintId, type SandboxPolicy, type ThreadSettings, type Turn } from "@flint/protocol";
+import type { SandboxPolicy, ThreadSettings, Turn } from "@flint/protocol";
 import {
   leavesNoProcess,
   RecordingTurn,
@@ -9,6 +9,7 @@ import {
   temporaryFolder,
 } from "@flint/testkit";
 import { onTestFinished } from "vitest";
+import { sessionSpec, testSettings } from "../../testing/session-spec.ts";
 import { AcpDriver } from "../driver.ts";
 import { type AcpProfile, GENERIC } from "../profile.ts";
 
@@ -36,18 +37,19 @@ export async function openFixture(options: AcpFixtureOptions = {}) {
   leavesNoProcess();
   const folder = await temporaryFolder();
   const driver = fixtureDriver(options.flags, options.profile, options.environment);
-  const settings: ThreadSettings = {
-    ...{ model: "fixture/default", cwd: folder.path, approvalPolicy: "unlessTrusted", config: {} },
+  const settings = testSettings("fixture/default", folder.path, {
+    approvalPolicy: "unlessTrusted",
     sandboxPolicy: options.policy ?? { type: "dangerFullAccess" },
     ...options.settings,
-  };
-  const session = await driver.open({
-    ...{ threadId: mintId(), settings, nativeId: options.nativeId },
-    sandbox: realSandbox(),
-    history: async () => options.history ?? [],
-    handoffSummary: async () => options.handoffSummary ?? "",
-    mcpServers: options.mcpServers ?? [],
   });
+  const { nativeId, history = [], handoffSummary = "", mcpServers = [] } = options;
+  const session = await driver.open(
+    sessionSpec(settings, realSandbox(), {
+      ...{ nativeId, mcpServers },
+      history: async () => history,
+      handoffSummary: async () => handoffSummary,
+    }),
+  );
   onTestFinished(() => session.close());
   const begin = (text: string, { other, ...turnOptions }: TurnOptions = {}) => {
     const turn = new RecordingTurn({ settings, ...turnOptions, text });

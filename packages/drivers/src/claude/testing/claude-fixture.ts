@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, DriverSession, Sandbox, SessionSpec } from "@flint/core/ports";
-import { mintId, type ThreadSettings } from "@flint/protocol";
+import type { ThreadSettings } from "@flint/protocol";
 import {
   agentFolder,
   agentProgram,
@@ -13,6 +13,7 @@ import {
 import { onTestFinished } from "vitest";
 import type { AgentOptions } from "../../shared/agent.ts";
 import { type OfflineModelServer, type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
+import { sessionSpec, testSettings } from "../../testing/session-spec.ts";
 import { ClaudeDriver } from "../driver.ts";
 
 /** The surroundings of a fixture. */
@@ -71,14 +72,8 @@ export class ClaudeFixture implements FixtureFolders {
       ...options.agent,
     };
     this.driver = new ClaudeDriver(agent, setup.clock, setup.folder);
-    this.settings = {
-      model: "claude/default",
-      cwd: folders.workspace,
-      approvalPolicy: "unlessTrusted",
-      sandboxPolicy: { type: "workspaceWrite" },
-      config: {},
-      ...options.settings,
-    };
+    const settings = { approvalPolicy: "unlessTrusted", ...options.settings } as const;
+    this.settings = testSettings("claude/default", folders.workspace, settings);
   }
 
   /** Makes the folders and starts the model. */
@@ -92,16 +87,7 @@ export class ClaudeFixture implements FixtureFolders {
 
   /** Opens a session that is closed with the test at the latest. */
   async open(spec: Partial<SessionSpec> = {}): Promise<DriverSession> {
-    const session = await this.driver.open({
-      threadId: mintId(),
-      settings: this.settings,
-      nativeId: undefined,
-      history: async () => [],
-      handoffSummary: async () => "",
-      mcpServers: [],
-      sandbox: this.#setup.sandbox,
-      ...spec,
-    });
+    const session = await this.driver.open(sessionSpec(this.settings, this.#setup.sandbox, spec));
     this.#setup.atEnd(() => session.close());
     return session;
   }

@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import type { DriverSession, Sandbox, SessionSpec, TurnContext } from "@flint/core/ports";
-import type { ThreadSettings } from "@flint/protocol";
 import {
   agentFolder,
   agentProgram,
@@ -13,6 +12,7 @@ import {
 import { onTestFinished } from "vitest";
 import type { AgentOptions } from "../../shared/agent.ts";
 import { type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
+import { sessionSpec, testSettings } from "../../testing/session-spec.ts";
 import { CodexDriver } from "../driver.ts";
 import type { CodexTiming } from "../process/server.ts";
 
@@ -29,16 +29,9 @@ export async function codexFixture(script?: OfflineScript) {
   const driver = new CodexDriver(options, SHORT_LIVED);
   // Before its home is removed, so that it writes nothing there any more.
   onTestFinished(() => driver.close());
-  const settings: ThreadSettings = {
-    ...{ model: "codex/default", cwd, config: {} },
-    ...{ approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } },
-  };
+  const settings = testSettings("codex/default", cwd, { approvalPolicy: "unlessTrusted" });
   const open = async (spec: Partial<SessionSpec> = {}, by: CodexDriver = driver) => {
-    const session = await by.open({
-      ...{ threadId: "t", settings, nativeId: undefined, sandbox, mcpServers: [] },
-      ...{ history: async () => [], handoffSummary: async () => "" },
-      ...spec,
-    });
+    const session = await by.open(sessionSpec(settings, sandbox, spec));
     onTestFinished(() => session.close());
     return session;
   };

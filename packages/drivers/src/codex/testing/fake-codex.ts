@@ -8,6 +8,7 @@ import type {
   SessionSpec,
 } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
+import { sessionSpec, testSettings } from "../../testing/session-spec.ts";
 import { CodexDriver } from "../driver.ts";
 import type { CodexTiming } from "../process/server.ts";
 
@@ -125,13 +126,9 @@ export class FakeCodex implements Sandbox {
 }
 
 /** The settings of a thread without a sandbox, in which everything needs approval. */
-export const SETTINGS: ThreadSettings = {
-  model: "codex/default",
-  cwd: "/workspace",
-  approvalPolicy: "always",
+export const SETTINGS: ThreadSettings = testSettings("codex/default", "/workspace", {
   sandboxPolicy: { type: "dangerFullAccess" },
-  config: {},
-};
+});
 
 /** The thread and the turn of a fake program. */
 export const TURN_IDS = { threadId: "thread-1", turnId: "turn-1" };
@@ -142,14 +139,6 @@ export interface FakeSessionOptions {
   readonly timing?: Partial<CodexTiming>;
 }
 
-/** What a first session is opened with. */
-export function specOf(fake: FakeCodex): SessionSpec {
-  return {
-    ...{ threadId: "flint-thread", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] },
-    ...{ history: async () => [], handoffSummary: async () => "" },
-  };
-}
-
 /** A session with a fake program, for the running test: `fakeSession(fake, onTestFinished)`. */
 export async function fakeSession(
   fake: FakeCodex,
@@ -158,7 +147,7 @@ export async function fakeSession(
 ) {
   const program = async () => ({ command: ["codex"], environment: {} });
   const driver = new CodexDriver({ program, version: "1.2.3", sandbox: fake }, timing);
-  const opened = await driver.open({ ...specOf(fake), ...spec });
+  const opened = await driver.open(sessionSpec(SETTINGS, fake, spec));
   atEnd(async () => {
     await opened.close();
     await driver.close();

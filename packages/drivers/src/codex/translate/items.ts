@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { type FileUpdateChange, type Item, isId, isRecord, type ThreadItem } from "@flint/protocol";
+import {
+  type FileUpdateChange,
+  type Item,
+  isId,
+  isKnownItem,
+  isRecord,
+  type ThreadItem,
+} from "@flint/protocol";
 import {
   type CodexAnyItem,
   type CodexFileChange,
@@ -119,6 +126,46 @@ function workStatus(status: string): WorkStatus {
 function callStatus(status: string): Item<"mcpToolCall">["status"] {
   return status === "inProgress" || status === "completed" ? status : "failed";
 }
+
+/** An item as it completes with its turn, where Codex does not complete it itself. */
+export function completedItem(item: ThreadItem): ThreadItem {
+  if (!isKnownItem(item)) return item;
+  switch (item.type) {
+    case "agentMessage":
+    case "reasoning":
+    case "plan":
+      return { ...item, partial: true };
+    case "commandExecution":
+    case "fileChange":
+    case "mcpToolCall":
+    case "toolCall":
+      return item.status === "inProgress" ? { ...item, status: "completed" } : item;
+    // These have no state that a turn could leave open.
+    case "userMessage":
+    case "webSearch":
+    case "contextCompaction":
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+    case "agentHandoff":
+      return item;
+  }
+}
+
+/** Whether the content of an item is streamed. */
+export function isStreamed({ type }: ThreadItem): boolean {
+  return type === "agentMessage" || type === "reasoning" || type === "plan";
+}
+
+/** The completed item, with what was streamed where it does not repeat that. */
+export function withStreamed(final: ThreadItem, known: ThreadItem): ThreadItem {
+  const streamedFields = STREAMED_FIELDS.flatMap((field): [string, unknown][] => {
+    const streamed: unknown = Reflect.get(known, field);
+    return Reflect.has(final, field) || streamed === undefined ? [] : [[field, streamed]];
+  });
+  return streamedFields.length === 0 ? final : { ...final, ...Object.fromEntries(streamedFields) };
+}
+
+const STREAMED_FIELDS = ["aggregatedOutput", "summary", "content"] as const;
 
 const NO_NEWLINE = "\\ No newline at end of file";
 

@@ -9,7 +9,8 @@ import {
   type TurnOptions,
 } from "@flint/agent/testing";
 import type { DriverSession, Sandbox } from "@flint/core/ports";
-import { mintId, type ThreadSettings, type Turn } from "@flint/protocol";
+import type { ThreadSettings, Turn } from "@flint/protocol";
+import { sessionSpec } from "../../testing/session-spec.ts";
 import { NativeSession } from "../session.ts";
 
 /** The options of a test session. */
@@ -31,15 +32,7 @@ export function openSession(options: SessionFixtureOptions) {
   const settings = settingsIn(options.cwd);
   const model = new ScriptedModel(options.steps ?? []);
   const session: DriverSession = new NativeSession(
-    {
-      threadId: mintId(),
-      settings,
-      nativeId: undefined,
-      history: async () => options.history ?? [],
-      handoffSummary: async () => "",
-      sandbox,
-      mcpServers: [],
-    },
+    sessionSpec(settings, sandbox, { history: async () => options.history ?? [] }),
     {
       modelOf: () => options.model ?? model,
       temperatureOf: () => 0,

@@ -1,0 +1,37 @@
+import type { Sandbox, SessionSpec } from "@flint/core/ports";
+import { FlintError, mintId, type ThreadSettings } from "@flint/protocol";
+
+/** The settings of a thread that may write its workspace, and in which everything needs approval. */
+export function testSettings(
+  model: string,
+  cwd: string,
+  changes: Partial<ThreadSettings> = {},
+): ThreadSettings {
+  const policies = { approvalPolicy: "always", sandboxPolicy: { type: "workspaceWrite" } } as const;
+  return { model, cwd, ...policies, config: {}, ...changes };
+}
+
+/** What the first session of a thread without MCP servers is opened with. */
+export function sessionSpec(
+  settings: ThreadSettings,
+  sandbox: Sandbox,
+  changes: Partial<SessionSpec> = {},
+): SessionSpec {
+  return {
+    threadId: mintId(),
+    settings,
+    nativeId: undefined,
+    history: async () => [],
+    handoffSummary: async () => "",
+    mcpServers: [],
+    sandbox,
+    ...changes,
+  };
+}
+
+/** A sandbox in which nothing can be started. */
+export const NO_SANDBOX: Sandbox = {
+  state: async () => ({ available: false, mechanism: "none" }),
+  launch: () => Promise.reject(new FlintError("sandboxUnavailable", "No sandbox is available.")),
+  start: () => Promise.reject(new FlintError("sandboxUnavailable", "No sandbox is available.")),
+};
