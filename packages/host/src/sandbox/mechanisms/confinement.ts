@@ -95,7 +95,7 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
   const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
   const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isInside(mask, root)));
-  const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
+  const isOutside = (path: string) => !roots.some((root) => isInside(path, root));
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all)))).flat();
   const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
@@ -108,7 +108,7 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     );
     return !isCovered || shownAgain.some((bind) => isInside(path, bind.path));
   };
-  const foreign = (await boundSockets(isOutside)).filter(isSeen);
+  const foreign = await boundSockets((path) => isOutside(path) && isSeen(path));
   const sockets = [...foreign, ...(guarded.sockets ?? []).filter(isSeen)];
   return {
     rootWritable: isRootWritable(roots, guarded),
