@@ -2,8 +2,7 @@ export { agentProgram, type RealAgent, searchPath } from "./agent-program.ts";
 export * from "./clock.ts";
 export * from "./conformance/arbitraries.ts";
 export * from "./conformance/driver.ts";
-export * from "./conformance/frontend/client-script.ts";
-export type { FrontendUnderTest } from "./conformance/frontend/live-frontend.ts";
+export type { Call, ClientScript, Fields, FrontendUnderTest } from "./conformance/frontend/live-frontend.ts";
 export * from "./conformance/frontend/suite.ts";
 export * from "./conformance/frontend/translation-checks.ts";
 export {
@@ -13,24 +12,28 @@ export {
   type HostileTrial,
   type LateAsk,
 } from "./conformance/hostile-agent.ts";
-export * from "./conformance/item-lifecycle.ts";
 export * from "./conformance/recording-turn.ts";
 export * from "./conformance/store/store.ts";
-export * from "./conformance/store/written-thread.ts";
+export {
+  allListed,
+  allTurns,
+  expectedState,
+  kindOfFailure,
+  listQuery,
+  readAll,
+  sampleStart,
+  sampleTurn,
+  WrittenThread,
+} from "./conformance/store/written-thread.ts";
 export * from "./fake-agents/fake-agent.ts";
-export * from "./fake-agents/hostile.ts";
 export * from "./golden.ts";
-export * from "./mechanisms.ts";
 export * from "./needs.ts";
 export * from "./processes.ts";
-export * from "./real-sandbox.ts";
 export * from "./scripted/script.ts";
 export * from "./scripted/script-player.ts";
 export * from "./scripted/scripted-driver.ts";
 export * from "./temp.ts";
 export * from "./test-client.ts";
-export * from "./test-end.ts";
 export * from "./test-engine.ts";
 export * from "./unreliable-store.ts";
-export * from "./verifies.ts";
 export * from "./wire-client.ts";

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { type TestFunction, test } from "vitest";
+import { CommandSandbox, type MechanismName } from "@flint/host/sandbox";
+import { describe, type TestFunction, test } from "vitest";
 import { agentProgram, foundProgram } from "./agent-program.ts";
 
 /** Registers a test, as vitest's `test` does. */
@@ -71,4 +72,36 @@ function ask([program, ...rest]: readonly [string, ...string[]]): string | undef
   if (status === 0) return undefined;
   const said = stderr?.trim().split("\n").at(-1);
   return error?.message ?? `${program} says: ${said || `exit code ${status}`}`;
+}
+
+/** What a machine has to have for each way of confinement. */
+export const MECHANISM_PARTS = {
+  bubblewrap: "bwrap",
+  namespaces: "namespaces",
+} as const satisfies Readonly<Record<MechanismName, Part>>;
+
+/**
+ * A suite that runs with each way of confinement, because all of them make the same promises. `%s` in its title stands
+ * for the way; its tests are skipped where the machine lacks what the way needs.
+ */
+export function describeEachMechanism(
+  title: string,
+  suite: (mechanism: MechanismName, test: TestRegistrar) => void,
+): void {
+  const names = Object.keys(MECHANISM_PARTS) as MechanismName[]; // The keys are exactly the names, see above.
+  describe.each(names)(title, (name) => suite(name, needs(MECHANISM_PARTS[name])));
+}
+
+/** The sandbox that really starts and confines, with the environment of the tests. */
+export function realSandbox(): CommandSandbox {
+  return new CommandSandbox({ environment: process.env });
+}
+
+/**
+ * Registers a test that proves the named requirements or safety cases, and shows them in its title.
+ * Ranges such as "S0-13..16" are allowed.
+ */
+export function verifies(ids: string | readonly string[], name: string, body: TestFunction): void {
+  const cited = typeof ids === "string" ? ids : ids.join(", ");
+  test(`${name} [${cited}]`, body);
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, rmSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { atTestEnd } from "./test-end.ts";
+import { onTestFinished } from "vitest";
 
 /** A folder of a test's own, gone with everything in it when the test ends. */
 export interface TemporaryFolder {
@@ -57,4 +57,29 @@ async function folderIn(parent: string): Promise<TemporaryFolder> {
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 5 });
   atTestEnd(remove, () => rmSync(path, { recursive: true, force: true }));
   return { path, join: (...parts) => join(path, ...parts), remove, [Symbol.asyncDispose]: remove };
+}
+
+const atExit = new Set<() => void>();
+
+/**
+ * Cleans up when the running test has ended, whatever came of it. Outside of a test, such as in `beforeAll`, only
+ * `lastResort` is kept, for the end of the process; the caller cleans up before.
+ */
+export function atTestEnd(cleanUp: () => Promise<void>, lastResort: () => void): void {
+  try {
+    onTestFinished(cleanUp);
+  } catch {
+    // Thrown by vitest when no test runs. There is no way to ask beforehand.
+    keepForExit(lastResort);
+  }
+}
+
+function keepForExit(action: () => void): void {
+  if (atExit.size === 0) process.once("exit", runAll);
+  atExit.add(action);
+}
+
+function runAll(): void {
+  for (const action of atExit) action();
+  atExit.clear();
 }

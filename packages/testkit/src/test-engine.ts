@@ -20,8 +20,8 @@ import type { ApprovalPolicy, Budget, Rule, SandboxPolicy } from "@flint/protoco
 import { TestClock } from "./clock.ts";
 import type { Script } from "./scripted/script.ts";
 import { ScriptedDriver } from "./scripted/scripted-driver.ts";
+import { atTestEnd } from "./temp.ts";
 import { TestClient } from "./test-client.ts";
-import { atTestEnd } from "./test-end.ts";
 
 /** How an engine for a test differs from the plain one. */
 export interface TestEngineOptions<Time extends Clock = TestClock> {

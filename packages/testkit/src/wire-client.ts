@@ -7,7 +7,7 @@ import {
   type Message,
   Wire,
 } from "@flint/conformance/wire";
-import { atTestEnd } from "./test-end.ts";
+import { atTestEnd } from "./temp.ts";
 
 export { type WaitOptions, WireError } from "@flint/conformance/wire";
 

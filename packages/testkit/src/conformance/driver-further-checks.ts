@@ -10,9 +10,7 @@ import {
 } from "@flint/protocol";
 import { expect } from "vitest";
 import { appliedDiff } from "./applied-diff.ts";
-import type { DriverCheck } from "./driver-checks.ts";
-import { checkFork, checkForkAtTurn, checkForkOfNothing } from "./driver-fork-checks.ts";
-import { asStored, given, gives, NotGiven } from "./driver-given.ts";
+import { checkFork, checkForkAtTurn, checkForkOfNothing, type DriverCheck } from "./driver-checks.ts";
 import {
   arrange,
   begin,
@@ -29,8 +27,16 @@ import {
   statusesOfAsked,
   turnOf,
 } from "./driver-trial.ts";
-import type { DriverUnderTest, FileChangeTrial, ModelFailureKind } from "./driver-under-test.ts";
-import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
+import {
+  asStored,
+  type DriverUnderTest,
+  type FileChangeTrial,
+  given,
+  gives,
+  type ModelFailureKind,
+  NotGiven,
+} from "./driver-under-test.ts";
+import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 
 /** What users of every agent are promised beyond the least that the core relies on. */
 export const FURTHER_DRIVER_CHECKS = {

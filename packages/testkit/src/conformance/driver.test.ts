@@ -8,10 +8,8 @@ import { appliedDiff } from "./applied-diff.ts";
 import { describeDriver } from "./driver.ts";
 import { DRIVER_CHECKS } from "./driver-checks.ts";
 import { FURTHER_DRIVER_CHECKS } from "./driver-further-checks.ts";
-import { NotGiven } from "./driver-given.ts";
-import { absent, type DriverUnderTest } from "./driver-under-test.ts";
-import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
-import { RecordingTurn } from "./recording-turn.ts";
+import { absent, type DriverUnderTest, NotGiven } from "./driver-under-test.ts";
+import { lifecycleFaults, RecordingTurn, streamFaults } from "./recording-turn.ts";
 import { AFTER, agentDisk, BEFORE, type Fault, PliableDriver } from "./testing/pliable-driver.ts";
 
 const SETTINGS = {

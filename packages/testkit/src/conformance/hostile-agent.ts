@@ -1,14 +1,17 @@
 import { existsSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TestClock } from "../clock.ts";
-import { type FakeStep, writeFakeAgent } from "../fake-agents/fake-agent.ts";
-import { HOSTILE_AGENTS, type HostileAgent } from "../fake-agents/hostile.ts";
+import {
+  type FakeStep,
+  HOSTILE_AGENTS,
+  type HostileAgent,
+  writeFakeAgent,
+} from "../fake-agents/fake-agent.ts";
 import { leavesNoProcess } from "../processes.ts";
 import { temporaryFolder } from "../temp.ts";
 import { COMPLETED, open, type Settled, turnOf, within } from "./driver-trial.ts";
 import { type Absent, absent, type DriverUnderTest } from "./driver-under-test.ts";
-import { lifecycleFaults } from "./item-lifecycle.ts";
-import type { RecordingTurn } from "./recording-turn.ts";
+import { lifecycleFaults, type RecordingTurn } from "./recording-turn.ts";
 
 /** What a driver is started with to meet a bad agent. */
 export interface HostileStart {

@@ -3,19 +3,20 @@ import { readFile, writeFile } from "node:fs/promises";
 import { Peer } from "@flint/rpc";
 import { streamTransport } from "@flint/rpc/node";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { verifies } from "../needs.ts";
 import { isAlive, leavesNoProcess, waitForExit } from "../processes.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp.ts";
-import { verifies } from "../verifies.ts";
 import { WireClient } from "../wire-client.ts";
 import {
   CODEX_RESUME_SCRIPT,
   CODEX_TURN_SCRIPT,
   type FakeStep,
   fakeAgentCommand,
+  HOSTILE_AGENTS,
+  type HostileAgent,
   installFakeAgent,
   writeFakeAgent,
 } from "./fake-agent.ts";
-import { HOSTILE_AGENTS, type HostileAgent } from "./hostile.ts";
 
 type Received = { readonly method: string; readonly params: Record<string, unknown> };
 

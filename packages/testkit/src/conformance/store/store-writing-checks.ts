@@ -1,8 +1,15 @@
 import type { EventBody } from "@flint/protocol";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { arrange, type MakeStore, revert } from "./store-under-test.ts";
-import { kindOfFailure, readAll, sampleTurn, WrittenThread } from "./written-thread.ts";
+import {
+  arrange,
+  kindOfFailure,
+  type MakeStore,
+  readAll,
+  revert,
+  sampleTurn,
+  WrittenThread,
+} from "./written-thread.ts";
 
 /** Events have their numbers in the order of writing, and are read back from any place. */
 export async function checkReading(make: MakeStore): Promise<void> {

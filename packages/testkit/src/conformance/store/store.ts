@@ -1,14 +1,17 @@
 import { describe, test } from "vitest";
-import { checkBadIds, checkUnknown } from "./store-id-checks.ts";
 import {
+  checkBadIds,
   checkCursors,
+  checkLatestTurn,
   checkListed,
   checkListPages,
   checkQueries,
   checkRemoval,
-} from "./store-list-checks.ts";
-import { checkLatestTurn, checkReverted, checkRevertUndone, checkTurnPages } from "./store-turn-checks.ts";
-import type { MakeStore } from "./store-under-test.ts";
+  checkReverted,
+  checkRevertUndone,
+  checkTurnPages,
+  checkUnknown,
+} from "./store-reading-checks.ts";
 import {
   checkClose,
   checkClosedWriter,
@@ -18,8 +21,9 @@ import {
   checkReopening,
   checkReplay,
 } from "./store-writing-checks.ts";
+import type { MakeStore } from "./written-thread.ts";
 
-export type { StoreUnderTest } from "./store-under-test.ts";
+export type { StoreUnderTest } from "./written-thread.ts";
 
 /** One suite for every store: what the core relies on, wherever the threads are kept. */
 export function describeStore(name: string, make: MakeStore): void {
