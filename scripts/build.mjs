@@ -1,4 +1,4 @@
-// Makes what is published: the `flint` command as a few files with lazy chunks, and the SDK as ES modules.
+// Builds what is published: the `flint` command as a few files with lazy chunks, and the SDK as ES modules.
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { bundleCommand } from "./build/command.mjs";
@@ -7,7 +7,7 @@ import { bundleLibrary } from "./build/library.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-// A build that fails, or runs while the command is in use, leaves the last good one in place.
+// A failed build leaves the previous one in place.
 async function replaceDist(name, make) {
   const dist = `${root}packages/${name}/dist`;
   const next = `${dist}.${process.pid}`;

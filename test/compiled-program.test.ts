@@ -8,14 +8,14 @@ import { ROOT } from "./source/files.ts";
 
 interface Program {
   load(name: string): { readonly greet: () => string };
-  keepCompiled(): void;
-  readonly taken: readonly string[];
+  writeCache(): void;
+  readonly cached: readonly string[];
   readonly compiled: readonly string[];
 }
 
 const DIST = join(ROOT, "packages/cli/dist");
 const LAUNCHER = join(ROOT, "packages/cli/bin/compiled-program.cjs");
-// A file that is shipped as it is written has no types to import.
+// It is published as written, without types.
 const { CompiledProgram } = createRequire(import.meta.url)(LAUNCHER) as {
   readonly CompiledProgram: new (folder: string) => Program;
 };
@@ -24,7 +24,7 @@ const START = `
   const { CompiledProgram } = require(process.argv[1]);
   const program = new CompiledProgram(process.argv[2]);
   const greeting = program.load("greeting.cjs").greet();
-  process.stdout.write(JSON.stringify({ taken: program.taken, greeting }));
+  process.stdout.write(JSON.stringify({ cached: program.cached, greeting }));
 `;
 const GREETING = 'const { name } = require("./chunks/name.cjs");\nexports.greet = () => "hello " + name;\n';
 
@@ -39,60 +39,60 @@ beforeEach(async () => {
 
 afterEach(() => folder.remove());
 
-describe("what was compiled when the command was built", () => {
-  test("is taken instead of compiling again", () => {
+describe("the code cache of the built command", () => {
+  test("is used instead of compiling again", () => {
     compile();
-    expect(start()).toEqual({ taken: ["greeting.cjs", "chunks/name.cjs"], greeting: "hello you" });
+    expect(start()).toEqual({ cached: ["greeting.cjs", "chunks/name.cjs"], greeting: "hello you" });
   });
 
   test("may be missing", () => {
-    expect(start()).toEqual({ taken: [], greeting: "hello you" });
+    expect(start()).toEqual({ cached: [], greeting: "hello you" });
   });
 
-  test("is not taken for code that was changed since, though it has the same length", () => {
+  test("is not used for code that has changed, even if the length is the same", () => {
     compile();
     writeFileSync(folder.join("greeting.cjs"), GREETING.replace("hello", "howdy"));
-    expect(start()).toEqual({ taken: ["chunks/name.cjs"], greeting: "howdy you" });
+    expect(start()).toEqual({ cached: ["chunks/name.cjs"], greeting: "howdy you" });
   });
 
   test.each([
-    ["cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length - 100)],
+    ["truncated", (bytes: Buffer) => bytes.subarray(0, bytes.length - 100)],
     ["empty", () => Buffer.alloc(0)],
     [
       "damaged",
-      (bytes: Buffer) => Buffer.from(bytes.map((byte, place) => (place === 300 ? byte ^ 1 : byte))),
+      (bytes: Buffer) => Buffer.from(bytes.map((byte, index) => (index === 300 ? byte ^ 1 : byte))),
     ],
-  ])("is not taken when it is %s", (_what, spoil) => {
+  ])("is not used when it is %s", (_what, damage) => {
     compile();
     const path = compiledFile("greeting.cjs.bin");
-    writeFileSync(path, spoil(readFileSync(path)));
-    expect(start()).toEqual({ taken: ["chunks/name.cjs"], greeting: "hello you" });
+    writeFileSync(path, damage(readFileSync(path)));
+    expect(start()).toEqual({ cached: ["chunks/name.cjs"], greeting: "hello you" });
   });
 
-  test("does not reveal the path it was compiled in", () => {
+  test("does not contain the path it was compiled in", () => {
     writeFileSync(
       folder.join("greeting.cjs"),
       'exports.greet = () => new Error().stack.split("\\n")[1].trim();',
     );
     compile();
     const greeting = expect.stringContaining("(flint/dist/greeting.cjs:1:");
-    expect(start()).toEqual({ taken: ["greeting.cjs"], greeting });
+    expect(start()).toEqual({ cached: ["greeting.cjs"], greeting });
   });
 
-  test("is not taken by a Node with other flags", () => {
+  test("is not used by Node with other flags", () => {
     compile();
-    expect(start("--no-opt")).toEqual({ taken: [], greeting: "hello you" });
+    expect(start("--no-opt")).toEqual({ cached: [], greeting: "hello you" });
   });
 
-  test("is there for everything that a start of the built command loads", () => {
+  test("covers everything that a start of the built command loads", () => {
     const program = new CompiledProgram(DIST);
     program.load("flint.cjs");
-    expect(program.taken).toContain("flint.cjs");
+    expect(program.cached).toContain("flint.cjs");
     expect(program.compiled).toEqual([]);
   });
 });
 
-test("to load the command takes no part of Node that only some commands need", () => {
+test("loading the command loads no module of Node that only some commands need", () => {
   const load = `
     const { CompiledProgram } = require(process.argv[1]);
     new CompiledProgram(process.argv[2]).load("flint.cjs");
@@ -105,7 +105,7 @@ test("to load the command takes no part of Node that only some commands need", (
   expect(loaded.filter((name) => ["child_process", "crypto", "http", "net"].includes(name))).toEqual([]);
 });
 
-test("a file that could not be loaded is tried again", () => {
+test("a file that failed to load can be loaded again", () => {
   const program = new CompiledProgram(folder.path);
   expect(() => program.load("later.cjs")).toThrow("ENOENT");
   writeFileSync(folder.join("later.cjs"), 'exports.greet = () => "at last";');
@@ -115,10 +115,10 @@ test("a file that could not be loaded is tried again", () => {
 function compile(): void {
   const program = new CompiledProgram(folder.path);
   program.load("greeting.cjs").greet();
-  program.keepCompiled();
+  program.writeCache();
 }
 
-/** In a process of its own: within one, V8 remembers what it has compiled. */
+/** In a new process: within one, V8 has its own cache. */
 function start(...flags: readonly string[]): unknown {
   const { stdout } = spawnSync(process.execPath, [...flags, "-e", START, LAUNCHER, folder.path], {
     encoding: "utf8",

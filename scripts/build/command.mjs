@@ -11,13 +11,13 @@ export async function bundleCommand(root, dir) {
     resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
     plugins: [chunks.plugin],
     preserveEntrySignatures: "allow-extension",
-    // A module that is loaded lazily in one place and at once in another is meant to be.
+    // A module may be imported lazily in one module and statically in another on purpose.
     checks: { ineffectiveDynamicImport: false },
   });
-  // Names and lines stay as they are, so that a stack trace in a bug report can be read.
+  // Not minified, so that stack traces in bug reports are readable.
   await bundle.write({
     dir,
-    // Not ES modules: Node takes longer to load those, and can be given compiled code only for CommonJS.
+    // Node loads ES modules more slowly, and cannot load compiled code for them.
     format: "cjs",
     dynamicImportInCjs: false,
     sourcemap: true,

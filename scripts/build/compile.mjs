@@ -1,5 +1,5 @@
-// Has V8 compile what a start needs, and keeps the result beside the code. Which functions those are shows by running
-// the command; what is never run would only make the result longer to read.
+// Has V8 compile what a start needs, and writes the result beside the code. The command is run for that, because functions
+// that a start does not call would only make the cache larger.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,13 +9,13 @@ import { fileURLToPath } from "node:url";
 
 const WARM_UP = fileURLToPath(new URL("warm-up.cjs", import.meta.url));
 const HELLO = { id: 1, method: "initialize", params: { clientInfo: { name: "build", version: "0" } } };
-/** Each adds what it needs to what was compiled before. */
+/** Each run adds the functions that it calls. */
 const STARTS = [
   { args: ["serve"], input: `${JSON.stringify(HELLO)}\n` },
   { args: ["exec", "--offline", "hello"], input: "" },
 ];
 
-/** Compiles the command that lies in a folder, for the Node that runs this. */
+/** Compiles the command in a folder for the Node version that runs this. */
 export async function compileCommand(dist) {
   const home = await mkdtemp(join(tmpdir(), "flint-build-"));
   try {
@@ -32,10 +32,9 @@ async function warmUp(dist, home, { args, input }) {
     stdio: ["pipe", "ignore", "pipe"],
     timeout: 60_000,
   });
-  // Who ends without reading it says why below.
+  // A process that exits without reading it reports why below.
   child.stdin.on("error", () => {}).end(input);
-  const complaints = child.stderr.setEncoding("utf8").toArray();
+  const errors = child.stderr.setEncoding("utf8").toArray();
   const [code] = await once(child, "close");
-  if (code !== 0)
-    throw new Error(`flint ${args.join(" ")} failed in the build:\n${(await complaints).join("")}`);
+  if (code !== 0) throw new Error(`flint ${args.join(" ")} failed in the build:\n${(await errors).join("")}`);
 }

@@ -6,7 +6,7 @@ const CONDITIONS = {
   browser: ["@flint/source", "import", "browser", "default"],
 };
 
-/** Bundles sources into ES modules with lazy chunks. What `external` says is left to be imported. */
+/** Bundles sources into ES modules with lazy chunks. Modules that `external` selects stay imports. */
 export async function bundleModules(
   root,
   input,
@@ -19,7 +19,7 @@ export async function bundleModules(
     platform,
     external,
     resolve: { conditionNames: CONDITIONS[platform] },
-    // A module that is loaded lazily in one place and at once in another is meant to be.
+    // A module may be imported lazily in one module and statically in another on purpose.
     checks: { ineffectiveDynamicImport: false },
   });
   await bundle.write({
@@ -33,8 +33,8 @@ export async function bundleModules(
 }
 
 /**
- * Bundles a package that is published: each export is a module. Its dependencies are imported, its development
- * dependencies are part of it; the export `./browser` is made for browsers.
+ * Bundles a published package: each export is a module. Its dependencies stay imports, its development dependencies are
+ * bundled; the export `./browser` is built for browsers.
  */
 export async function bundleLibrary(root, name, dir) {
   const manifest = JSON.parse(await readFile(`${root}packages/${name}/package.json`, "utf8"));
@@ -44,10 +44,10 @@ export async function bundleLibrary(root, name, dir) {
     ([, entry]) => entry["@flint/source"] !== undefined,
   );
   const inputs = { node: {}, browser: {} };
-  for (const [door, entry] of modules) {
+  for (const [subpath, entry] of modules) {
     const source = entry["@flint/source"];
     const output = entry.default.replace(/^\.\/dist\/(.*)\.js$/, "$1");
-    inputs[door === "./browser" ? "browser" : "node"][output] = `./packages/${name}/${source}`;
+    inputs[subpath === "./browser" ? "browser" : "node"][output] = `./packages/${name}/${source}`;
   }
   for (const [platform, input] of Object.entries(inputs)) {
     if (Object.keys(input).length > 0) await bundleModules(root, input, dir, { platform, external });

@@ -1,4 +1,4 @@
-// Runs the command once and keeps what V8 has compiled for it.
+// Runs the command once and writes the code that V8 compiled for it.
 "use strict";
 const { CompiledProgram } = require("../../packages/cli/bin/compiled-program.cjs");
 
@@ -9,8 +9,8 @@ void program
   .load("flint.cjs")
   .main(args)
   .then((exitCode) => {
-    // The command keeps what it writes to its user; this is for whoever may read the code.
+    // The command makes its files private; the cache may be read by everyone who may read the code.
     process.umask(umask);
-    program.keepCompiled();
+    program.writeCache();
     process.exit(exitCode);
   });

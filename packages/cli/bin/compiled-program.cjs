@@ -4,34 +4,33 @@ const { dirname, join } = require("node:path");
 const { Script } = require("node:vm");
 const { crc32 } = require("node:zlib");
 
-/** What belongs to one V8 on one kind of machine; another one would have to refuse it. */
-const COMPILED = `compiled/${process.versions.v8}-${process.platform}-${process.arch}`;
+/** The code cache is valid for one version of V8 on one platform. */
+const CACHE = `compiled/${process.versions.v8}-${process.platform}-${process.arch}`;
 const CHECKSUM_BYTES = 4;
-/** What stack traces call the files. It is compiled with them, so it cannot be where they lie on this machine. */
-const NAME = "flint/dist";
+/** The folder in stack traces. It is part of the cached code, so it cannot be the path on this machine. */
+const TRACE_FOLDER = "flint/dist";
 
 /**
- * The files of the built command. They are loaded as `require` would load them, except that V8 is handed what it made
- * of them when the command was built, where that is there and whole. Otherwise it compiles them, which takes longer
- * and gives the same program. Nothing is written while the command runs.
+ * The files of the built command. They are loaded as `require` would load them, except that V8 gets the code it compiled
+ * when the command was built. If that is missing or damaged, V8 compiles the file again. Nothing is written at run time.
  */
 class CompiledProgram {
   #folder;
   #modules = new Map();
   #scripts = new Map();
 
-  /** The folder that the build has made. */
+  /** Takes the output folder of the build. */
   constructor(folder) {
     this.#folder = folder;
   }
 
-  /** What a file of the program exports. */
+  /** Loads a file of the program and returns its exports. */
   load(name) {
     const known = this.#modules.get(name);
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     this.#modules.set(name, module);
-    // A file that failed to load may be tried again.
+    // A file that failed to load can be loaded again.
     try {
       this.#run(name, module);
     } catch (error) {
@@ -41,28 +40,28 @@ class CompiledProgram {
     return module.exports;
   }
 
-  /** The loaded files of which V8 has taken what was compiled before. */
-  get taken() {
-    return [...this.#scripts.keys()].filter((name) => this.#isTaken(name));
+  /** The loaded files whose cached code V8 has accepted. */
+  get cached() {
+    return [...this.#scripts.keys()].filter((name) => this.#isCached(name));
   }
 
-  /** The loaded files that V8 had to compile. */
+  /** The loaded files that V8 has compiled. */
   get compiled() {
-    return [...this.#scripts.keys()].filter((name) => !this.#isTaken(name));
+    return [...this.#scripts.keys()].filter((name) => !this.#isCached(name));
   }
 
-  /** Keeps what V8 has compiled so far, beside the code. Part of the build. */
-  keepCompiled() {
+  /** Writes the code that V8 has compiled so far beside the sources. Part of the build. */
+  writeCache() {
     for (const [name, script] of this.#scripts) {
       const source = readFileSync(join(this.#folder, name));
       const compiled = script.createCachedData();
-      const path = this.#compiledPath(name);
+      const path = this.#cachePath(name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, Buffer.concat([checksum(source, compiled), compiled]));
     }
   }
 
-  #isTaken(name) {
+  #isCached(name) {
     return this.#scripts.get(name).cachedDataRejected === false;
   }
 
@@ -71,24 +70,24 @@ class CompiledProgram {
     const source = readFileSync(filename);
     const script = new Script(
       `(function (exports, require, module, __filename, __dirname) { ${source.toString()}\n})`,
-      { filename: `${NAME}/${name}`, cachedData: this.#kept(name, source) },
+      { filename: `${TRACE_FOLDER}/${name}`, cachedData: this.#readCache(name, source) },
     );
     this.#scripts.set(name, script);
     const requireHere = (id) => (id.startsWith(".") ? this.load(join(dirname(name), id)) : require(id));
     script.runInThisContext()(module.exports, requireHere, module, filename, dirname(filename));
   }
 
-  #kept(name, source) {
-    const kept = readIfThere(this.#compiledPath(name));
-    const compiled = kept?.subarray(CHECKSUM_BYTES);
-    // V8 itself looks at little more than the length of the source.
-    return kept !== undefined && checksum(source, compiled).equals(kept.subarray(0, CHECKSUM_BYTES))
+  #readCache(name, source) {
+    const entry = readIfPresent(this.#cachePath(name));
+    const compiled = entry?.subarray(CHECKSUM_BYTES);
+    // V8 itself checks little more than the length of the source.
+    return entry !== undefined && checksum(source, compiled).equals(entry.subarray(0, CHECKSUM_BYTES))
       ? compiled
       : undefined;
   }
 
-  #compiledPath(name) {
-    return join(this.#folder, COMPILED, `${name}.bin`);
+  #cachePath(name) {
+    return join(this.#folder, CACHE, `${name}.bin`);
   }
 }
 
@@ -98,11 +97,11 @@ function checksum(source, compiled) {
   return bytes;
 }
 
-function readIfThere(path) {
+function readIfPresent(path) {
   try {
     return readFileSync(path);
   } catch {
-    // Nothing was compiled for this Node, or not this file.
+    // There is no cache for this Node, or not for this file.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// CommonJS, as is what the build makes: Node starts it quicker, and takes what was compiled at build time with it.
+// CommonJS, like the output of the build: Node starts it faster, and can load compiled code for it.
 "use strict";
 const { existsSync } = require("node:fs");
 const { join } = require("node:path");
@@ -12,7 +12,7 @@ else notBuilt();
 async function run() {
   const { main } = new CompiledProgram(dist).load("flint.cjs");
   process.exitCode = await main(process.argv.slice(2));
-  // Whatever is left open has had its time; output that is still on its way is written first.
+  // Exits even if handles are still open, after pending output is written.
   process.stdout.write("", () => process.exit());
 }
 
