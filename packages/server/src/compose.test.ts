@@ -7,7 +7,7 @@ import { composeEngine } from "./compose.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { rendezvousPath } from "./single-instance/rendezvous.ts";
 
-/** Gives this process another value of a variable until the test ends. */
+/** Sets an environment variable of this process until the test ends. */
 function set(name: string, value: string): void {
   const { [name]: before } = process.env;
   process.env[name] = value;
@@ -27,7 +27,7 @@ const CONNECT = `require("net").connect(process.argv[1])
   .on("connect", () => { console.log("in"); process.exit(); })
   .on("error", () => console.log("out"))`;
 
-/** What a command that may write the workspace and use the network comes to when it connects to a socket. */
+/** Connects to a socket from a command that may write the workspace and use the network. */
 async function attempt(path: string, workspace: string, options: ServerOptions): Promise<string> {
   const engine = composeEngine({ ...options, cwd: workspace });
   onTestFinished(() => engine.close());
@@ -46,7 +46,7 @@ async function attempt(path: string, workspace: string, options: ServerOptions):
 describe("a command in the sandbox", () => {
   const test = needs("namespaces");
 
-  test("reaches a socket in its workspace, but none that the server listens at", async () => {
+  test("reaches a socket in its workspace, but not those of the server", async () => {
     const folder = await temporaryFolder();
     mkdirSync(folder.join("workspace"));
     set("FLINT_HOME", folder.join("home"));
@@ -56,7 +56,7 @@ describe("a command in the sandbox", () => {
     expect(await attempt(path, folder.join("workspace"), { ownSockets: [path] })).toBe("out\n");
   });
 
-  test("does not reach the server of the state folder where that is met in a short folder", async () => {
+  test("does not reach the rendezvous socket in a short folder", async () => {
     const folder = await temporaryFolder();
     mkdirSync(folder.join("workspace"));
     set("XDG_RUNTIME_DIR", folder.join("workspace"));

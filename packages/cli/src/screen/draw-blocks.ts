@@ -133,7 +133,7 @@ export function textLines(text: string, style?: Style): Line[] {
   return linesOf(escapeControls(text), style);
 }
 
-/** What an event says about the turn itself rather than about one of its items; undefined if nothing. */
+/** The notice for an event about the turn itself; undefined for events about its items. */
 export function noticeOf(event: AgentEvent, look: Look): LineBlock | undefined {
   const marks = marksFor(look.unicode);
   switch (event.type) {

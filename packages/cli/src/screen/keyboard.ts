@@ -23,7 +23,7 @@ export class Keyboard {
   #listener: KeyListener | undefined;
   #holds = 0;
 
-  /** The fallback gets interrupts and suspends, whoever listens. */
+  /** The fallback gets interrupts and suspends, whichever listener is active. */
   constructor(source: KeySource, fallback: (key: Key) => void) {
     this.#source = source;
     this.#fallback = fallback;

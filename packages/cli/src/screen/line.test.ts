@@ -54,7 +54,7 @@ test("keeps styles when a line is wrapped", () => {
   ]);
 });
 
-/** What a line says, whatever its spaces: those at a break are dropped, fixed ones are written as plain ones. */
+/** The text of a line, regardless of spaces: those at a break are dropped, fixed ones are written as plain ones. */
 const letters = (text: string) => text.replaceAll(/[ \u00a0]/g, "");
 
 /** Signs that join, widen or turn into one another, beside plain ones. */

@@ -210,7 +210,7 @@ export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Loo
   ];
 }
 
-/** Keeps the first lines and says how many more there are. */
+/** The first lines, and a note of how many more there are. */
 export function foldAfter(lines: readonly Line[], most: number, look: Look): Line[] {
   // A note about one hidden line would take as much room as that line.
   if (lines.length <= most + 1) return [...lines];

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { agentLogins, configuredAgents } from "./agents.ts";
 import { parseConfig } from "./parse.ts";
 
-test("how long a process of Claude stays is the user's choice, and no other word is taken", async () => {
+test("the process span of an agent is configurable, and unknown values are rejected", async () => {
   const spanIn = async (text: string) => {
     const config = await parseConfig(text, "config.toml", "user");
     return configuredAgents(config).find(({ id }) => id === "claude")?.processSpan;

@@ -51,7 +51,7 @@ describe("a configuration file", () => {
     );
   });
 
-  test("says what a key takes when its value is invalid", async () => {
+  test("reports which values a key accepts when its value is invalid", async () => {
     expect(await problems('approval_policy = "sometimes"\n')).toBe(
       'config.toml line 1: approval_policy must be one of "never", "unless-trusted", "on-request", "always", not "sometimes".',
     );
@@ -82,7 +82,7 @@ describe("a configuration file", () => {
   });
 });
 
-test("every key has a description and says what it takes", async () => {
+test("every key has a description and its accepted values", async () => {
   const { CONFIG_KEYS } = await import("./keys.ts");
   for (const name of CONFIG_NAMES) {
     expect(CONFIG_KEYS[name].takes).not.toBe("");
@@ -95,11 +95,11 @@ test.each([
   ["aproval_policy", "approval_policy"],
   ["SANDBOX", "sandbox"],
   ["sandbxo", "sandbox"],
-])("%s was likely meant to be %s", (given, meant) => {
+])("%s is corrected to %s", (given, meant) => {
   expect(nearest(given, ["model", "approval_policy", "sandbox"])).toBe(meant);
 });
 
-test("nothing is suggested for a name that is like none", () => {
+test("no correction is suggested for an unrelated name", () => {
   expect(nearest("telemetry", ["model", "approval_policy", "sandbox"])).toBeUndefined();
   expect(nearest("x", [])).toBeUndefined();
 });

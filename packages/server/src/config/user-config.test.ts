@@ -16,19 +16,19 @@ async function configWith(text?: string): Promise<{ config: UserConfig; text: ()
 }
 
 describe("the user's configuration file", () => {
-  test("says nothing when it does not exist", async () => {
+  test("has no values if it does not exist", async () => {
     const { config } = await configWith();
     expect((await config.read()).entries()).toEqual([]);
   });
 
-  test("is made with its folder, for its user alone", async () => {
+  test("is created with its folder, readable by its user only", async () => {
     const { config, text } = await configWith();
     await config.set(["budget", "turn", "tokens"], 5000);
     expect(await text()).toBe("[budget.turn]\ntokens = 5000\n");
     expect((await stat(config.path)).mode & 0o777).toBe(0o600);
   });
 
-  test("keeps comments and order when a key is changed, added or taken out", async () => {
+  test("preserves comments and order when a key is changed, added or removed", async () => {
     const { config, text } = await configWith(
       '# mine\nmodel = "a"\n\n[budget.turn]\ntokens = 1 # few\n\n[web]\nfetch = true\n',
     );
@@ -43,21 +43,21 @@ describe("the user's configuration file", () => {
     expect((await config.read()).get("web.fetch")).toBeUndefined();
   });
 
-  test("refuses a value that the key does not take, and stays as it was", async () => {
+  test("rejects an invalid value and stays unchanged", async () => {
     const { config, text } = await configWith('model = "a"\n');
     await expect(config.set(["sandbox"], "open")).rejects.toThrow("sandbox must be");
     await expect(config.set(["modle"], "x")).rejects.toThrow('Did you mean "model"?');
     expect(await text()).toBe('model = "a"\n');
   });
 
-  test("refuses to change what is written in a way it does not know, instead of writing it twice", async () => {
+  test("rejects a change of a key in a form that cannot be edited", async () => {
     const inline = "budget = { turn = { tokens = 1 } }\n";
     const { config, text } = await configWith(inline);
     await expect(config.set(["budget", "turn", "tokens"], 2)).rejects.toThrow("by hand");
     expect(await text()).toBe(inline);
   });
 
-  test("that cannot be read is an error, not an empty one", async () => {
+  test("rejects if it cannot be read", async () => {
     const { path: folder } = await temporaryFolder();
     await chmod(folder, 0o700);
     await expect(new UserConfig(folder).read()).rejects.toThrow("EISDIR");

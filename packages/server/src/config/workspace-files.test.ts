@@ -23,7 +23,7 @@ function hash(text: string): string {
 }
 
 describe("the files of a workspace", () => {
-  test("have no effect before they are trusted, and say so [P35]", async () => {
+  test("have no effect before they are trusted, and a notice reports it [P35]", async () => {
     const { cwd, workspaces } = await workspace({ ".flint/config.toml": CONFIG, ".mcp.json": MCP });
     const config = await workspaces.configOf(cwd);
     expect(config).toEqual({ mcpServers: [], notices: [expect.any(String), expect.any(String)] });
@@ -31,7 +31,7 @@ describe("the files of a workspace", () => {
     expect(config.notices[0]).toContain("flint trust");
   });
 
-  test("hold once their exact content is trusted, and no longer when it changes [P35]", async () => {
+  test("apply once their exact content is trusted, until it changes [P35]", async () => {
     const { cwd, workspaces, trustPath } = await workspace({
       ".flint/config.toml": CONFIG,
       ".mcp.json": MCP,
@@ -53,7 +53,7 @@ describe("the files of a workspace", () => {
     expect(changed.notices.join()).toContain(".mcp.json");
   });
 
-  test("cannot be trusted by a hash that is not theirs [P35]", async () => {
+  test("cannot be trusted with the wrong hash [P35]", async () => {
     const { cwd, workspaces } = await workspace({ ".mcp.json": MCP });
     const swapped = workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash("something else") }]);
     await expect(swapped).rejects.toThrow("has changed or is missing");
@@ -62,21 +62,21 @@ describe("the files of a workspace", () => {
     expect((await workspaces.files(cwd))[0]?.trusted).toBe(false);
   });
 
-  test("lose the trust when it is taken away", async () => {
+  test("do not apply after their trust is revoked", async () => {
     const { cwd, workspaces } = await workspace({ ".mcp.json": MCP });
     await workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash(MCP) }]);
     await workspaces.distrust(cwd);
     expect((await workspaces.files(cwd)).map((file) => file.trusted)).toEqual([false]);
   });
 
-  test("in a folder of another path are not trusted with them [P35]", async () => {
+  test("are not trusted in another folder [P35]", async () => {
     const first = await workspace({ ".mcp.json": MCP });
     const second = await workspace({ ".mcp.json": MCP });
     await first.workspaces.trust(first.cwd, [{ path: ".mcp.json", sha256: hash(MCP) }]);
     expect((await first.workspaces.configOf(second.cwd)).mcpServers).toEqual([]);
   });
 
-  test("with a fault are shown with it and have no effect, trusted or not", async () => {
+  test("are listed with their problem and have no effect if invalid, trusted or not", async () => {
     const broken = 'modle = "x"\n';
     const { cwd, workspaces } = await workspace({ ".flint/config.toml": broken, ".mcp.json": "{" });
     await workspaces.trust(cwd, [{ path: ".flint/config.toml", sha256: hash(broken) }]);
@@ -86,7 +86,7 @@ describe("the files of a workspace", () => {
     expect((await workspaces.configOf(cwd)).notices.join("\n")).toContain('unknown key "modle"');
   });
 
-  test("that are links are not followed [P35]", async () => {
+  test("are not followed if they are links [P35]", async () => {
     const { cwd, workspaces } = await workspace({});
     await writeFile(join(cwd, "elsewhere"), MCP);
     await symlink(join(cwd, "elsewhere"), join(cwd, ".mcp.json"));
@@ -95,7 +95,7 @@ describe("the files of a workspace", () => {
     expect(await workspaces.files(cwd)).toEqual([]);
   });
 
-  test("cannot reach into the environment of the user [P35]", async () => {
+  test("cannot read the user's environment [P35]", async () => {
     const text = JSON.stringify({
       mcpServers: { a: { url: "http://x.example", headers: { k: "{env:HOME}" } } },
     });
@@ -108,7 +108,7 @@ describe("the files of a workspace", () => {
   });
 });
 
-test("trust that is given and taken at the same time is all kept, in a private file and no other", async () => {
+test("concurrent changes of trust are all stored, in one private file", async () => {
   const folder = await temporaryFolder();
   const file = new TrustFile(folder.join("trust.json"));
   await file.change(new Map([["old", "1"]]));
@@ -121,7 +121,7 @@ test("trust that is given and taken at the same time is all kept, in a private f
   expect(statSync(folder.join("trust.json")).mode & 0o777).toBe(0o600);
 });
 
-test("a change that cannot be written is said, and the next one is made all the same", async () => {
+test("a change that cannot be written rejects, and the next one is made", async () => {
   const folder = await temporaryFolder();
   await mkdir(folder.join("trust.json"));
   const file = new TrustFile(folder.join("trust.json"));

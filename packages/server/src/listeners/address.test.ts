@@ -27,7 +27,7 @@ describe("--listen", () => {
     "unix:",
     "unix:a\0b",
     "",
-  ])("rejects %j and says what to use", (text) => {
+  ])("rejects %j with a hint", (text) => {
     const reading = parseAddress(text);
     expect(reading).toMatchObject({ ok: false, reason: expect.stringMatching(/(Use|Add) /) });
   });

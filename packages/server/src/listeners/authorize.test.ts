@@ -17,10 +17,10 @@ function request(headers: RequestHead["headers"] = {}, url = "/", upgrade = true
 
 describe("authorizeRequest", () => {
   test("sends a client with the token to the front end of its path", () => {
-    const doors = ["/", "/flint", "/harness", "/harness?x=1"].map((url) =>
+    const decisions = ["/", "/flint", "/harness", "/harness?x=1"].map((url) =>
       authorizeRequest(request({}, url), RULES),
     );
-    expect(doors).toEqual([{ to: "flint" }, { to: "flint" }, { to: "harness" }, { to: "harness" }]);
+    expect(decisions).toEqual([{ to: "flint" }, { to: "flint" }, { to: "harness" }, { to: "harness" }]);
     expect(authorizeRequest(request(), { ...RULES, root: "harness" })).toEqual({ to: "harness" });
   });
 

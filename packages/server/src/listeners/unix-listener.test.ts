@@ -125,7 +125,7 @@ describe("a unix socket", () => {
     chmodSync(server.socketPath, 0o000);
     const isRoot = process.getuid?.() === 0;
     const attempt = server.socket();
-    // Nobody keeps root out.
+    // Root can reach every socket.
     if (isRoot) await attempt;
     else await expect(attempt).rejects.toThrow("EACCES");
   });

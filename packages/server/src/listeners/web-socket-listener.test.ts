@@ -133,7 +133,7 @@ describe("a WebSocket listener", () => {
   });
 
   test("requires no token only with --no-token", async () => {
-    const { server } = await open({ free: true });
+    const { server } = await open({ noToken: true });
     const client = await server.webSocket("/flint");
     client.send(HELLO);
     expect(await nextMessage(client)).toMatchObject({ id: 1 });

@@ -23,13 +23,13 @@ async function open(scripts: readonly Script[], policy: "always" | "unlessTruste
 }
 
 /** What two clients of one thread must agree on. */
-function picture({ seq, turns, approvals, openItemIds, activeTurnId, usage, thread }: ThreadState) {
+function sharedState({ seq, turns, approvals, openItemIds, activeTurnId, usage, thread }: ThreadState) {
   return { seq, turns, approvals, openItemIds, activeTurnId, usage, status: thread.status };
 }
 
-/** What two clients of one thread must agree on at any moment; what was told live has a number later. */
-function shown({ turns, ...state }: ThreadState) {
-  const { seq: _seq, ...rest } = picture({ ...state, turns: [] });
+/** What two clients of one thread must agree on at any moment, before live events have a `seq`. */
+function liveState({ turns, ...state }: ThreadState) {
+  const { seq: _seq, ...rest } = sharedState({ ...state, turns: [] });
   return { ...rest, turns: turns.map(({ status, items }) => ({ status, items })) };
 }
 
@@ -39,12 +39,12 @@ async function ended(handle: ThreadHandle): Promise<void> {
     await settled();
 }
 
-const PATIENCE = { timeout: 15_000, interval: 10 };
+const POLLING = { timeout: 15_000, interval: 10 };
 
-/** Somebody who looks at the question and does not answer. */
+/** A user who sees the approval and does not answer. */
 const UNDECIDED = { onApproval: () => new Promise<never>(() => {}) };
 
-describe("one live thread behind two doors and two kinds of sockets", () => {
+describe("one live thread with two protocols and two kinds of sockets", () => {
   test("an approval answered in one client disappears in the other; first answer wins [S0-1, P26]", async () => {
     const { server } = await open([[{ command: "make", output: ["built\n"] }, { text: "done" }]]);
     const first = await server.client(UNDECIDED);
@@ -62,10 +62,10 @@ describe("one live thread behind two doors and two kinds of sockets", () => {
     expect(await running).toMatchObject({ status: "completed", text: "done" });
     await ended(second);
     expect([thread.state.approvals, second.state.approvals]).toEqual([[], []]);
-    expect(picture(second.state)).toEqual(picture(thread.state));
+    expect(sharedState(second.state)).toEqual(sharedState(thread.state));
   });
 
-  test("programs get in with the transports of the SDK", async () => {
+  test("the transports of the SDK connect", async () => {
     const { server } = await open([[{ text: "hi" }]]);
     const { WebSocket: Client } = webSocketLibrary();
     const headers = { Authorization: `Bearer ${server.token}` };
@@ -76,7 +76,7 @@ describe("one live thread behind two doors and two kinds of sockets", () => {
     expect(await thread.run("go")).toMatchObject({ status: "completed", text: "hi" });
   });
 
-  test("a client that vanishes leaves its turn and its approval to the others [P26]", async () => {
+  test("the turn and approval of a client that disappears stay with the others [P26]", async () => {
     const { server } = await open([[{ command: "make", output: ["built\n"] }, { text: "done" }]]);
     const first = await server.client(UNDECIDED);
     const thread = await first.startThread({});
@@ -91,7 +91,7 @@ describe("one live thread behind two doors and two kinds of sockets", () => {
   });
 });
 
-describe("a client whose connection is cut at any moment", () => {
+describe("a client that loses its connection at any moment", () => {
   const lines = Array.from({ length: 40 }, (_, number) => `line ${number}\n`);
   const steps: Script = [
     { reasoning: "let me think about that for a moment", pieces: 12 },
@@ -106,13 +106,13 @@ describe("a client whose connection is cut at any moment", () => {
   function gatedScript() {
     const gates = steps.map(() => new Gate());
     const last = new Gate();
-    const gated = steps.flatMap((step, place) => [{ wait: gates[place] ?? last }, step]);
-    // What an open item shows was told piece by piece, and nothing later sets it right.
+    const gated = steps.flatMap((step, index) => [{ wait: gates[index] ?? last }, step]);
+    // The content of an open item was streamed in deltas, and no later event corrects it.
     const open = { command: "sleep", asks: false, output: lines, until: last } as const;
     return { gates, last, script: [...gated, open, { text: "over" }] };
   }
 
-  test("hears after attaching again exactly what an uninterrupted one hears", async () => {
+  test("receives exactly the events of an uninterrupted client after attaching again", async () => {
     const cuts = fc.array(fc.integer({ min: 0, max: 14 }), {
       minLength: steps.length,
       maxLength: steps.length,
@@ -122,40 +122,41 @@ describe("a client whose connection is cut at any moment", () => {
       const { server } = await open([script]);
       const client = await server.client();
       const steady = await client.startThread({});
-      const cutter = new Cutter(server, steady.id);
-      await cutter.attach();
-      const heard = hear(client, steady.id);
+      const reconnecting = new ReconnectingClient(server, steady.id);
+      await reconnecting.attach();
+      const received = record(client, steady.id);
       const running = steady.run("go");
-      for (const [place, gate] of gates.entries()) await cutter.cutAfter(given[place] ?? 0, gate);
+      for (const [index, gate] of gates.entries())
+        await reconnecting.disconnectAfter(given[index] ?? 0, gate);
       await last.reached;
       const whole = { aggregatedOutput: lines.join("") };
-      await expect.poll(() => steady.state.turns.at(-1)?.items.at(-1), PATIENCE).toMatchObject(whole);
-      await expect.poll(() => shown(cutter.state), PATIENCE).toEqual(shown(steady.state));
+      await expect.poll(() => steady.state.turns.at(-1)?.items.at(-1), POLLING).toMatchObject(whole);
+      await expect.poll(() => liveState(reconnecting.state), POLLING).toEqual(liveState(steady.state));
       last.open();
       expect((await running).status).toBe("completed");
-      await expect.poll(() => picture(cutter.state), PATIENCE).toEqual(picture(steady.state));
-      expect(cutter.heard).toEqual(heard);
+      await expect.poll(() => sharedState(reconnecting.state), POLLING).toEqual(sharedState(steady.state));
+      expect(reconnecting.received).toEqual(received);
     });
     await fc.assert(property, { numRuns: 10 });
   });
 });
 
-/** The numbered events that a client is told of a thread from now on, but for pieces of text, which come in any cut. */
-function hear(client: FlintClient, threadId: string, heard: string[] = []): string[] {
+/** Records the events with a `seq` that a client receives, except deltas, which may be split differently. */
+function record(client: FlintClient, threadId: string, received: string[] = []): string[] {
   client.subscribe({
     threadId,
     event: (event) => {
-      const isPiece = event.type === "unknown" || isDelta(event);
-      if (!isPiece && event.seq !== undefined) heard.push(`${event.seq} ${event.type}`);
+      const isUnnumbered = event.type === "unknown" || isDelta(event);
+      if (!isUnnumbered && event.seq !== undefined) received.push(`${event.seq} ${event.type}`);
     },
     ended: () => undefined,
   });
-  return heard;
+  return received;
 }
 
-/** Follows a thread and loses its connection again and again. */
-class Cutter {
-  readonly heard: string[] = [];
+/** Subscribes to a thread and loses its connection repeatedly. */
+class ReconnectingClient {
+  readonly received: string[] = [];
   readonly #server: OpenServer;
   readonly #threadId: string;
   #client: FlintClient | undefined;
@@ -170,19 +171,19 @@ class Cutter {
     return this.#handle?.state ?? emptyThread(this.#threadId);
   }
 
-  /** Connects, and goes on from where it was. */
+  /** Connects and attaches at its last position. */
   async attach(): Promise<void> {
     const before = this.#handle;
     const client = await this.#server.client();
-    hear(client, this.#threadId, this.heard);
+    record(client, this.#threadId, this.received);
     const handle = new ThreadHandle(client, this.state);
     await handle.attach(before?.cursor ?? {});
     this.#client = client;
     this.#handle = handle;
   }
 
-  /** Lets the agent go on, and loses the connection after so many changes, or when no more come for a while. */
-  async cutAfter(changes: number, gate: Gate): Promise<void> {
+  /** Opens the gate of the agent, and reconnects after a number of changes, or when there are none for a while. */
+  async disconnectAfter(changes: number, gate: Gate): Promise<void> {
     await gate.reached;
     gate.open();
     let state = this.state;
@@ -197,20 +198,20 @@ class Cutter {
 }
 
 describe("a client that stops reading", () => {
-  test("costs no more than its queue, is cut off after a while, and attaches again without loss", async () => {
+  test("uses no more memory than its queue, is disconnected after a while, and attaches again without loss", async () => {
     const gate = new Gate();
     const flood = { deltas: 60, size: 80_000 };
     const { server, clock } = await open([[flood, flood, flood, { text: "over" }, { wait: gate }]]);
     const steady = await (await server.client()).startThread({});
     const webSocket = await server.webSocket();
-    const told: { id?: number; result?: { epoch?: string; seq?: number } }[] = [];
-    webSocket.on("message", (data) => told.push(JSON.parse(String(data))));
+    const messages: { id?: number; result?: { epoch?: string; seq?: number } }[] = [];
+    webSocket.on("message", (data) => messages.push(JSON.parse(String(data))));
     webSocket.send(
       JSON.stringify({ id: 1, method: "initialize", params: { clientInfo: { name: "slow", version: "1" } } }),
     );
     webSocket.send(JSON.stringify({ id: 2, method: "thread/attach", params: { threadId: steady.id } }));
-    while (!told.some(({ id }) => id === 2)) await settled();
-    const { epoch, seq: afterSeq } = told.find(({ id }) => id === 2)?.result ?? {};
+    while (!messages.some(({ id }) => id === 2)) await settled();
+    const { epoch, seq: afterSeq } = messages.find(({ id }) => id === 2)?.result ?? {};
     webSocket.pause();
     const running = steady.run("go");
     await gate.reached;

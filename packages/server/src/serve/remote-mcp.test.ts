@@ -10,7 +10,7 @@ import { OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
 type Server = NonNullable<Params<"thread/start">["mcpServers"]>[number];
 const PROGRAM: Server = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
 const ADDRESS: Server = { type: "http", name: "notes", url: "http://127.0.0.1:9/mcp", headers: {} };
-const REFUSED = { message: expect.stringMatching(/"notes" is a program.*--allow-remote-mcp/) };
+const REJECTED = { message: expect.stringMatching(/"notes" is a program.*--allow-remote-mcp/) };
 
 async function open(options: OpenServerOptions = {}) {
   const { path: folder } = await temporaryFolder();
@@ -19,7 +19,7 @@ async function open(options: OpenServerOptions = {}) {
   return OpenServer.start(kit, options);
 }
 
-/** Asks over a WebSocket, in the words of the path's door. */
+/** Sends requests over a WebSocket and returns the last response. */
 async function ask(server: OpenServer, path: string, requests: readonly object[]): Promise<unknown> {
   const webSocket = await server.webSocket(path);
   const answers = new Map<unknown, unknown>();
@@ -41,13 +41,13 @@ async function ask(server: OpenServer, path: string, requests: readonly object[]
 describe("client-provided MCP servers", () => {
   test("programs are rejected from a WebSocket client, URLs accepted", async () => {
     const client = await (await open()).client();
-    const refused = { ...REFUSED, data: { field: "mcpServers[1]", reason: "invalidParams" } };
+    const rejected = { ...REJECTED, data: { field: "mcpServers[1]", reason: "invalidParams" } };
     const both = { mcpServers: [{ ...ADDRESS, name: "other" }, PROGRAM] };
-    await expect(client.call("thread/start", both)).rejects.toMatchObject(refused);
+    await expect(client.call("thread/start", both)).rejects.toMatchObject(rejected);
     const { thread } = await client.call("thread/start", { mcpServers: [ADDRESS] });
-    const brought = { threadId: thread.id, mcpServers: [PROGRAM] };
-    await expect(client.call("thread/attach", brought)).rejects.toMatchObject(REFUSED);
-    await expect(client.call("thread/resume", brought)).rejects.toMatchObject(REFUSED);
+    const provided = { threadId: thread.id, mcpServers: [PROGRAM] };
+    await expect(client.call("thread/attach", provided)).rejects.toMatchObject(REJECTED);
+    await expect(client.call("thread/resume", provided)).rejects.toMatchObject(REJECTED);
     expect((await client.call("thread/list", {})).data).toMatchObject([{ id: thread.id }]);
   });
 
@@ -56,7 +56,7 @@ describe("client-provided MCP servers", () => {
     const initialize = { method: "initialize", params: { protocolVersion: 1 } };
     const place = { cwd: "/", mcpServers: [{ name: "notes", command: "/bin/notes", args: [], env: [] }] };
     const answer = await ask(server, "/acp", [initialize, { method: "session/new", params: place }]);
-    expect(answer).toMatchObject({ error: { code: -32602, ...REFUSED } });
+    expect(answer).toMatchObject({ error: { code: -32602, ...REJECTED } });
   });
 
   test("a WebSocket listener rejects programs by default", async () => {
@@ -70,7 +70,7 @@ describe("client-provided MCP servers", () => {
     });
     const client = await connect({ url: listener.place });
     onTestFinished(() => client.close());
-    await expect(client.call("thread/start", { mcpServers: [PROGRAM] })).rejects.toMatchObject(REFUSED);
+    await expect(client.call("thread/start", { mcpServers: [PROGRAM] })).rejects.toMatchObject(REJECTED);
   });
 
   test("programs are accepted from a unix socket, which only the server's user can reach", async () => {

@@ -80,7 +80,7 @@ describe("connect() of the SDK", () => {
     await expect(connect({ home: folder })).rejects.toThrow("No server is running for");
   });
 
-  test("gets the reason why it is rejected", async () => {
+  test("rejects with the reason of the server", async () => {
     const { folder } = await open();
     const socket = readRunningServer(folder)?.socket ?? "";
     const transport = rendezvousTransport(socket, { protocol: "kitchen" });

@@ -91,7 +91,7 @@ describe("a bridge over a WebSocket", () => {
     expect(await bridge).toBe("client");
   });
 
-  test("says why the server rejected it and how to fix it [P28]", async () => {
+  test("reports why the server rejected it and how to fix it [P28]", async () => {
     const { server, folder } = await open();
     expect(await remote(server, folder, { token: "wrong" })).toMatchObject({
       ok: false,

@@ -57,7 +57,7 @@ describe("the server of a state folder", () => {
     expect(await connectRunning(running, { protocol: "flint" })).toMatchObject({ ok: false });
   });
 
-  test("is unique: a second one names the first, and replaces it when it is gone", async () => {
+  test("is unique: a second server names the first, and replaces it when it has exited", async () => {
     const { path } = await temporaryFolder();
     const first = await publish(path);
     const second = publish(path);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ConfigError } from "../config/parse.ts";
 import { TraceFile, type TraceFileOptions } from "./trace-file.ts";
 
-/** Put together here, so that nobody who looks for keys in this repository finds one. */
+/** Concatenated, so that key scanners do not report this file. */
 const KEY = `sk-${"aB3dE6gH9jK2mN5pQ8sT1vX4zC7".slice(0, 24)}`;
 
 async function traced(

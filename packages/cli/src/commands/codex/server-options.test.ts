@@ -51,7 +51,7 @@ test.each([
   ["on-failure", "unlessTrusted", "never"],
   ["untrusted", "unlessTrusted", "unlessTrusted"],
 ] as const)(
-  "%s means %s to a client that can be asked, and %s to nobody",
+  "%s means %s with a client that can answer, and %s without one",
   async (approval, asked, unasked) => {
     await userWith("");
     expect((await attendedServer({}, { approval })).approvalPolicy).toBe(asked);

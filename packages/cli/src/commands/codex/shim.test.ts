@@ -5,7 +5,7 @@ test.each([
   [["login"], 'codex-shim does not support "login"'],
   [[], "codex-shim needs a command"],
   [["-c", "model=x"], "codex-shim needs a command"],
-])("rejects %j and says what is available", async (args, problem) => {
+])("rejects %j with a list of what is available", async (args, problem) => {
   const message = await codexShim(args).catch((thrown: Error) => thrown.message);
   expect(message).toContain(problem);
   expect(message).toContain("app-server, exec and --version");

@@ -55,7 +55,7 @@ function asContext(text: string): string {
   return `<stdin>\n${text.replace(/\n$/, "")}\n</stdin>`;
 }
 
-/** After this long, the user is told that standard input is being read. */
+/** After this long, a message says that standard input is being read. */
 const NOTICE_MS = 1_000;
 
 /** Standard input, or something like it. */

@@ -56,6 +56,6 @@ test.each([
   [{ properties: { a: 5 } }, "#/properties/a must be"],
   [{ required: "a" }, "#/required is not a list"],
   [{ enum: "a" }, "#/enum is not a list"],
-])("rejects the schema %j and says where", (schema, fault) => {
+])("rejects the schema %j with its location", (schema, fault) => {
   expect(schemaFault(schema)).toContain(fault);
 });

@@ -85,7 +85,7 @@ function allTrue(...names: string[]): Record<string, boolean> {
 }
 
 function refuseToDecide(): Promise<HarnessDecision> {
-  throw new Error("this test asks nobody");
+  throw new Error("unexpected approval");
 }
 
 type Change = { decide?: HarnessClientOptions["decide"]; refusals?: Readonly<Record<string, string>> };

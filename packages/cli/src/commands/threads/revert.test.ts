@@ -33,7 +33,7 @@ test("reports what was not saved in one line per reason, with a few names", () =
   );
 });
 
-test("says that files are unchanged, and how to undo the revert", () => {
+test("reports that files are unchanged, and how to undo the revert", () => {
   const result = { thread, turnIds: ["u1", "u2"], revertId: "r1" };
   expect(revertReport(result, { files: "keep", preview: false, undo: false })).toBe(
     "2 turns undone\nFiles are unchanged; --files restore would restore them too.\n" +

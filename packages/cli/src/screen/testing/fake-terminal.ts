@@ -86,7 +86,7 @@ export class FakeTerminal {
       case "m":
         return;
       default:
-        throw new Error(`A sequence that nobody should write: ${what}`);
+        throw new Error(`Unexpected escape sequence: ${what}`);
     }
   }
 

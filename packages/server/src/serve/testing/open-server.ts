@@ -12,8 +12,8 @@ import { readToken, TokenFile } from "../../listeners/token.ts";
 import { webSocketLibrary } from "../../listeners/web-socket-transport.ts";
 import { Listening, type ListenOptions } from "../listening.ts";
 
-/** What a test gives to its server. */
-export interface ServerKit {
+/** What a test provides to its server. */
+export interface ServerFixture {
   readonly engine: Engine;
   /** An empty folder. */
   readonly folder: string;
@@ -22,23 +22,23 @@ export interface ServerKit {
   atEnd(cleanUp: () => void | Promise<void>): void;
 }
 
-/** How a server of a test differs from the plain one. */
+/** Options that differ from the defaults. */
 export interface OpenServerOptions extends Partial<Omit<ListenOptions, "addresses" | "token">> {
-  /** Without the token, as `--no-token` does. */
-  readonly free?: boolean;
+  /** Requires no token, as with `--no-token`. */
+  readonly noToken?: boolean;
 }
 
-/** A server that listens on a free port and at a socket. */
+/** A server that listens on a free port and a unix socket. */
 export class OpenServer {
   readonly listening: Listening;
   readonly port: number;
-  /** Empty if it asks for none. */
+  /** Empty if none is required. */
   readonly token: string;
   readonly tokenPath: string;
   readonly socketPath: string;
-  readonly #kit: ServerKit;
+  readonly #kit: ServerFixture;
 
-  private constructor(kit: ServerKit, listening: Listening, token: string) {
+  private constructor(kit: ServerFixture, listening: Listening, token: string) {
     this.#kit = kit;
     this.listening = listening;
     this.token = token;
@@ -47,11 +47,11 @@ export class OpenServer {
     this.port = Number(listening.listeners[0]?.place.split(":").at(-1));
   }
 
-  /** Starts a server; it is gone when the test ends. */
-  static async start(kit: ServerKit, options: OpenServerOptions = {}): Promise<OpenServer> {
-    const { free, ...plan } = options;
-    const token = free === true ? undefined : TokenFile.open(tokenFile(kit.folder));
-    const whole: ListenOptions = {
+  /** Starts a server that stops when the test ends. */
+  static async start(kit: ServerFixture, options: OpenServerOptions = {}): Promise<OpenServer> {
+    const { noToken, ...changes } = options;
+    const token = noToken === true ? undefined : TokenFile.open(tokenFile(kit.folder));
+    const listen: ListenOptions = {
       addresses: [
         { kind: "webSocket", host: "127.0.0.1", port: 0 },
         { kind: "unix", path: join(kit.folder, "flint.sock") },
@@ -62,9 +62,9 @@ export class OpenServer {
       allowOrigins: [],
       allowHosts: [],
       presence: undefined,
-      ...plan,
+      ...changes,
     };
-    const listening = await Listening.start(new Frontends(kit.engine), whole, kit.clock);
+    const listening = await Listening.start(new Frontends(kit.engine), listen, kit.clock);
     kit.atEnd(async () => {
       await listening.withdraw();
       await listening.close();
@@ -72,7 +72,7 @@ export class OpenServer {
     return new OpenServer(kit, listening, token === undefined ? "" : readToken(token.path));
   }
 
-  /** A bare WebSocket that is open. Rejects if it is refused. */
+  /** Opens a WebSocket. Rejects if the server does. */
   webSocket(path = "/flint", token = this.token): Promise<WebSocket> {
     const { WebSocket: Client } = webSocketLibrary();
     const headers = token === "" ? {} : { Authorization: `Bearer ${token}` };
@@ -84,18 +84,22 @@ export class OpenServer {
     });
   }
 
-  /** A client of the Flint door over a WebSocket. */
+  /** Connects a client of the Flint protocol over a WebSocket. */
   async client(options: ClientConnectOptions = {}): Promise<FlintClient> {
     const { folder } = this.#kit;
-    const place = { url: `ws://127.0.0.1:${this.port}/flint`, protocol: undefined, tokenFile: undefined };
-    const remote = await connectRemote({ ...place, token: this.token, folder });
+    const remoteServer = {
+      url: `ws://127.0.0.1:${this.port}/flint`,
+      protocol: undefined,
+      tokenFile: undefined,
+    };
+    const remote = await connectRemote({ ...remoteServer, token: this.token, folder });
     if (!remote.ok) throw new Error(remote.reason);
     const client = await connect({ ...options, transport: remote.transport });
     this.#kit.atEnd(() => client.close());
     return client;
   }
 
-  /** A bare socket at the unix listener, or at another path. */
+  /** Opens a socket to the unix listener, or at another path. */
   socket(path = this.socketPath): Promise<Socket> {
     const socket = connectSocket({ path });
     this.#kit.atEnd(() => void socket.destroy());
@@ -106,7 +110,7 @@ export class OpenServer {
   }
 }
 
-/** What a client says first, as a line. */
+/** The `initialize` request, as a line. */
 export const HELLO = `${JSON.stringify({ id: 1, method: "initialize", params: { clientInfo: { name: "test", version: "1" } } })}\n`;
 
 /** The code that a WebSocket was closed with. */
