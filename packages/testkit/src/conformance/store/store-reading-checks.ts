@@ -61,7 +61,7 @@ export async function checkListPages(make: MakeStore): Promise<void> {
   const { store } = await arrange(make);
   const ids: string[] = [];
   for (let index = 0; index < 25; index += 1) {
-    // Several in the same second, and some in the same millisecond, so that only the id tells them apart.
+    // Several in the same second, and some in the same millisecond, so that only the id distinguishes them.
     const createdAt = 1_000_000_000 + Math.floor(index / 10);
     const thread = await WrittenThread.create(store, { createdAt, updatedAt: createdAt }, `t${10 + index}`);
     if (index % 3 === 0) thread.turn("one");
@@ -102,7 +102,7 @@ export async function checkCursors(make: MakeStore): Promise<void> {
   expect(await kindOfFailure(store.turns("t1", { limit: 1, cursor: nextCursor }))).toBe("invalidParams");
 }
 
-/** A thread that is removed is gone. */
+/** A removed thread no longer exists. */
 export async function checkRemoval(make: MakeStore): Promise<void> {
   const under = await arrange(make);
   const thread = await WrittenThread.create(under.store, {}, "t1");

@@ -11,7 +11,7 @@ import {
   WrittenThread,
 } from "./written-thread.ts";
 
-/** Events have their numbers in the order of writing, and are read back from any place. */
+/** Events have their numbers in the order of writing, and are read from any number on. */
 export async function checkReading(make: MakeStore): Promise<void> {
   const { store } = await arrange(make);
   const thread = await WrittenThread.create(store);

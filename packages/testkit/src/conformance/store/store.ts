@@ -25,29 +25,28 @@ import type { MakeStore } from "./written-thread.ts";
 
 export type { StoreUnderTest } from "./written-thread.ts";
 
-/** One suite for every store: what the core relies on, wherever the threads are kept. */
+/** One suite for every store: what the core relies on, wherever threads are stored. */
 export function describeStore(name: string, make: MakeStore): void {
   describe(`${name}, as any store`, () => {
-    test("gives events their numbers in the order of writing, and reads them back from any place", () =>
+    test("numbers events in the order of writing, and reads them from any number on", () =>
       checkReading(make));
-    test("finds a thread again as it was left, and goes on with its numbers", () => checkReopening(make));
-    test("comes to the same state whenever it was checkpointed and reopened on the way", () =>
-      checkReplay(make));
+    test("reopens a thread as it was closed, and continues its numbers", () => checkReopening(make));
+    test("has the same state whenever it was checkpointed and reopened", () => checkReplay(make));
     test("reads a thread that is being written without disturbing its writer", () => checkPeek(make));
-    test("lets only one writer have a thread", () => checkOneWriter(make));
-    test("gives up every thread when it is closed", () => checkClose(make));
-    test("refuses a writer that was closed", () => checkClosedWriter(make));
+    test("opens a thread for one writer at a time", () => checkOneWriter(make));
+    test("releases every thread when it is closed", () => checkClose(make));
+    test("rejects writes after the writer was closed", () => checkClosedWriter(make));
     test("reports an unknown thread", () => checkUnknown(make));
-    test("refuses every id that is not a plain name [P27]", () => checkBadIds(make));
+    test("rejects every invalid id [P27]", () => checkBadIds(make));
     test("pages through the turns from the newest to the oldest", () => checkTurnPages(make));
-    test("leaves out turns that were reverted, also on the pages before", () => checkReverted(make));
-    test("brings back turns whose revert was taken back", () => checkRevertUndone(make));
-    test("shows the latest turn that is left when the latest one is reverted", () => checkLatestTurn(make));
+    test("leaves out reverted turns, also on older pages", () => checkReverted(make));
+    test("includes turns again whose revert was undone", () => checkRevertUndone(make));
+    test("returns the latest remaining turn when the latest one is reverted", () => checkLatestTurn(make));
     test("lists a thread from its first checkpoint on", () => checkListed(make));
     test("filters and orders the list", () => checkQueries(make));
     test("pages through the list, every thread once, in both orders and directions", () =>
       checkListPages(make));
-    test("refuses a cursor that it did not give out", () => checkCursors(make));
-    test("forgets a thread that is removed", () => checkRemoval(make));
+    test("rejects a cursor that it did not return", () => checkCursors(make));
+    test("has no trace of a removed thread", () => checkRemoval(make));
   });
 }

@@ -145,7 +145,7 @@ export class WrittenThread {
   }
 }
 
-/** Every event that a store reads after a place. */
+/** Every event of a thread after a number. */
 export async function readAll(store: Store, threadId: string, afterSeq?: number): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const event of store.read(threadId, afterSeq)) events.push(event);
