@@ -4,15 +4,15 @@ import { describe } from "vitest";
 import { testSettings } from "../testing/session-spec.ts";
 import { driverOf } from "./testing/acp-fixture.ts";
 
-const GREETING: readonly FakeStep[] = [
-  { expect: { id: "$hello", method: "initialize", params: { protocolVersion: 1 } } },
-  { send: { jsonrpc: "2.0", id: "$hello", result: { protocolVersion: 1, agentCapabilities: {} } } },
+const HANDSHAKE: readonly FakeStep[] = [
+  { expect: { id: "$initialize", method: "initialize", params: { protocolVersion: 1 } } },
+  { send: { jsonrpc: "2.0", id: "$initialize", result: { protocolVersion: 1, agentCapabilities: {} } } },
   { expect: { id: "$new", method: "session/new" } },
   { send: { jsonrpc: "2.0", id: "$new", result: { sessionId: "s1" } } },
 ];
 
 const MID_TURN: readonly FakeStep[] = [
-  ...GREETING,
+  ...HANDSHAKE,
   { expect: { id: "$prompt", method: "session/prompt" } },
   {
     send: {
@@ -58,7 +58,7 @@ describe("[P25] a hostile agent", () => {
     }),
     {
       midTurn: MID_TURN,
-      asksLate: { refused: [...GREETING, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
+      asksLate: { refused: [...HANDSHAKE, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
     },
   );
 });

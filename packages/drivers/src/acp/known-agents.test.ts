@@ -31,18 +31,23 @@ const answered = (optionId: string): FakeStep => ({
   expect: { id: 7, result: { outcome: { outcome: "selected", optionId } } },
 });
 
-/** Says hello as the agent does and waits for a prompt. Whoever offers more than version 1 waits for ever. */
-function greeted(choices: object): readonly FakeStep[] {
+/** The handshake of the agent up to the first prompt; a client that offers another version than 1 gets no answer. */
+function handshake(choices: object): readonly FakeStep[] {
   const isOffered = { fs: { readTextFile: false, writeTextFile: false }, terminal: false };
   return [
     {
       expect: {
-        id: "$hello",
+        id: "$initialize",
         method: "initialize",
         params: { protocolVersion: 1, clientCapabilities: isOffered },
       },
     },
-    { send: rpc({ id: "$hello", result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }) },
+    {
+      send: rpc({
+        id: "$initialize",
+        result: { protocolVersion: 1, agentCapabilities: { loadSession: true } },
+      }),
+    },
     { expect: { id: "$new", method: "session/new" } },
     { send: rpc({ id: "$new", result: { sessionId: "s", ...choices } }) },
     { expect: { id: "$prompt", method: "session/prompt" } },
@@ -99,7 +104,7 @@ test("gemini: shows a call that only its permission request announces", async ()
   const { turn, outcome } = await turnWith(
     "gemini",
     [
-      ...greeted(modes("default", "autoEdit", "yolo", "plan")),
+      ...handshake(modes("default", "autoEdit", "yolo", "plan")),
       ask(RUN, options),
       answered("proceed_once"),
       update("tool_call_update", {
@@ -127,7 +132,7 @@ test("opencode: is made to ask, also for a file that it writes through Flint", a
   };
   const options = [{ value: "build", name: "build" }];
   const { turn, outcome, answer, path } = await turnWith("opencode", [
-    ...greeted({ configOptions: [{ ...config, options }] }),
+    ...handshake({ configOptions: [{ ...config, options }] }),
     {
       send: rpc({
         id: 8,
@@ -161,7 +166,7 @@ describe("a rejection", () => {
     const { turn, outcome, answer } = await turnWith(
       "claude-agent-acp",
       [
-        ...greeted(modes("default", "acceptEdits", "plan", "bypassPermissions")),
+        ...handshake(modes("default", "acceptEdits", "plan", "bypassPermissions")),
         update("tool_call", { ...RUN, rawInput: {}, title: "Terminal" }),
         ask(RUN, CHOICES["claude-agent-acp"]),
         answered("reject-once"),
@@ -179,7 +184,7 @@ describe("a rejection", () => {
     const { turn, outcome } = await turnWith(
       "codex-acp",
       [
-        ...greeted(modes("read-only", "workspace-write", "agent", "agent-full-access")),
+        ...handshake(modes("read-only", "workspace-write", "agent", "agent-full-access")),
         update("tool_call", { ...RUN, status: "in_progress" }),
         ask(RUN, CHOICES["codex-acp"]),
         answered("reject_once"),
@@ -197,13 +202,17 @@ test.each([
   ["codex-acp", "INITIAL_AGENT_MODE", "never", "agent-full-access"],
   ["goose", "GOOSE_MODE", "unlessTrusted", "approve"],
 ] as const)("%s: sets %s for the approval policy %s", async (name, variable, approvalPolicy, value) => {
-  const steps = [...greeted(modes("read-only", "agent-full-access")), message(`{{env.${variable}}}`), end()];
+  const steps = [
+    ...handshake(modes("read-only", "agent-full-access")),
+    message(`{{env.${variable}}}`),
+    end(),
+  ];
   const { outcome, answer } = await turnWith(name, steps, { approvalPolicy });
   expect({ outcome, answer }).toEqual({ outcome: COMPLETED, answer: value });
 });
 
 test("codex-acp: has no further instructions without a sandbox", async () => {
-  const steps = [...greeted(modes("read-only")), message("{{env.CODEX_CONFIG}}"), end()];
+  const steps = [...handshake(modes("read-only")), message("{{env.CODEX_CONFIG}}"), end()];
   const { outcome, answer } = await turnWith("codex-acp", steps);
   expect(outcome).toEqual(COMPLETED);
   expect(answer).not.toContain("sandbox_permissions");

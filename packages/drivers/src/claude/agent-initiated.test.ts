@@ -24,7 +24,7 @@ const real = needs("claude");
 const ENDED = { type: "system", subtype: "task_notification", task_id: "t", summary: "The build is done." };
 const TOOL = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "u1", input: { command: "make" } };
 const FIRST = [...WELCOME, ...BEGIN, message("It builds."), ...DONE];
-const REST: FakeStep = { expect: { type: "nothing" } };
+const IDLE: FakeStep = { expect: { type: "nothing" } };
 
 real("continues the real Claude when a background command has ended", async () => {
   const input = { command: "sleep 1; echo built", run_in_background: true };
@@ -45,7 +45,7 @@ real("continues the real Claude when a background command has ended", async () =
 });
 
 test("shows work after a background task as a turn of the thread, with its reason", async () => {
-  const script = [...FIRST, { send: ENDED }, ...AGENT_INITIATED, message("All is well."), ...DONE, REST];
+  const script = [...FIRST, { send: ENDED }, ...AGENT_INITIATED, message("All is well."), ...DONE, IDLE];
   const { client, threadId } = await threadOn(script);
   const turn = await client.turnEnd((await unaskedTurn(client)).id);
   expect(turn).toMatchObject({
@@ -73,7 +73,7 @@ test("requests approval as in any other turn, and runs prompts sent meanwhile af
         response: { request_id: "may", response: { behavior: "deny", message: "$message" } },
       },
     },
-    ...[message("Then not."), ...DONE, ...BEGIN, message("And now you."), ...DONE, REST],
+    ...[message("Then not."), ...DONE, ...BEGIN, message("And now you."), ...DONE, IDLE],
   ]);
   const { id } = await unaskedTurn(client);
   const { approval } = (await client.waitFor("approval/requested")).data;
@@ -102,7 +102,7 @@ test("can be interrupted, and the next turn uses the same process", async () => 
         terminal_reason: "aborted_streaming",
       },
     },
-    ...[...BEGIN, message("Well."), ...DONE, REST],
+    ...[...BEGIN, message("Well."), ...DONE, IDLE],
   ]);
   const { id } = await unaskedTurn(client);
   await client.waitFor("item/completed", ({ data }) => data.turnId === id);
@@ -131,7 +131,7 @@ test("is interrupted if the thread may start no more turns", async () => {
 test("shares its turn with a prompt that comes before there is a turn for it", async () => {
   const { driver, sandbox, path } = await claudeOn([
     ...[...FIRST, ...AGENT_INITIATED, message("All is well."), ...DONE],
-    ...[...BEGIN, message("And now you."), ...DONE, REST],
+    ...[...BEGIN, message("And now you."), ...DONE, IDLE],
   ]);
   const settings = testSettings("claude/default", path, { sandboxPolicy: { type: "dangerFullAccess" } });
   let onStart: (work: AgentInitiatedWork) => void = () => undefined;

@@ -244,7 +244,7 @@ export class ClaudeSession implements DriverSession {
   #onFrame(frame: TurnFrame): void {
     this.#background.observe(frame);
     if (this.#turn?.isOver === false) this.#turn.receive(frame);
-    else if (!this.#keepInitiated(frame)) this.#onFrameOutsideTurn(frame);
+    else if (!this.#bufferInitiated(frame)) this.#onFrameOutsideTurn(frame);
   }
 
   #onFrameOutsideTurn(frame: TurnFrame): void {
@@ -252,8 +252,8 @@ export class ClaudeSession implements DriverSession {
     else this.#background.missed(frame);
   }
 
-  /** Keeps the frames of work that Claude initiated, and requests a turn for it. False if the frame is not part of any. */
-  #keepInitiated(frame: TurnFrame): boolean {
+  /** Buffers the frames of work that Claude initiated, and requests a turn for it. False if the frame is not part of any. */
+  #bufferInitiated(frame: TurnFrame): boolean {
     const { startTurn } = this.#spec;
     if (this.#initiated === undefined) {
       if (startTurn === undefined || !AgentInitiatedFrames.beginWith(frame)) return false;
@@ -265,9 +265,9 @@ export class ClaudeSession implements DriverSession {
         refuse: () => this.#refuseInitiated(work),
       });
     }
-    const isKept = this.#initiated?.add(frame) ?? true;
-    if (!isKept) this.#refuseInitiated(this.#initiated);
-    return isKept;
+    const isBuffered = this.#initiated?.add(frame) ?? true;
+    if (!isBuffered) this.#refuseInitiated(this.#initiated);
+    return isBuffered;
   }
 
   /** Interrupts work for which there is no turn. */

@@ -13,13 +13,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { ClaudeFixture } from "./testing/claude-fixture.ts";
 
 const WELCOME: readonly FakeStep[] = [
-  { expect: { type: "control_request", request_id: "$hello", request: { subtype: "initialize" } } },
+  { expect: { type: "control_request", request_id: "$initialize", request: { subtype: "initialize" } } },
   {
     send: {
       type: "control_response",
       response: {
         subtype: "success",
-        request_id: "$hello",
+        request_id: "$initialize",
         response: {
           models: [
             { value: "default", resolvedModel: "claude-opus-9", supportedEffortLevels: ["low", "max"] },

@@ -7,9 +7,9 @@ const THREAD = { id: "thread-1", preview: "", cwd: "/", turns: [] };
 const TURN = { id: "turn-1", status: "inProgress", items: [] };
 const PLACE = { threadId: THREAD.id, turnId: TURN.id };
 
-const GREETING: readonly FakeStep[] = [
-  { expect: { id: "$hello", method: "initialize" } },
-  { send: { id: "$hello", result: { userAgent: "flint/0.166.0 (fake)" } } },
+const HANDSHAKE: readonly FakeStep[] = [
+  { expect: { id: "$initialize", method: "initialize" } },
+  { send: { id: "$initialize", result: { userAgent: "flint/0.166.0 (fake)" } } },
   { expect: { id: "$new", method: "thread/start" } },
   { send: { id: "$new", result: { thread: THREAD, model: "m" } } },
 ];
@@ -63,12 +63,12 @@ describe("[P25] a hostile agent", () => {
     },
     {
       midTurn: [
-        ...GREETING,
+        ...HANDSHAKE,
         ...BEGIN,
         { send: { method: "item/started", params: { ...PLACE, item: MESSAGE } } },
         { send: { method: "item/agentMessage/delta", params: { ...PLACE, itemId: "m", delta: "Well, " } } },
       ],
-      asksLate: { refused: [...GREETING, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
+      asksLate: { refused: [...HANDSHAKE, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
     },
   );
 });

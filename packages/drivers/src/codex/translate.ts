@@ -210,7 +210,7 @@ function onSummaryPart(state: TranslateState, params: Params<"item/reasoning/sum
   return onDelta(state, "item/reasoning/summaryTextDelta", { ...params, delta: "\n\n" });
 }
 
-/** Keeps the changes of a patch that is still being written, for the request to approve it. */
+/** Stores the changes of a patch that is still being written, for the request to approve it. */
 function onPatch(state: TranslateState, params: Params<"item/fileChange/patchUpdated">): Step {
   const item = state.open.get(itemIdOf(params.itemId));
   if (item?.type !== "fileChange") return [state, []];

@@ -72,7 +72,7 @@ export class AcpAgent {
     const stop = () => void connection.stop();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    // Whatever fails, the process does not stay.
+    // The process does not outlive a failed start.
     try {
       const handshake = new Handshake(connection, start, program);
       const initialized = await handshake.initialize();

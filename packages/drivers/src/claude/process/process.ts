@@ -79,7 +79,7 @@ export class ClaudeProcess {
     const stop = () => void connection.stop();
     options.signal.addEventListener("abort", stop, { once: true });
     if (options.signal.aborted) stop();
-    // Whatever fails, the process does not stay.
+    // The process does not outlive a failed start.
     try {
       const welcome = await initialize(connection, options);
       isInitialized = true;
