@@ -1,7 +1,6 @@
 import { escapeControls } from "@flint/view";
 import type { Key } from "./keyboard.ts";
-import type { LineBlock } from "./line.ts";
-import { type Line, lineOf, span } from "./line.ts";
+import { type Line, type LineBlock, lineOf, span } from "./line.ts";
 
 /** An answer and the key for it. */
 export interface Choice<Value> {

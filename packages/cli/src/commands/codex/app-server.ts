@@ -1,7 +1,6 @@
 import { FRONTENDS } from "@flint/server/frontends";
 import { composeEngine, serveStdio } from "@flint/server/serve";
-import type { Given } from "../../command-line/command.ts";
-import { noArguments, UsageError } from "../../command-line/command.ts";
+import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import { complain } from "../../command-line/output.ts";
 import { serve } from "../serve/serve.ts";
 import type { SHIM_SERVER_FLAGS } from "./flags.ts";

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
-import type { Given } from "../../command-line/command.ts";
-import { UsageError } from "../../command-line/command.ts";
+import { type Given, UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
 import { runTurn } from "../exec/exec.ts";

@@ -1,8 +1,7 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import type { LineBlock } from "../../../screen/line.ts";
-import { type Line, lineOf, linesOf, span } from "../../../screen/line.ts";
+import { type Line, type LineBlock, lineOf, linesOf, span } from "../../../screen/line.ts";
 import type { Asker } from "./asker.ts";
 
 /** Asks the user what the agent wants to know. In an unattended run there are no answers, and the agent continues. */
