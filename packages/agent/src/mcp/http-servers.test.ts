@@ -53,8 +53,8 @@ test("connects over HTTP with the configured headers and ends the session on clo
 test("lets an HTTP server ask the user", async () => {
   const { servers } = await open();
   const params = { message: "Go on?", requestedSchema: { type: "object", properties: {} } };
-  const answer = () => ({ answer: { answers: ["yes"] } });
-  expect(textOf(await call(servers, "mcp__web__asks", { params }, { answer }))).toBe(
+  const answers = () => ({ answer: { answers: ["yes"] } });
+  expect(textOf(await call(servers, "mcp__web__asks", { params }, { answers }))).toBe(
     '{"action":"accept","content":{}}',
   );
 });
@@ -68,7 +68,7 @@ test("does not wait for the server after an interrupt", async () => {
     {},
     {
       signal: stop.signal,
-      onEvent: ({ type }) => type === "item/mcpToolCall/progress" && stop.abort(),
+      watch: ({ type }) => type === "item/mcpToolCall/progress" && stop.abort(),
     },
   );
   expect(outcome).toEqual({ ended: { status: "interrupted" } });

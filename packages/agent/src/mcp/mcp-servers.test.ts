@@ -112,7 +112,7 @@ test("cancels a call at the server on interrupt", async () => {
     {},
     {
       signal: stop.signal,
-      onEvent: ({ type }) => type === "item/mcpToolCall/progress" && stop.abort(),
+      watch: ({ type }) => type === "item/mcpToolCall/progress" && stop.abort(),
     },
   );
   expect(outcome).toEqual({ ended: { status: "interrupted" } });
@@ -129,7 +129,7 @@ test("fails a call without progress after a while", async () => {
     "mcp__notes__waits",
     {},
     {
-      onEvent: ({ type }) =>
+      watch: ({ type }) =>
         type === "item/mcpToolCall/progress" && advanced.push(clock.advance(IDLE_TIMEOUT_MS)),
     },
   );
@@ -269,7 +269,7 @@ test("lets a server ask the user during a call", async () => {
     "mcp__notes__asks",
     { params },
     {
-      answer: ([first]) =>
+      answers: ([first]) =>
         first?.question.includes("at least 1")
           ? { count: { answers: ["3"] } }
           : { count: { answers: ["0"] }, sure: { answers: ["Yes"] } },
@@ -293,7 +293,7 @@ test("asks the user to open a required URL and repeats the call", async () => {
     "mcp__notes__locked",
     {},
     {
-      answer: () => ({ answer: { answers: ["I opened it"] } }),
+      answers: () => ({ answer: { answers: ["I opened it"] } }),
     },
   );
   expect(accepted.questions).toMatchObject([[{ question: asked }]]);
@@ -303,7 +303,7 @@ test("asks the user to open a required URL and repeats the call", async () => {
     "mcp__notes__locked",
     {},
     {
-      answer: () => ({ answer: { answers: ["Decline"] } }),
+      answers: () => ({ answer: { answers: ["Decline"] } }),
     },
   );
   expect(textOf(declined)).toContain("log in first");
@@ -352,7 +352,7 @@ test("works with the tools, elicitations and resources of a server made with the
     servers,
     "mcp__library__greet",
     { name: "Ada" },
-    { answer: () => ({ word: { answers: ["Hi"] } }) },
+    { answers: () => ({ word: { answers: ["Hi"] } }) },
   );
   expect(greeted.item).toMatchObject({
     status: "completed",

@@ -21,9 +21,11 @@ export interface TurnOptions extends Partial<Pick<TurnContext, "kind" | "review"
   readonly input?: readonly UserInput[];
   readonly settings?: Partial<ThreadSettings>;
   /** Decides an approval; `undefined` leaves it open until the turn stops. */
-  readonly decide?: (action: Action) => Decision["outcome"] | undefined;
+  readonly decide?: (action: Action) => Decision | Decision["outcome"] | undefined;
   readonly watch?: (event: DriverEvent) => void;
-  readonly answers?: Answers;
+  readonly answers?: Answers | ((questions: readonly UserQuestion[]) => Answers);
+  /** Ends the turn instead of `stop`. */
+  readonly signal?: AbortSignal;
   /** The result of a client's tool; undefined leaves the call open until the turn stops. */
   readonly runTool?: (call: ClientToolCall) => ToolCallResult | undefined;
   readonly ready?: () => Promise<void>;
@@ -38,7 +40,7 @@ export class RecordedTurn implements TurnContext {
   readonly review: TurnContext["review"];
   readonly outputSchema: TurnContext["outputSchema"];
   readonly stop = new AbortController();
-  readonly signal = this.stop.signal;
+  readonly signal: AbortSignal;
   readonly events: DriverEvent[] = [];
   readonly actions: Action[] = [];
   /** The guarantees of each action. */
@@ -53,6 +55,7 @@ export class RecordedTurn implements TurnContext {
     this.kind = options.kind ?? "prompt";
     this.review = options.review;
     this.outputSchema = options.outputSchema;
+    this.signal = options.signal ?? this.stop.signal;
     this.#options = options;
   }
 
@@ -69,14 +72,16 @@ export class RecordedTurn implements TurnContext {
     this.actions.push(action);
     this.guarantees.push(guarantees);
     const { decide = () => "allow" as const } = this.#options;
-    const outcome = decide(action);
-    if (outcome === undefined) await this.#stopped();
-    return { outcome: outcome ?? "cancel", scope: "once" };
+    const decision = decide(action);
+    if (typeof decision === "object") return decision;
+    if (decision === undefined) await this.#stopped();
+    return { outcome: decision ?? "cancel", scope: "once" };
   }
 
   async ask(_itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     this.questions.push(questions);
-    return this.#options.answers ?? {};
+    const { answers = {} } = this.#options;
+    return typeof answers === "function" ? answers(questions) : answers;
   }
 
   async callTool(call: ClientToolCall): Promise<ToolCallResult> {
