@@ -94,9 +94,9 @@ export function selected(groups: readonly CheckGroup[], only: string | undefined
   if (only === undefined) return [...groups];
   const wanted = only.toLowerCase();
   const has = (text: string): boolean => text.toLowerCase().includes(wanted);
-  const kept = groups.map(({ about, checks }) => ({
+  const found = groups.map(({ about, checks }) => ({
     about,
     checks: has(about) ? checks : checks.filter(({ name }) => has(name)),
   }));
-  return kept.filter(({ checks }) => checks.length > 0);
+  return found.filter(({ checks }) => checks.length > 0);
 }

@@ -89,7 +89,7 @@ describe("a comparison", () => {
     expect(differences(first, swapped, { ...STRICT, unordered: ["thread/tokenUsage"] })).toEqual([]);
   });
 
-  test("forgives what is told last and may still be on its way, but no more than that", () => {
+  test("tolerates a last notification that may still be in flight, but no more than that", () => {
     expect(differences(first, recording(ask, answer, started, tokens, ended), STRICT)).toEqual([]);
     expect(differences(recording(ask, answer, started, tokens, ended), first, STRICT)).toEqual([]);
     expect(differences(first, recording(ask, answer, started, tokens), STRICT)).toEqual([

@@ -2,7 +2,7 @@ import type { Tolerances } from "./check.ts";
 import { fieldsOf, isFields, isList, mayBeNull, type Recording, type Shape } from "./recording.ts";
 import { shown } from "./wire/pattern.ts";
 
-/** What is told may still be on its way when a check ends. */
+/** Notifications may still be in flight when a check ends. */
 const CUT_OFF = 2;
 /** Where a connection begins is a matter of which check came before. */
 const GREETING = "answer to initialize";
@@ -12,19 +12,19 @@ const GREETING = "answer to initialize";
  * or one of another kind. Only checks that both have are looked at. What the second has beyond the first is no
  * difference, and neither is a field that is absent where the first was null at least once.
  */
-export function differences(first: Recording, second: Recording, latitude: Tolerances): string[] {
-  return [...orderDifferences(first, second, latitude), ...shapeDifferences(first, second, latitude)];
+export function differences(first: Recording, second: Recording, tolerances: Tolerances): string[] {
+  return [...orderDifferences(first, second, tolerances), ...shapeDifferences(first, second, tolerances)];
 }
 
-/** The same fault in many checks is told once. */
-function orderDifferences(first: Recording, second: Recording, latitude: Tolerances): string[] {
+/** The same fault in many checks is reported once. */
+function orderDifferences(first: Recording, second: Recording, tolerances: Tolerances): string[] {
   const faults = new Map<string, string[]>();
   for (const [check, connections] of Object.entries(first.conversations)) {
     const others = second.conversations[check] ?? [];
     for (const [place, lines] of connections.entries()) {
       const other = others[place];
       if (other === undefined) continue;
-      for (const fault of faultsBetween(lines, other, latitude)) {
+      for (const fault of faultsBetween(lines, other, tolerances)) {
         faults.set(fault, [...(faults.get(fault) ?? []), check]);
       }
     }
@@ -35,15 +35,19 @@ function orderDifferences(first: Recording, second: Recording, latitude: Toleran
   });
 }
 
-/** An answer and what is told on the side may overtake each other; each of them keeps its own order. */
-function faultsBetween(first: readonly string[], second: readonly string[], latitude: Tolerances): string[] {
-  const { optionalMessages, unordered, errors } = latitude;
+/** Answers and notifications may overtake each other; each of them has its own order. */
+function faultsBetween(
+  first: readonly string[],
+  second: readonly string[],
+  tolerances: Tolerances,
+): string[] {
+  const { optionalMessages, unordered, errors } = tolerances;
   const counts = (line: string): boolean =>
     line !== GREETING && !optionalMessages.some((name) => line.startsWith(name));
   const comparable = (line: string): string => (isAnswer(line) ? COMPARABLE[errors](line) : line);
   const kindOf = (line: string): string =>
-    isAnswer(line) ? "answers" : (unordered.find((name) => line.startsWith(name)) ?? "told");
-  return ["answers", "told", ...unordered].flatMap((kind) => {
+    isAnswer(line) ? "answers" : (unordered.find((name) => line.startsWith(name)) ?? "notifications");
+  return ["answers", "notifications", ...unordered].flatMap((kind) => {
     const ofKind = (lines: readonly string[]): string[] =>
       lines.filter((line) => counts(line) && kindOf(line) === kind).map(comparable);
     return orderFault(ofKind(first), ofKind(second)) ?? [];

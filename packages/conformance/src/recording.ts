@@ -55,7 +55,7 @@ function subjectOf(body: unknown): unknown {
   return at(body, "threadId") ?? at(body, "sessionId") ?? at(body, "thread", "id");
 }
 
-/** What comes late about the thread of an earlier check on the same connection is no part of this one. */
+/** What comes late about the thread of an earlier check on the same connection is not part of this one. */
 function serverSteps(entries: readonly Entry[], own: ReadonlySet<unknown>): ServerStep[] {
   const asked = new Map<unknown, string>();
   return entries.flatMap(({ direction, message }) => {
@@ -84,7 +84,7 @@ function stepOf(message: Message, asked: ReadonlyMap<unknown, string>): ServerSt
   return { what: "refusal", line, body: isRecord(message.error) ? { ...message.error, data: null } : null };
 }
 
-/** The words that tell one kind of a notification from another. */
+/** The fields that distinguish kinds of one notification. */
 function nameOf(method: string, { params }: Message): string {
   const kind =
     at(params, "update", "sessionUpdate") ?? at(params, "item", "type") ?? at(params, "status", "type");

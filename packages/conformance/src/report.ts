@@ -10,7 +10,7 @@ const SIGNS: Readonly<Record<Outcome, string>> = {
 };
 const INDENT = " ".repeat(15);
 const LONGEST_LINE = 400;
-/** The end of a conversation tells most. */
+/** The end of a conversation is the most useful part. */
 const MOST_LINES = 24;
 const ARROWS = { sent: "sent", came: "came" } as const;
 
@@ -58,7 +58,7 @@ export function jsonReport(target: string, protocol: string, findings: readonly 
 export function comparisonFinding(file: string, problems: readonly string[]): CheckResult {
   return {
     about: "Comparison",
-    name: `the server says the same in the same order as in ${file}`,
+    name: `the server sends the same messages in the same order as ${file}`,
     outcome: problems.length === 0 ? "passed" : "failed",
     reason: problems.length === 0 ? undefined : problems.join("\n"),
     conversations: [],

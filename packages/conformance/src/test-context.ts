@@ -10,17 +10,17 @@ export interface TestContextOptions extends WireOptions {
   readonly cwd: string;
 }
 
-interface Kept {
+interface Connection {
   readonly wire: Wire;
   mark: number;
   readonly lasting: boolean;
 }
 
-/** What a check is given: connections to the server, a folder to work in, and names that nobody used before. */
+/** What a check is given: connections to the server, a folder to work in, and unused names. */
 export class TestContext {
   readonly cwd: string;
   readonly #options: TestContextOptions;
-  #kept: Kept[] = [];
+  #connections: Connection[] = [];
   readonly #run = randomBytes(3).toString("hex");
   #names = 0;
   #previous: Entry[] = [];
@@ -31,14 +31,14 @@ export class TestContext {
     this.#options = options;
   }
 
-  /** A connection on which nothing was said yet. It is closed after the check. */
+  /** A new connection. It is closed after the check. */
   async fresh(): Promise<Wire> {
     return this.#open(false);
   }
 
   /** The connection that the checks share, made ready by the first that needs it. */
   async shared(ready: (wire: Wire) => Promise<void>): Promise<Wire> {
-    const found = this.#kept.find(({ wire, lasting }) => lasting && wire.open);
+    const found = this.#connections.find(({ wire, lasting }) => lasting && wire.open);
     if (found !== undefined) return found.wire;
     const wire = await this.#open(true);
     await ready(wire);
@@ -61,25 +61,25 @@ export class TestContext {
 
   /** A check begins. */
   begin(): void {
-    for (const kept of this.#kept) kept.mark = kept.wire.entries.length;
+    for (const connection of this.#connections) connection.mark = connection.wire.entries.length;
   }
 
   /** What went over the connections since the check began, one list for each, that of the shared one first. */
   conversations(): Entry[][] {
-    const ordered = [...this.#kept].sort((one, other) => Number(other.lasting) - Number(one.lasting));
+    const ordered = [...this.#connections].sort((one, other) => Number(other.lasting) - Number(one.lasting));
     return ordered.map(({ wire, mark }) => wire.entries.slice(mark));
   }
 
   /** Everything that came on any connection so far. */
   everything(): Entry[] {
-    return [...this.#previous, ...this.#kept.flatMap(({ wire }) => wire.entries)];
+    return [...this.#previous, ...this.#connections.flatMap(({ wire }) => wire.entries)];
   }
 
-  /** A check is over. After a failure the shared connection is not used again: nobody knows what state it is in. */
+  /** A check is over. After a failure the shared connection is not used again: its state is unknown. */
   end(clean: boolean): void {
-    const stays = (kept: Kept): boolean => kept.lasting && clean && kept.wire.open;
-    const gone = this.#kept.filter((kept) => !stays(kept));
-    this.#kept = this.#kept.filter(stays);
+    const stays = (connection: Connection): boolean => connection.lasting && clean && connection.wire.open;
+    const gone = this.#connections.filter((connection) => !stays(connection));
+    this.#connections = this.#connections.filter(stays);
     this.#previous.push(...gone.flatMap(({ wire }) => wire.entries));
     // A program may take its time to end, which no other check has to wait for.
     this.#closing.push(...gone.map(({ wire }) => wire.close()));
@@ -93,7 +93,7 @@ export class TestContext {
 
   async #open(lasting: boolean): Promise<Wire> {
     const wire = new Wire(await this.#options.target.connect(), this.#options);
-    this.#kept.push({ wire, mark: 0, lasting });
+    this.#connections.push({ wire, mark: 0, lasting });
     return wire;
   }
 }

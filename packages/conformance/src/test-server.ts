@@ -84,7 +84,7 @@ async function testTarget(target: Target, cwd: string, options: TestOptions): Pr
 
 /** Connects once first, so that an unreachable server is one error and not a hundred. */
 async function reach(trial: TestContext): Promise<void> {
-  // Expected: nobody listens there, or a program that does not start or ends at once.
+  // Expected: no server listens there, or a program that does not start or ends at once.
   try {
     const wire = await trial.fresh();
     wire.begin("initialize", {});
@@ -134,7 +134,7 @@ export async function offlineModel(folder: string): Promise<OfflineModel> {
   return { environment, close: () => server.close() };
 }
 
-/** Without retries of single requests every second try is one that Codex tells of. */
+/** Without retries of single requests every second attempt is one that Codex reports. */
 function codexConfig(url: string): string {
   return [
     'model_provider = "flint"',

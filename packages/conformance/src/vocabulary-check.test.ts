@@ -10,7 +10,7 @@ function entry(direction: Entry["direction"], message: object): Entry {
 const ask = entry("sent", { id: 1, method: "thread/list", params: {} });
 
 describe("messages and the tables of a protocol", () => {
-  test("fit if they are as documented; what is told under another name is free", () => {
+  test("fit if they are as documented; notifications of other names are not checked", () => {
     const answer = entry("came", { id: 1, result: { data: [] } });
     const refusal = entry("came", {
       id: 1,

@@ -48,7 +48,7 @@ function faultOf(
 
 function toldFault(vocabulary: Vocabulary, method: string, message: Message): string | undefined {
   const rows = "id" in message ? vocabulary.serverRequests : vocabulary.serverNotifications;
-  // What agents tell under their own name is free.
+  // Extension notifications of agents are not checked.
   const row = rows[method];
   return row === undefined ? undefined : against(method, row.params, message.params);
 }

@@ -15,9 +15,9 @@ const SESSION_METHODS: readonly (readonly [method: string, more: object, ability
   ["session/resume", { mcpServers: [] }, ["sessionCapabilities", "resume"]],
 ];
 
-/** Texts that are no message, and the number they are refused with, with an id of null. */
+/** Text that is not a message, and the number they are refused with, with an id of null. */
 const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number])[] = [
-  ["text that is no JSON", "not json", -32700],
+  ["text that is not JSON", "not json", -32700],
   ["an empty list", "[]", -32600],
   [
     "a request whose id is an object",
@@ -27,7 +27,7 @@ const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number
   ["a request whose method is a number", '{"jsonrpc":"2.0","id":70,"method":42}', -32600],
 ];
 
-/** What an agent says to nonsense, and that it goes on afterwards. */
+/** How an agent answers malformed input, and that it goes on afterwards. */
 export const MALFORMED: CheckGroup = {
   about: "Bad input",
   checks: [

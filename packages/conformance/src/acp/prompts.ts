@@ -103,7 +103,7 @@ export const PROMPTS: CheckGroup = {
       },
     },
     {
-      name: "an option that does not exist is no yes: it was not done",
+      name: "an option that does not exist does not allow anything: it was not done",
       run: async (trial) => {
         const session = await sessionOf(trial);
         const asked = await session.provoke();
@@ -143,7 +143,7 @@ export const PROMPTS: CheckGroup = {
       },
     },
     {
-      name: "two prompts at once: both are answered, whatever becomes of the second",
+      name: "two prompts at once: both are answered, with any outcome of the second",
       run: async (trial) => {
         const session = await sessionOf(trial);
         const asked = await session.provoke();
@@ -165,10 +165,10 @@ export const PROMPTS: CheckGroup = {
         const prompts = sessions.map((session) => session.begin(HELLO));
         for (const prompt of prompts) await wire.answerTo(prompt);
         for (const session of sessions) {
-          const told = session
+          const received = session
             .updates(after)
             .some((update) => update.sessionUpdate === "agent_message_chunk");
-          if (!told) throw new Failed(`no text came for ${session.id}`);
+          if (!received) throw new Failed(`no text came for ${session.id}`);
         }
       },
     },
@@ -221,5 +221,5 @@ async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (made) throw new Failed(`${name} was made although nobody allowed it`);
+  if (made) throw new Failed(`${name} was made without approval`);
 }

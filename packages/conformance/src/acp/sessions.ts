@@ -191,7 +191,7 @@ async function sessionOf(trial: TestContext): Promise<AcpSession> {
   return AcpSession.open(trial, await acpWire(trial));
 }
 
-/** Closes a session where that can be done, so that it is opened anew afterwards. */
+/** Closes a session where that can be done, so that it is opened again afterwards. */
 async function closed({ wire, id }: AcpSession): Promise<void> {
   await wire.ask("session/close", { sessionId: id });
 }

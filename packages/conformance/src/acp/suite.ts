@@ -103,7 +103,7 @@ export const ACP_SUITE: Suite = {
   protocol: "acp",
   header: true,
   groups: [HANDSHAKE, MALFORMED, PROMPTS, SESSIONS],
-  // Agents differ in what they tell on the side, and in what they offer to choose.
+  // Agents differ in optional notifications, and in the selectors they offer.
   tolerances: {
     optionalMessages: ["session/update", "_", "$/"],
     unordered: [],

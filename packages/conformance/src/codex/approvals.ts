@@ -5,7 +5,7 @@ import type { TestContext } from "../test-context.ts";
 import { anyOf, at, expectFit, Failed, LIST, NUMBER, shown, TEXT, UUID } from "../wire/pattern.ts";
 import { type Asked, CodexThread, codexWire, expectOrder, steps } from "./client.ts";
 
-/** That somebody is asked, and that what they say holds. */
+/** That approvals are requested, and that the answers hold. */
 export const APPROVALS: CheckGroup = {
   about: "Approvals",
   checks: [
@@ -43,7 +43,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "thread/read of a thread that waits says waitingOnApproval",
+      name: "thread/read of a thread that waits has waitingOnApproval",
       run: async (trial) => {
         const { thread, asked } = await askedForCommand(trial);
         const { thread: read } = await thread.result("thread/read");
@@ -65,7 +65,7 @@ export const APPROVALS: CheckGroup = {
           "item/completed commandExecution",
           "turn/completed completed",
         ]);
-        const { requestId } = await thread.told("serverRequest/resolved", after);
+        const { requestId } = await thread.notification("serverRequest/resolved", after);
         if (requestId !== asked.id) throw new Failed(`resolved was ${shown(requestId)}`);
       },
     },
@@ -92,7 +92,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "a decision that does not exist is no yes: the command did not run",
+      name: "a decision that does not exist does not allow anything: the command did not run",
       run: async (trial) => {
         const { thread, asked, name } = await askedForCommand(trial);
         const after = thread.wire.mark;
@@ -103,7 +103,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "an answer without a decision is no yes: the command did not run",
+      name: "an answer without a decision does not allow anything: the command did not run",
       run: async (trial) => {
         const { thread, asked, name } = await askedForCommand(trial);
         const after = thread.wire.mark;
@@ -119,7 +119,7 @@ export const APPROVALS: CheckGroup = {
         const { thread, asked } = await askedForCommand(trial);
         const after = thread.wire.mark;
         await thread.stop(asked.turnId);
-        const { requestId } = await thread.told("serverRequest/resolved", after);
+        const { requestId } = await thread.notification("serverRequest/resolved", after);
         if (requestId !== asked.id)
           throw new Failed(`resolved was ${shown(requestId)}, asked ${shown(asked.id)}`);
       },
@@ -174,5 +174,5 @@ async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (made) throw new Failed(`${name} was made although nobody allowed it`);
+  if (made) throw new Failed(`${name} was made without approval`);
 }

@@ -75,7 +75,7 @@ export const CATALOGUE: CheckGroup = {
     },
     ...READ.map(readable),
     {
-      name: "account/rateLimits/read answers, or says that a login is needed",
+      name: "account/rateLimits/read answers, or reports that a login is needed",
       run: async (trial) => {
         const wire = await codexWire(trial);
         const answer = await wire.ask("account/rateLimits/read");

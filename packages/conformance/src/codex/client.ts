@@ -100,7 +100,7 @@ export class CodexThread {
     return turnId;
   }
 
-  /** Begins a turn that needs an approval, and waits until somebody is asked. */
+  /** Begins a turn that needs an approval, and waits for the request. */
   async provoke(prompt: string, request = "item/commandExecution/requestApproval"): Promise<Asked> {
     const after = this.wire.mark;
     const turnId = await this.begin(prompt);
@@ -138,7 +138,7 @@ export class CodexThread {
   }
 
   /** Waits for a notification about this thread. */
-  async told(method: string, after = 0, wire: Wire = this.wire): Promise<Message> {
+  async notification(method: string, after = 0, wire: Wire = this.wire): Promise<Message> {
     const fits = (message: Message): boolean => message.method === method && threadOf(message) === this.id;
     const message = await wire.waitFor(fits, { after, what: `${method} of the thread` });
     return isRecord(message.params) ? message.params : {};
@@ -153,7 +153,7 @@ export interface Asked {
   readonly request: Message;
 }
 
-/** The turn whose end a message tells. */
+/** The turn whose end a message reports. */
 function endOf({ method, params }: Message): unknown {
   return method === "turn/completed" ? at(params, "turn", "id") : undefined;
 }

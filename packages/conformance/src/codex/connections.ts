@@ -13,8 +13,8 @@ export const CONNECTIONS: CheckGroup = {
       run: async (trial) => {
         const { thread, other } = await twoClients(trial);
         await thread.run("Say hello");
-        await thread.told("thread/started", 0, other);
-        await thread.told("thread/status/changed", 0, other);
+        await thread.notification("thread/started", 0, other);
+        await thread.notification("thread/status/changed", 0, other);
       },
     },
     {
@@ -24,7 +24,7 @@ export const CONNECTIONS: CheckGroup = {
         await thread.run("Say hello");
         await other.result("model/list", {});
         const seen = other.since(0).find((message) => isWork(message) && threadOf(message) === thread.id);
-        if (seen !== undefined) throw new Failed(`the other connection was told ${shown(seen)}`);
+        if (seen !== undefined) throw new Failed(`the other connection received ${shown(seen)}`);
       },
     },
     {
@@ -39,19 +39,19 @@ export const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "the first answer wins, and the other connection is told that the request is resolved",
+      name: "the first answer wins, and the other connection receives serverRequest/resolved",
       run: async (trial) => {
         const { thread, other } = await twoFollowers(trial);
         const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
         await other.waitForMethod("item/commandExecution/requestApproval");
         other.answer(asked.id, { decision: "decline" });
-        const { requestId } = await thread.told("serverRequest/resolved");
+        const { requestId } = await thread.notification("serverRequest/resolved");
         thread.wire.answer(asked.id, { decision: "accept" });
         expectFit("the turn", await thread.ended(asked.turnId), { status: "completed" });
         if (requestId !== asked.id) throw new Failed(`resolved was ${shown(requestId)}`);
         const item = completedCommand(thread.wire);
         expectFit("the command", item, { status: "declined" });
-        await thread.told("serverRequest/resolved", 0, other);
+        await thread.notification("serverRequest/resolved", 0, other);
       },
     },
     {
@@ -67,7 +67,7 @@ export const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "a turn goes on when the connection that started it is gone",
+      name: "a turn goes on when the connection that started it has closed",
       run: async (trial) => {
         const own = await anotherWire(trial);
         const thread = await CodexThread.start(trial, own);
@@ -81,7 +81,7 @@ export const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "a client that unsubscribes is told no more of the thread's items",
+      name: "a client that unsubscribes receives no more items of the thread",
       run: async (trial) => {
         const { thread, other } = await twoFollowers(trial);
         await other.result("thread/unsubscribe", { threadId: thread.id });
@@ -89,7 +89,7 @@ export const CONNECTIONS: CheckGroup = {
         await thread.run("Say hello");
         await other.result("model/list", {});
         const seen = other.since(after).find((message) => isWork(message) && threadOf(message) === thread.id);
-        if (seen !== undefined) throw new Failed(`it was told ${shown(seen)}`);
+        if (seen !== undefined) throw new Failed(`it received ${shown(seen)}`);
       },
     },
   ],
@@ -131,23 +131,23 @@ const HELLO = "Say hello";
 
 /** What a client learns of a thread that it did not begin itself, and of one that goes away. */
 export const RESUMING: CheckGroup = {
-  about: "Threads that are taken up or put away",
+  about: "Threads that are resumed or archived",
   checks: [
     {
-      name: "whoever resumes a thread is told after the answer what it used, in which turn, and what fits in",
+      name: "a client that resumes a thread receives its token usage, with the turn and the context window, after the answer",
       run: async (trial) => {
         const { thread, turnId } = await used(trial);
         const other = await anotherWire(trial);
         await other.result("thread/resume", { threadId: thread.id });
-        const told = await thread.told("thread/tokenUsage/updated", 0, other);
+        const received = await thread.notification("thread/tokenUsage/updated", 0, other);
         const tokens = { totalTokens: NUMBER, inputTokens: NUMBER, outputTokens: NUMBER };
         const tokenUsage = { total: tokens, last: tokens, modelContextWindow: NUMBER };
-        expectFit("thread/tokenUsage/updated", told, { turnId, tokenUsage });
+        expectFit("thread/tokenUsage/updated", received, { turnId, tokenUsage });
         expectOrder(other.since(0).flatMap(wordOf), ["the thread", "thread/tokenUsage/updated"]);
       },
     },
     {
-      name: "thread/resume gives a page of turns with its answer to a client that wants one",
+      name: "thread/resume gives a page of turns with its answer to a client that asks for one",
       run: async (trial) => {
         const { thread, turnId } = await used(trial);
         const later = await thread.run(HELLO);
@@ -161,7 +161,7 @@ export const RESUMING: CheckGroup = {
       },
     },
     {
-      name: "the id of a thread may be written in every form of a UUID, and is told in the usual one",
+      name: "the id of a thread may be sent in every form of a UUID, and is sent back in the usual one",
       run: async (trial) => {
         const { thread } = await used(trial);
         const forms = [thread.id.toUpperCase(), thread.id.replaceAll("-", ""), `{${thread.id}}`];
@@ -177,7 +177,7 @@ export const RESUMING: CheckGroup = {
         const { thread } = await used(trial);
         const after = thread.wire.mark;
         await thread.result("thread/archive");
-        expectFit("the status", await thread.told("thread/status/changed", after), NOT_LOADED);
+        expectFit("the status", await thread.notification("thread/status/changed", after), NOT_LOADED);
         const { data } = await thread.wire.result("thread/list", { cwd: trial.cwd, archived: true });
         const listed = listAt({ data }, "data").find((one) => at(one, "id") === thread.id);
         expectFit("the archived thread", listed, NOT_LOADED);
@@ -186,15 +186,15 @@ export const RESUMING: CheckGroup = {
       },
     },
     {
-      name: "a thread that is deleted is told to be gone after the answer, and never to rest",
+      name: "deleting a thread sends thread/deleted after the answer, and never thread/closed",
       run: async (trial) => {
         const { thread } = await used(trial);
         const after = thread.wire.mark;
         await thread.result("thread/delete");
-        await thread.told("thread/deleted", after);
+        await thread.notification("thread/deleted", after);
         const words = thread.wire.since(after).flatMap(wordOf);
         expectOrder(words, ["thread/status/changed", "an answer", "thread/deleted"]);
-        if (words.includes("thread/closed")) throw new Failed("thread/closed was told as well");
+        if (words.includes("thread/closed")) throw new Failed("thread/closed was sent as well");
       },
     },
   ],
@@ -207,7 +207,7 @@ async function used(trial: TestContext): Promise<{ readonly thread: CodexThread;
   return { thread, turnId: await thread.run(HELLO) };
 }
 
-/** What came, in a word: an answer, or what was told of a thread. */
+/** A received message in one word: an answer, or a notification of a thread. */
 function wordOf(message: Message): string[] {
   if (typeof message.method === "string") return threadOf(message) === undefined ? [] : [message.method];
   return [at(message, "result", "thread") === undefined ? "an answer" : "the thread"];

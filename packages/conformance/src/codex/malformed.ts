@@ -6,7 +6,7 @@ import { CodexThread, codexWire, input, UNKNOWN_METHOD } from "./client.ts";
 
 const NOBODY = "00000000-0000-4000-8000-000000000000";
 
-/** Every method with a thread id, what else it needs, and what a UUID without a thread is told. */
+/** Every method with a thread id, what else it needs, and the error for a UUID without a thread. */
 const THREAD_METHODS: Readonly<Record<string, { readonly more?: object; readonly unknown: RegExp }>> = {
   "thread/read": { unknown: /^thread not loaded: / },
   "thread/resume": { unknown: /^no rollout found for thread id / },
@@ -53,13 +53,13 @@ const REFUSED: readonly (readonly [name: string, method: string, params: unknown
     /^Invalid request: missing field `threadId`$/,
   ],
   [
-    "a number below zero is no limit of a list",
+    "a number below zero is not a limit of a list",
     "thread/list",
     { limit: -1 },
     /^Invalid request: invalid value: integer `-1`, expected u32$/,
   ],
   [
-    "a text is no limit of a list",
+    "a string is not a limit of a list",
     "model/list",
     { limit: "x" },
     /^Invalid request: invalid type: string "x", expected u32$/,
@@ -84,9 +84,9 @@ const REFUSED: readonly (readonly [name: string, method: string, params: unknown
   ],
 ];
 
-/** Lines that are no message. Codex logs them and says nothing. */
+/** Lines that are not messages. Codex logs them and does not answer. */
 const NOT_MESSAGES: Readonly<Record<string, string>> = {
-  "text that is no JSON": "not json",
+  "text that is not JSON": "not json",
   "an object that is neither request, answer nor notification": '{"id":5}',
   "an empty list": "[]",
   "a batch": '[{"id":1,"method":"thread/loaded/list","params":{}}]',
@@ -99,7 +99,7 @@ const NOT_MESSAGES: Readonly<Record<string, string>> = {
   "a notification with an unknown method": '{"method":"no/such/notification","params":{}}',
 };
 
-/** What a server says to nonsense, and that it goes on afterwards. */
+/** How a server answers malformed input, and that it goes on afterwards. */
 export const MALFORMED: CheckGroup = {
   about: "Bad input",
   checks: [
@@ -124,7 +124,7 @@ export const MALFORMED: CheckGroup = {
         );
       },
     },
-    noUuid("a thread id that is no UUID", "nope", /^invalid (thread|session) id: /),
+    noUuid("a thread id that is not a UUID", "nope", /^invalid (thread|session) id: /),
     noUuid("a thread id with ../ in it", "../../etc/passwd", /^invalid (thread|session) id: /),
     noUuid("a thread id with a null byte", "a\0b", /^invalid (thread|session) id: /),
     noUuid("an empty thread id", "", /^invalid (thread|session) id: /),

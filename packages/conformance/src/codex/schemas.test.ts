@@ -24,8 +24,12 @@ async function schemas(): Promise<string> {
     oneOf: [method("thread/start", { $ref: "#/definitions/ThreadStartParams" })],
   });
   await write("v2/ThreadStartResponse", { type: "object", properties: { id: TEXT }, required: ["id"] });
-  const told = { type: "object", properties: { name: { $ref: "#/definitions/Name" } }, required: ["name"] };
-  await write("ServerNotification", { oneOf: [method("told", told)], definitions: { Name: TEXT } });
+  const received = {
+    type: "object",
+    properties: { name: { $ref: "#/definitions/Name" } },
+    required: ["name"],
+  };
+  await write("ServerNotification", { oneOf: [method("told", received)], definitions: { Name: TEXT } });
   return path;
 }
 

@@ -147,7 +147,7 @@ async function schemaIn(folder: string, name: string): Promise<Message | undefin
   return isRecord(value) ? value : undefined;
 }
 
-/** Ajv is not among what Flint brings; whoever wants this flag has it in the folder they work in, or beside Flint. */
+/** Ajv is not part of Flint; a user of this flag installs it in the working directory or beside Flint. */
 function library(folder: string): Library {
   for (const place of [import.meta.url, join(process.cwd(), "x.js"), join(folder, "x.js")]) {
     // Expected: not installed there.

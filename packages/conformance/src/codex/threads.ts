@@ -63,12 +63,12 @@ export const THREADS: CheckGroup = {
       name: "thread/started follows the answer of thread/start, with the same thread",
       run: async (trial) => {
         const thread = await threadOf(trial);
-        const started = await thread.told("thread/started");
+        const started = await thread.notification("thread/started");
         expectFit("thread/started", started, { thread: { ...THREAD, id: thread.id } });
         const came = thread.wire.since(0);
         const answer = came.findIndex((message) => at(message, "result", "thread", "id") === thread.id);
-        const told = came.findIndex((message) => at(message, "params", "thread", "id") === thread.id);
-        if (told < answer) throw new Failed("thread/started came before the answer");
+        const received = came.findIndex((message) => at(message, "params", "thread", "id") === thread.id);
+        if (received < answer) throw new Failed("thread/started came before the answer");
       },
     },
     {
@@ -94,7 +94,7 @@ export const THREADS: CheckGroup = {
       },
     },
     {
-      name: "thread/list shows the newest thread first, with what the user said first as preview",
+      name: "thread/list shows the newest thread first, with the first prompt as preview",
       run: async (trial) => {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
@@ -153,14 +153,14 @@ export const THREADS: CheckGroup = {
       },
     },
     {
-      name: "thread/name/set answers {}, tells thread/name/updated, and the name stays",
+      name: "thread/name/set answers {}, sends thread/name/updated, and the name stays",
       run: async (trial) => {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/name/set", { name: "A name" });
-        const told = await thread.told("thread/name/updated", after);
-        expectFit("thread/name/updated", told, { threadName: "A name" });
+        const received = await thread.notification("thread/name/updated", after);
+        expectFit("thread/name/updated", received, { threadName: "A name" });
         const { thread: read } = await thread.result("thread/read");
         expectFit("the thread", read, { name: "A name" });
       },
@@ -208,19 +208,19 @@ export const THREADS: CheckGroup = {
       },
     },
     {
-      name: "thread/archive tells thread/archived and moves the thread to the archived ones",
+      name: "thread/archive sends thread/archived and moves the thread to the archived ones",
       run: async (trial) => {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/archive");
-        await thread.told("thread/archived", after);
+        await thread.notification("thread/archived", after);
         await expectListed(thread, { cwd: trial.cwd }, false);
         await expectListed(thread, { cwd: trial.cwd, archived: true }, true);
       },
     },
     {
-      name: "thread/resume of an archived thread is refused and says so",
+      name: "thread/resume of an archived thread is refused with that reason",
       run: async (trial) => {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
@@ -229,7 +229,7 @@ export const THREADS: CheckGroup = {
       },
     },
     {
-      name: "thread/unarchive answers with the thread, tells thread/unarchived, and it is listed again",
+      name: "thread/unarchive answers with the thread, sends thread/unarchived, and it is listed again",
       run: async (trial) => {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
@@ -237,19 +237,19 @@ export const THREADS: CheckGroup = {
         const after = thread.wire.mark;
         const answer = await thread.result("thread/unarchive");
         expectFit("thread/unarchive", answer, { thread: { ...THREAD, id: thread.id } });
-        await thread.told("thread/unarchived", after);
+        await thread.notification("thread/unarchived", after);
         await expectListed(thread, { cwd: trial.cwd }, true);
       },
     },
     {
-      name: "thread/revert takes back the turn it names and all after it, and tells thread/reverted",
+      name: "thread/revert takes back the turn it names and all after it, and sends thread/reverted",
       run: async (trial) => {
         const thread = await threadOf(trial);
         const first = await thread.run(HELLO);
         const second = await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/revert", { beforeTurnId: second });
-        await thread.told("thread/reverted", after);
+        await thread.notification("thread/reverted", after);
         expectFit("thread/turns/list", await thread.result("thread/turns/list"), { data: [{ id: first }] });
       },
     },
@@ -263,13 +263,13 @@ export const THREADS: CheckGroup = {
       },
     },
     {
-      name: "thread/delete tells thread/deleted, and the thread is gone",
+      name: "thread/delete sends thread/deleted, and the thread no longer exists",
       run: async (trial) => {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/delete");
-        await thread.told("thread/deleted", after);
+        await thread.notification("thread/deleted", after);
         await thread.refusal("thread/read", {}, /^thread not loaded: |^thread not found: |^no rollout found/);
       },
     },

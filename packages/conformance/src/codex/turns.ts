@@ -22,7 +22,7 @@ export const TURNS: CheckGroup = {
   about: "Turns",
   checks: [
     {
-      name: "turn/start answers with a turn in progress before anything of the turn is told",
+      name: "turn/start answers with a turn in progress before any notification of the turn",
       run: async (trial) => {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;
@@ -73,7 +73,7 @@ export const TURNS: CheckGroup = {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
-        const { item } = await thread.told("item/completed", after);
+        const { item } = await thread.notification("item/completed", after);
         const content = [{ type: "text", text: HELLO }];
         expectFit("the first item", item, { type: "userMessage", id: OBJECT_ID, content });
       },
@@ -115,7 +115,7 @@ export const TURNS: CheckGroup = {
       },
     },
     {
-      name: "the tokens of a turn are told in total and for the last call",
+      name: "the tokens of a turn are reported in total and for the last call",
       run: async (trial) => {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;
@@ -127,8 +127,8 @@ export const TURNS: CheckGroup = {
           outputTokens: NUMBER,
           reasoningOutputTokens: NUMBER,
         };
-        const told = await thread.told("thread/tokenUsage/updated", after);
-        expectFit("the token usage", told, { turnId: UUID, tokenUsage: { total: counts, last: counts } });
+        const received = await thread.notification("thread/tokenUsage/updated", after);
+        expectFit("the token usage", received, { turnId: UUID, tokenUsage: { total: counts, last: counts } });
       },
     },
     {
@@ -222,7 +222,7 @@ export const TURNS: CheckGroup = {
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/compact/start");
-        const { turn } = await thread.told("turn/completed", after);
+        const { turn } = await thread.notification("turn/completed", after);
         expectFit("the turn", turn, { id: UUID });
         const came = steps(thread.wire, thread.id, after);
         expectOrder(came, ["status active", "turn/started", "item/started contextCompaction", "status idle"]);

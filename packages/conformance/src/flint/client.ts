@@ -69,7 +69,7 @@ export class FlintThread {
     return turnId;
   }
 
-  /** Begins a turn that needs an approval, and waits until somebody is asked. */
+  /** Begins a turn that needs an approval, and waits for the request. */
   async provoke(): Promise<Asked> {
     const name = this.#trial.name();
     const after = this.wire.mark;
@@ -94,8 +94,8 @@ export class FlintThread {
     return this.wire.result(method, { threadId: this.id, ...params });
   }
 
-  /** What was told about this thread from a place on, as methods, streamed pieces left out. */
-  told(after: number): string[] {
+  /** The methods of the notifications about this thread since a position, without deltas. */
+  methodsSince(after: number): string[] {
     const own = this.wire.since(after).filter((message) => at(message, "params", "threadId") === this.id);
     return own.map(({ method }) => String(method)).filter((method) => !/[dD]elta$/.test(method));
   }

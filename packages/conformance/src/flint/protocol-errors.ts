@@ -23,14 +23,14 @@ const REFUSED: readonly (readonly [
 /** Ids that must never become paths. */
 const HOSTILE_IDS = ["../../etc/passwd", "a\0b", "", "x".repeat(5000)];
 
-/** Texts that are no message, and what they are refused as, with an id of null. */
+/** Text that is not a message, and what they are refused as, with an id of null. */
 const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number])[] = [
-  ["text that is no JSON", "not json", -32700],
+  ["text that is not JSON", "not json", -32700],
   ["a batch", '[{"id":1,"method":"thread/list"}]', -32600],
-  ["an object that is no message", '{"id":5}', -32600],
+  ["an object that is not a message", '{"id":5}', -32600],
 ];
 
-/** The handshake, and what is said to nonsense. */
+/** The handshake, and the answers to malformed input. */
 export const PROTOCOL_ERRORS: CheckGroup = {
   about: "Handshake and bad input",
   checks: [

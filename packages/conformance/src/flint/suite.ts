@@ -61,7 +61,7 @@ const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "a turn goes on when the connection that started it is gone",
+      name: "a turn goes on when the connection that started it has closed",
       run: async (trial) => {
         const own = await anotherWire(trial);
         const thread = await FlintThread.start(trial, own);

@@ -49,18 +49,18 @@ export const WORK: CheckGroup = {
         expectFit("the turn", turn, { status: "completed" });
         const types = listAt(turn, "items").map((item) => at(item, "type"));
         expectFit("the types of its items", types.slice(0, 1), ["userMessage"]);
-        const told = thread.told(after);
+        const received = thread.methodsSince(after);
         const order = ["turn/started", "item/started", "item/completed", "turn/completed"];
-        const places = order.map((method) => told.indexOf(method));
+        const places = order.map((method) => received.indexOf(method));
         const sorted = places.every(
           (place, index) => place >= 0 && (index === 0 || place > (places[index - 1] ?? -1)),
         );
-        if (!sorted || told.lastIndexOf("turn/completed") < told.lastIndexOf("item/completed"))
-          throw new Failed(`the order was ${told.join(", ")}`);
+        if (!sorted || received.lastIndexOf("turn/completed") < received.lastIndexOf("item/completed"))
+          throw new Failed(`the order was ${received.join(", ")}`);
       },
     },
     {
-      name: "pieces of text make up the completed message, each at the offset it says",
+      name: "pieces of text make up the completed message, each at its offset",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         const after = thread.wire.mark;
@@ -128,7 +128,7 @@ export const WORK: CheckGroup = {
         const after = thread.wire.mark;
         thread.wire.answer(request.id, { decision: "accept" });
         expectFit("the turn", await thread.ended(turnId), { status: "completed" });
-        if (!thread.told(after).includes("approval/resolved"))
+        if (!thread.methodsSince(after).includes("approval/resolved"))
           throw new Failed("approval/resolved did not come");
         await access(join(trial.cwd, name));
       },
@@ -144,7 +144,7 @@ export const WORK: CheckGroup = {
       },
     },
     {
-      name: "an answer that cannot be understood is no yes: it did not run",
+      name: "an answer that cannot be understood does not allow anything: it did not run",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         const { turnId, request, name } = await thread.provoke();
@@ -224,5 +224,5 @@ async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (made) throw new Failed(`${name} was made although nobody allowed it`);
+  if (made) throw new Failed(`${name} was made without approval`);
 }

@@ -51,9 +51,9 @@ export class HarnessThread {
     const isEither = ({ method, params }: Message): boolean =>
       (method === "approval.requested" && at(params, "turnId") === turnId) ||
       (method === "turn.completed" && at(params, "turn", "turnId") === turnId);
-    const told = await this.wire.waitFor(isEither, { after, what: "approval.requested" });
-    if (told.method === "approval.requested")
-      return { turnId, requestId: textAt(told, "params", "requestId"), name };
+    const received = await this.wire.waitFor(isEither, { after, what: "approval.requested" });
+    if (received.method === "approval.requested")
+      return { turnId, requestId: textAt(received, "params", "requestId"), name };
     throw new NotOffered(`the model ended its turn on ${shown(prompt)} without asking for anything`);
   }
 }
@@ -111,7 +111,7 @@ export const LIFECYCLE: CheckGroup = {
       },
     },
     {
-      name: "thread.get brings everything that was told, in order",
+      name: "thread.get returns every event, in order",
       run: async (trial) => {
         const thread = await HarnessThread.create(trial);
         const turnId = await thread.begin(HELLO);

@@ -16,13 +16,13 @@ const REFUSED: readonly (readonly [name: string, method: string, params: unknown
   ["an approval that is not open", "approval.respond", { requestId: "x", decision: "once" }, -32004],
 ];
 
-/** Texts that are no message, and the number they are refused with. */
+/** Text that is not a message, and the number they are refused with. */
 const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number])[] = [
-  ["text that is no JSON", "{nope", -32700],
+  ["text that is not JSON", "{nope", -32700],
   ["a list", "[1]", -32600],
 ];
 
-/** The greeting, and what is said to nonsense. */
+/** The handshake, and the answers to malformed input. */
 const PROTOCOL_ERRORS: CheckGroup = {
   about: "Handshake and bad input",
   checks: [
@@ -43,7 +43,7 @@ const PROTOCOL_ERRORS: CheckGroup = {
       },
     },
     {
-      name: "a client that never says initialize is served all the same",
+      name: "a client that never sends initialize is served as well",
       run: async (trial) => {
         const wire = await trial.fresh();
         await wire.result("thread.list", {});

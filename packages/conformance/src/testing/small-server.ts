@@ -42,7 +42,7 @@ export class SmallServer implements Target {
 }
 
 function objectIn(text: string): Message | undefined {
-  // Expected: text that is no JSON.
+  // Expected: text that is not JSON.
   try {
     return JSON.parse(text);
   } catch {
