@@ -38,7 +38,7 @@ function held(): number {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method } = JSON.parse(line);
-  const result = method === "url" ? listening.listeners[0]?.place : held();
+  const result = method === "url" ? listening.listeners[0]?.address : held();
   process.stdout.write(`${JSON.stringify({ id, result })}\n`);
 }
 process.exit();

@@ -17,7 +17,7 @@ export async function dispatch(args: readonly string[]): Promise<number> {
 function printing(args: readonly string[]): readonly string[] | undefined {
   if (args[0]?.startsWith("-") !== true) return undefined;
   const end = args.indexOf("--");
-  const at = args.findIndex((arg, place) => isPrint(arg) && (end === -1 || place < end));
+  const at = args.findIndex((arg, index) => isPrint(arg) && (end === -1 || index < end));
   return at === -1 ? undefined : ["exec", ...args.toSpliced(at, 1)];
 }
 

@@ -22,11 +22,11 @@ export function sayJson(value: unknown): number {
 export function columns(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map((cell) => escapeControls(cell).replaceAll("\n", " ")));
   const widths = safe.reduce<number[]>(
-    (known, row) => row.map((cell, place) => Math.max(known[place] ?? 0, cell.length)),
+    (known, row) => row.map((cell, index) => Math.max(known[index] ?? 0, cell.length)),
     [],
   );
   const lines = safe.map((row) =>
-    row.map((cell, place) => (place === row.length - 1 ? cell : cell.padEnd(widths[place] ?? 0))).join("  "),
+    row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join("  "),
   );
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

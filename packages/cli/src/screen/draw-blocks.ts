@@ -110,8 +110,8 @@ export function planLines(entries: readonly PlanEntry[], look: Look): Line[] {
 
 /** The steps whose status has changed; all of them if the plan is a different one. */
 export function changedSteps(before: readonly PlanEntry[], now: readonly PlanEntry[]): readonly PlanEntry[] {
-  const isSame = before.length === now.length && before.every(({ step }, place) => step === now[place]?.step);
-  return isSame ? now.filter(({ status }, place) => status !== before[place]?.status) : now;
+  const isSame = before.length === now.length && before.every(({ step }, index) => step === now[index]?.step);
+  return isSame ? now.filter(({ status }, index) => status !== before[index]?.status) : now;
 }
 
 function stepSpans({ step, status }: PlanEntry, marks: Marks): StyledSpan[] {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { textOf } from "./line.ts";
 import { Timeline } from "./timeline.ts";
 
-const place = { threadId: "thread", turnId: "turn" };
+const ids = { threadId: "thread", turnId: "turn" };
 
 class Shown {
   readonly timeline: Timeline;
@@ -26,14 +26,14 @@ class Shown {
   }
 }
 
-const started = (item: ThreadItem): AgentEvent => ({ type: "item/started", data: { ...place, item } });
-const completed = (item: ThreadItem): AgentEvent => ({ type: "item/completed", data: { ...place, item } });
+const started = (item: ThreadItem): AgentEvent => ({ type: "item/started", data: { ...ids, item } });
+const completed = (item: ThreadItem): AgentEvent => ({ type: "item/completed", data: { ...ids, item } });
 const command = { type: "commandExecution", id: "c", command: "npm test", cwd: "/repo" } as const;
 
 function piece(type: "agentMessage/delta" | "commandExecution/outputDelta" | "reasoning/textDelta") {
   return (itemId: string, delta: string, offset = 0): AgentEvent => ({
     type: `item/${type}`,
-    data: { ...place, itemId, delta, offset },
+    data: { ...ids, itemId, delta, offset },
   });
 }
 const said = piece("agentMessage/delta");
@@ -42,7 +42,7 @@ const thought = piece("reasoning/textDelta");
 
 function plan(...statuses: readonly ("pending" | "inProgress" | "completed" | "failed")[]): AgentEvent {
   const entries = statuses.map((status, number) => ({ step: `step ${number + 1}`, status }));
-  return { type: "turn/plan/updated", data: { ...place, explanation: "", plan: entries } };
+  return { type: "turn/plan/updated", data: { ...ids, explanation: "", plan: entries } };
 }
 
 const change = {
@@ -138,7 +138,7 @@ test("shows a file change with its diff, but not again after an approval [S0-102
   const resolution = { decision: { outcome: "allow", scope: "once" }, by: "client" } as const;
   const rows = new Shown().rows(
     { type: "approval/requested", data: { threadId: "thread", approval } },
-    { type: "approval/resolved", data: { ...place, approvalId: "q", itemId: "f", resolution } },
+    { type: "approval/resolved", data: { ...ids, approvalId: "q", itemId: "f", resolution } },
     completed({ ...item, changes: [change] }),
   );
   expect(rows).toEqual(["→ allowed once", head]);
@@ -157,7 +157,7 @@ test("shows that an approval was not answered in time", () => {
   expect(shown.timeline.activity).toBe("Waiting for an answer");
   const resolution = { decision: { outcome: "deny", scope: "once" }, by: "timeout" } as const;
   expect(
-    shown.rows({ type: "approval/resolved", data: { ...place, approvalId: "q", itemId: "c", resolution } }),
+    shown.rows({ type: "approval/resolved", data: { ...ids, approvalId: "q", itemId: "c", resolution } }),
   ).toEqual(["→ declined: no answer in time"]);
 });
 
@@ -186,7 +186,7 @@ test("shows a tool call on one line, with its progress and error", () => {
   const shown = new Shown();
   shown.rows(started({ ...call, status: "inProgress" }), {
     type: "item/mcpToolCall/progress",
-    data: { ...place, itemId: "t", message: "page 2" },
+    data: { ...ids, itemId: "t", message: "page 2" },
   });
   expect(shown.live()).toEqual(['● github.search {"q":1}', "  page 2"]);
   expect(shown.rows(completed({ ...call, status: "failed", error: "no\nway", durationMs: 20 }))).toEqual([
@@ -198,9 +198,9 @@ test("shows a tool call on one line, with its progress and error", () => {
 
 test("shows retries, warnings and a switch of the model", () => {
   const rows = new Shown().rows(
-    { type: "error", data: { ...place, error: { message: "429" }, willRetry: true } },
+    { type: "error", data: { ...ids, error: { message: "429" }, willRetry: true } },
     { type: "warning", data: { threadId: "thread", message: "careful", reason: "x" } },
-    { type: "model/rerouted", data: { ...place, fromModel: "a", toModel: "b", reason: "busy" } },
+    { type: "model/rerouted", data: { ...ids, fromModel: "a", toModel: "b", reason: "busy" } },
   );
   expect(rows).toEqual(["↻ 429 (retrying)", "! careful", "→ Using b instead of a: busy"]);
 });

@@ -214,14 +214,14 @@ export const CONFIG_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigName[];
 export function rowNameOf(path: readonly string[]): ConfigName | undefined {
   return CONFIG_NAMES.find((name) => {
     const parts = name.split(".");
-    return parts.length === path.length && parts.every((part, place) => fits(part, path[place]));
+    return parts.length === path.length && parts.every((part, index) => fits(part, path[index]));
   });
 }
 
 /** The names that may follow a path; `*` among them where any name may. */
 export function namesBelow(path: readonly string[]): readonly string[] {
   const below = CONFIG_NAMES.map((name) => name.split(".")).filter(
-    (parts) => parts.length > path.length && path.every((part, place) => fits(parts[place], part)),
+    (parts) => parts.length > path.length && path.every((part, index) => fits(parts[index], part)),
   );
   return [...new Set(below.flatMap((parts) => parts[path.length] ?? []))];
 }

@@ -92,13 +92,13 @@ export function unknownKey(path: readonly string[]): string {
 function lineOf(text: string, path: readonly string[]): string {
   const last = path.at(-1) ?? "";
   const lines = text.split("\n");
-  const place = lines.findIndex((line) => {
+  const index = lines.findIndex((line) => {
     const written = line.trim().replace(/^\[+/, "").replaceAll('"', "");
     return (
       written.startsWith(`${last} `) || written.startsWith(`${last}=`) || written.startsWith(path.join("."))
     );
   });
-  return place === -1 ? "" : ` line ${place + 1}`;
+  return index === -1 ? "" : ` line ${index + 1}`;
 }
 
 /** Whether a value is a TOML table. */
@@ -147,19 +147,19 @@ export function nearest(given: string, known: readonly string[]): string | undef
 /** The edit distance: letters changed, added, removed or swapped with their neighbour. */
 function distance(left: string, right: string): number {
   let before: number[] = [];
-  let row = Array.from({ length: right.length + 1 }, (_, place) => place);
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let at = 1; at <= left.length; at += 1) {
     const next = [at];
-    for (let place = 1; place <= right.length; place += 1) {
-      const same = left[at - 1] === right[place - 1];
+    for (let index = 1; index <= right.length; index += 1) {
+      const same = left[at - 1] === right[index - 1];
       const swapped =
-        at > 1 && place > 1 && left[at - 1] === right[place - 2] && left[at - 2] === right[place - 1];
+        at > 1 && index > 1 && left[at - 1] === right[index - 2] && left[at - 2] === right[index - 1];
       next.push(
         Math.min(
-          (row[place] ?? 0) + 1,
-          (next[place - 1] ?? 0) + 1,
-          (row[place - 1] ?? 0) + (same ? 0 : 1),
-          swapped ? (before[place - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+          (row[index] ?? 0) + 1,
+          (next[index - 1] ?? 0) + 1,
+          (row[index - 1] ?? 0) + (same ? 0 : 1),
+          swapped ? (before[index - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
         ),
       );
     }

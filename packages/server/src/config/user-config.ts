@@ -103,17 +103,17 @@ async function withValue(
     throw new ConfigError(`${path.join(".")} cannot be set automatically; edit ${file} by hand.`);
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   const table = path.slice(0, -1).join(".");
-  const place = placeOf(lines, table, name);
-  const next = place.found ? lines.with(place.at, line) : inserted(lines, place, table, line);
+  const position = findKey(lines, table, name);
+  const next = position.found ? lines.with(position.at, line) : inserted(lines, position, table, line);
   return verified(`${next.join("\n")}\n`, text, path, value, file);
 }
 
 /** Removes a key from the text; undefined if it is not there. */
 async function withoutKey(text: string, path: readonly string[], file: string): Promise<string | undefined> {
   const lines = text.split("\n");
-  const place = placeOf(lines, path.slice(0, -1).join("."), path.at(-1) ?? "");
-  if (!place.found) return undefined;
-  const next = withoutEmptyTable(lines.toSpliced(place.at, 1), place.at - 1);
+  const position = findKey(lines, path.slice(0, -1).join("."), path.at(-1) ?? "");
+  if (!position.found) return undefined;
+  const next = withoutEmptyTable(lines.toSpliced(position.at, 1), position.at - 1);
   return verified(next.join("\n"), text, path, undefined, file);
 }
 
@@ -130,12 +130,12 @@ function withoutEmptyTable(lines: readonly string[], end: number): readonly stri
 const TABLE_HEAD = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/;
 
 /** The line of a key, or where its table ends if the key is missing (-1: there is no such table). */
-interface Place {
+interface KeyPosition {
   readonly found: boolean;
   readonly at: number;
 }
 
-function placeOf(lines: readonly string[], table: string, name: string): Place {
+function findKey(lines: readonly string[], table: string, name: string): KeyPosition {
   let current = "";
   let end = table === "" ? 0 : -1;
   for (const [at, line] of lines.entries()) {
@@ -150,7 +150,7 @@ function placeOf(lines: readonly string[], table: string, name: string): Place {
   return { found: false, at: end };
 }
 
-function inserted(lines: readonly string[], { at }: Place, table: string, line: string): string[] {
+function inserted(lines: readonly string[], { at }: KeyPosition, table: string, line: string): string[] {
   if (at >= 0) return lines.toSpliced(at, 0, line);
   const gap = lines.length === 0 ? [] : [""];
   return [...lines, ...gap, `[${table}]`, line];

@@ -103,8 +103,8 @@ export class WorkspaceFiles implements Workspaces {
     );
     if (texts.every((text) => text === undefined)) return [];
     const trusted = await this.#trust.read();
-    const found = KNOWN_FILES.map(async (known, place) => {
-      const text = texts[place];
+    const found = KNOWN_FILES.map(async (known, index) => {
+      const text = texts[index];
       return text === undefined ? [] : [await foundFile(known, text, trusted.get(join(folder, known.path)))];
     });
     return (await Promise.all(found)).flat();

@@ -8,7 +8,7 @@ import { type ClientTransport, WatchedTransport } from "./client-transport.ts";
 /** A socket that accepts clients. */
 export interface Listener {
   /** Its address, as a client would write it. */
-  readonly place: string;
+  readonly address: string;
   /** Stops accepting clients and removes its socket; connected clients stay. */
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface UnixOptions {
 
 /** Accepts clients on a unix socket that only its user can connect to. */
 export class UnixListener implements Listener {
-  readonly place: string;
+  readonly address: string;
   readonly #server: Server;
   readonly #options: UnixOptions;
   readonly #presence: PresenceSocket;
@@ -33,7 +33,7 @@ export class UnixListener implements Listener {
   readonly #pending = new Set<Socket>();
 
   private constructor(server: Server, options: UnixOptions, presence: PresenceSocket) {
-    this.place = `unix:${options.path}`;
+    this.address = `unix:${options.path}`;
     this.#server = server;
     this.#options = options;
     this.#presence = presence;

@@ -56,8 +56,8 @@ describe("a WebSocket listener", () => {
     const said = stderrOf(onTestFinished);
     const clients = new Clients(new Frontends(testEngine().engine, {}, broken.load), new TestClock());
     const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
-    const place = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
-    const listener = await WebSocketListener.start({ ...rules, ...place });
+    const endpoint = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
+    const listener = await WebSocketListener.start({ ...rules, ...endpoint });
     onTestFinished(async () => {
       await clients.close();
       await listener.close();
@@ -78,7 +78,7 @@ describe("a WebSocket listener", () => {
 
   test("listens on loopback only [P28]", async () => {
     const { server } = await open();
-    expect(server.listening.listeners[0]).toMatchObject({ place: `ws://127.0.0.1:${server.port}` });
+    expect(server.listening.listeners[0]).toMatchObject({ address: `ws://127.0.0.1:${server.port}` });
     const elsewhere = connect(server.port, "127.0.0.2");
     onTestFinished(() => void elsewhere.destroy());
     const error = await new Promise<NodeJS.ErrnoException>((resolve) => elsewhere.once("error", resolve));

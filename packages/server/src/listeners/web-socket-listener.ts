@@ -25,7 +25,7 @@ const DEFAULT_RIGHTS: ClientRights = { mayProvidePrograms: false };
 
 /** Accepts authorized WebSocket clients on a TCP port, and answers two health paths. */
 export class WebSocketListener implements Listener {
-  readonly place: string;
+  readonly address: string;
   readonly port: number;
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
@@ -42,7 +42,7 @@ export class WebSocketListener implements Listener {
     // A server listening on a port has an address of this type.
     const { port } = server.address() as AddressInfo;
     this.port = port;
-    this.place = `ws://${rules.host}:${port}`;
+    this.address = `ws://${rules.host}:${port}`;
     this.#server = server;
     this.#clients = clients;
     this.#clock = clock;

@@ -40,7 +40,7 @@ export interface PresencePlace {
 /** An open listener. */
 export interface OpenListener {
   /** Its address, as a client would write it. */
-  readonly place: string;
+  readonly address: string;
   /** Its front end; for a WebSocket listener, the one at the root. */
   readonly protocol: FrontendName;
   readonly tokenFile: string | undefined;
@@ -150,11 +150,11 @@ export class Listening implements FurtherClients {
 
   #add(listener: Listener, protocol: FrontendName, tokenFile: string | undefined): void {
     this.#open.push(listener);
-    this.listeners.push({ place: listener.place, protocol, tokenFile });
+    this.listeners.push({ address: listener.address, protocol, tokenFile });
   }
 
   async #announce({ folder, cwd }: PresencePlace, lock: Lock): Promise<void> {
-    const listeners = this.listeners.map(({ place }) => place);
+    const listeners = this.listeners.map(({ address }) => address);
     this.#presence = await Presence.announce({ root: folder, cwd, listeners, clients: this.#clients, lock });
   }
 }
@@ -244,10 +244,10 @@ function explained(error: unknown, address: ListenAddress): unknown {
   const why = typeof code === "string" ? SYSTEM_ERRORS[code] : undefined;
   return why === undefined
     ? error
-    : new Error(`Cannot listen at ${placeOf(address)}: ${why}`, { cause: error });
+    : new Error(`Cannot listen at ${addressText(address)}: ${why}`, { cause: error });
 }
 
-function placeOf(address: ListenAddress): string {
+function addressText(address: ListenAddress): string {
   if (address.kind === "webSocket") return `ws://${address.host}:${address.port}`;
   return address.kind === "unix" ? `unix:${address.path}` : address.kind;
 }

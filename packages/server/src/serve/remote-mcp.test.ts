@@ -54,21 +54,21 @@ describe("client-provided MCP servers", () => {
   test("an ACP client on a WebSocket gets an ACP error", async () => {
     const server = await open();
     const initialize = { method: "initialize", params: { protocolVersion: 1 } };
-    const place = { cwd: "/", mcpServers: [{ name: "notes", command: "/bin/notes", args: [], env: [] }] };
-    const answer = await ask(server, "/acp", [initialize, { method: "session/new", params: place }]);
+    const session = { cwd: "/", mcpServers: [{ name: "notes", command: "/bin/notes", args: [], env: [] }] };
+    const answer = await ask(server, "/acp", [initialize, { method: "session/new", params: session }]);
     expect(answer).toMatchObject({ error: { code: -32602, ...REJECTED } });
   });
 
   test("a WebSocket listener rejects programs by default", async () => {
     const clients = new Clients(new Frontends(testEngine({}).engine), new TestClock());
     const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
-    const place = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
-    const listener = await WebSocketListener.start({ ...rules, ...place });
+    const endpoint = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
+    const listener = await WebSocketListener.start({ ...rules, ...endpoint });
     onTestFinished(async () => {
       await clients.close();
       await listener.close();
     });
-    const client = await connect({ url: listener.place });
+    const client = await connect({ url: listener.address });
     onTestFinished(() => client.close());
     await expect(client.call("thread/start", { mcpServers: [PROGRAM] })).rejects.toMatchObject(REJECTED);
   });

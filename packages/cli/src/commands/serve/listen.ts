@@ -50,8 +50,8 @@ export async function serveListeners(values: Values): Promise<number> {
     process.stderr.write(localText(presence.folder, plan.protocol, values.json === true));
   }
   const policy = (options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy).type;
-  for (const place of listening.listeners)
-    process.stderr.write(placeText(place, policy, values.json === true));
+  for (const listener of listening.listeners)
+    process.stderr.write(listenerText(listener, policy, values.json === true));
   if (addresses.some(({ kind }) => kind === "webSocket") && plan.token === undefined) {
     process.stderr.write(OPEN_PORT);
   }
@@ -136,14 +136,18 @@ function localText(folder: string, protocol: FrontendName, json: boolean): strin
 }
 
 /** The line about an open listener. The token itself is never printed. */
-function placeText({ place, protocol, tokenFile }: OpenListener, policy: PolicyName, json: boolean): string {
-  if (json) return `${JSON.stringify({ listening: place, protocol, tokenFile: tokenFile ?? null })}\n`;
-  if (place.startsWith("unix:")) return `flint: listening at ${place} (${protocol} protocol)\n`;
+function listenerText(
+  { address, protocol, tokenFile }: OpenListener,
+  policy: PolicyName,
+  json: boolean,
+): string {
+  if (json) return `${JSON.stringify({ listening: address, protocol, tokenFile: tokenFile ?? null })}\n`;
+  if (address.startsWith("unix:")) return `flint: listening at ${address} (${protocol} protocol)\n`;
   const paths = FRONTEND_NAMES.map((name) => `/${name}`).join(", ");
   const secret = tokenFile === undefined ? "no token" : `token in ${tokenFile}`;
-  const line = `flint: listening at ${place} (${protocol} protocol at /, others at ${paths}); ${secret}\n`;
+  const line = `flint: listening at ${address} (${protocol} protocol at /, others at ${paths}); ${secret}\n`;
   // On a line of its own, so that it can be pasted.
-  return protocol === "codex" ? `${line}${codexLine(place, policy, tokenFile)}\n` : line;
+  return protocol === "codex" ? `${line}${codexLine(address, policy, tokenFile)}\n` : line;
 }
 
 type PolicyName = SandboxPolicy["type"];
@@ -160,9 +164,9 @@ const CODEX_SANDBOX: Readonly<Record<PolicyName, string>> = {
 };
 
 /** The command that starts the Codex TUI on this server. */
-function codexLine(place: string, policy: PolicyName, tokenFile: string | undefined): string {
+function codexLine(address: string, policy: PolicyName, tokenFile: string | undefined): string {
   const sandbox = CODEX_SANDBOX[policy];
-  if (tokenFile === undefined) return `codex --remote ${place}${sandbox}`;
+  if (tokenFile === undefined) return `codex --remote ${address}${sandbox}`;
   const token = `FLINT_TOKEN="$(cat ${singleQuote(tokenFile)})"`;
-  return `${token} codex --remote ${place} --remote-auth-token-env FLINT_TOKEN${sandbox}`;
+  return `${token} codex --remote ${address} --remote-auth-token-env FLINT_TOKEN${sandbox}`;
 }

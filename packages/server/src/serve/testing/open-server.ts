@@ -44,7 +44,7 @@ export class OpenServer {
     this.token = token;
     this.tokenPath = tokenFile(kit.folder);
     this.socketPath = join(kit.folder, "flint.sock");
-    this.port = Number(listening.listeners[0]?.place.split(":").at(-1));
+    this.port = Number(listening.listeners[0]?.address.split(":").at(-1));
   }
 
   /** Starts a server that stops when the test ends. */
