@@ -19,7 +19,7 @@ describe("a golden file", () => {
     expect(() => expectGolden(folder.join("a.json"), {})).toThrow("differs from");
   });
 
-  test("holds one element on each line when its name says so", async () => {
+  test("holds one element per line when its name ends in .jsonl", async () => {
     const folder = await temporaryFolder();
     await writeFile(folder.join("a.jsonl"), '{"a":1}\n{"a":2}\n');
     expectGolden(folder.join("a.jsonl"), [{ a: 1 }, { a: 2 }]);
@@ -27,7 +27,7 @@ describe("a golden file", () => {
     expect(() => expectGolden(folder.join("a.jsonl"), { a: 1 })).toThrow("holds an array");
   });
 
-  test("fails when it is missing and says how to write it", async () => {
+  test("fails when it is missing and explains how to write it", async () => {
     const folder = await temporaryFolder();
     expect(() => expectGolden(folder.join("none.json"), 1)).toThrow("FLINT_UPDATE_GOLDEN=1");
   });

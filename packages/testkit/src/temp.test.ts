@@ -18,7 +18,7 @@ describe("a temporary folder", () => {
     expect(first.join("a", "b")).toBe(`${first.path}/a/b`);
   });
 
-  test("is gone with everything in it after the test", async () => {
+  test("is removed with everything in it after the test", async () => {
     let path = "";
     onTestFinished(() => expect(existsSync(path)).toBe(false));
     const folder = await temporaryFolder();

@@ -52,7 +52,7 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly approvalTimeoutMs?: number;
   readonly idleMs?: number;
   readonly backgroundMs?: number;
-  /** Texts that must be kept out of everything. */
+  /** Strings that must be redacted everywhere. */
   readonly secrets?: readonly string[];
   /** Which folders exist; all of them by default. */
   readonly folders?: readonly string[];

@@ -9,7 +9,7 @@ const ECHO: FakeStep = {
 };
 
 describe("a wire client", () => {
-  test("gets its answers by id and keeps everything in order", async () => {
+  test("matches answers by id and records everything in order", async () => {
     const client = await start([
       { expect: { method: "one", id: "$one" } },
       { expect: { method: "two", id: "$two" } },
@@ -83,7 +83,7 @@ describe("a wire client", () => {
     expect(await client.exited).toEqual({ code: 0, signal: null });
   });
 
-  test("sends bytes as they are, and the header where it is wanted", async () => {
+  test("sends bytes as they are, and the header where it is set", async () => {
     const output = new PassThrough();
     const input = new PassThrough();
     const client = WireClient.over(output, input, { header: true });
@@ -96,7 +96,7 @@ describe("a wire client", () => {
     );
   });
 
-  test("puts lines together that arrive in pieces, also within a character", async () => {
+  test("joins lines that arrive in pieces, also within a character", async () => {
     const output = new PassThrough();
     const client = WireClient.over(output, new PassThrough());
     const bytes = Buffer.from('{"text":"grün"}\n{"text":"rot"}\n');

@@ -1,6 +1,5 @@
 import type { Action, Decision, RuleSuggestion } from "@flint/protocol";
-import { diffBlock } from "./diff.ts";
-import type { Block, Span } from "./row.ts";
+import { type Block, diffBlock, type Span } from "./row.ts";
 
 /** An answer to an approval that a user can choose. */
 export interface ApprovalChoice {

@@ -8,12 +8,12 @@ export {
   describeReroute,
   describeResolution,
 } from "./describe.ts";
-export { diffBlock } from "./diff.ts";
 export { escapeControls, escapeExact } from "./escape.ts";
 export { activityOf, changeVerb, rowOf, rowsOf } from "./items.ts";
 export {
   type Block,
   type DiffLine,
+  diffBlock,
   type Row,
   type RowFamily,
   type RowStatus,

@@ -7,8 +7,7 @@ import {
   type ThreadItem,
   type Turn,
 } from "@flint/protocol";
-import { diffBlock } from "./diff.ts";
-import type { Block, Row, RowStatus, Span } from "./row.ts";
+import { type Block, diffBlock, type Row, type RowStatus, type Span } from "./row.ts";
 
 /** How one item type is presented. */
 interface ItemView<Type extends ItemType> {

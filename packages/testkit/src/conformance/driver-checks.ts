@@ -33,9 +33,9 @@ export const DRIVER_CHECKS = {
   "stops while it waits for an answer, and does not act": checkStopWhileAsking,
   "does nothing in a turn that was stopped before it began": checkStoppedBefore,
   "takes further input while it runs, and none afterwards, if it can be steered": checkSteering,
-  "tells a failure as an outcome or a rejection": checkFailure,
+  "reports a failure as an outcome or a rejection": checkFailure,
   "does the next turn after one that was stopped": checkNextTurn,
-  "is taken up again by its own session id": checkResume,
+  "is resumed by its own session id": checkResume,
   "ends for good when it is closed, also in the middle of a turn and more than once": checkClose,
 } as const satisfies Readonly<Record<string, DriverCheck>>;
 

@@ -44,7 +44,7 @@ export const FURTHER_DRIVER_CHECKS = {
   "leaves a file alone when the change is declined": checkDeclinedChange,
   "takes a yes for the session for that very thing and for nothing else": checkSessionApproval,
   "answers what is steered into a running turn": checkSteered,
-  "remembers what was said when a new process takes the thread up": checkRecall,
+  "remembers the conversation when a new process resumes the thread": checkRecall,
   "continues a fork with the earlier conversation, without affecting the original session": checkFork,
   "goes on in a fork of an earlier turn without what came after it": checkForkAtTurn,
   "goes on in a fork where there is no session to copy": checkForkOfNothing,
@@ -73,7 +73,7 @@ async function checkFileChange(make: MakeDriver): Promise<void> {
   const done = turn.completedItems.filter(isKnownItem).flatMap((item) => {
     return item.type === "fileChange" && item.status === "completed" ? [item.changes] : [];
   });
-  expect(resultOf(done, path, under, trial), "what was told as done").toBe(trial.after);
+  expect(resultOf(done, path, under, trial), "what was reported as done").toBe(trial.after);
 }
 
 async function checkDeclinedChange(make: MakeDriver): Promise<void> {
@@ -183,7 +183,7 @@ async function checkFailing(make: MakeDriver, kind: ModelFailureKind): Promise<v
     expect(streamFaults(turn.events)).toEqual([]);
   } else expectFailure(result);
   const last = turn.events.filter((event) => event.type === "error" && !event.willRetry);
-  expect(last.length, "failures that are told as final").toBeLessThanOrEqual(hasGoneOn ? 0 : 1);
+  expect(last.length, "failures that are reported as final").toBeLessThanOrEqual(hasGoneOn ? 0 : 1);
   expect(lifecycleFaults(turn.events, hasGoneOn)).toEqual([]);
   await expectNextTurn(under, { session, turn }, result);
 }

@@ -87,7 +87,7 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
   ["stops while a tool runs, and leaves no process", "deaf", /did not stop/],
   ["stops while it waits for an answer, and does not act", "doesNotAsk", /ended without what was waited for/],
   ["does nothing in a turn that was stopped before it began", "startsStopped", /to deeply equal \[\]/],
-  ["tells a failure as an outcome or a rejection", "completesFailure", /to match object/],
+  ["reports a failure as an outcome or a rejection", "completesFailure", /to match object/],
   ["does the next turn after one that was stopped", "talksOn", /reported after the end/],
   [
     "ends for good when it is closed, also in the middle of a turn and more than once",
@@ -102,7 +102,7 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
     /asks for the same again/,
   ],
   ["answers what is steered into a running turn", "ignoresSteer", /to match/],
-  ["remembers what was said when a new process takes the thread up", "forgets", /to match/],
+  ["remembers the conversation when a new process resumes the thread", "forgets", /to match/],
   [
     "continues a fork with the earlier conversation, without affecting the original session",
     "sharesFork",
@@ -137,7 +137,7 @@ describe("the suite", () => {
   });
 
   test("says why something cannot be tried, and what was not given at all", async () => {
-    const check = CHECKS["remembers what was said when a new process takes the thread up"];
+    const check = CHECKS["remembers the conversation when a new process resumes the thread"];
     const under = await pliable();
     const { gives, ...bare } = under;
     if (gives === undefined) throw new Error("a pliable driver gives everything");

@@ -30,7 +30,7 @@ describe("the suite of bad agents", () => {
     await expect(check).rejects.toThrow("did not give up");
   });
 
-  test("finds a driver that keeps all that an agent wrote", async () => {
+  test("finds a driver that buffers everything an agent wrote", async () => {
     const check = meetAtStart("writes 100 MB to stderr", making("keepsAllWords"));
     await expect(check).rejects.toThrow("the length of the message");
   });

@@ -244,7 +244,7 @@ class Meeting {
   }
 }
 
-/** Paths of files that tell how far an agent is. */
+/** Paths of files that record how far an agent is. */
 interface Marks {
   readonly begun: string;
   readonly quiet: string;

@@ -72,7 +72,7 @@ describe("a fake agent", () => {
     expect(await agent.exited).toEqual({ code: 0, signal: null });
   });
 
-  test("keeps a line for later that comes before it is expected", async () => {
+  test("buffers a line that arrives before it is expected", async () => {
     const agent = await play(await temporaryFolder(), [
       { expect: { method: "second" } },
       { expect: { method: "first" } },
@@ -113,7 +113,7 @@ describe("a fake agent", () => {
     expect((await agent.exited).code).toBe(7);
   });
 
-  test("says what is wrong with its script and ends", async () => {
+  test("reports what is wrong with its script and exits", async () => {
     const agent = WireClient.spawn(fakeAgentCommand(await scriptFile('{"dance":true}')));
     expect((await agent.exited).code).toBe(64);
     expect(agent.stderr).toContain('no such step: {"dance":true}');
@@ -173,7 +173,7 @@ describe("a hostile agent", () => {
     ]);
   });
 
-  test("ignores SIGTERM and the end of input, and is gone after SIGKILL", async () => {
+  test("ignores SIGTERM and the end of input, and has ended after SIGKILL", async () => {
     const agent = await play(await temporaryFolder(), [
       { ignoreSignals: ["SIGTERM"] },
       { send: { method: "ready" } },

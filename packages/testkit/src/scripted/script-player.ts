@@ -75,7 +75,7 @@ export class ScriptPlayer {
       this.#record.outcome = outcome;
       return outcome;
     } catch (error) {
-      // A script may tell the agent to reject; the record keeps with what.
+      // A script may make the agent reject; the record has with what.
       this.#record.rejection = error;
       throw error;
     } finally {

@@ -17,7 +17,7 @@ const SETTINGS = {
 const DENY = { outcome: "deny", scope: "once" } as const;
 
 describe("a scripted driver", () => {
-  test("says a text in pieces that make up the whole, without cutting a character", async () => {
+  test("streams a text in deltas that make up the whole, without cutting a character", async () => {
     const { turn } = await play([{ text: "Grüße 👋🏽 an alle", pieces: 4 }]);
     const deltas = turn.events.flatMap((event) => ("delta" in event ? [event.delta] : []));
     expect([deltas.length, deltas.join("")]).toEqual([4, "Grüße 👋🏽 an alle"]);
@@ -40,7 +40,7 @@ describe("a scripted driver", () => {
     ]);
   });
 
-  test("shows the item first where that is wanted", async () => {
+  test("shows the item first where that is set", async () => {
     const turn = turnOf("go", { decide: () => undefined });
     const session = await open(scriptedDriver({ scripts: [[{ command: "ls", startsFirst: true }]] }));
     const running = session.run(turn);
@@ -77,7 +77,7 @@ describe("a scripted driver", () => {
     expect(outcome).toEqual({ status: "interrupted" });
   });
 
-  test("asks the user and keeps the answers", async () => {
+  test("asks the user and records the answers", async () => {
     const answers = { colour: { answers: ["green"] } };
     const { driver, turn } = await play([{ ask: [{ id: "colour", question: "Which?" }] }], { answers });
     expect(turn.questions).toEqual([[{ id: "colour", question: "Which?" }]]);
@@ -165,7 +165,7 @@ describe("a scripted driver", () => {
     expect(driver.turns[1]?.rejection).toBe(error);
   });
 
-  test("stays dead where that is wanted", async () => {
+  test("stays dead where that is scripted", async () => {
     const driver = scriptedDriver({ staysDead: true, scripts: [[{ die: true }], [{ text: "again" }]] });
     const session = await open(driver);
     await expect(session.run(turnOf("1"))).rejects.toThrow("died");
@@ -188,7 +188,7 @@ describe("a scripted driver", () => {
     expect(driver.turns[0]?.steers).toEqual([input, input]);
   });
 
-  test("has no steering, or refuses it, where that is wanted", async () => {
+  test("has no steering, or refuses it, where that is scripted", async () => {
     const absent = await open(scriptedDriver({ steering: "absent" }));
     expect(absent.steer).toBeUndefined();
     const refusing = await open(scriptedDriver({ steering: "refuses", scripts: [[{ wait: new Gate() }]] }));
@@ -211,7 +211,7 @@ describe("a scripted driver", () => {
     expect(turn.late).toEqual([late, late]);
   });
 
-  test("repeats its input without a script, takes further ones, and says when it has none left", async () => {
+  test("repeats its input without a script, takes further scripts, and reports when it has none left", async () => {
     const plain = turnOf("hello");
     await (await open(scriptedDriver())).run(plain);
     expect(plain.completedItems).toMatchObject([{ text: "You said: hello" }]);

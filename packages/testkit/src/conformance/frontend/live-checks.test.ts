@@ -91,7 +91,7 @@ describe("the checks of a front end", () => {
     await checkItemShown(hidden, "agentMessage");
   });
 
-  test("notice what is still sent to a client that is gone", async () => {
+  test("notice what is still sent to a client that has disconnected", async () => {
     const deferring = broken((frontend, client, clock) => {
       const handler = frontend.serve(client);
       return changed(handler, {

@@ -36,7 +36,7 @@ export function describeFrontend<F extends CheckedFrontend>(
     test("answers a request before it sends the events that it causes", () => checkAnswerFirst(frontend));
     test("withdraws an approval that another client answered", () => checkWithdrawal(frontend));
     test("encodes an event once for all clients", () => checkEncodeOnce(frontend));
-    test("forgets a client that is gone", () => checkClose(frontend));
+    test("forgets a client that has disconnected", () => checkClose(frontend));
     test.each(EVENT_TYPES)("shows %s, or lists it as not shown", (type) => checkEventShown(frontend, type));
     // The keys of the table itself.
     test.each(Object.keys(ITEMS) as ItemType[])("shows items of type %s, or lists it as not shown", (type) =>
@@ -70,7 +70,7 @@ export function describeTranslation(
     test("does not let an agent send in its name", () => checkExtensions(tables));
     test("has a code for each kind of error", () => checkErrorCodes(tables));
     test("resolves what it asked", () => checkResolving(tables));
-    test("understands consent", () => checkConsents(tables, samples.consents ?? {}));
+    test("accepts consent", () => checkConsents(tables, samples.consents ?? {}));
     test("takes nothing else for consent", () =>
       checkJunkAnswers(tables, samples.consents, samples.refusals));
     const { requests } = tables;

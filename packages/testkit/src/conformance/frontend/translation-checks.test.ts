@@ -218,7 +218,7 @@ describe("the checks of a translation", () => {
     expect(() => checkJunkAnswers(tables, CONSENTS)).toThrow("an ask that is refused becomes consent");
   });
 
-  test("notice one that understands no consent, and one without a sample of it", () => {
+  test("notice one that accepts no consent, and one without a sample of it", () => {
     const deaf = withAsks((message) => ({ ...message, answered: () => message.refused("") }));
     expect(() => checkConsents(deaf, CONSENTS)).toThrow("for a denial");
     expect(() => checkConsents(small, {})).toThrow(`give a sample of a consent for ${ASK}`);

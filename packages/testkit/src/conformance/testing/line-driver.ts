@@ -63,7 +63,7 @@ class LineSession implements DriverSession {
     this.#exited = once(this.#agent, "close").then(() => this.#fail("The agent ended."));
     this.#agent.stdin.on("error", () => undefined);
     this.#agent.stdout.setEncoding("utf8").on("data", (text: string) => this.#read(text));
-    this.#agent.stderr.setEncoding("utf8").on("data", (text: string) => this.#hear(text));
+    this.#agent.stderr.setEncoding("utf8").on("data", (text: string) => this.#onStderr(text));
     this.#send("hello");
   }
 
@@ -121,7 +121,7 @@ class LineSession implements DriverSession {
     this.#send(decision?.outcome === "allow" ? "yes" : "no");
   }
 
-  #hear(text: string): void {
+  #onStderr(text: string): void {
     const words = this.#words + text;
     this.#words = this.#fault === "keepsAllWords" ? words : words.slice(-KEPT_WORDS);
   }
@@ -144,7 +144,7 @@ class LineSession implements DriverSession {
 }
 
 function methodOf(line: string): unknown {
-  // Expected: lines that are no JSON.
+  // Expected: lines that are not JSON.
   try {
     return Object(JSON.parse(line)).method;
   } catch {
