@@ -3,7 +3,7 @@ import { errorMessage } from "@flint/host/files";
 import type { Message, ToolCall } from "../models/model.ts";
 import { truncateMiddle, visibleText } from "../text.ts";
 import { failed, INTERRUPTED, type Tool, type ToolOutcome } from "../tools/tool.ts";
-import type { TurnReporter } from "./model-step.ts";
+import type { TurnReport } from "./model-step.ts";
 
 /** The size limit of one result. */
 const MAX_RESULT = 60_000;
@@ -22,7 +22,7 @@ export interface CallContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
   readonly sandbox: Sandbox;
-  readonly report: Pick<TurnReporter, "takeItemId">;
+  readonly report: Pick<TurnReport, "takeItemId">;
   /** The context window in tokens. */
   readonly window: number;
 }

@@ -12,7 +12,7 @@ import type {
 import { visibleText, wellFormedValue } from "../text.ts";
 
 /** Reports what happens in one turn, in order, and hands out the ids of its items. */
-export interface TurnReporter {
+export interface TurnReport {
   /** Reports usage with this context size from now on. */
   setWindow(modelContextWindow: number): void;
   /** Reports one part of a model's response. */
@@ -44,7 +44,7 @@ export async function runModelStep(
   request: ModelRequest,
   turn: TurnContext,
   signal: AbortSignal,
-  report: Pick<TurnReporter, "part">,
+  report: Pick<TurnReport, "part">,
 ): Promise<ModelResponse> {
   const calls: ToolCall[] = [];
   let text = "";

@@ -17,7 +17,7 @@ import {
   tokensOf,
   withAllResults,
 } from "./conversation.ts";
-import { runModelStep, type TurnReporter } from "./model-step.ts";
+import { runModelStep, type TurnReport } from "./model-step.ts";
 
 /** The share of the context that may be used before the conversation is compacted. */
 const FULL = 0.8;
@@ -40,7 +40,7 @@ export interface TurnSetup {
 export interface ConversationContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
-  readonly report: TurnReporter;
+  readonly report: TurnReport;
 }
 
 /** The conversation of a turn, compacted in time to fit the model's context. */

@@ -4,7 +4,7 @@ import { type Message, ModelFailure } from "../models/model.ts";
 import { updatePlanTool } from "../tools/user-tools.ts";
 import { CallRunner } from "./call-runner.ts";
 import { userMessage } from "./images.ts";
-import { type ModelResponse, runModelStep, type TurnReporter } from "./model-step.ts";
+import { type ModelResponse, runModelStep, type TurnReport } from "./model-step.ts";
 import { TurnConversation, type TurnSetup } from "./turn-conversation.ts";
 
 /** A turn ends with an error after this many model steps. */
@@ -15,7 +15,7 @@ export interface TurnLoopOptions {
   readonly turn: TurnContext;
   /** Aborted when the turn is interrupted or the session is closed. */
   readonly signal: AbortSignal;
-  readonly report: TurnReporter;
+  readonly report: TurnReport;
   readonly sandbox: Sandbox;
   /** The conversation so far. */
   readonly messages: readonly Message[];
@@ -27,7 +27,7 @@ export class TurnLoop {
   readonly #options: TurnLoopOptions;
   readonly #turn: TurnContext;
   readonly #signal: AbortSignal;
-  readonly #report: TurnReporter;
+  readonly #report: TurnReport;
   readonly #conversation: TurnConversation;
   readonly #steers: (readonly UserInput[])[] = [];
   #acceptsInput: boolean;

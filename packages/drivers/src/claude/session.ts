@@ -13,7 +13,7 @@ import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./process/connection.ts";
-import { claudeLaunch, type NativeSession } from "./process/launch.ts";
+import { claudeLaunch, type SessionReference } from "./process/launch.ts";
 import { ClaudeProcess, SessionNotFound } from "./process/process.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
 
@@ -46,7 +46,7 @@ export class ClaudeSession implements DriverSession {
   readonly #spec: SessionSpec;
   readonly #options: ClaudeSessionOptions;
   readonly #background = new BackgroundTasks();
-  #session: NativeSession;
+  #session: SessionReference;
   /** The session id that the core knows. */
   #reportedId: string | undefined;
   #isSummarySent = false;
@@ -179,10 +179,11 @@ export class ClaudeSession implements DriverSession {
     }
   }
 
+  /** The process of this session, with the settings of the turn applied. */
   async #adjustedProcess(turn: TurnContext): Promise<ClaudeProcess> {
     // Expected: Claude no longer has the conversation. The next session begins with a summary of it.
     try {
-      const process = await this.#fittingProcess(turn);
+      const process = await this.#runningOrNewProcess(turn);
       await process.adjust(turn.settings);
       return process;
     } catch (thrown) {
@@ -194,7 +195,7 @@ export class ClaudeSession implements DriverSession {
   }
 
   /** The running process, or another one if a setting has changed that a process has from its start. */
-  async #fittingProcess({ settings, outputSchema }: TurnContext): Promise<ClaudeProcess> {
+  async #runningOrNewProcess({ settings, outputSchema }: TurnContext): Promise<ClaudeProcess> {
     const process = await this.#process?.catch(() => undefined);
     if (process?.fits(settings, outputSchema) === true) return process;
     await process?.connection.stop();

@@ -9,7 +9,7 @@ import {
   type Tool,
   type ToolSource,
   TurnLoop,
-  type TurnReporter,
+  type TurnReport,
   type TurnSetup,
 } from "@flint/agent/loop";
 import type { Message, Model, ModelPart } from "@flint/agent/model";
@@ -92,7 +92,7 @@ export class NativeSession implements DriverSession {
     return new TurnLoop({
       turn: stoppable,
       signal,
-      report: new TurnReport(stoppable),
+      report: new TurnTranslator(stoppable),
       sandbox: this.#spec.sandbox,
       messages: this.#messages,
       prepare: () => this.#prepare(turn, signal),
@@ -146,8 +146,8 @@ export class NativeSession implements DriverSession {
   }
 }
 
-/** Emits what happens in one turn, in order, and hands out the ids of its items. */
-export class TurnReport implements TurnReporter {
+/** Emits what happens in one turn as driver events, in order, and hands out the ids of its items. */
+export class TurnTranslator implements TurnReport {
   readonly #turn: TurnContext;
   #state: TranslateState;
 

@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly cwd?: string | undefined;
 }
 
-/** Serves one client until it leaves: the only loop between a wire and the core. */
+/** Serves one client until it leaves. Everything between a wire and the core passes here. */
 export class ClientConnection implements Client {
   /** Resolves when the client is gone. */
   readonly closed: Promise<Error | undefined>;
@@ -135,7 +135,7 @@ export class ClientConnection implements Client {
   async #onRequest(id: Id, method: string, params: unknown): Promise<void> {
     this.#running += 1;
     const send = (line: string): void => this.#peer.sendLine(line);
-    const context = new OpenRequest(id, method, this.core, { header: this.#header }, send);
+    const context = new IncomingRequest(id, method, this.core, { header: this.#header }, send);
     try {
       await this.#handler.request(params, context);
     } catch (error) {
@@ -158,7 +158,7 @@ export class ClientConnection implements Client {
 }
 
 /** A request that is being handled. Sends at most one answer. */
-class OpenRequest implements RequestContext {
+class IncomingRequest implements RequestContext {
   readonly id: Id;
   readonly method: string;
   readonly core: CoreCalls;

@@ -9,7 +9,7 @@ import type { AgentProcessSpec } from "../../shared/agent-process.ts";
 import { claudeModel } from "../models.ts";
 
 /** Which of Claude's own sessions a process works on. */
-export interface NativeSession {
+export interface SessionReference {
   readonly id: string;
   /** Whether Claude has it already, so that it is resumed. */
   readonly isKnown: boolean;
@@ -28,7 +28,7 @@ export interface OfflineAccess {
 /** What a process of Claude is started for. */
 export interface ClaudeLaunch {
   readonly program: AgentProgram;
-  readonly session: NativeSession;
+  readonly session: SessionReference;
   readonly settings: ThreadSettings;
   readonly sandbox: Sandbox;
   /** The user's home folder. */
@@ -62,7 +62,7 @@ export function claudeArguments({
   settings,
   instructions,
 }: {
-  readonly session: NativeSession;
+  readonly session: SessionReference;
   /** What is appended to Claude's system prompt. */
   readonly instructions: string;
   readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
@@ -81,7 +81,7 @@ export function claudeArguments({
 }
 
 /** A copy is given its id, so that it is known before Claude's first frame. */
-function sessionArguments({ id, isKnown, forkOf, forkAt }: NativeSession): string[] {
+function sessionArguments({ id, isKnown, forkOf, forkAt }: SessionReference): string[] {
   if (isKnown) return ["--resume", id];
   const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
   const upTo = forkAt === undefined ? [] : ["--resume-session-at", forkAt];

@@ -8,7 +8,7 @@ import { type Choices, choicesOf, claudeModel } from "../models.ts";
 import { NEW_PROCESS, type ProcessMemory } from "../translate/state.ts";
 import type { TurnFrame } from "../turn.ts";
 import { ClaudeConnection } from "./connection.ts";
-import type { NativeSession } from "./launch.ts";
+import type { SessionReference } from "./launch.ts";
 
 /** How long Claude may take to start. */
 const START_MS = 30_000;
@@ -26,7 +26,7 @@ type OutputSchema = TurnContext["outputSchema"];
 /** What a process is started with. */
 export interface ClaudeProcessOptions {
   readonly launch: AgentProcessSpec;
-  readonly session: NativeSession;
+  readonly session: SessionReference;
   readonly settings: ThreadSettings;
   /** The schema that the answers of this process have to match. */
   readonly outputSchema: OutputSchema;
