@@ -192,7 +192,7 @@ export class ClientSession implements CallingClient {
     reply: Reply<Result<Name>>,
   ): Promise<void> {
     const services = this.#services;
-    // As above.
+    // The handler for the name, as in `#callGlobal`.
     const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
     await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
       const outcome = await handler(params, { services, client: this, thread, damage });

@@ -16,7 +16,7 @@ import { Subscribers } from "./subscribers.ts";
 import { type Subscriber, Subscription } from "./subscription.ts";
 import { hasSameListing, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
 
-/** Its `then` runs in this tick and costs less than `queueMicrotask`, which creates an async resource. */
+/** `THIS_TICK.then(f)` runs `f` in this tick, at less cost than `queueMicrotask`, which creates an async resource. */
 const THIS_TICK = Promise.resolve();
 
 /** After this long, streamed text is stored behind the next piece instead of on the timer. */

@@ -37,9 +37,9 @@ export interface AgentSessionOptions {
 export interface OpenSession {
   readonly agent: string;
   readonly session: DriverSession;
-  /** Whether the agent asks before anything that may change files. */
+  /** Whether files can be saved as the agent asks about them, instead of all before the turn. */
   readonly asksFirst: boolean;
-  /** Whether each action that may write is asked about. */
+  /** Whether a read-only thread may let it write what was approved, because it asks about each write. */
   readonly asksToWrite: boolean;
   /** The turns that the agent's own session lacks. */
   missedTurns(): Promise<readonly Turn[]>;

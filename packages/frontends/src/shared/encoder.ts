@@ -26,7 +26,7 @@ export type Encoded<Message extends Outgoing> = Message extends Notification
 /** Writes a notification about something that happened at a time, as a line without its newline. */
 type LineWriter = (notification: Notification, at: number) => string;
 
-/** Clients are sent an event one after another, some of them with one that was deferred; so a few are enough. */
+/** An event reaches all clients in a row; only a deferred one comes later. So a short memory is enough. */
 const RECENT_EVENTS = 4;
 
 /** Encodes each event once for all clients of a front end. */

@@ -11,7 +11,7 @@ import {
   StatusChanges,
 } from "./stages.ts";
 
-/** What a stage may use. `passOn` passes on an item later than in its turn. */
+/** What a stage may use. `passOn` sends an event that it held back to the next stage. */
 interface StageContext {
   readonly clock: Clock;
   passOn(event: ThreadEvent): void;

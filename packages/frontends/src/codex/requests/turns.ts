@@ -25,7 +25,7 @@ export const turns: Handlers<
     if (SETTINGS_PARAMS.some((name) => params[name] != null)) await changeSettings(params, core, client);
     const schema = isRecord(outputSchema) ? { outputSchema } : {};
     const turn = { threadId, input, delivery: "steer", ...given({ clientId }), ...schema } as const;
-    // An agent that takes no input now gets it after its turn; until then that turn is the one.
+    // Input that the agent cannot take now is queued for its next turn; the answer names the running one until then.
     await core.call("turn/start", turn, ({ turn, queuedInput }) =>
       answer(turn ?? runningTurn(client.threads.get(threadId).activeTurnId ?? queuedInput?.id ?? "")),
     );
@@ -71,7 +71,7 @@ export const turns: Handlers<
 
 const NO_INPUT: UserInput[] = [{ type: "text", text: "" }];
 
-/** Ids of Flint. The core rejects anything else by its form, and the real server by which turn it names. */
+/** The form of Flint's ids. The core rejects other forms as invalid; to the real server they name a turn that does not run. */
 const FLINT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The user's input as the core takes it. Throws for audio, and for no input at all. */
