@@ -12,7 +12,7 @@ test("lists the folder with a read-only command", async () => {
   const { steps, last } = await play([user("what is in this folder?")], [listing]);
   expect(calls(steps[0] ?? [])).toMatchObject([{ tool: "shell", input: { command: "ls -p" } }]);
   expect(last).toBe(
-    "This folder holds 2 folders and 3 files. Folders: .git/, src/. Files: README.md, package.json, x.txt.",
+    "This folder contains 2 folders and 3 files. Folders: .git/, src/. Files: README.md, package.json, x.txt.",
   );
 });
 

@@ -19,7 +19,7 @@ test("offers every scope, and says what each covers", () => {
     ["y", "Allow it this time", "once"],
     ["s", "Allow this exact command in this thread", "session"],
     ["a", "Always allow this exact command in this project", "always"],
-    ["n", "Decline; the agent is told and continues", "once"],
+    ["n", "Decline; the agent continues without it", "once"],
   ]);
   const change = { path: "/repo/a", kind: "add", diff: "+x" } as const;
   expect(covered({ kind: "fileChange", itemId: "i", changes: [change] })[1]?.[1]).toBe(

@@ -64,7 +64,7 @@ function choicesFor(action: Action, suggestions: readonly RuleSuggestion[]): App
     { key: "s", label: "this thread", help: `Allow ${covered} in this thread`, decision: allow("session") },
     { key: "a", label: "always", help: `Always allow ${covered} in this project`, decision: allow("always") },
     ...prefixChoice(suggestions),
-    { key: "n", label: "no", help: "Decline; the agent is told and continues", decision: DECLINE },
+    { key: "n", label: "no", help: "Decline; the agent continues without it", decision: DECLINE },
   ];
 }
 

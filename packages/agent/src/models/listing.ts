@@ -21,7 +21,7 @@ const MAX_MODELS = 1000;
 const OFFLINE: Omit<ModelRow, "isDefault"> = {
   id: OFFLINE_ID,
   displayName: "Flint offline model",
-  description: "Follows fixed rules. Needs no key and no network; always answers the same way.",
+  description: "Follows fixed rules. Deterministic; needs no API key or network.",
 };
 
 /** The models that a provider lists; if there are none, also why. */

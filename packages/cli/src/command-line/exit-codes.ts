@@ -3,7 +3,7 @@ export const EXIT_CODES = {
   0: "success",
   1: "the turn failed or was interrupted, or the command failed",
   2: "usage error",
-  3: "completed, but something was declined because no one could approve it",
+  3: "completed, but an action was declined because no one could approve it",
   4: "the answer does not match --output-schema",
   130: "interrupted with Ctrl-C",
   141: "output pipe closed",

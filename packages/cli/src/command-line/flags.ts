@@ -64,7 +64,7 @@ export const SERVER_FLAGS = {
     type: "string",
     takes: "POLICY",
     values: SANDBOX_NAMES,
-    doc: "What commands may touch: read-only, workspace-write (default), danger-full-access, external-sandbox",
+    doc: "What commands may access: read-only, workspace-write (default), danger-full-access, external-sandbox",
   },
   offline: { type: "boolean", doc: "Use the built-in model: no API key, no network; works with every agent" },
   policy: { type: "string", takes: "FILE", doc: "Policy file that answers approvals in unattended runs" },
@@ -75,18 +75,18 @@ export const SERVER_FLAGS = {
   "approval-timeout": {
     type: "string",
     takes: "SECONDS",
-    doc: "Decline an approval that was not answered after this long (default: 600)",
+    doc: "Decline approvals that are not answered within this time (default: 600)",
   },
   trace: {
     type: "string",
     takes: "FILE",
-    doc: "Record every message to and from agents in this file, for a bug report",
+    doc: "Record every message to and from agents in this file, for bug reports",
   },
   durability: {
     type: "string",
     takes: "LEVEL",
     values: ["full", "relaxed"],
-    doc: "full (default): completed turns survive a power failure; relaxed: they survive a crash of Flint",
+    doc: "full (default): completed turns survive a power failure; relaxed: only a crash of Flint",
   },
   ...HELP_FLAG,
 } as const satisfies Flags;
@@ -121,7 +121,7 @@ export const LISTEN_FLAGS = {
     type: "string",
     multiple: true,
     takes: "ORIGIN",
-    doc: "Accept connections from web pages of this origin, such as https://example.org",
+    doc: "Accept connections from web pages with this origin, such as https://example.org",
   },
   "allow-host": {
     type: "string",
@@ -131,7 +131,7 @@ export const LISTEN_FLAGS = {
   },
   "allow-remote-mcp": {
     type: "boolean",
-    doc: "Let WebSocket clients add MCP servers that are programs; they run here, outside the sandbox",
+    doc: "Let WebSocket clients add stdio MCP servers, which run on this machine outside the sandbox",
   },
   "idle-exit": {
     type: "string",

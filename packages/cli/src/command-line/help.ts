@@ -22,12 +22,12 @@ ${sections.join("\n\n")}
 Try:
   flint exec "show me what you can do"
   flint doctor
-  flint exec "run the tests"                 # needs a real model; flint doctor shows how to get one
+  flint exec "fix the failing test"     # needs a real model; flint doctor shows how to set one up
 
 Run flint COMMAND --help for options and examples.
 
 Configuration: $FLINT_CONFIG, or $XDG_CONFIG_HOME/flint/config.toml, or ~/.config/flint/config.toml;
-               flint config keys lists every key. $FLINT_MODEL sets the model of new threads.
+               flint config keys lists every key. $FLINT_MODEL sets the model for new threads.
 Threads:       $FLINT_HOME, or $XDG_STATE_HOME/flint, or ~/.local/state/flint
 
 Exit codes:

@@ -4,7 +4,7 @@ import { DEFAULT_IDLE_SECONDS, HELP_FLAG, JSON_FLAG, PROTOCOL_FLAG, SERVER_FLAGS
 /** The commands for programs and for people who integrate with Flint. */
 export function integration(serve: Command): Readonly<Record<string, Command | CommandGroup>> {
   return {
-    "app-server": { ...serve, summary: "Same as serve", examples: ["flint app-server"] },
+    "app-server": { ...serve, summary: "Alias for serve", examples: ["flint app-server"] },
     "codex-shim": codexShim,
     connect,
     harness,
@@ -17,7 +17,7 @@ export function integration(serve: Command): Readonly<Record<string, Command | C
 }
 
 const codexShim: Command = {
-  summary: "Stand in for the codex program",
+  summary: "Run as a drop-in replacement for codex",
   usage: "app-server|exec|--version",
   flags: HELP_FLAG,
   values: ["app-server", "exec"],
@@ -25,7 +25,7 @@ const codexShim: Command = {
     "CODEX_PATH=$(command -v flint-codex) codex-acp",
     'echo "what is in this folder?" | flint codex-shim exec --experimental-json',
   ],
-  notes: ["flint-codex is the same as a single program, for clients that accept only a path."],
+  notes: ["flint-codex does the same, for clients that only accept the path of a program."],
   run: async (args) => (await import("../commands/codex/shim.ts")).codexShim(args),
 };
 
@@ -38,7 +38,7 @@ const connect = command({
     "idle-exit": {
       type: "string",
       takes: "SECONDS",
-      doc: `When that server exits without clients and turns (default: ${DEFAULT_IDLE_SECONDS}; 0: never)`,
+      doc: `Stop that server after this long without clients or turns (default: ${DEFAULT_IDLE_SECONDS}; 0: never)`,
     },
     url: { type: "string", takes: "URL", doc: "Server to connect to: ws://127.0.0.1:PORT or wss://HOST" },
     "token-file": {
@@ -54,8 +54,8 @@ const connect = command({
     "flint connect --url ws://127.0.0.1:4747",
   ],
   notes: [
-    "Copies bytes both ways until one side closes. Exit code 1: the server closed the connection, or none is running.",
-    "New threads work in the current folder unless the client names another. The log of a background server is",
+    "Copies bytes both ways until one side closes. Exits with 1 if the server closes the connection or none is running.",
+    "New threads use the current folder unless the client sets another. The log of a background server is",
     "run/server.log in the state folder.",
   ],
   run: async (given) => (await import("../commands/serve/connect.ts")).connect(given),
@@ -71,7 +71,7 @@ const harness = command({
 });
 
 const harnessClient = command({
-  summary: "Run a prompt over the harness protocol, as an example client",
+  summary: "Run a prompt with an example client for the harness protocol",
   usage: '--cwd DIR "PROMPT"',
   flags: { cwd: SERVER_FLAGS.cwd, ...HELP_FLAG },
   examples: ['flint harness-client --cwd . "hello"'],
@@ -79,18 +79,18 @@ const harnessClient = command({
 });
 
 const conformance = command({
-  summary: "Test a server against a protocol",
+  summary: "Test whether a server conforms to a protocol",
   usage: "SERVER --protocol PROTOCOL",
   flags: {
     ...PROTOCOL_FLAG,
-    only: { type: "string", takes: "TEXT", doc: "Only checks whose title or group contains this text" },
+    only: { type: "string", takes: "TEXT", doc: "Run only checks whose title or group contains this text" },
     cwd: {
       type: "string",
       short: "C",
       takes: "DIR",
       doc: "Folder for threads (default: a temporary folder)",
     },
-    timeout: { type: "string", takes: "SECONDS", doc: "How long one response may take (default: 30)" },
+    timeout: { type: "string", takes: "SECONDS", doc: "Timeout for each response (default: 30)" },
     "offline-model": { type: "boolean", doc: "Start the offline model and point the server at it" },
     "token-file": { type: "string", takes: "FILE", doc: "File with the bearer token of a WebSocket server" },
     schemas: {
@@ -101,9 +101,13 @@ const conformance = command({
     record: {
       type: "string",
       takes: "FILE",
-      doc: "Write the server's messages there, without ids and times",
+      doc: "Record the server's messages in this file, without ids and times",
     },
-    compare: { type: "string", takes: "FILE", doc: "Compare the server's messages with such a recording" },
+    compare: {
+      type: "string",
+      takes: "FILE",
+      doc: "Compare the server's messages with a file from --record",
+    },
     ...JSON_FLAG,
     ...HELP_FLAG,
   },
@@ -114,8 +118,8 @@ const conformance = command({
     'flint conformance "my-agent --acp" --protocol acp --only permission',
   ],
   notes: [
-    "SERVER is an address (ws://, wss://, unix://) or a command that speaks on stdin and stdout. A command whose",
-    "address contains {port} or {socket} is started once and connected to, for checks with several clients.",
+    "SERVER is an address (ws://, wss://, unix://) or a command that serves stdin and stdout. If a command",
+    "contains {port} or {socket}, it is started once and every check connects to it, so checks can use several clients.",
   ],
   run: async (given) => (await import("../commands/conformance.ts")).conformance(given),
 });
@@ -146,10 +150,10 @@ const model: CommandGroup = {
 };
 
 const replay = command({
-  summary: "Print a trace that --trace recorded",
+  summary: "Print a trace recorded with --trace",
   usage: "FILE",
   flags: {
-    agent: { type: "string", takes: "AGENT", doc: "Only the messages of this agent" },
+    agent: { type: "string", takes: "AGENT", doc: "Show only messages of this agent" },
     full: { type: "boolean", doc: "Show messages in full" },
     fixture: { type: "boolean", doc: "Print the agent's messages as a test fixture" },
     ...JSON_FLAG,

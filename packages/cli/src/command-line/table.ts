@@ -14,13 +14,13 @@ const exec = command({
   examples: [
     'flint exec "show me what you can do"',
     'flint exec "what is in this folder?"',
-    'flint exec "run the tests"                             # needs a real model',
+    'flint exec "run the tests"',
     'flint exec --continue "now fix the first failure"      # needs a real model',
-    'git diff | flint exec "explain this change"            # needs a real model',
+    'git diff | flint exec "is this change safe?"           # needs a real model',
   ],
   notes: [
-    "Without a real model, the built-in one answers: it can list, read, write and run exactly what you ask for.",
-    "Each run starts from your default permissions; --continue and --resume keep only the model and the folder.",
+    "If no model is configured, the built-in offline model answers. It understands only a few simple requests.",
+    "--continue and --resume keep the thread's model and folder, but not its permissions: each run uses your defaults.",
   ],
   run: async (given) => (await import("../commands/exec/exec.ts")).exec(given),
 });
@@ -36,7 +36,7 @@ const serve = command({
     "flint serve --listen unix:/run/user/1000/flint.sock --protocol harness",
   ],
   notes: [
-    "If a server is already running for the same state folder, serve --stdio joins it, so that several clients share",
+    "If a server is already running for the same state folder, serve --stdio joins it, so several clients share",
     "the same live threads. With --alone, or an option that configures the server, it starts a server of its own.",
     "A WebSocket client sends the token as Authorization: Bearer TOKEN; the path of its URL selects the protocol.",
   ],
@@ -92,7 +92,7 @@ const config: CommandGroup = {
       run: async (given) => (await import("../commands/config.ts")).unsetConfig(given),
     }),
     path: command({
-      summary: "Print where the configuration files are",
+      summary: "Print the paths of the configuration files",
       usage: "",
       flags: HELP_FLAG,
       examples: ["flint config path"],
@@ -109,14 +109,14 @@ const config: CommandGroup = {
 };
 
 const rules: CommandGroup = {
-  summary: "List and remove what you have always allowed",
+  summary: 'List and remove your "always allow" rules',
   aliases: { ls: "list", rm: "remove" },
   commands: {
     list: command({
       summary: "List rules and their ids",
       usage: "",
       flags: {
-        here: { type: "boolean", doc: "Only rules of the current folder" },
+        here: { type: "boolean", doc: "Only rules for the current folder" },
         ...JSON_FLAG,
         ...HELP_FLAG,
       },
@@ -137,12 +137,12 @@ const trust = command({
   summary: "Review and trust this project's configuration",
   usage: "[DIR]",
   flags: {
-    yes: { type: "boolean", short: "y", doc: "Trust the files as they are now without asking" },
-    revoke: { type: "boolean", doc: "Stop trusting them" },
+    yes: { type: "boolean", short: "y", doc: "Trust the files without asking for confirmation" },
+    revoke: { type: "boolean", doc: "Stop trusting this project's configuration" },
     ...HELP_FLAG,
   },
   examples: ["flint trust", "flint trust --revoke"],
-  notes: ["Only the exact content is trusted: a file that changes is ignored until you trust it again."],
+  notes: ["Trust applies to the exact content: a file that changes is ignored until you trust it again."],
   run: async (given) => (await import("../commands/permissions.ts")).trust(given),
 });
 

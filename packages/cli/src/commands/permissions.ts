@@ -27,7 +27,7 @@ export async function trust({ values, positionals }: TrustArguments): Promise<nu
     if (files.length === 0) return say(`No .flint/config.toml or .mcp.json in ${cwd}.\n`);
     say(files.map(shown).join("\n"));
     const open = files.filter((file) => !file.trusted);
-    if (open.length === 0) return say("All of these are already trusted.\n");
+    if (open.length === 0) return say("Already trusted.\n");
     if (values.yes !== true && !(await confirmed())) return say("Not trusted.\n");
     // Exactly what was shown: the server refuses if a file has changed in the meantime.
     await client.call("workspace/trust", { cwd, files: open.map(({ path, sha256 }) => ({ path, sha256 })) });

@@ -59,9 +59,9 @@ test("gives the user a reason", () => {
     judge({ approvalPolicy: "unlessTrusted", action, granted: false }),
   );
   expect(why).toEqual([
-    { kind: "ask", reason: "The command is not on the list of commands known to only read." },
-    { kind: "ask", reason: "Files would be changed." },
-    { kind: "ask", reason: "The tool is not known to only read." },
+    { kind: "ask", reason: "The command is not known to be read-only." },
+    { kind: "ask", reason: "File changes need approval." },
+    { kind: "ask", reason: "The tool is not known to be read-only." },
   ]);
 });
 

@@ -79,10 +79,10 @@ export function subjectOf(action: Action): string {
 function reasonFor(action: Action): string {
   switch (action.kind) {
     case "command":
-      return "The command is not on the list of commands known to only read.";
+      return "The command is not known to be read-only.";
     case "fileChange":
-      return "Files would be changed.";
+      return "File changes need approval.";
     case "tool":
-      return "The tool is not known to only read.";
+      return "The tool is not known to be read-only.";
   }
 }

@@ -62,7 +62,7 @@ describe("an action that needs approval", () => {
         kind: "command",
         command: "make",
         cwd: "/work",
-        reason: "The command is not on the list of commands known to only read.",
+        reason: "The command is not known to be read-only.",
       },
       requestedAtMs: server.clock.now(),
       expiresAtMs: server.clock.now() + 600_000,

@@ -145,8 +145,11 @@ function unknownModel(id: string, alike: readonly Model[], models: readonly Mode
   const all = (alike.length > 1 ? alike : models).map((model) => model.id);
   const known = all.slice(0, MODELS_SHOWN);
   const rest = all.length > known.length ? `, and ${all.length - known.length} more` : "";
-  const problem = alike.length > 1 ? "is offered by several agents" : "is unknown";
-  const message = `The model ${JSON.stringify(id)} ${problem}. Choose one of: ${known.join(", ")}${rest}.`;
+  const problem =
+    alike.length > 1
+      ? `Several agents offer the model ${JSON.stringify(id)}`
+      : `Unknown ${id.includes("/") ? "model" : "model or agent"} ${JSON.stringify(id)}`;
+  const message = `${problem}. Choose one of: ${known.join(", ")}${rest}.`;
   return new FlintError("invalidParams", message, { field: "model", known });
 }
 

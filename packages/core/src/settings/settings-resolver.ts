@@ -114,7 +114,7 @@ export class SettingsResolver {
 
   async #folder(path: string): Promise<string> {
     if (await this.#options.isFolder(path)) return path;
-    throw new FlintError("invalidParams", `The folder ${path} does not exist or is not a folder.`, {
+    throw new FlintError("invalidParams", `${path} does not exist or is not a folder.`, {
       field: "cwd",
     });
   }

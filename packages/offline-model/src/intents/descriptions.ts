@@ -14,7 +14,7 @@ export function describeListing(result: ToolResult, path?: string): string {
   const folders = names.filter((name) => name.endsWith("/"));
   const files = names.filter((name) => !name.endsWith("/"));
   return [
-    `${subject} holds ${count(folders.length, "folder")} and ${count(files.length, "file")}.`,
+    `${subject} contains ${count(folders.length, "folder")} and ${count(files.length, "file")}.`,
     ...(folders.length === 0 ? [] : [`Folders: ${listed(folders)}.`]),
     ...(files.length === 0 ? [] : [`Files: ${listed(files)}.`]),
   ].join(" ");

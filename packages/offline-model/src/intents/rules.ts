@@ -18,7 +18,7 @@ const ABILITIES = [
 ].join(" ");
 const DEMO = "list files; run `date`; write `Flint was here. This file is safe to delete.` to flint-demo.md";
 const DEMO_END =
-  'That was a plan, commands that really ran, and a file change that you could see before it was made. Now try "run the tests", "explain README.md" or "replace `a` with `b` in file.txt".';
+  'You have seen a plan, real commands, and a file change that Flint showed you before making it. Now try "run the tests", "explain README.md" or "replace `a` with `b` in file.txt".';
 
 /** Of a longer request only the beginning is read, except for commands and files that are given word for word. */
 const LONG_REQUEST = 4_000;

@@ -169,7 +169,7 @@ describe("the demo", () => {
       "show me what you can do",
       Object.assign(Object.create(workspace), { call: declined }),
     );
-    expect(summary).toContain("not every step worked");
+    expect(summary).toContain("some steps did not succeed");
     expect(summary).toContain("I did not write flint-demo.md, because it was declined.");
   });
 });

@@ -89,7 +89,7 @@ export function* plan(stages: readonly Stage[], { tools }: TaskContext, end?: st
   return [
     reports.every(({ succeeded }) => succeeded)
       ? "The plan is done."
-      : "I went through the plan, but not every step worked.",
+      : "The plan is done, but some steps did not succeed.",
     ...reports.map(({ title, text }, index) => `${index + 1}. ${title}: ${text}`),
     ...(end === undefined ? [] : [end]),
   ].join("\n\n");

@@ -11,7 +11,7 @@ export const ENVIRONMENT = {
   XDG_CONFIG_HOME: "Base folder for configuration; used if FLINT_CONFIG is not set.",
   XDG_RUNTIME_DIR: "Folder for the server's socket if the path of the state folder is too long for one.",
   FLINT_TOKEN: "Token for `flint connect --url`.",
-  FLINT_MODEL: "Model of new threads, such as flint/offline.",
+  FLINT_MODEL: "Model for new threads, such as flint/offline.",
   FLINT_MODEL_URL: "Endpoint that speaks Chat Completions, such as http://127.0.0.1:8080/v1.",
   FLINT_MODEL_KEY: "API key for FLINT_MODEL_URL.",
   FLINT_OFFLINE_SCRIPT: "Script for the offline model to play.",
@@ -27,7 +27,7 @@ export const ENVIRONMENT = {
   LC_ALL: "Locale; without UTF-8, only ASCII characters are drawn.",
   LC_CTYPE: "Used if LC_ALL is not set.",
   LANG: "Used if neither LC_ALL nor LC_CTYPE is set.",
-  PATH: "Where programs are searched.",
+  PATH: "Where to look for programs.",
   SHELL: "Shell of `flint completions` if none is given.",
 } as const;
 

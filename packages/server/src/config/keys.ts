@@ -78,14 +78,14 @@ const PROCESS_SPANS = ["thread", "turn"] as const;
 
 /** Every key of `config.toml`. Nothing else is accepted. */
 export const CONFIG_KEYS = {
-  model: key(string, "a model id", "Model of new threads.", "user or project"),
+  model: key(string, "a model id", "Model for new threads.", "user or project"),
   approval_policy: key(
     z.enum(APPROVAL_NAMES),
     choice(APPROVAL_NAMES),
     "When to ask for approval.",
     "user or project",
   ),
-  sandbox: key(z.enum(SANDBOX_NAMES), choice(SANDBOX_NAMES), "What commands may touch.", "user or project"),
+  sandbox: key(z.enum(SANDBOX_NAMES), choice(SANDBOX_NAMES), "What commands may access.", "user or project"),
   network_access: key(
     z.boolean(),
     BOOLEAN,
@@ -95,7 +95,7 @@ export const CONFIG_KEYS = {
   writable_roots: key(
     strings,
     "a list of absolute folders",
-    "Folders that commands may write besides the workspace.",
+    "Folders that commands may write to, besides the workspace.",
     "user or project",
   ),
   allow_unconfined: key(
@@ -107,15 +107,10 @@ export const CONFIG_KEYS = {
   allow_remote_mcp: key(
     z.boolean(),
     BOOLEAN,
-    "Let WebSocket clients add MCP servers that are programs; they run here, outside the sandbox.",
+    "Let WebSocket clients add stdio MCP servers, which run on this machine outside the sandbox.",
     "user",
   ),
-  approval_timeout: key(
-    amount,
-    SECONDS,
-    "Decline an approval that was not answered after this long.",
-    "user",
-  ),
+  approval_timeout: key(amount, SECONDS, "Decline approvals that are not answered within this time.", "user"),
   policy_file: key(string, "a path", "Policy file for unattended runs.", "user"),
   durability: key(
     z.enum(DURABILITIES),

@@ -47,7 +47,7 @@ describe("a configuration file", () => {
     );
     expect(await problems("[budget.turn]\ntokns = 3\n")).toContain('Did you mean "tokens"?');
     expect(await problems("[telemetry]\non = true\n")).toContain(
-      'unknown key "telemetry". Keys here: model,',
+      'unknown key "telemetry". Valid keys: model,',
     );
   });
 

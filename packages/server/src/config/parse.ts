@@ -82,7 +82,7 @@ export function unknownKey(path: readonly string[]): string {
     if (known.includes(part) || known.includes("*")) continue;
     const meant = nearest(part, known);
     const hint =
-      meant === undefined ? `Keys here: ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
+      meant === undefined ? `Valid keys: ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
     return `unknown key ${JSON.stringify(name)}. ${hint}`;
   }
   return `${name} is a table, not a value. Its keys: ${namesBelow(path).join(", ")}.`;

@@ -124,7 +124,7 @@ function openPrivate(path: string): number {
   } catch (error) {
     if (file !== undefined) closeSync(file);
     const why = error instanceof Error ? error.message : String(error);
-    const message = `Cannot write the trace to ${path}: ${why}. Choose a file in a folder of your own.`;
+    const message = `Cannot write the trace to ${path}: ${why}. Choose a file you can write to.`;
     throw new ConfigError(message, { cause: error });
   }
 }

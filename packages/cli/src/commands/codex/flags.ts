@@ -17,7 +17,7 @@ export const CODEX_EXEC_FLAGS = {
     short: "s",
     takes: "MODE",
     values: ["read-only", "workspace-write", "danger-full-access"],
-    doc: "What commands may touch: read-only (default), workspace-write, danger-full-access",
+    doc: "What commands may access: read-only (default), workspace-write, danger-full-access",
   },
   cd: { type: "string", short: "C", takes: "DIR", doc: "Folder to work in (default: the current one)" },
   "add-dir": { type: "string", multiple: true, takes: "DIR", doc: "Additional writable folder" },

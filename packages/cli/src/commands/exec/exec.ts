@@ -170,7 +170,7 @@ class ExecRun {
     }
     // Not every agent repeats the reason that it was given.
     if (this.#approvals.declinedUnattended)
-      process.stderr.write(`flint: Something was declined. ${UNATTENDED}\n`);
+      process.stderr.write(`flint: An action was declined. ${UNATTENDED}\n`);
     if (status === "completed") onAnswer?.(checked === undefined ? text : answerText(checked, text));
     const { declinedUnattended } = this.#approvals;
     return exitCodeOf({ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok });

@@ -10,7 +10,7 @@ export const EXEC_FLAGS = {
     takes: "THREAD",
     doc: "Continue a thread: its id, a prefix of the id, or its name",
   },
-  continue: { type: "boolean", short: "c", doc: "Continue the newest thread of this folder" },
+  continue: { type: "boolean", short: "c", doc: "Continue the latest thread in this folder" },
   image: {
     type: "string",
     short: "i",
@@ -26,14 +26,14 @@ export const EXEC_FLAGS = {
   json: { type: "boolean", doc: "Print every event as a line of JSON" },
   "experimental-json": {
     type: "boolean",
-    doc: "Behave like `codex exec --experimental-json`, with its options, for programs that run that",
+    doc: "Accept the options and print the events of `codex exec --experimental-json`",
   },
-  quiet: { type: "boolean", short: "q", doc: "Print only the last message" },
+  quiet: { type: "boolean", short: "q", doc: "Print only the final message" },
   ephemeral: { type: "boolean", doc: "Do not store the thread" },
-  "max-tokens": { type: "string", takes: "N", doc: "Stop and ask after this many tokens" },
-  "max-cost": { type: "string", takes: "USD", doc: "Stop and ask after this cost" },
-  "max-time": { type: "string", takes: "SECONDS", doc: "Stop and ask after this much working time" },
-  "max-steps": { type: "string", takes: "N", doc: "Stop and ask after this many model calls" },
+  "max-tokens": { type: "string", takes: "N", doc: "Ask before continuing past this many tokens" },
+  "max-cost": { type: "string", takes: "USD", doc: "Ask before continuing past this cost" },
+  "max-time": { type: "string", takes: "SECONDS", doc: "Ask before continuing past this much working time" },
+  "max-steps": { type: "string", takes: "N", doc: "Ask before continuing past this many model calls" },
   ...SERVER_FLAGS,
 } as const satisfies Flags;
 

@@ -30,7 +30,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   const reference = oneArgument("threads export", positionals, "a thread: an id, or last");
   const { format = "markdown", out } = values;
   if (format !== "markdown" && format !== "json") {
-    throw new UsageError(`--format takes markdown or json; not ${JSON.stringify(format)}.`);
+    throw new UsageError(`--format must be markdown or json, not ${JSON.stringify(format)}.`);
   }
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   const text =

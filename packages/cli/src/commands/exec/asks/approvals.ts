@@ -18,7 +18,7 @@ type Answer = ApprovalReply | "explain";
 
 /** Why something was declined in an unattended run, and what to do about it. */
 export const UNATTENDED =
-  "No one was there to approve it. Run in a terminal, allow it with --policy FILE, or turn approvals off with --approval never.";
+  "No one was there to approve it. Run Flint in a terminal, allow it with --policy FILE, or turn approvals off with --approval never.";
 const DECLINED: ApprovalReply = { decision: "decline", message: "The user declined." };
 
 /** Asks the user to approve what the agent wants to do, and declines it in an unattended run. */
@@ -67,7 +67,11 @@ export class Approvals {
 
   /** Declines with a message that tells the agent what to do instead. */
   async #explain(asker: Asker, signal: AbortSignal): Promise<ApprovalReply> {
-    asker.put({ head: [lineOf("What should it do instead? Enter sends it, Esc just declines.", "bold")] });
+    asker.put({
+      head: [
+        lineOf("What should the agent do instead? Enter sends, Esc declines without a message.", "bold"),
+      ],
+    });
     const message = (await asker.type(false, signal))?.trim();
     if (message === undefined || message === "") return DECLINED;
     asker.put({
@@ -80,7 +84,7 @@ export class Approvals {
 
 const EXPLAIN: Choice<Answer> = {
   key: "N",
-  label: "no, and why",
+  label: "no, with reason",
   value: "explain",
   help: "Decline with a message to the agent",
 };
