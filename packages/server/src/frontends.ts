@@ -1,5 +1,5 @@
 import type { Engine } from "@flint/core";
-import type { ClientConnection, ClientRights, Frontend } from "@flint/frontends";
+import type { ClientConnection, ConnectionOptions, Frontend } from "@flint/frontends";
 import type { Transport } from "@flint/rpc";
 import { agentLogins } from "./config/agents.ts";
 import { lastSessionsFile, stateFolder } from "./config/environment.ts";
@@ -32,14 +32,6 @@ export const FRONTENDS = {
 /** Loads a front end. */
 type LoadFrontend = (settings?: FrontendSettings) => Promise<Frontend>;
 
-/** What the way a client connected tells about it. */
-export interface ClientTraits {
-  /** Its rights; all those of its user if absent. */
-  readonly rights?: ClientRights | undefined;
-  /** The default folder of its threads; the server's own if absent. */
-  readonly cwd?: string | undefined;
-}
-
 /** The name of a front end. */
 export type FrontendName = keyof typeof FRONTENDS;
 
@@ -61,7 +53,7 @@ export function isFrontendName(name: string): name is FrontendName {
 export interface OpenFrontend {
   readonly frontend: Frontend;
   /** Serves one client until it disconnects. */
-  connect(transport: Transport, client?: ClientTraits): ClientConnection;
+  connect(transport: Transport, options?: ConnectionOptions): ClientConnection;
 }
 
 /** The front ends of one engine. Its clients share each of them, so that an event is encoded once for all. */
@@ -95,7 +87,7 @@ export class Frontends {
     const [{ ClientConnection }, frontend] = await Promise.all([import("@flint/frontends"), loading]);
     return {
       frontend,
-      connect: (transport, client) => new ClientConnection(frontend, this.#engine, transport, client),
+      connect: (transport, options) => new ClientConnection(frontend, this.#engine, transport, options),
     };
   }
 }

@@ -117,7 +117,7 @@ export class ClientConnection implements Client {
       respond?: (result: Result<Name>) => void,
     ) =>
       new Promise<Result<Name>>((resolve, reject) => {
-        const error = rights.mayProvidePrograms ? undefined : rightsError(rights, params);
+        const error = rightsError(rights, params);
         if (error !== undefined) throw error;
         const respondFirst = (result: Result<Name>): void => {
           respond?.(result);

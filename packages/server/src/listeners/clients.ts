@@ -1,8 +1,8 @@
 import type { Clock } from "@flint/core/ports";
-import type { ClientConnection } from "@flint/frontends";
+import type { ClientConnection, ConnectionOptions } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import type { ClientTraits, FrontendName, Frontends, OpenFrontend } from "../frontends.ts";
+import type { FrontendName, Frontends, OpenFrontend } from "../frontends.ts";
 import { type ClientTransport, WatchedTransport } from "./client-transport.ts";
 
 /** A socket that accepts clients. */
@@ -61,7 +61,7 @@ export class Clients {
     open: OpenFrontend,
     transport: ClientTransport,
     connections: Connections,
-    traits: ClientTraits = {},
+    options: ConnectionOptions = {},
   ): void {
     if (connections.size >= LIMITS.connections && !this.#evictSilent(connections)) {
       transport.terminate("crowded");
@@ -71,7 +71,7 @@ export class Clients {
       clock: this.#clock,
       anyRequest: !open.frontend.initializeFirst,
     });
-    const client = { transport: watched, connection: open.connect(watched, traits) };
+    const client = { transport: watched, connection: open.connect(watched, options) };
     this.#accepted += 1;
     this.#clients.add(client);
     connections.add(client);
