@@ -114,16 +114,15 @@ export class AgentSession {
     const nativeId = nativeIds[agent] || undefined;
     const driver = catalogue.driverOf(settings.model);
     const source = await this.#forkSource(agent);
-    const missing = () => this.#missedTurns(agent, nativeId);
-    const missed = source === undefined ? missing : () => this.#turnsAfter(source.lastTurnId);
-    const account = async () => handoffSummary(await missing());
+    const missedBySession = () => this.#missedTurns(agent, nativeId);
+    const missedTurns = source === undefined ? missedBySession : () => this.#turnsAfter(source.lastTurnId);
     const forkOf: NativeFork | undefined =
       source === undefined
         ? undefined
         : {
             nativeId: source.nativeId,
             position: source.position,
-            handoffSummary: async () => handoffSummary(await missed()),
+            handoffSummary: async () => handoffSummary(await missedTurns()),
           };
     const asksToWrite = driver.asksToWrite === true;
     const session = await driver.open({
@@ -131,14 +130,14 @@ export class AgentSession {
       settings: effectiveSettings(settings, asksToWrite),
       nativeId,
       history,
-      handoffSummary: account,
+      handoffSummary: async () => handoffSummary(await missedBySession()),
       forkOf,
       startTurn: (work) => this.#options.startTurn(agent, work),
       sandbox,
       mcpServers,
       clientTools: this.#options.clientTools(),
     });
-    return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missedTurns: missed };
+    return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missedTurns };
   }
 
   /** Only for an agent without a session in this thread, or whose session no longer matches the conversation. */

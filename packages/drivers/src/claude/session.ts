@@ -27,7 +27,7 @@ export interface ClaudeSessionOptions {
   /** Claude's own folder while it works on the offline model. */
   offlineFolder(): Promise<string>;
   /** Called with the models and the account that Claude reports. */
-  initialized(welcome: ClaudeInitializeResult): void;
+  initialized(result: ClaudeInitializeResult): void;
 }
 
 /** A turn that runs, and the process that runs it. */

@@ -51,12 +51,12 @@ export class ClaudeProcess {
 
   private constructor(
     connection: ClaudeConnection,
-    welcome: ClaudeInitializeResult,
+    initialized: ClaudeInitializeResult,
     options: ClaudeProcessOptions,
   ) {
     const { settings, outputSchema } = options;
     this.connection = connection;
-    this.initialized = welcome;
+    this.initialized = initialized;
     this.#fixedSettings = fixedSettings(settings, outputSchema);
     this.#model = claudeModel(settings.model);
   }
@@ -81,10 +81,10 @@ export class ClaudeProcess {
     if (options.signal.aborted) stop();
     // The process does not outlive a failed start.
     try {
-      const welcome = await initialize(connection, options);
+      const initialized = await initialize(connection, options);
       isInitialized = true;
       await setMcpServers(connection, options);
-      return new ClaudeProcess(connection, welcome, options);
+      return new ClaudeProcess(connection, initialized, options);
     } catch (thrown) {
       await connection.stop();
       const { isKnown, forkOf } = options.session;
