@@ -119,7 +119,7 @@ describe("flint exec in a pipe", () => {
     };
     expect(await steps(["--max-steps", "1"])).toMatchObject({ status: "failed" });
     const plain = await exec(workspace, ["--max-steps", "1", "run `ls`"]);
-    expect(plain.stdout).toContain("Stopped: limit on model calls of 1 (--max-steps) reached.");
+    expect(plain.stdout).toContain("Stopped at the model call limit of 1 (--max-steps).");
     expect(await steps(["-c"])).toMatchObject({ status: "completed" });
     await mkdir(`${workspace.env.HOME}/.config/flint`, { recursive: true });
     await writeFile(`${workspace.env.HOME}/.config/flint/config.toml`, "[budget.turn]\nsteps = 1\n");

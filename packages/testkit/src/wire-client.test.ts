@@ -52,7 +52,7 @@ describe("a wire client", () => {
     await client.waitForMethod("ready");
     await client.waitForMethod("ready");
     const later = client.waitForMethod("ready", { after: client.mark, withinMs: 50 });
-    await expect(later).rejects.toThrow("ready did not come within 0.05 s");
+    await expect(later).rejects.toThrow("ready did not arrive within 0.05 s");
   });
 
   test("rejects at once when the server ends, with the end of its stderr", async () => {

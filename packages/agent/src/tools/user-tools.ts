@@ -49,7 +49,7 @@ export const ASK_USER: Tool = defineTool({
 async function ask(questions: readonly UserQuestion[], context: ToolContext): Promise<ToolOutcome> {
   const { turn, signal, itemId } = context;
   const item: Item<"toolCall"> = {
-    ...{ type: "toolCall", id: itemId, tool: "ask_user", title: "Asks the user" },
+    ...{ type: "toolCall", id: itemId, tool: "ask_user", title: "Ask the user" },
     arguments: { questions },
     status: "inProgress",
   };

@@ -129,7 +129,7 @@ export const WORK: CheckGroup = {
         thread.wire.answer(request.id, { decision: "accept" });
         expectFit("the turn", await thread.ended(turnId), { status: "completed" });
         if (!thread.methodsSince(after).includes("approval/resolved"))
-          throw new Failed("approval/resolved did not come");
+          throw new Failed("approval/resolved did not arrive");
         await access(join(trial.cwd, name));
       },
     },

@@ -40,14 +40,16 @@ describe("the wire of a check", () => {
 
   test("waits only as long as it may, and says for what", async () => {
     const wire = await wireTo(() => [], { timeoutMs: 20 });
-    await expect(wire.result("x")).rejects.toThrow("an answer to the request 1 did not come within 0.02 s");
-    await expect(wire.waitForMethod("turn/completed")).rejects.toThrow("turn/completed did not come within");
+    await expect(wire.result("x")).rejects.toThrow("an answer to the request 1 did not arrive within 0.02 s");
+    await expect(wire.waitForMethod("turn/completed")).rejects.toThrow(
+      "turn/completed did not arrive within",
+    );
   });
 
   test("stops waiting at once when the server is gone", async () => {
     const wire = await wireTo(() => ["close"]);
-    await expect(wire.result("x")).rejects.toThrow("did not come: it hung up");
-    await expect(wire.result("y")).rejects.toThrow("did not come: it hung up");
+    await expect(wire.result("x")).rejects.toThrow("did not arrive: it hung up");
+    await expect(wire.result("y")).rejects.toThrow("did not arrive: it hung up");
     expect(wire.open).toBe(false);
   });
 

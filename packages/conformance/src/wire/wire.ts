@@ -172,7 +172,7 @@ export class Wire {
         next: after,
         resolve: (message) => settle(() => resolve(message)),
         reject: (reason) =>
-          settle(() => reject(new Failed(`${what} did not come${reason}${this.describeState()}`))),
+          settle(() => reject(new Failed(`${what} did not arrive${reason}${this.describeState()}`))),
       };
       const timer = setTimeout(() => waiter.reject(` within ${withinMs / 1000} s`), withinMs);
       this.#waiters.add(waiter);

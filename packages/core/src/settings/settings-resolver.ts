@@ -151,7 +151,7 @@ const ERRORS = {
   thread: (reason: string) =>
     new FlintError(
       "invalidParams",
-      `With the approval policy "never" and ${reason} an agent could do anything without asking. Choose one of them, or start Flint with --allow-unconfined.`,
+      `With the approval policy "never" and ${reason} an agent could do anything without asking. Change one of them, or start Flint with --allow-unconfined.`,
       { field: "approvalPolicy" },
     ),
   command: (reason: string) =>

@@ -41,9 +41,9 @@ export function notInstalled(agent: AgentDescriptor): FlintError {
   const how = install === undefined ? `so that ${program} is on PATH` : `with \`${install}\``;
   const where =
     executableVariable === undefined
-      ? "name its program in the configuration"
+      ? `set agents.${agent.id}.command in your configuration`
       : `set ${executableVariable} to its program`;
-  const message = `${displayName} was not found on this machine. Install it ${how}, or ${where}.`;
+  const message = `${displayName} was not found. Install it ${how}, or ${where}.`;
   return new FlintError("agentFailed", message, { program });
 }
 

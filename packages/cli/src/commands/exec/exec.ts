@@ -184,7 +184,7 @@ class ExecRun {
     const isOnly = Object.keys(turn).length + Object.keys(thread).length === 1;
     const [name] = isOnly ? LIMIT_NAMES.filter((each) => limits[each] !== undefined) : [];
     if (error?.errorInfo !== "BudgetExceeded" || name === undefined) return error?.message;
-    return `Stopped: ${describeLimit(name, limits[name] ?? 0)} reached.`;
+    return `Stopped at the ${describeLimit(name, limits[name] ?? 0)}.`;
   }
 
   get #cause(): StopCause | undefined {

@@ -93,7 +93,7 @@ const LIMIT_FLAGS = {
   tokens: { flag: "max-tokens", noun: "token limit of", unit: "" },
   costUsd: { flag: "max-cost", noun: "cost limit of $", unit: "" },
   seconds: { flag: "max-time", noun: "time limit of", unit: "s" },
-  steps: { flag: "max-steps", noun: "limit on model calls of", unit: "" },
+  steps: { flag: "max-steps", noun: "model call limit of", unit: "" },
 } as const satisfies Readonly<Record<keyof TurnLimits, object>>;
 
 /** The names of the limits. */
