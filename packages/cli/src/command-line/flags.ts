@@ -52,7 +52,7 @@ export const SERVER_FLAGS = {
   agent: {
     type: "string",
     takes: "AGENT",
-    doc: "Agent to use: flint, claude, codex, opencode, gemini, goose, one from your configuration, or a command that speaks ACP",
+    doc: "Agent to use: flint, claude, codex, opencode, gemini, goose, one from your configuration, or the command of an ACP agent",
   },
   approval: {
     type: "string",
@@ -66,7 +66,10 @@ export const SERVER_FLAGS = {
     values: SANDBOX_NAMES,
     doc: "What commands may access: read-only, workspace-write (default), danger-full-access, external-sandbox",
   },
-  offline: { type: "boolean", doc: "Use the built-in model: no API key, no network; works with every agent" },
+  offline: {
+    type: "boolean",
+    doc: "Use the built-in offline model, with any agent; needs no API key or network",
+  },
   policy: { type: "string", takes: "FILE", doc: "Policy file that answers approvals in unattended runs" },
   "allow-unconfined": {
     type: "boolean",

@@ -12,7 +12,7 @@ export const ENVIRONMENT = {
   XDG_RUNTIME_DIR: "Folder for the server's socket if the path of the state folder is too long for one.",
   FLINT_TOKEN: "Token for `flint connect --url`.",
   FLINT_MODEL: "Model for new threads, such as flint/offline.",
-  FLINT_MODEL_URL: "Endpoint that speaks Chat Completions, such as http://127.0.0.1:8080/v1.",
+  FLINT_MODEL_URL: "Chat Completions endpoint, such as http://127.0.0.1:8080/v1.",
   FLINT_MODEL_KEY: "API key for FLINT_MODEL_URL.",
   FLINT_OFFLINE_SCRIPT: "Script for the offline model to play.",
   ANTHROPIC_API_KEY: "API key for Anthropic's models.",
@@ -28,7 +28,7 @@ export const ENVIRONMENT = {
   LC_CTYPE: "Used if LC_ALL is not set.",
   LANG: "Used if neither LC_ALL nor LC_CTYPE is set.",
   PATH: "Where to look for programs.",
-  SHELL: "Shell of `flint completions` if none is given.",
+  SHELL: "Shell for `flint completions` if none is given.",
 } as const;
 
 /** The name of an environment variable that Flint reads. */

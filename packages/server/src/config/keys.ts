@@ -135,17 +135,17 @@ export const CONFIG_KEYS = {
   "web.search_url": key(
     address,
     ADDRESS,
-    "Search engine that answers in SearXNG's JSON format; `{query}` stands for the query.",
+    "Search URL that returns SearXNG's JSON format; `{query}` is replaced with the query.",
     "user",
   ),
-  "providers.*.base_url": key(address, ADDRESS, "Endpoint that speaks Chat Completions.", "user"),
+  "providers.*.base_url": key(address, ADDRESS, "Base URL of a Chat Completions endpoint.", "user"),
   "providers.*.api_key_env": key(
     string,
     "the name of an environment variable",
-    "Environment variable with its API key.",
+    "Environment variable that holds the API key.",
     "user",
   ),
-  "providers.*.models": key(strings, STRINGS, "Its models, instead of asking the endpoint.", "user"),
+  "providers.*.models": key(strings, STRINGS, "Models to offer, instead of asking the endpoint.", "user"),
   idle_timeout: key(
     amount,
     SECONDS,
@@ -167,33 +167,38 @@ export const CONFIG_KEYS = {
   "agents.*.command": key(
     strings,
     "a list with a program and its arguments",
-    "Command of an agent: claude, codex, or any that speaks ACP.",
+    "Command that starts the agent: claude, codex, or any ACP agent.",
     "user",
   ),
   "agents.*.process": key(
     z.enum(PROCESS_SPANS),
     choice(PROCESS_SPANS),
-    "For claude: one process for as long as a thread is used, or one per turn.",
+    "For claude: one process per thread while it is in use, or one per turn.",
     "user",
   ),
   "agents.*.env": key(pairs, PAIRS, "Environment variables for this agent only.", "user"),
   "agents.*.enabled": key(z.boolean(), BOOLEAN, "Set to false to hide this agent.", "user"),
-  "mcp_servers.*.command": key(string, "a program", "Program of an MCP server.", "user or project"),
-  "mcp_servers.*.args": key(strings, STRINGS, "Its arguments.", "user or project"),
+  "mcp_servers.*.command": key(string, "a program", "Program of a stdio MCP server.", "user or project"),
+  "mcp_servers.*.args": key(strings, STRINGS, "Arguments of the program.", "user or project"),
   "mcp_servers.*.env": key(
     pairs,
     PAIRS,
-    "Its environment variables; in your own file, `{env:NAME}` stands for the value of a variable.",
+    "Environment variables; in your own file, `{env:NAME}` is replaced with the value of a variable.",
     "user or project",
   ),
   "mcp_servers.*.url": key(address, ADDRESS, "URL of an MCP server over HTTP.", "user or project"),
   "mcp_servers.*.headers": key(
     pairs,
     PAIRS,
-    "Headers for it; in your own file, `{env:NAME}` stands for the value of a variable.",
+    "HTTP headers; in your own file, `{env:NAME}` is replaced with the value of a variable.",
     "user or project",
   ),
-  "mcp_servers.*.enabled": key(z.boolean(), BOOLEAN, "Set to false to disable it.", "user or project"),
+  "mcp_servers.*.enabled": key(
+    z.boolean(),
+    BOOLEAN,
+    "Set to false to disable this server.",
+    "user or project",
+  ),
 } as const satisfies Record<string, ConfigKey>;
 
 /** The name of a key. */
