@@ -55,6 +55,8 @@ interface Waiter {
 export class Wire {
   /** The transcript: everything that was sent and received, in order. */
   readonly entries: Entry[] = [];
+  /** Every line that was received, as it was; grows while it is held. */
+  readonly lines: string[] = [];
   /** Everything received that is a JSON object, in order. */
   readonly messages: Message[] = [];
   readonly #channel: Channel;
@@ -80,11 +82,6 @@ export class Wire {
   /** Whether the other side is still connected. */
   get open(): boolean {
     return this.#end === undefined;
-  }
-
-  /** Every line that was received, as it was. */
-  get lines(): string[] {
-    return this.entries.flatMap(({ direction, text }) => (direction === "came" ? [text] : []));
   }
 
   /** The messages that were received from a position on. */
@@ -203,6 +200,7 @@ export class Wire {
   #onText(text: string): void {
     const message = parseObject(text);
     this.entries.push({ direction: "came", text, message });
+    this.lines.push(text);
     if (message === undefined) return;
     this.messages.push(message);
     for (const waiter of [...this.#waiters]) this.#look(waiter);
