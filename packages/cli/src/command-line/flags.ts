@@ -111,7 +111,7 @@ export const LISTEN_FLAGS = {
     type: "string",
     multiple: true,
     takes: "ADDRESS",
-    doc: "Listen on stdio, local, unix:PATH or ws://HOST:PORT; may be repeated",
+    doc: "Listen on stdio, local (for flint connect), unix:PATH or ws://HOST:PORT; may be repeated",
   },
   ...PROTOCOL_FLAG,
   "token-file": {

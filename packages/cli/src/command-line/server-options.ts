@@ -12,7 +12,7 @@ import {
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
 import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import type { AgentTraces, ServerOptions } from "@flint/server/serve";
-import { choice, numberOption } from "./command.ts";
+import { choice, numberOption, UsageError } from "./command.ts";
 import { type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
 
 /** The values of the options that configure a server. */
@@ -41,7 +41,9 @@ export async function serverOptions(values: ServerFlagValues): Promise<PlacedOpt
   return {
     ...(config === undefined ? {} : await configuredServer(config)),
     ...chosen,
-    ...(policyFile === undefined ? {} : { policyRules: await policyRules(policyFile) }),
+    ...(policyFile === undefined
+      ? {}
+      : { policyRules: await policyRules(policyFile, values.policy !== undefined) }),
     ...(values.trace === undefined ? {} : { trace: await traceFile(values.trace) }),
     agents: await agentsFor(config, values.agent),
     cwd: resolve(values.cwd ?? "."),
@@ -79,12 +81,24 @@ async function traceFile(path: string): Promise<AgentTraces> {
     import("@flint/server/trace"),
     import("@flint/core"),
   ]);
-  return TraceFile.open(resolve(path), { secrets: secretsIn(inheritedEnvironment()) });
+  return asUsage(async () => TraceFile.open(resolve(path), { secrets: secretsIn(inheritedEnvironment()) }));
 }
 
-async function policyRules(path: string): Promise<PolicyRules> {
+async function policyRules(path: string, isOption: boolean): Promise<PolicyRules> {
   const { readPolicyFile } = await import("@flint/server/policy");
-  return readPolicyFile(resolve(path));
+  const read = () => readPolicyFile(resolve(path));
+  return isOption ? asUsage(read) : read();
+}
+
+/** Reports a problem with a file that an option names as a usage error: the configuration is not at fault. */
+async function asUsage<Result>(open: () => Promise<Result>): Promise<Result> {
+  // Expected: a ConfigError about the file.
+  try {
+    return await open();
+  } catch (thrown) {
+    if (!(thrown instanceof Error) || thrown.name !== "ConfigError") throw thrown;
+    throw new UsageError(thrown.message);
+  }
 }
 
 /** Only what was given: an absent option must not override the configuration. */
