@@ -28,6 +28,7 @@ const LONGEST_HOST = 253;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 /** A last label that some resolver takes for an IPv4 address: `1`, `0x7f`, `2130706433`. */
 const NUMERIC = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+const USER_NAME = "a user name is not part of a host";
 const PORT = /^[1-9][0-9]{0,4}$/;
 
 /** Parses a rule: `host`, `host:port`, `*.host`, `*.host:port` or `localhost:PORT`. */
@@ -55,6 +56,7 @@ export function parseHostRule(text: string): Parsed<HostRule> {
 
 /** Parses the target of a CONNECT request, which always names a port. */
 export function parseAuthority(text: string): Parsed<Endpoint> {
+  if (text.includes("@")) return { ok: false, reason: USER_NAME };
   const at = text.lastIndexOf(":");
   const host = parseHost(at < 0 ? text : text.slice(0, at));
   if (!host.ok) return host;
@@ -115,7 +117,7 @@ function matchesHost({ host, isWildcard }: HostRule, asked: string): boolean {
 function parseHost(text: string): Parsed<string> {
   const refuse = (reason: string): Parsed<string> => ({ ok: false, reason });
   if (text === "") return refuse("the host is missing");
-  if (text.includes("@")) return refuse("a user name is not part of a host");
+  if (text.includes("@")) return refuse(USER_NAME);
   if (text.startsWith("[") || text.includes(":"))
     return refuse("write a name; an IP address is not accepted");
   if (/[^\x21-\x7e]/.test(text))
