@@ -89,6 +89,11 @@ export class HostGate {
     }
   }
 
+  /** Whether a deny rule names an endpoint. */
+  denies(endpoint: Endpoint): boolean {
+    return this.#rules.judge(endpoint) === "deny";
+  }
+
   /** Starts a command with hosts that it alone may reach. */
   addCommand(id: string, hosts: readonly HostRule[] = []): void {
     const rules = new HostRules();

@@ -1,0 +1,230 @@
+import { createServer as createHttpServer } from "node:http";
+import { needs, settled } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
+import type { ConnectionEvent } from "./connection-log.ts";
+import type { NetworkAnswer, NetworkQuestion } from "./host-gate.ts";
+import { CA_FILE, listen, startInternet } from "./testing/internet.ts";
+import { NetworkFixture, networkTools } from "./testing/network-commands.ts";
+import type { ThreadNetworkOptions } from "./thread-network.ts";
+
+const test = needs("bwrap");
+
+/** A thread with a small internet around it, in which every host says its name. */
+async function thread(options: Partial<ThreadNetworkOptions> = {}) {
+  const internet = await startInternet((request, response) =>
+    response.end(`this is ${request.headers.host}\n`),
+  );
+  onTestFinished(() => internet.stop());
+  const events: ConnectionEvent[] = [];
+  const trust = { CURL_CA_BUNDLE: CA_FILE, NODE_EXTRA_CA_CERTS: CA_FILE };
+  const fixture = await NetworkFixture.create(
+    { dial: internet.dial, onEvent: (event) => events.push(event), ...options },
+    trust,
+  );
+  onTestFinished(() => fixture.remove());
+  return { ...fixture, fixture, network: fixture.network, internet, events };
+}
+
+/** A command that serves a port inside until it is asked for /stop. */
+function serving(port: number): string {
+  const answer = `(q, r) => r.end("inside", () => q.url === "/stop" && process.exit())`;
+  return `exec ${process.execPath} -e 'require("http").createServer(${answer}).listen(${port}, "127.0.0.1")'`;
+}
+
+const RETRY = "--retry 100 --retry-connrefused --retry-delay 1 --retry-max-time 20";
+
+/** A user who answers when the test says so. */
+function user() {
+  const questions: NetworkQuestion[] = [];
+  const answers: ((answer: NetworkAnswer) => void)[] = [];
+  const ask = (question: NetworkQuestion) =>
+    new Promise<NetworkAnswer>((resolve) => {
+      questions.push(question);
+      answers.push(resolve);
+    });
+  return { ask, questions, answers };
+}
+
+describe("a command in the namespace", () => {
+  test("reaches an allowed host through the proxy, with TLS and without", async () => {
+    const { fixture, events } = await thread({ allow: ["registry.example"] });
+    const { stdout } = await fixture.run("curl -sS https://registry.example/ http://registry.example/", {
+      id: "c",
+    });
+    expect(stdout).toBe("this is registry.example\nthis is registry.example\n");
+    expect(events.map(({ host, port, outcome, command }) => [host, port, outcome, command])).toEqual([
+      ["registry.example", 443, "allowed", "c"],
+      ["registry.example", 80, "allowed", "c"],
+    ]);
+  });
+
+  test("is refused other hosts, which are not even looked up, and leaves a fact about it", async () => {
+    const { fixture, internet, network } = await thread({ allow: ["registry.example"] });
+    const startedAt = Date.now();
+    const https = await fixture.run("curl -sS https://other.example/", { id: "a" });
+    expect(https).toMatchObject({ exitCode: 56, stderr: expect.stringContaining("403") });
+    const http = await fixture.run("curl -sSi http://other.example/", { id: "b" });
+    expect(http.stdout).toMatch(
+      /403 Forbidden.*x-proxy-error: blocked-by-allowlist.*--network other\.example:80/s,
+    );
+    expect(internet.resolved).toEqual([]);
+    const window = { startedAt, endedAt: Date.now() };
+    expect(network.refusedTo({ command: "a", ...window })).toMatchObject([
+      { host: "other.example", port: 443, isCertain: true, count: 1 },
+    ]);
+    expect(network.refusedTo({ command: "b", ...window })).toMatchObject([{ port: 80 }]);
+  });
+
+  test("waits while the user is asked once, and then goes on", async () => {
+    const { ask, questions, answers } = user();
+    const { fixture, events } = await thread({ ask });
+    const fetch = "curl -sS https://registry.example/ & curl -sS https://registry.example/ & wait";
+    const running = fixture.run(fetch, { id: "install" });
+    await expect.poll(() => events.filter(({ outcome }) => outcome === "held").length).toBe(2);
+    expect(questions).toMatchObject([{ host: "registry.example", port: 443, command: "install" }]);
+    answers[0]?.({ decision: "allow", scope: "once" });
+    expect((await running).stdout).toBe("this is registry.example\nthis is registry.example\n");
+    const again = fixture.run("curl -sS https://registry.example/", { id: "other" });
+    await expect.poll(() => questions.length).toBe(2);
+    answers[1]?.({ decision: "deny", scope: "once" });
+    expect(await again).toMatchObject({ exitCode: 56 });
+  });
+
+  test("alone has the hosts that it was given, by its token", async () => {
+    const { fixture } = await thread();
+    const fetch = "curl -sS https://registry.example/";
+    expect(await fixture.run(fetch, { hosts: ["registry.example"] })).toMatchObject({ exitCode: 0 });
+    expect(await fixture.run(fetch)).toMatchObject({ exitCode: 56 });
+    const withoutToken = `https_proxy=http://127.0.0.1:3128 ${fetch}`;
+    expect(await fixture.run(withoutToken, { hosts: ["registry.example"] })).toMatchObject({ exitCode: 56 });
+  });
+
+  test("cannot use the token of a command that has ended", async () => {
+    const { fixture, network } = await thread({ allow: ["registry.example"] });
+    const ended = await network.openCommand({ id: "ended", environment: {} });
+    ended.release();
+    const proxy = ended.environment.HTTPS_PROXY ?? "";
+    const { stdout } = await fixture.run(`curl -sSi --proxy ${proxy} http://registry.example/`);
+    expect(stdout).toMatch(/403 Forbidden.*x-proxy-error: unknown-command/s);
+  });
+
+  test("has no more rights and no other user id than outside", async () => {
+    const { fixture } = await thread();
+    const { stdout } = await fixture.run("id -u; grep CapEff /proc/self/status; ip link set lo down 2>&1");
+    expect(stdout).toMatch(new RegExp(`^${process.getuid?.()}\nCapEff:\\s+0+\n`));
+    expect(await fixture.run("unshare --user --net true")).not.toMatchObject({ exitCode: 0 });
+  });
+
+  test("reaches a server that another command of the thread started", async () => {
+    const { fixture } = await thread();
+    const server = fixture.run(serving(5000));
+    const fetched = await fixture.run(`curl -sS ${RETRY} http://localhost:5000/`);
+    expect(fetched).toMatchObject({ stdout: "inside" });
+    await fixture.run("curl -sS http://127.0.0.1:5000/stop");
+    await server;
+  });
+
+  test("does not share its namespace with another thread", async () => {
+    const [one, two] = [await thread(), await thread()];
+    const [first, again, second] = [
+      await one.fixture.run("readlink /proc/self/ns/net"),
+      await one.fixture.run("readlink /proc/self/ns/net"),
+      await two.fixture.run("readlink /proc/self/ns/net"),
+    ];
+    expect(first.stdout).toBe(again.stdout);
+    expect(first.stdout).not.toBe(second.stdout);
+  });
+});
+
+describe("a port of the user's machine", () => {
+  async function service() {
+    const server = createHttpServer((_request, response) => response.end("service"));
+    onTestFinished(() => void server.close());
+    return listen(server);
+  }
+
+  test("is reached where it was named, and nowhere else", async () => {
+    const [named, other] = [await service(), await service()];
+    const { fixture, events } = await thread({ allow: [`localhost:${named}`] });
+    const node = `${process.execPath} -e 'fetch("http://localhost:${named}/").then((r) => r.text()).then(console.log)'`;
+    const fetch = `curl -sS http://localhost:${named}/ http://127.0.0.1:${named}/ && ${node}`;
+    expect((await fixture.run(fetch)).stdout).toBe("serviceserviceservice\n");
+    expect(await fixture.run(`curl -sS http://localhost:${other}/`)).toMatchObject({ exitCode: 7 });
+    expect(events).toContainEqual(
+      expect.objectContaining({ host: "localhost", port: named, outcome: "allowed" }),
+    );
+  });
+
+  test("is reached for one command, while it runs", async () => {
+    const port = await service();
+    const { fixture } = await thread();
+    const fetch = `curl -sS http://localhost:${port}/`;
+    expect(await fixture.run(fetch, { hosts: [`localhost:${port}`] })).toMatchObject({ stdout: "service" });
+    expect(await fixture.run(fetch)).toMatchObject({ exitCode: 7 });
+  });
+
+  test("is reached after it was allowed, also by programs that send it to the proxy", async () => {
+    const port = await service();
+    const { ask, questions, answers } = user();
+    const { fixture } = await thread({ ask });
+    const fetch = `NO_PROXY= no_proxy= curl -sS http://localhost:${port}/`;
+    const asked = fixture.run(fetch);
+    await expect.poll(() => questions.length).toBe(1);
+    answers[0]?.({ decision: "allow", scope: "thread" });
+    expect(await asked).toMatchObject({ stdout: "service" });
+    expect(await fixture.run(`curl -sS http://127.0.0.1:${port}/`)).toMatchObject({ stdout: "service" });
+  });
+
+  test("stays closed if a deny rule names it", async () => {
+    const port = await service();
+    const { fixture } = await thread({ allow: [`localhost:${port}`], deny: [`localhost:${port}`] });
+    expect(await fixture.run(`curl -sS http://localhost:${port}/`)).toMatchObject({ exitCode: 7 });
+  });
+
+  test("that a command listens on itself is a clear error", async () => {
+    const port = await service();
+    const { fixture, network } = await thread();
+    const server = fixture.run(serving(port));
+    const fetch = `curl -sS ${RETRY} http://localhost:${port}`;
+    expect(await fixture.run(`${fetch}/`)).toMatchObject({ stdout: "inside" });
+    await expect(network.allow(`localhost:${port}`)).rejects.toThrow(
+      `localhost:${port} of your machine cannot be reached`,
+    );
+    await fixture.run(`${fetch}/stop`);
+    await server;
+  });
+});
+
+describe("the life of a namespace", () => {
+  test("begins with the first command, and a second one starts no other", async () => {
+    const { network } = await thread();
+    const opened = await Promise.all(
+      ["a", "b", "c"].map((id) => network.openCommand({ id, environment: {} })),
+    );
+    expect(new Set(opened.map(({ enter }) => enter.join(" "))).size).toBe(1);
+  });
+
+  test("that cannot be made is a clear error, and the next command tries again", async () => {
+    const tools = { ...networkTools(), bwrap: "/nonexistent/bwrap" };
+    const { network } = await thread({ tools });
+    const open = () => network.openCommand({ id: "a", environment: {} });
+    await expect(open()).rejects.toMatchObject({
+      kind: "sandboxUnavailable",
+      message: expect.stringMatching(/network namespace.*ENOENT/),
+    });
+    Object.assign(tools, networkTools());
+    expect((await open()).enter[0]).toContain("nsenter");
+  });
+
+  test("ends with the thread: what runs loses the way out at once, what comes is refused", async () => {
+    const { ask, questions } = user();
+    const { fixture, network } = await thread({ ask });
+    const running = fixture.run("curl -sS https://registry.example/");
+    await expect.poll(() => questions.length).toBe(1);
+    await network.dispose();
+    expect((await running).exitCode).not.toBe(0);
+    expect(questions[0]?.signal.aborted).toBe(true);
+    await expect(network.openCommand({ id: "late", environment: {} })).rejects.toThrow("has ended");
+    await settled();
+  });
+});
