@@ -19,6 +19,8 @@ const PARTS = {
   root: ["sh", "-c", 'test "$(id -u)" = 0 || { echo this user is not root >&2; exit 1; }'],
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
+  ssh: ["ssh", "-V"],
+  pip: ["python3", "-m", "pip", "--version"],
   tmux: ["tmux", "-V"],
   chromium: [agentProgram("chromium") ?? "chromium", "--version"],
   claude: [agentProgram("claude") ?? "claude", "--version"],

@@ -1,0 +1,92 @@
+import { execFile } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { needs } from "@flint/testkit";
+import { build } from "rolldown";
+import { describe, expect, onTestFinished } from "vitest";
+import { listen } from "./testing/internet.ts";
+import { type Listeners, probeLeaks } from "./testing/leak-probe.ts";
+
+const NOBODY = 65_534;
+
+/** Listeners outside, and how many connections and messages they had. */
+async function listeners(): Promise<Listeners & { visitors(): number }> {
+  let visitors = 0;
+  const visit = () => {
+    visitors += 1;
+  };
+  const tcp = createServer(visit);
+  const abstract = createServer(visit);
+  const udp = createSocket("udp4", visit);
+  const abstractName = `flint-leak-${process.pid}-${Math.random()}`;
+  await new Promise<void>((resolve) => abstract.listen(`\0${abstractName}`, resolve));
+  await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const server of [tcp, abstract, udp]) server.close();
+  });
+  return { tcpPort: await listen(tcp), udpPort: udp.address().port, abstractName, visitors: () => visitors };
+}
+
+/** The same probe in a process of another user, who may read neither these sources nor programs that were fetched. */
+async function probeAsNobody(input: Listeners): Promise<Record<string, string>> {
+  const folder = mkdtempSync("/var/tmp/flint-leak-test-");
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  const source = fileURLToPath(new URL("./testing/leak-probe.ts", import.meta.url));
+  writeFileSync(
+    join(folder, "probe.js"),
+    `import { probeLeaks } from ${JSON.stringify(source)};
+     console.log(JSON.stringify(await probeLeaks(JSON.parse(process.argv[2]))));`,
+  );
+  await build({
+    input: join(folder, "probe.js"),
+    platform: "node",
+    resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
+    output: { file: join(folder, "probe.mjs"), format: "esm", codeSplitting: false },
+    logLevel: "silent",
+  });
+  const bwrap = (process.env.PATH ?? "").split(":").find((each) => existsSync(join(each, "bwrap")));
+  const fetched = join(bwrap ?? folder, "..");
+  if (existsSync(join(fetched, "files/usr/bin/bwrap")))
+    cpSync(fetched, join(folder, "fetched"), { recursive: true, verbatimSymlinks: true });
+  const env = { ...process.env, HOME: "/nonexistent", PATH: `${folder}/fetched/bin:${process.env.PATH}` };
+  const options = { uid: NOBODY, gid: NOBODY, env };
+  const args = [join(folder, "probe.mjs"), JSON.stringify(input)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  // The probe prints what it returns.
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+const USERS = { "the user who runs the tests": probeLeaks, "an ordinary user": probeAsNobody } as const;
+
+const REFUSED = "111";
+const UNREACHABLE = "101";
+const NOT_PERMITTED = "1";
+
+describe.each(Object.keys(USERS) as (keyof typeof USERS)[])("a command of %s", (user) => {
+  const isPossible = user !== "an ordinary user" || process.getuid?.() === 0;
+  const test = needs(isPossible ? "bwrap" : "root");
+
+  test("does not get out of its namespace in any way but the proxy [A18, A19]", async () => {
+    const outside = await listeners();
+    const { tcp6, udp6, ...found } = await USERS[user](outside);
+    expect(found).toEqual({
+      ...{ tcp: UNREACHABLE, udp: UNREACHABLE, metadata: UNREACHABLE, private: UNREACHABLE },
+      ...{ "host-tcp": REFUSED, "host-udp": "sent", abstract: REFUSED, dns: "none", unshare: "none" },
+      ...{ raw: NOT_PERMITTED, packet: NOT_PERMITTED, vsock: NOT_PERMITTED, alg: NOT_PERMITTED },
+      ...{ "CONNECT-10.0.0.1:80": "400", "CONNECT-127.0.0.1:PORT": "400", "CONNECT-0x7f.1:PORT": "400" },
+      ...{ "CONNECT-2130706433:PORT": "400", "CONNECT-[::1]:PORT": "400" },
+      ...{ "CONNECT-[::ffff:127.0.0.1]:PORT": "400", "CONNECT-169.254.169.254:80": "400" },
+      ...{ "CONNECT-aNUL.allowed.example:443": "400", "CONNECT-localhost:PORT": "403" },
+      ...{ "CONNECT-inside.example:443": "403", "CONNECT-other.example:443": "403" },
+      ...{ dials: "0", stderr: "" },
+    });
+    // A machine without IPv6 has no such addresses or sockets.
+    for (const answer of [tcp6, udp6]) expect([UNREACHABLE, "97", "99"]).toContain(answer);
+    expect(outside.visitors()).toBe(0);
+  });
+});
