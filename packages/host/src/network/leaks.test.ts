@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process";
 import { createSocket } from "node:dgram";
-import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { needs } from "@flint/testkit";
-import { build } from "rolldown";
 import { describe, expect, onTestFinished } from "vitest";
+import { bundle } from "./testing/bundle.ts";
 import { listen } from "./testing/internet.ts";
 import { type Listeners, probeLeaks } from "./testing/leak-probe.ts";
 
@@ -36,26 +35,18 @@ async function probeAsNobody(input: Listeners): Promise<Record<string, string>> 
   const folder = mkdtempSync("/var/tmp/flint-leak-test-");
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
-  const source = fileURLToPath(new URL("./testing/leak-probe.ts", import.meta.url));
-  writeFileSync(
-    join(folder, "probe.js"),
-    `import { probeLeaks } from ${JSON.stringify(source)};
+  const program = await bundle(
+    folder,
+    `import { probeLeaks } from "./leak-probe.ts";
      console.log(JSON.stringify(await probeLeaks(JSON.parse(process.argv[2]))));`,
   );
-  await build({
-    input: join(folder, "probe.js"),
-    platform: "node",
-    resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
-    output: { file: join(folder, "probe.mjs"), format: "esm", codeSplitting: false },
-    logLevel: "silent",
-  });
   const bwrap = (process.env.PATH ?? "").split(":").find((each) => existsSync(join(each, "bwrap")));
   const fetched = join(bwrap ?? folder, "..");
   if (existsSync(join(fetched, "files/usr/bin/bwrap")))
     cpSync(fetched, join(folder, "fetched"), { recursive: true, verbatimSymlinks: true });
   const env = { ...process.env, HOME: "/nonexistent", PATH: `${folder}/fetched/bin:${process.env.PATH}` };
   const options = { uid: NOBODY, gid: NOBODY, env };
-  const args = [join(folder, "probe.mjs"), JSON.stringify(input)];
+  const args = [program, JSON.stringify(input)];
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   // The probe prints what it returns.
   return JSON.parse(stdout) as Record<string, string>;

@@ -1,11 +1,16 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { needs, settled } from "@flint/testkit";
+import { join } from "node:path";
+import { needs, settled, TestClock } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import type { ConnectionEvent } from "./connection-log.ts";
 import type { NetworkAnswer, NetworkQuestion } from "./host-gate.ts";
+import { bundle } from "./testing/bundle.ts";
 import { CA_FILE, listen, startInternet } from "./testing/internet.ts";
 import { NetworkFixture, networkTools } from "./testing/network-commands.ts";
-import type { ThreadNetworkOptions } from "./thread-network.ts";
+import { ThreadNetwork, type ThreadNetworkOptions } from "./thread-network.ts";
 
 const test = needs("bwrap");
 
@@ -227,4 +232,58 @@ describe("the life of a namespace", () => {
     await expect(network.openCommand({ id: "late", environment: {} })).rejects.toThrow("has ended");
     await settled();
   });
+
+  test("whose helper fails or is killed is a clear error", async () => {
+    const folder = mkdtempSync("/var/tmp/flint-network-test-");
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const script = (name: string, text: string) => {
+      writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      return join(folder, name);
+    };
+    const open = (node: string, clock?: TestClock) => {
+      const tools = { ...networkTools(), node };
+      const options = { tools, programs: { preload: "", connect: "" }, ...(clock && { clock }) };
+      return new ThreadNetwork(options).openCommand({ id: "a", environment: {} });
+    };
+    await expect(open(script("fails", "echo out of memory >&2; exit 1"))).rejects.toThrow("out of memory");
+    const clock = new TestClock();
+    const hangs = open(script("hangs", "exec sleep 1000"), clock);
+    await expect.poll(() => clock.pending).toBe(1);
+    await clock.advance(10_000);
+    await expect(hangs).rejects.toThrow("ended by SIGKILL");
+  });
+
+  test("leaves nothing behind when this process is killed", async () => {
+    const folder = mkdtempSync("/var/tmp/flint-network-test-");
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const program = await bundle(
+      folder,
+      `import { NetworkFixture } from "./network-commands.ts";
+       const fixture = await NetworkFixture.create();
+       const network = await fixture.run("readlink /proc/self/ns/net");
+       console.log(JSON.stringify({ network: network.stdout.trim(), home: fixture.home }));
+       await fixture.run("touch started; sleep 1000");`,
+    );
+    const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
+    const [line] = await once(child.stdout, "data");
+    const { network, home } = JSON.parse(String(line));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    await expect.poll(() => existsSync(join(home, "started")), { timeout: 10_000 }).toBe(true);
+    expect(processesIn(network)).toBeGreaterThan(0);
+    child.kill("SIGKILL");
+    await expect.poll(() => processesIn(network), { timeout: 10_000 }).toBe(0);
+  });
 });
+
+/** How many processes are in a network namespace. */
+function processesIn(network: string): number {
+  const pids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
+  const isIn = (pid: string) => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/net`) === network;
+    } catch {
+      return false; // Gone already, or that of another user.
+    }
+  };
+  return pids.filter(isIn).length;
+}

@@ -44,8 +44,8 @@ for my $target ("10.0.0.1:80", "127.0.0.1:$tcp", "0x7f.1:$tcp", "2130706433:$tcp
   connect($socket, four("127.0.0.1", 3128)) or die "no proxy: $!";
   send($socket, "CONNECT $target HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n", 0);
   my $status = <$socket> // "";
-  $target =~ s/\\0/NUL/; $target =~ s/:$tcp$/:PORT/;
-  print "CONNECT-$target ", ($status =~ /^HTTP.1.1 (\\d+)/ ? $1 : "none"), "\\n";
+  (my $shown = $target) =~ s/\\0/NUL/; $shown =~ s/:$tcp$/:PORT/;
+  print "CONNECT-$shown ", ($status =~ /^HTTP.1.1 (\\d+)/ ? $1 : "none"), "\\n";
 }
 `;
 
