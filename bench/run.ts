@@ -15,6 +15,7 @@ import { execStart } from "./figures/exec-start.ts";
 import { fanOut } from "./figures/fan-out.ts";
 import { frontendMemory } from "./figures/frontend-memory.ts";
 import { idle } from "./figures/idle.ts";
+import { network } from "./figures/network.ts";
 import { sandbox } from "./figures/sandbox.ts";
 import { threadList } from "./figures/thread-list.ts";
 import type { Missing, Row } from "./row.ts";
@@ -36,6 +37,7 @@ const FIGURES: readonly Figure[] = [
   durability,
   checkpoint,
   sandbox,
+  network,
 ];
 
 async function main(): Promise<number> {
