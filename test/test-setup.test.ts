@@ -8,9 +8,9 @@ import { ROOT } from "./source/files.ts";
 
 const WORKS = "#!/bin/sh\nexit 0\n";
 const BROKEN = "#!/bin/sh\necho no namespaces here\nexit 1\n";
-const MACHINE = { bwrap: WORKS, git: WORKS, chromium: WORKS };
+const MACHINE = { bwrap: WORKS, git: WORKS, curl: WORKS, ssh: WORKS, pip: WORKS, chromium: WORKS };
 /** Nothing but Debian's programs, and of them only the one that a test is about. */
-const ONLY_BWRAP = { FLINT_TEST_AGENTS: "0", FLINT_TEST_WITHOUT: "git,chromium" };
+const ONLY_BWRAP = { FLINT_TEST_AGENTS: "0", FLINT_TEST_WITHOUT: "git,curl,ssh,pip,chromium" };
 
 /** A copy of the set-up that sees only the given programs, and a cache of its own. */
 async function machine(programs: Readonly<Record<string, string>>) {
@@ -44,9 +44,9 @@ test("reports a program that works and records it for the tests", async () => {
   const { setUp, found } = await machine(MACHINE);
   expect(setUp(WITHOUT_AGENTS)).toEqual({
     code: 0,
-    lines: ["ok bwrap bwrap (on PATH)", "ok git git (on PATH)", "ok chromium chromium (on PATH)", LAST],
+    lines: [...Object.keys(MACHINE).map((name) => `ok ${name} ${name} (on PATH)`), LAST],
   });
-  expect(Object.keys(found())).toEqual(["bwrap", "git", "chromium"]);
+  expect(Object.keys(found())).toEqual(Object.keys(MACHINE));
   expect(found().bwrap).toMatchObject({ onPath: true });
 });
 
@@ -90,7 +90,7 @@ test("rejects an unknown part, so that a typo cannot hide a gap", async () => {
     expect((await machine({ bwrap: WORKS })).setUp({ [variable]: "bwarp" })).toEqual({
       code: 1,
       lines: [
-        "test setup: unknown part bwarp; known are bwrap, git, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, acpx, codex-sdk, tmux",
+        "test setup: unknown part bwarp; known are bwrap, git, curl, ssh, pip, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, acpx, codex-sdk, tmux",
       ],
     });
   }
@@ -105,7 +105,8 @@ test("never prints the address of a Redis", async () => {
 });
 
 describe("a missing part", () => {
-  const AGENT = "claude,codex-acp,claude-agent-acp,acpx,codex-sdk,node24,tmux,bwrap,git,chromium";
+  const AGENT =
+    "claude,codex-acp,claude-agent-acp,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ssh,pip,chromium";
   const ONLY_CODEX = { FLINT_TEST_WITHOUT: AGENT };
   /** An npm that writes down what it is asked for, and installs a program with this text. */
   const npm = (program: string, asked: string, end = "exit 0") => `#!/bin/sh

@@ -58,6 +58,35 @@ export const git = debianPart({
   },
 });
 
+/** Programs that reach the network, to be led through a proxy. */
+export const curl = debianPart({
+  name: "curl",
+  onPath: true,
+  trial: ["--version"],
+  contents: { packages: ["curl"], program: "usr/bin/curl" },
+});
+export const ssh = debianPart({
+  name: "ssh",
+  onPath: true,
+  trial: ["-V"],
+  contents: { packages: ["openssh-client"], program: "usr/bin/ssh" },
+});
+export const pip = debianPart({
+  name: "pip",
+  onPath: true,
+  trial: ["--version"],
+  contents: {
+    packages: ["python3-pip"],
+    program: "usr/bin/pip3",
+    script: [
+      // The packages bring an interpreter where the machine has none.
+      'python="$here/files/usr/bin/python3"; [ -x "$python" ] || python=/usr/bin/python3',
+      'export PYTHONPATH="$here/files/usr/lib/python3/dist-packages"',
+      'exec "$python" -m pip "$@"',
+    ],
+  },
+});
+
 /** A terminal without a screen, in which tests drive a full-screen program. */
 export const tmux = debianPart({
   name: "tmux",

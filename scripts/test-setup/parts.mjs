@@ -1,4 +1,4 @@
-import { bwrap, chromium, git, redis, tmux } from "./debian-programs.mjs";
+import { bwrap, chromium, curl, git, pip, redis, ssh, tmux } from "./debian-programs.mjs";
 import { acpx, claude, claudeAgentAcp, codex, codexAcp, codexSdk, node24 } from "./npm-programs.mjs";
 
 /**
@@ -19,6 +19,9 @@ import { acpx, claude, claudeAgentAcp, codex, codexAcp, codexSdk, node24 } from 
 export const PARTS = [
   bwrap,
   git,
+  curl,
+  ssh,
+  pip,
   redis,
   chromium,
   node24,

@@ -19,8 +19,10 @@ const PARTS = {
   root: ["sh", "-c", 'test "$(id -u)" = 0 || { echo this user is not root >&2; exit 1; }'],
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
+  curl: ["curl", "--version"],
   ssh: ["ssh", "-V"],
-  pip: ["python3", "-m", "pip", "--version"],
+  pip: ["pip", "--version"],
+  npm: ["npm", "--version"],
   tmux: ["tmux", "-V"],
   chromium: [agentProgram("chromium") ?? "chromium", "--version"],
   claude: [agentProgram("claude") ?? "claude", "--version"],
@@ -37,15 +39,21 @@ const PARTS = {
 export type Part = keyof typeof PARTS;
 
 /**
- * A `test` for what only works where the part is there: found by the set-up, which tried it, or by trying it here. Where
+ * A `test` for what only works where the parts are there: found by the set-up, which tried it, or by trying it here. Where
  * it is missing the test is shown as skipped, with the reason in its title; where FLINT_TEST_REQUIRE names the part
  * that is an error instead.
  */
-export function needs(part: Part): TestRegistrar {
-  const missing = whyMissing(part);
-  if (missing === undefined) return (title, body, timeoutMs) => test(title, body, timeoutMs);
-  if (isRequired(part)) throw new Error(`FLINT_TEST_REQUIRE names ${part}, but ${missing}`);
-  return (title) => test.skip(`${title} (needs ${part}: ${missing})`, () => {});
+export function needs(part: Part, ...more: readonly Part[]): TestRegistrar {
+  const missing = [part, ...more].flatMap((name) => {
+    const reason = whyMissing(name);
+    return reason === undefined ? [] : [{ part: name, reason }];
+  });
+  const [first] = missing;
+  if (first === undefined) return (title, body, timeoutMs) => test(title, body, timeoutMs);
+  const required = missing.find((each) => isRequired(each.part));
+  if (required !== undefined)
+    throw new Error(`FLINT_TEST_REQUIRE names ${required.part}, but ${required.reason}`);
+  return (title) => test.skip(`${title} (needs ${first.part}: ${first.reason})`, () => {});
 }
 
 /** Whether FLINT_TEST_REQUIRE names a part, or all that a set-up can provide. */
@@ -65,7 +73,7 @@ function whyMissing(part: Part): string | undefined {
 
 /** What Flint looks for on PATH has to be found there. */
 function isFound(part: Part): boolean {
-  return !["bwrap", "git", "tmux"].includes(part) && foundProgram(part) !== undefined;
+  return !["bwrap", "git", "curl", "ssh", "pip", "tmux"].includes(part) && foundProgram(part) !== undefined;
 }
 
 /** Why a part is missing, if it is. */

@@ -67,7 +67,7 @@ function site(path: string, content: string | Buffer): void {
 }
 
 describe("npm", () => {
-  const test = needs("bwrap");
+  const test = needs("bwrap", "npm");
   const install = "npm install --no-save hello 2>&1 && cat node_modules/hello/index.js";
 
   function publish(): void {
@@ -102,7 +102,8 @@ describe("npm", () => {
 });
 
 describe("git", () => {
-  const test = needs("bwrap");
+  const test = needs("bwrap", "git");
+  const testWithSsh = needs("bwrap", "git", "ssh");
 
   function repository(): void {
     const folder = join(SITE, "git.example/repo.git");
@@ -133,13 +134,13 @@ describe("git", () => {
     expect(fixture.network.refusedTo(window)).toMatchObject([{ host: "git.example", isCertain: true }]);
   });
 
-  needs("ssh")("reaches an ssh server whose port is named", async () => {
+  testWithSsh("reaches an ssh server whose port is named", async () => {
     const { fixture, internet } = await thread({ allow: ["git.example:22"] });
     await fixture.run("git ls-remote ssh://git@git.example/repo.git");
     expect(internet.greetings).toEqual([expect.stringMatching(/^SSH-2\.0-/)]);
   });
 
-  needs("ssh")("says why ssh does not get there", async () => {
+  testWithSsh("says why ssh does not get there", async () => {
     const { fixture, internet } = await thread({ allow: ["git.example"] });
     const { exitCode, stderr } = await fixture.run("git ls-remote ssh://git@git.example/repo.git");
     expect([exitCode, internet.greetings]).toEqual([128, []]);
@@ -148,21 +149,13 @@ describe("git", () => {
 });
 
 describe("pip", () => {
-  const test = needs("pip");
-  const download = "python3 -m pip download --no-deps hello 2>&1; ls";
-  const WHEEL = `
-import sys, zipfile
-with zipfile.ZipFile(sys.argv[1], "w") as wheel:
-    wheel.writestr("hello.py", "")
-    wheel.writestr("hello-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: hello\\nVersion: 1.0\\n")
-    wheel.writestr("hello-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-    wheel.writestr("hello-1.0.dist-info/RECORD", "")
-`;
+  const test = needs("bwrap", "pip");
+  const download = "pip download --no-deps hello 2>&1; ls";
 
   test("downloads from an allowed index", async () => {
     const name = "hello-1.0-py3-none-any.whl";
     site("pypi.example/simple/hello/index", `<a href="/${name}">${name}</a>`);
-    execFileSync("python3", ["-c", WHEEL, join(SITE, "pypi.example", name)]);
+    site(`pypi.example/${name}`, readFileSync(new URL(`./fixtures/${name}`, import.meta.url)));
     const { fixture } = await thread({ allow: ["pypi.example"] });
     expect((await fixture.run(download)).stdout).toMatch(new RegExp(`^${name}$`, "m"));
   });
@@ -210,7 +203,7 @@ describe("Node", () => {
     },
   );
 
-  needs("node24")("24 does the same", async () => {
+  needs("bwrap", "node24")("24 does the same", async () => {
     const [a, b, c, d, ...refused] = await fetchWith(agentProgram("node24") ?? "node24");
     expect([a, b, c, d]).toEqual(Array(4).fill("content"));
     expect(refused.join()).not.toContain("content");

@@ -12,7 +12,7 @@ import { CA_FILE, listen, startInternet } from "./testing/internet.ts";
 import { NetworkFixture, networkTools } from "./testing/network-commands.ts";
 import { ThreadNetwork, type ThreadNetworkOptions } from "./thread-network.ts";
 
-const test = needs("bwrap");
+const test = needs("bwrap", "curl");
 
 /** A thread with a small internet around it, in which every host says its name. */
 async function thread(options: Partial<ThreadNetworkOptions> = {}) {
