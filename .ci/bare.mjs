@@ -23,6 +23,7 @@ const NOBODY = 65_534;
 /** The sandbox, the command, what outlives a server, the fault cases, and each real agent once. */
 const TESTS = [
   "packages/host/src/sandbox",
+  "packages/host/src/network",
   "packages/drivers/src/same-events.test.ts",
   "test/e2e/cli.test.ts",
   "test/e2e/exec.test.ts",

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { type ConnectionEvent, ConnectionLog, describeRefusals } from "./connection-log.ts";
+import {
+  type ConnectionEvent,
+  ConnectionLog,
+  describeDirectAttempt,
+  describeRefusals,
+} from "./connection-log.ts";
 
 function refused(at: number, host: string, more: Partial<ConnectionEvent> = {}): ConnectionEvent {
   return {
@@ -52,3 +57,19 @@ test("describes refusals in one sentence", () => {
     /^The sandbox refused connections to a\.example:443 \(.*b3\.example:443 .* and 2 more\.$/,
   );
 });
+
+test.each([
+  "curl: (6) Could not resolve host: registry.example",
+  "Error: getaddrinfo EAI_AGAIN registry.example",
+  "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+  "connect: Network is unreachable",
+])("explains that a program did not go through the proxy: %s", (output) => {
+  expect(describeDirectAttempt(output)).toContain("HTTPS_PROXY");
+});
+
+test.each(["Connection refused", "403 Forbidden", "Permission denied", "timed out", ""])(
+  "does not blame the sandbox for %j",
+  (output) => {
+    expect(describeDirectAttempt(output)).toBeUndefined();
+  },
+);

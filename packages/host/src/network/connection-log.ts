@@ -82,3 +82,13 @@ export function describeRefusals(refused: readonly RefusedHost[]): string | unde
   const more = refused.length > MOST_SHOWN ? ` and ${refused.length - MOST_SHOWN} more` : "";
   return `The sandbox refused connections to ${shown.join(", ")}${more}.`;
 }
+
+/** What programs print that looked up a name or dialled an address themselves, where there is nothing to reach. */
+const DIRECT_ATTEMPT =
+  /could not resolve host|temporary failure in name resolution|\b(?:EAI_AGAIN|ENETUNREACH)\b|network is unreachable|errno -3\b|name or service not known/i;
+
+/** Explains the output of a failed command that did not go through the proxy; undefined if it does not look like that. */
+export function describeDirectAttempt(output: string): string | undefined {
+  if (!DIRECT_ATTEMPT.test(output)) return undefined;
+  return "The sandbox has no direct network: only what goes through the HTTP proxy in HTTPS_PROXY reaches allowed hosts. DNS, UDP and programs that ignore the proxy do not.";
+}

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, connect, isIP, type Socket } from "node:net";
-import type { Endpoint } from "./host-rules.ts";
+import { type Endpoint, formatEndpoint } from "./host-rules.ts";
 
 /** Finds the addresses of a host. Rejects if there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -111,19 +111,29 @@ export class Dialer {
     return { ok: false, code: "private-address", reason };
   }
 
-  #open(addresses: readonly string[], { host, port }: Endpoint): Promise<Dialled> {
-    const socket = this.#connect(addresses, port);
+  async #open(addresses: readonly string[], endpoint: Endpoint): Promise<Dialled> {
+    // Expected: no descriptors left, or whatever else keeps a socket from being made.
+    try {
+      const found = await this.#connected(this.#connect(addresses, endpoint.port));
+      return typeof found === "string" ? unreachable(endpoint, found) : { ok: true, socket: found };
+    } catch (thrown) {
+      return unreachable(endpoint, thrown instanceof Error ? thrown.message : String(thrown));
+    }
+  }
+
+  /** The socket once it is connected, or the reason why it is not. */
+  #connected(socket: Socket): Promise<Socket | string> {
     return new Promise((resolve) => {
       const fail = (why: string) => {
         socket.destroy();
-        resolve({ ok: false, code: "unreachable", reason: `${host}:${port} could not be reached: ${why}` });
+        resolve(why);
       };
       const onError = (error: NodeJS.ErrnoException) => fail(error.code ?? error.message);
       socket.once("error", onError);
       socket.setTimeout(this.#timeoutMs, () => fail(`no answer in ${Math.round(this.#timeoutMs / 1000)} s`));
       socket.once("connect", () => {
         socket.off("error", onError).setTimeout(0).removeAllListeners("timeout");
-        resolve({ ok: true, socket });
+        resolve(socket);
       });
     });
   }
@@ -163,6 +173,14 @@ function connectToAny(addresses: readonly string[], port: number): Socket {
     ...{ host: "checked.invalid", port, allowHalfOpen: true, autoSelectFamily: true },
     lookup: (_host, _options, callback) => callback(null, found),
   });
+}
+
+function unreachable(endpoint: Endpoint, why: string): Dialled {
+  return {
+    ok: false,
+    code: "unreachable",
+    reason: `${formatEndpoint(endpoint)} could not be reached: ${why}`,
+  };
 }
 
 function blockList(

@@ -1,6 +1,7 @@
 export {
   type CommandWindow,
   type ConnectionEvent,
+  describeDirectAttempt,
   describeRefusals,
   type ProxyError,
   type RefusedHost,

@@ -19,15 +19,17 @@ async function listeners(): Promise<Listeners & { visitors(): number }> {
     visitors += 1;
   };
   const tcp = createServer(visit);
+  const served = createServer((socket) => socket.end("served\n"));
   const abstract = createServer(visit);
   const udp = createSocket("udp4", visit);
   const abstractName = `flint-leak-${process.pid}-${Math.random()}`;
   await new Promise<void>((resolve) => abstract.listen(`\0${abstractName}`, resolve));
   await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
   onTestFinished(() => {
-    for (const server of [tcp, abstract, udp]) server.close();
+    for (const server of [tcp, served, abstract, udp]) server.close();
   });
-  return { tcpPort: await listen(tcp), udpPort: udp.address().port, abstractName, visitors: () => visitors };
+  const ports = { tcpPort: await listen(tcp), udpPort: udp.address().port, servedPort: await listen(served) };
+  return { ...ports, abstractName, visitors: () => visitors };
 }
 
 /** The same probe in a process of another user, who may read neither these sources nor programs that were fetched. */
@@ -74,7 +76,7 @@ describe.each(Object.keys(USERS) as (keyof typeof USERS)[])("a command of %s", (
       ...{ "CONNECT-[::ffff:127.0.0.1]:PORT": "400", "CONNECT-169.254.169.254:80": "400" },
       ...{ "CONNECT-aNUL.allowed.example:443": "400", "CONNECT-localhost:PORT": "403" },
       ...{ "CONNECT-inside.example:443": "403", "CONNECT-other.example:443": "403" },
-      ...{ dials: "0", stderr: "" },
+      ...{ dials: "0", stderr: "", relay: "served\n" },
     });
     // A machine without IPv6 has no such addresses or sockets.
     for (const answer of [tcp6, udp6]) expect([UNREACHABLE, "97", "99"]).toContain(answer);

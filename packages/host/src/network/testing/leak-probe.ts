@@ -1,9 +1,12 @@
+import { connect } from "node:net";
 import { NetworkFixture, networkTools } from "./network-commands.ts";
 
 /** Listeners of the user's machine that no command may reach. */
 export interface Listeners {
   readonly tcpPort: number;
   readonly udpPort: number;
+  /** The one port that a command is given, to see that the others are closed and not just broken. */
+  readonly servedPort: number;
   /** The name of an abstract socket, without its leading NUL. */
   readonly abstractName: string;
 }
@@ -57,7 +60,8 @@ export async function probeLeaks(listeners: Listeners): Promise<Record<string, s
     allow: ["*.allowed.example", "inside.example"],
     dial: {
       resolve: async () => ["10.0.0.1", "127.0.0.1", "169.254.169.254", "fd00:ec2::254"],
-      connect: () => {
+      connect: ([address], port) => {
+        if (address === "127.0.0.1" && port === listeners.servedPort) return connect(port, address);
         dials += 1;
         throw new Error("dialled");
       },
@@ -66,7 +70,15 @@ export async function probeLeaks(listeners: Listeners): Promise<Record<string, s
   const quoted = PROBE.replaceAll("'", "'\\''");
   const { tcpPort, udpPort, abstractName } = listeners;
   const { stdout, stderr } = await fixture.run(`perl -e '${quoted}' ${tcpPort} ${udpPort} ${abstractName}`);
+  const { servedPort } = listeners;
+  const fetch = `perl -MIO::Socket::INET -e 'print IO::Socket::INET->new("127.0.0.1:${servedPort}")->getline'`;
+  const relay = await fixture.run(fetch, { hosts: [`localhost:${servedPort}`] });
   await fixture.remove();
   const lines = stdout.trim().split("\n");
-  return { ...Object.fromEntries(lines.map((line) => line.split(" "))), dials: String(dials), stderr };
+  return {
+    ...Object.fromEntries(lines.map((line) => line.split(" "))),
+    dials: String(dials),
+    stderr,
+    relay: relay.stdout,
+  };
 }
