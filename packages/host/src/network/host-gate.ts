@@ -32,7 +32,10 @@ export interface NetworkAnswer {
   readonly scope: "once" | "thread";
 }
 
-/** Asks the user. Rejects if no one can be asked. May take as long as it likes: a late answer still counts. */
+/**
+ * Asks the user. Rejects if no one can be asked. May take as long as it likes: a late answer still counts, for the thread or
+ * for the command as long as it runs. What is to count for a command that has ended is the caller's to remember.
+ */
 export type AskUser = (question: NetworkQuestion) => Promise<NetworkAnswer>;
 
 /** What a gate decides by. */

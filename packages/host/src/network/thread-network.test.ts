@@ -1,12 +1,13 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { join } from "node:path";
 import { needs, settled, TestClock } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, vi } from "vitest";
 import type { ConnectionEvent } from "./connection-log.ts";
 import type { NetworkAnswer, NetworkQuestion } from "./host-gate.ts";
+import { FilteringProxy } from "./proxy.ts";
 import { bundle } from "./testing/bundle.ts";
 import { CA_FILE, listen, startInternet } from "./testing/internet.ts";
 import { NetworkFixture, networkTools } from "./testing/network-commands.ts";
@@ -231,6 +232,26 @@ describe("the life of a namespace", () => {
     expect(questions[0]?.signal.aborted).toBe(true);
     await expect(network.openCommand({ id: "late", environment: {} })).rejects.toThrow("has ended");
     await settled();
+  });
+
+  test("whose proxy stopped is followed by a new one, and what was open there leads nowhere", async () => {
+    const serve = vi.spyOn(FilteringProxy.prototype, "serve");
+    onTestFinished(() => serve.mockRestore());
+    const { fixture, network } = await thread({ allow: ["registry.example"] });
+    const before = await network.openCommand({ id: "before", environment: {} });
+    const [listener] = serve.mock.calls[0] ?? [];
+    await new Promise((resolve) => listener?.close(resolve));
+    const fetch = "curl -sS http://registry.example/; readlink /proc/self/ns/net";
+    const after = await fixture.run(fetch);
+    expect(after.stdout).toMatch(/^this is registry\.example\n/);
+    const again = await network.openCommand({ id: "again", environment: {} });
+    expect(again.enter).not.toEqual(before.enter);
+    const stale = spawnSync(before.enter[0] ?? "", [...before.enter.slice(1), "sh", "-c", fetch], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, ...before.environment },
+    });
+    expect(stale.stderr).toMatch(/Failed to connect|Couldn't connect/);
+    for (const command of [before, again]) command.release();
   });
 
   test("whose helper fails or is killed is a clear error", async () => {
