@@ -3,7 +3,7 @@ import type { Clock } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { ConnectionEvent } from "./connection-log.ts";
 import type { Dialer } from "./dial.ts";
-import { type InnerAddress, type InnerListeners, innerKey, type NetworkNamespace } from "./namespace.ts";
+import { type InnerAddress, type InnerListeners, innerKey } from "./namespace.ts";
 import { splice } from "./tunnel.ts";
 
 /** What relays reach the user's machine with, and report to. */
@@ -16,55 +16,75 @@ export interface PortRelaysOptions {
 const IDLE_MS = 600_000;
 const MOST_CONNECTIONS = 256;
 
+/** Opens listening sockets in a namespace. */
+export type ListenInside = (addresses: readonly InnerAddress[]) => Promise<InnerListeners>;
+
+/** A relay, and how many commands use it. */
+interface Relay {
+  users: number;
+  readonly servers: Promise<readonly Server[]>;
+}
+
 /** Ports of the user's machine that are reached from a namespace at the same port of its own loopback interface. */
 export class PortRelays {
   readonly #options: PortRelaysOptions;
-  readonly #servers = new Map<number, readonly Server[]>();
+  readonly #relays = new Map<number, Relay>();
   readonly #sockets = new Set<Socket>();
 
   constructor(options: PortRelaysOptions) {
     this.#options = options;
   }
 
-  /** Relays ports that are not relayed yet. Rejects if one of them is taken inside, and relays none of them then. */
-  async open(namespace: NetworkNamespace, ports: readonly number[]): Promise<void> {
-    const missing = ports.filter((port) => !this.#servers.has(port));
-    if (missing.length > 0) this.serve(missing, await namespace.listen(missing.flatMap(relayAddresses)));
+  /** Relays ports until they are closed as often as they were opened. Rejects if one is taken inside, and opens none then. */
+  async open(ports: readonly number[], listenInside: ListenInside): Promise<void> {
+    const missing = ports.filter((port) => !this.#relays.has(port));
+    if (missing.length > 0) {
+      const listening = listenInside(missing.flatMap(relayAddresses));
+      for (const port of missing) {
+        const servers = listening.then((listeners) => this.#serve(port, listeners));
+        this.#relays.set(port, { users: 0, servers });
+      }
+    }
+    const used = ports.flatMap((port) => this.#relays.get(port) ?? []);
+    for (const relay of used) relay.users += 1;
+    const opened = await Promise.allSettled(used.map(({ servers }) => servers));
+    const failure = opened.find((result) => result.status === "rejected");
+    if (failure === undefined) return;
+    for (const port of ports) this.close(port);
+    throw failure.reason;
   }
 
-  /** Relays ports whose listening sockets are there already. Throws if one has none, and relays none of them then. */
-  serve(ports: readonly number[], listeners: InnerListeners): void {
-    const served = ports.map((port) => ({ port, servers: serversOf(listeners, port) }));
-    const taken = served.filter(({ servers }) => servers.length === 0).map(({ port }) => port);
-    if (taken.length > 0) {
-      for (const { servers } of served) for (const server of servers) server.close();
-      const message = `localhost:${taken.join(", ")} of your machine cannot be reached from the sandbox: a command of this thread listens on that port itself. Stop it first.`;
-      throw new FlintError("sandboxUnavailable", message);
-    }
-    for (const { port, servers } of served) {
-      this.#servers.set(port, servers);
-      for (const server of servers) this.#serve(server, port);
-    }
-  }
-
-  /** Ends the relay of a port; connections that are open stay so. */
+  /** Ends one use of the relay of a port, and the relay with the last one; connections that are open stay so. */
   close(port: number): void {
-    for (const server of this.#servers.get(port) ?? []) server.close();
-    this.#servers.delete(port);
+    const relay = this.#relays.get(port);
+    if (relay === undefined) return;
+    relay.users -= 1;
+    if (relay.users > 0) return;
+    this.#relays.delete(port);
+    closeServers(relay);
   }
 
   /** Ends all relays and their connections. */
   dispose(): void {
-    for (const port of this.#servers.keys()) this.close(port);
+    for (const relay of this.#relays.values()) closeServers(relay);
+    this.#relays.clear();
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #serve(server: Server, port: number): void {
-    server.maxConnections = MOST_CONNECTIONS;
-    server.on("connection", (socket) => {
-      this.#own(socket);
-      void this.#relay(socket, port);
-    });
+  #serve(port: number, listeners: InnerListeners): readonly Server[] {
+    const servers = serversOf(listeners, port);
+    if (servers.length === 0) {
+      const message = `localhost:${port} of your machine cannot be reached from the sandbox: a command of this thread listens on that port itself. Stop it first.`;
+      throw new FlintError("sandboxUnavailable", message);
+    }
+    for (const server of servers) {
+      server.maxConnections = MOST_CONNECTIONS;
+      server.on("connection", (socket) => {
+        this.#own(socket);
+        void this.#relay(socket, port);
+      });
+    }
+    return servers;
   }
 
   async #relay(client: Socket, port: number): Promise<void> {
@@ -89,6 +109,16 @@ export class PortRelays {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
   }
+}
+
+function closeServers({ servers }: Relay): void {
+  // Expected: it could not be opened, which whoever needed it was told.
+  void servers.then(
+    (opened) => {
+      for (const server of opened) server.close();
+    },
+    () => undefined,
+  );
 }
 
 /** Where a relay listens: programs try either for `localhost`, and a machine may lack the second. */

@@ -169,6 +169,20 @@ describe("a port of the user's machine", () => {
     expect(await fixture.run(fetch)).toMatchObject({ exitCode: 7 });
   });
 
+  test("stays open for a command that was given it, too, when the other one ends", async () => {
+    const port = await service();
+    const { fixture, network } = await thread();
+    const hosts = [`localhost:${port}`];
+    const [one, two] = await Promise.all(
+      ["one", "two"].map((id) => network.openCommand({ id, hosts, environment: {} })),
+    );
+    one?.release();
+    const fetch = `curl -sS http://localhost:${port}/`;
+    expect(await fixture.run(fetch)).toMatchObject({ stdout: "service" });
+    two?.release();
+    await expect.poll(() => fixture.run(fetch)).toMatchObject({ exitCode: 7 });
+  });
+
   test("is reached after it was allowed, also by programs that send it to the proxy", async () => {
     const port = await service();
     const { ask, questions, answers } = user();

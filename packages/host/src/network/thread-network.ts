@@ -101,24 +101,27 @@ export class ThreadNetwork {
   async openCommand({ id, hosts = [], environment }: NetworkCommand): Promise<CommandNetwork> {
     const rules = hosts.map(ruleOf);
     const running = await this.#run();
-    const ports = this.#portsOf(rules).filter((port) => !this.#ports.has(port));
+    const ports = this.#portsOf(rules);
     const token = randomBytes(24).toString("base64url");
     running.commands += 1;
     this.#gate.addCommand(id, rules);
     this.#tokens.set(token, id);
     let isReleased = false;
+    let relayed: readonly number[] = [];
     const release = () => {
       if (isReleased) return;
       isReleased = true;
       this.#tokens.delete(token);
       this.#gate.removeCommand(id);
-      for (const port of ports) if (!this.#ports.has(port)) running.relays.close(port);
+      for (const port of relayed) running.relays.close(port);
       running.commands -= 1;
       if (running.isEnded && running.commands === 0) running.namespace.close();
     };
     // A port that is taken inside fails the command that needs it, with nothing left behind.
     try {
-      await running.relays.open(running.namespace, ports);
+      await running.relays.open(ports, (addresses) => running.namespace.listen(addresses));
+      relayed = ports;
+      if (running.isEnded) throw ended("while the command was prepared");
       const { programs, tools } = this.#options;
       const added = proxyEnvironment({ token, programs, node: tools.node, inherited: environment });
       return { enter: running.namespace.enter, environment: added, release };
@@ -135,7 +138,7 @@ export class ThreadNetwork {
     const ports = this.#portsOf([rule]);
     for (const port of ports) this.#ports.add(port);
     const running = await this.#current();
-    if (running !== undefined) await running.relays.open(running.namespace, ports);
+    await running?.relays.open(ports, (addresses) => running.namespace.listen(addresses));
   }
 
   /** What was refused to a command, as facts. */
@@ -162,16 +165,12 @@ export class ThreadNetwork {
   async #run(): Promise<Running> {
     const known = this.#running;
     const current = await this.#current();
-    if (this.#isDisposed) throw new FlintError("sandboxUnavailable", "The network of this thread has ended.");
+    if (this.#isDisposed) throw ended("with its thread");
     if (current !== undefined) return current;
     // Of several commands that find none, the first one makes it.
     if (this.#running === known) this.#running = this.#start();
     const running = await this.#running;
-    if (running === undefined || running.isEnded)
-      throw new FlintError(
-        "sandboxUnavailable",
-        "The network of this thread ended while it was made. Try again.",
-      );
+    if (running === undefined || running.isEnded) throw ended("while it was made");
     return running;
   }
 
@@ -195,7 +194,7 @@ export class ThreadNetwork {
       if (listener === undefined) throw new FlintError("sandboxUnavailable", "The proxy cannot listen.");
       listener.once("close", () => end(running)).once("error", () => end(running));
       proxy.serve(listener);
-      relays.serve(ports, listeners);
+      await relays.open(ports, async () => listeners);
     } catch (thrown) {
       end(running);
       throw thrown;
@@ -234,6 +233,10 @@ function end(running: Running): void {
   running.proxy.dispose();
   running.relays.dispose();
   if (running.commands === 0) running.namespace.close();
+}
+
+function ended(when: string): FlintError {
+  return new FlintError("sandboxUnavailable", `Did not run the command: its network has ended ${when}.`);
 }
 
 function ruleOf(text: string): HostRule {
