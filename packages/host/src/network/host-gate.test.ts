@@ -85,6 +85,19 @@ describe("asking the user", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("does not ask about hosts that a program is not meant to reach", async () => {
+    const { ask, asked } = user();
+    const { gate } = gateWith({ ask });
+    gate.addCommand("agent", [rule("api.example")], [rule("*.telemetry.example")]);
+    const decide = (host: string) => gate.decide({ host, port: 443, command: "agent" });
+    expect(await decide("api.example")).toEqual(ALLOWED);
+    expect(await decide("a.telemetry.example")).toMatchObject({ code: "blocked-by-denylist" });
+    expect(asked).toEqual([]);
+    void gate.decide({ host: "a.telemetry.example", port: 443 });
+    await settled();
+    expect(asked).toHaveLength(1);
+  });
+
   test("asks about another port of the same host again", async () => {
     const { ask, asked, answer } = user();
     const { gate } = gateWith({ ask });

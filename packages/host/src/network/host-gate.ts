@@ -63,6 +63,12 @@ interface OpenQuestion {
   waiting: number;
 }
 
+/** What one command may reach, and what the user declined for it. */
+interface CommandGrants {
+  readonly rules: HostRules;
+  readonly declined: Set<string>;
+}
+
 /**
  * Decides about the connections of a thread: by its rules, by what its commands were granted, and otherwise by asking the
  * user, once for each host and port however many connections wait for it.
@@ -71,7 +77,7 @@ export class HostGate {
   readonly #options: HostGateOptions;
   readonly #rules = new HostRules();
   readonly #declined = new Set<string>();
-  readonly #commands = new Map<string, HostRules>();
+  readonly #commands = new Map<string, CommandGrants>();
   readonly #questions = new Map<string, OpenQuestion>();
   /** Endpoints that were allowed once when the connection without a command that wanted them was gone. */
   readonly #retries = new Set<string>();
@@ -97,11 +103,12 @@ export class HostGate {
     return this.#rules.judge(endpoint) === "deny";
   }
 
-  /** Starts a command with hosts that it alone may reach. */
-  addCommand(id: string, hosts: readonly HostRule[] = []): void {
+  /** Starts a command with hosts that it alone may reach, and hosts that it is refused without a question. */
+  addCommand(id: string, allow: readonly HostRule[] = [], deny: readonly HostRule[] = []): void {
     const rules = new HostRules();
-    for (const rule of hosts) rules.allow(rule);
-    this.#commands.set(id, rules);
+    for (const rule of allow) rules.allow(rule);
+    for (const rule of deny) rules.deny(rule);
+    this.#commands.set(id, { rules, declined: new Set() });
   }
 
   /** Ends a command, and with it whatever it alone was granted. */
@@ -138,9 +145,10 @@ export class HostGate {
     if (verdict === "deny") return refusal("blocked-by-denylist", "a deny rule names this host");
     if (verdict === "allow") return { outcome: "allow" };
     const own = request.command === undefined ? undefined : this.#commands.get(request.command);
-    const ownVerdict = own?.judge(request) ?? "unknown";
+    const ownVerdict = own?.rules.judge(request) ?? "unknown";
+    if (ownVerdict === "deny") return refusal("blocked-by-denylist", "this program is not meant to reach it");
     if (ownVerdict === "allow") return { outcome: "allow" };
-    if (ownVerdict === "deny" || this.#declined.has(key)) return refusal("declined", DECLINED);
+    if (own?.declined.has(key) || this.#declined.has(key)) return refusal("declined", DECLINED);
     if (request.command === undefined && this.#retries.delete(key)) return { outcome: "allow" };
     if (this.#options.ask !== undefined) return undefined;
     return refusal("blocked-by-allowlist", `it is not on the list of allowed hosts (--network ${key})`);
@@ -175,9 +183,9 @@ export class HostGate {
       if (decision === "allow") this.allow(exactly);
       else this.#declined.add(formatEndpoint(request));
     } else if (request.command !== undefined) {
-      const rules = this.#commands.get(request.command);
-      if (decision === "allow") rules?.allow(exactly);
-      else rules?.deny(exactly);
+      const own = this.#commands.get(request.command);
+      if (decision === "allow") own?.rules.allow(exactly);
+      else own?.declined.add(formatEndpoint(request));
     } else if (decision === "allow" && isLate) this.#retries.add(formatEndpoint(request));
   }
 

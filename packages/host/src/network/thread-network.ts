@@ -40,6 +40,8 @@ export interface NetworkCommand {
   readonly id: string;
   /** Hosts that it alone may reach, as rules. */
   readonly hosts?: readonly string[];
+  /** Hosts that it is refused without a question, as rules: what an agent wants for itself and can do without. */
+  readonly refusedHosts?: readonly string[];
   /** Its variables so far. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -98,13 +100,14 @@ export class ThreadNetwork {
   }
 
   /** Rejects with `sandboxUnavailable` if there is no namespace to be had, and tries again with the next command. */
-  async openCommand({ id, hosts = [], environment }: NetworkCommand): Promise<CommandNetwork> {
-    const rules = hosts.map(ruleOf);
+  async openCommand(command: NetworkCommand): Promise<CommandNetwork> {
+    const { id, hosts = [], refusedHosts = [], environment } = command;
+    const [rules, refused] = [hosts.map(ruleOf), refusedHosts.map(ruleOf)];
     const running = await this.#run();
     const ports = this.#portsOf(rules);
     const token = randomBytes(24).toString("base64url");
     running.commands += 1;
-    this.#gate.addCommand(id, rules);
+    this.#gate.addCommand(id, rules, refused);
     this.#tokens.set(token, id);
     let isReleased = false;
     let relayed: readonly number[] = [];
