@@ -79,6 +79,8 @@ export class PortRelays {
     }
     for (const server of servers) {
       server.maxConnections = MOST_CONNECTIONS;
+      // Where descriptors run out a connection is lost, and the next one may be accepted again.
+      server.on("error", () => undefined);
       server.on("connection", (socket) => {
         this.#own(socket);
         void this.#relay(socket, port);

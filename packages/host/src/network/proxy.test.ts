@@ -242,6 +242,28 @@ describe("plain HTTP", () => {
     expect(asked).toEqual([]);
   });
 
+  test.each([
+    "HTTP/1.1 099 early\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nbad header: \u0000\r\n\r\n",
+    "SSH-2.0-OpenSSH\r\n",
+    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+    "",
+  ])("from a server that answers %j ends with 502", async (answer) => {
+    const upstream = createServer((socket) => {
+      socket.on("error", () => undefined).once("data", () => socket.end(answer, "latin1"));
+    });
+    const { port } = await proxyTo(await listening(upstream));
+    expect(await exchange(port, get("http://a.example/"))).toMatch(/^HTTP\/1\.1 502 .*x-proxy-error/s);
+  });
+
+  test("does not pass on a status text that could not be written", async () => {
+    const upstream = createServer((socket) => {
+      socket.on("error", () => undefined).once("data", () => socket.end("HTTP/1.1 200 a\u0001b\r\n\r\nbody"));
+    });
+    const { port } = await proxyTo(await listening(upstream));
+    expect(await exchange(port, get("http://a.example/"))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*body/s);
+  });
+
   test("is decided about for each request of a connection", async () => {
     const { port: upstream, requests } = await web();
     const { port, asked } = await proxyTo(upstream);

@@ -77,6 +77,8 @@ export class FilteringProxy {
     listener.maxConnections = this.#limits.connections;
     this.#listeners.add(listener);
     listener.once("close", () => this.#listeners.delete(listener));
+    // Where descriptors run out a connection is lost, and the next one may be accepted again.
+    listener.on("error", () => undefined);
     listener.on("connection", (socket) => {
       this.#own(socket);
       // The checks of the HTTP server itself only run where it listens.
@@ -167,18 +169,26 @@ export class FilteringProxy {
       createConnection: () => socket,
     });
     socket.setTimeout(this.#limits.idleMs, () => socket.destroy());
-    outgoing.once("response", (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming));
-      incoming.pipe(response);
-      incoming.once("error", () => response.destroy());
-    });
-    outgoing.once("error", (error: NodeJS.ErrnoException) => {
-      const reason = `${formatEndpoint(endpoint)} broke off: ${error.code ?? error.message}`;
+    const fail = (why: string) => {
+      socket.destroy();
+      const reason = `${formatEndpoint(endpoint)} broke off: ${why}`;
       if (response.headersSent) response.destroy();
       else answer(response, { status: 502, code: "unreachable", reason }, endpoint);
+    };
+    outgoing.on("error", (error: NodeJS.ErrnoException) => fail(error.code ?? error.message));
+    outgoing.once("upgrade", () => fail("it switched to another protocol"));
+    outgoing.once("response", (incoming) => {
+      incoming.on("error", () => response.destroy());
+      // Expected: a status or a header that Node reads but does not write.
+      try {
+        response.writeHead(incoming.statusCode ?? 502, endToEnd(incoming));
+        incoming.pipe(response);
+      } catch {
+        fail("its answer is malformed");
+      }
     });
     response.once("close", () => socket.destroy());
-    message.once("error", () => socket.destroy());
+    message.on("error", () => socket.destroy());
     message.pipe(outgoing);
   }
 

@@ -61,6 +61,8 @@ interface Running {
   readonly namespace: NetworkNamespace;
   readonly proxy: FilteringProxy;
   readonly relays: PortRelays;
+  /** The command of each token. Another namespace does not know them. */
+  readonly tokens: Map<string, string>;
   commands: number;
   isEnded: boolean;
 }
@@ -75,7 +77,6 @@ export class ThreadNetwork {
   readonly #clock: Clock;
   readonly #gate: HostGate;
   readonly #dialer: Dialer;
-  readonly #tokens = new Map<string, string>();
   /** Ports of the user's machine that are relayed for the whole thread. */
   readonly #ports = new Set<number>();
   #running: Promise<Running> | undefined;
@@ -108,13 +109,13 @@ export class ThreadNetwork {
     const token = randomBytes(24).toString("base64url");
     running.commands += 1;
     this.#gate.addCommand(id, rules, refused);
-    this.#tokens.set(token, id);
+    running.tokens.set(token, id);
     let isReleased = false;
     let relayed: readonly number[] = [];
     const release = () => {
       if (isReleased) return;
       isReleased = true;
-      this.#tokens.delete(token);
+      running.tokens.delete(token);
       this.#gate.removeCommand(id);
       for (const port of relayed) running.relays.close(port);
       running.commands -= 1;
@@ -153,7 +154,6 @@ export class ThreadNetwork {
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     this.#gate.close();
-    this.#tokens.clear();
     const running = await this.#current();
     if (running !== undefined) end(running);
   }
@@ -183,19 +183,20 @@ export class ThreadNetwork {
     const addresses = [PROXY_ADDRESS, ...ports.flatMap(relayAddresses)];
     const { namespace, listeners } = await NetworkNamespace.create(tools, this.#clock, addresses);
     const reporting = { clock: this.#clock, dialer: this.#dialer, onEvent: this.#report };
+    const tokens = new Map<string, string>();
     const proxy = new FilteringProxy({
       ...reporting,
       decide: (request) => this.#gate.decide(request),
-      commandOf: (token) => this.#tokens.get(token),
+      commandOf: (token) => tokens.get(token),
       ...(limits === undefined ? {} : { limits }),
     });
     const relays = new PortRelays(reporting);
-    const running: Running = { namespace, proxy, relays, commands: 0, isEnded: false };
+    const running: Running = { namespace, proxy, relays, tokens, commands: 0, isEnded: false };
     // Whatever is missing, nothing is left of a namespace that cannot be used.
     try {
       const listener = listeners.get(innerKey(PROXY_ADDRESS));
       if (listener === undefined) throw new FlintError("sandboxUnavailable", "The proxy cannot listen.");
-      listener.once("close", () => end(running)).once("error", () => end(running));
+      listener.once("close", () => end(running));
       proxy.serve(listener);
       await relays.open(ports, async () => listeners);
     } catch (thrown) {
@@ -233,6 +234,7 @@ export class ThreadNetwork {
 function end(running: Running): void {
   if (running.isEnded) return;
   running.isEnded = true;
+  running.tokens.clear();
   running.proxy.dispose();
   running.relays.dispose();
   if (running.commands === 0) running.namespace.close();
