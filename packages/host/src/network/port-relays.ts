@@ -83,7 +83,7 @@ export class PortRelays {
       server.on("error", () => undefined);
       server.on("connection", (socket) => {
         this.#own(socket);
-        void this.#relay(socket, port);
+        this.#relay(socket, port).catch(() => socket.destroy());
       });
     }
     return servers;

@@ -57,9 +57,15 @@ function exchange(port: number, ...parts: readonly string[]): Promise<string> {
       received += text;
     });
     socket.on("error", () => undefined).once("close", () => resolve(received));
-    for (const part of parts) socket.write(part, "latin1");
+    for (const part of parts) {
+      if (part === END) socket.end();
+      else socket.write(part, "latin1");
+    }
   });
 }
+
+/** Says that a client sends no more. */
+const END = "(end)";
 
 const connectTo = (target: string, headers = "") => `CONNECT ${target} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
 const get = (url: string, headers = "") => `GET ${url} HTTP/1.1\r\nhost: other.example\r\n${headers}\r\n`;
@@ -279,6 +285,35 @@ describe("bounds", () => {
     const received = await exchange(port, connectTo("a.example:443", `x: ${"y".repeat(20_000)}\r\n`));
     expect(received).toMatch(/^HTTP\/1\.1 431 /);
     expect(asked).toEqual([]);
+  });
+
+  test("survives malformed requests, and lets none of them through", async () => {
+    const { port, asked } = await proxyTo(await shouting());
+    const characters = "\0\t\r\n :/@[]%\u00ff\u007fCONNECTGEThttpHTTP1.0";
+    let seed = 7;
+    const next = (most: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed % most;
+    };
+    const garbage = () =>
+      Array.from({ length: next(60) }, () => characters[next(characters.length)]).join("");
+    const requests = Array.from({ length: 300 }, () => [
+      `${garbage()}\r\n\r\n`,
+      `CONNECT ${garbage()} HTTP/1.1\r\n\r\n`,
+      `GET http://${garbage()} HTTP/1.1\r\n${garbage()}\r\n\r\n`,
+    ]).flat();
+    for (let at = 0; at < requests.length; at += 50)
+      await Promise.all(requests.slice(at, at + 50).map((text) => exchange(port, text, END)));
+    expect(asked.filter(({ host }) => !/^[a-z0-9_.-]+$/.test(host))).toEqual([]);
+    expect(await exchange(port, connectTo("a.example:443"), "hello")).toMatch(/HELLO$/);
+  });
+
+  test("throws nothing where the log does", async () => {
+    const onEvent = () => {
+      throw new Error("the log is full");
+    };
+    const { port } = await proxyTo(await shouting(), { onEvent });
+    expect(await exchange(port, connectTo("a.example:443"), "hello")).toBe("");
   });
 
   test("cuts off a client that does not finish its head", async () => {

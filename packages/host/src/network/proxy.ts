@@ -68,8 +68,12 @@ export class FilteringProxy {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#http = createServer({ maxHeaderSize: this.#limits.headerBytes, requestTimeout: 0 });
-    this.#http.on("connect", (message, _stream, head) => void this.#onConnect(message, head));
-    this.#http.on("request", (message, response) => void this.#onRequest(message, response));
+    this.#http.on("connect", (message, _stream, head) => {
+      this.#onConnect(message, head).catch(() => message.socket.destroy());
+    });
+    this.#http.on("request", (message, response) => {
+      this.#onRequest(message, response).catch(() => message.socket.destroy());
+    });
   }
 
   /** Serves the connections of a listening socket until it closes. */
