@@ -2,9 +2,9 @@
 // The flint protocol. Every object may carry more fields than are declared here.
 
 export type Action =
-  | { kind: "command"; itemId: Id; reason?: string; command: string; cwd: string; _meta?: Meta }
-  | { kind: "fileChange"; itemId: Id; reason?: string; changes: FileUpdateChange[]; _meta?: Meta }
-  | { kind: "tool"; itemId: Id; reason?: string; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
+  | { kind: "command"; itemId: Id; reason?: string; needs?: Permission; command: string; cwd: string; running?: boolean; _meta?: Meta }
+  | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; changes: FileUpdateChange[]; _meta?: Meta }
+  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
 
 /** Another agent continues the thread from here. */
 export interface AgentHandoffItem {
@@ -72,6 +72,12 @@ export interface CommandExecutionItem {
   aggregatedOutput?: string;
   omittedOutputBytes?: number;
   durationMs?: number;
+  connections?: {
+    host: string;
+    port: number;
+    allowed: boolean;
+    _meta?: Meta;
+  }[];
   _meta?: Meta;
 }
 
@@ -184,6 +190,8 @@ export interface FileUpdateChange {
   _meta?: Meta;
 }
 
+export type GitMode = "off" | "ask" | "auto";
+
 export interface Goal {
   objective: string;
   status: GoalStatus;
@@ -196,6 +204,8 @@ export interface Goal {
 }
 
 export type GoalStatus = "active" | "paused" | "blocked" | "usageLimited" | "budgetLimited" | "complete";
+
+export type HostRuleString = string;
 
 export type Id = string;
 
@@ -261,6 +271,8 @@ export interface NativeEnd {
   _meta?: Meta;
 }
 
+export type NetworkPermission = "none" | "all" | { hosts: HostRuleString[]; _meta?: Meta };
+
 export interface NotSaved {
   path?: string;
   turnId?: Id;
@@ -270,6 +282,14 @@ export interface NotSaved {
 }
 
 export type NotSavedReason = "ignored" | "tooLarge" | "limit" | "special" | "protected" | "outside" | "failed" | "noCheckpoint";
+
+export interface Permission {
+  network?: NetworkPermission;
+  write?: string[];
+  git?: boolean;
+  unconfined?: true;
+  _meta?: Meta;
+}
 
 export interface PlanEntry {
   step: string;
@@ -344,7 +364,7 @@ export interface Rule {
 }
 
 export type RuleMatch =
-  | { type: "exact"; command?: string; cwd?: string; path?: string; server?: string; arguments?: unknown; _meta?: Meta }
+  | { type: "exact"; command?: string; cwd?: string; path?: string; server?: string; arguments?: unknown; host?: HostRuleString | "*"; write?: string; _meta?: Meta }
   | { type: "prefix"; words: string[]; _meta?: Meta };
 
 export interface RuleSuggestion {
@@ -412,6 +432,9 @@ export interface ThreadSettings {
   cwd: string;
   approvalPolicy: ApprovalPolicy;
   sandboxPolicy: SandboxPolicy;
+  network?: NetworkPermission;
+  git?: GitMode;
+  acceptEdits?: boolean;
   config: ConfigValues;
   developerInstructions?: string;
   budget?: Budget;
@@ -751,6 +774,9 @@ export interface Methods {
       model?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
+      network?: NetworkPermission;
+      git?: GitMode;
+      acceptEdits?: boolean;
       config?: ConfigValues;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
@@ -787,6 +813,9 @@ export interface Methods {
       model?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
+      network?: NetworkPermission;
+      git?: GitMode;
+      acceptEdits?: boolean;
       config?: ConfigValues;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
@@ -933,6 +962,9 @@ export interface Methods {
       model?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
+      network?: NetworkPermission;
+      git?: GitMode;
+      acceptEdits?: boolean;
       config?: ConfigValues;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
@@ -951,6 +983,9 @@ export interface Methods {
       model?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
+      network?: NetworkPermission;
+      git?: GitMode;
+      acceptEdits?: boolean;
       config?: ConfigValues;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
@@ -1140,6 +1175,9 @@ export interface Methods {
       model?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
+      network?: NetworkPermission;
+      git?: GitMode;
+      acceptEdits?: boolean;
       config?: ConfigValues;
       budget?: Budget;
       sandboxPolicy?: SandboxPolicyInput;
@@ -1607,9 +1645,11 @@ export interface ServerRequests {
       itemId: Id;
       approvalId: Id;
       reason?: string;
+      needs?: Permission;
       suggestions?: RuleSuggestion[];
       command: string;
       cwd: string;
+      running?: boolean;
       _meta?: Meta;
     };
     result: ApprovalAnswer;
@@ -1624,6 +1664,7 @@ export interface ServerRequests {
       itemId: Id;
       approvalId: Id;
       reason?: string;
+      needs?: Permission;
       suggestions?: RuleSuggestion[];
       changes: FileUpdateChange[];
       _meta?: Meta;
@@ -1640,6 +1681,7 @@ export interface ServerRequests {
       itemId: Id;
       approvalId: Id;
       reason?: string;
+      needs?: Permission;
       suggestions?: RuleSuggestion[];
       tool: string;
       server?: string;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Answers, RuleSuggestion, UserQuestion } from "./approval/approval.ts";
+import { Permission } from "./approval/permission.ts";
 import { Decision } from "./approval/policy.ts";
 import { EVENTS } from "./events.ts";
 import { FileUpdateChange } from "./items.ts";
@@ -18,6 +19,8 @@ const asked = {
   itemId: Id,
   approvalId: Id,
   reason: z.optional(z.string()),
+  /** What it needs beyond its sandbox. */
+  needs: z.optional(Permission),
   /** What an answer may allow instead of exactly this, by its id as the `rule` of a decision. */
   suggestions: z.optional(z.array(RuleSuggestion)),
 };
@@ -33,7 +36,13 @@ export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 export const ASKS = {
   "item/commandExecution/requestApproval": {
     doc: "May the agent run this command?",
-    params: looseObject({ ...asked, command: z.string(), cwd: z.string() }),
+    params: looseObject({
+      ...asked,
+      command: z.string(),
+      cwd: z.string(),
+      /** Set if it runs already and waits for what it needs. */
+      running: z.optional(z.boolean()),
+    }),
     result: ApprovalAnswer,
   },
   "item/fileChange/requestApproval": {

@@ -1,5 +1,7 @@
 export * from "./approval/approval.ts";
 export * from "./approval/budget.ts";
+export * from "./approval/host-rules.ts";
+export * from "./approval/permission.ts";
 export * from "./approval/policy.ts";
 export * from "./events.ts";
 export * from "./flint.ts";

@@ -60,6 +60,8 @@ const CommandExecution = looseObject({
   aggregatedOutput: z.optional(z.string()),
   omittedOutputBytes: z.optional(z.number()),
   durationMs: z.optional(z.number()),
+  /** The hosts that it wanted to connect to, and whether it was allowed to. */
+  connections: z.optional(z.array(looseObject({ host: z.string(), port: z.number(), allowed: z.boolean() }))),
 });
 const FileChange = looseObject({
   type: z.literal("fileChange"),

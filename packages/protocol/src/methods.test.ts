@@ -162,7 +162,19 @@ describe("the params of each method", () => {
   test("a turn overrides model, cwd and policies by field and all else by selector [S0-5]", () => {
     const overriding = Object.keys(METHODS["turn/start"].params.shape);
     expect(overriding).toEqual([
-      ...["threadId", "input", "model", "cwd", "approvalPolicy", "config", "budget", "sandboxPolicy"],
+      ...[
+        "threadId",
+        "input",
+        "model",
+        "cwd",
+        "approvalPolicy",
+        "network",
+        "git",
+        "acceptEdits",
+        "config",
+        "budget",
+        "sandboxPolicy",
+      ],
       ...["outputSchema", "delivery", "clientId", "_meta"],
     ]);
   });

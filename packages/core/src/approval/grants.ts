@@ -3,14 +3,13 @@ import {
   type Approval,
   type Decision,
   exactKey,
-  exactMatches,
   FlintError,
   grantKeys,
   mintId,
   type Rule,
   type RuleMatch,
   type RuleSuggestion,
-  ruleTool,
+  ruleSubjects,
 } from "@flint/protocol";
 import { prefixOf } from "./prefixes.ts";
 
@@ -89,13 +88,8 @@ export function rulesMadeBy(
   if (decision.outcome !== "allow" || decision.scope !== "always") return [];
   const accepted = suggestions.find((suggestion) => suggestion.id === decision.rule);
   if (accepted !== undefined) return [{ ...accepted, createdAt: now }];
-  const tool = ruleTool(action);
-  return exactMatches(action).map((match) => ({
-    id: mintId(now),
-    project,
-    agent,
-    tool,
-    match,
-    createdAt: now,
+  return ruleSubjects(action).map((subject) => ({
+    ...{ id: mintId(now), project, agent },
+    ...{ ...subject, createdAt: now },
   }));
 }

@@ -1,6 +1,6 @@
+import { formatEndpoint } from "@flint/protocol";
 import type { DialFailure } from "./dial.ts";
 import type { ConnectionRequest, RefusalCode } from "./host-gate.ts";
-import { formatEndpoint } from "./host-rules.ts";
 
 /** Everything that programs can see in `x-proxy-error`. */
 export type ProxyError = RefusalCode | DialFailure | "bad-target" | "unknown-command";

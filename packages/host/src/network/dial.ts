@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, connect, isIP, type Socket } from "node:net";
-import { type Endpoint, formatEndpoint } from "./host-rules.ts";
+import { type Endpoint, formatEndpoint } from "@flint/protocol";
 
 /** Finds the addresses of a host. Rejects if there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

@@ -1,3 +1,4 @@
+import { type HostRule, parseHostRule } from "@flint/protocol";
 import { settled, TestClock } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import {
@@ -7,7 +8,6 @@ import {
   type HostGateOptions,
   type NetworkAnswer,
 } from "./host-gate.ts";
-import { type HostRule, parseHostRule } from "./host-rules.ts";
 
 const REGISTRY: ConnectionRequest = { host: "registry.example", port: 443 };
 const ALLOWED = { outcome: "allow" };
@@ -34,6 +34,20 @@ function gateWith(options: Partial<HostGateOptions> = {}) {
   const clock = new TestClock();
   return { clock, gate: new HostGate({ clock, ...options }) };
 }
+
+test("asks again for the next connection where the answer is for this one only", async () => {
+  const answers = ["allow", "deny"] as const;
+  let asked = 0;
+  const gate = new HostGate({
+    clock: new TestClock(),
+    ask: async () => ({ decision: answers[asked++] ?? "deny", scope: "connection" }),
+  });
+  gate.addCommand("c");
+  const request = { host: "a.example", port: 443, command: "c" };
+  expect([await gate.decide(request), await gate.decide(request)]).toMatchObject([
+    ...[{ outcome: "allow" }, { outcome: "deny" }],
+  ]);
+});
 
 describe("without a user to ask", () => {
   test("allows what rules allow, and names the way out for the rest", async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import { allowsEndpoint, type Endpoint, formatEndpoint, type HostRule, HostRules } from "./host-rules.ts";
+import { allowsEndpoint, type Endpoint, formatEndpoint, type HostRule, HostRules } from "@flint/protocol";
 
 /** A connection that a command wants. */
 export interface ConnectionRequest extends Endpoint {
@@ -26,10 +26,10 @@ export interface NetworkQuestion extends ConnectionRequest {
   readonly signal: AbortSignal;
 }
 
-/** The answer of the user: for the command in the question, or for the whole thread. */
+/** The answer of the user: for the connections that wait, for the command in the question, or for the whole thread. */
 export interface NetworkAnswer {
   readonly decision: "allow" | "deny";
-  readonly scope: "once" | "thread";
+  readonly scope: "connection" | "once" | "thread";
 }
 
 /**
@@ -133,6 +133,7 @@ export class HostGate {
       const answer = await this.#wait(question, until - this.#options.clock.now());
       if (answer === "late") return refusal("unanswered", UNANSWERED);
       if (answer === undefined) return refusal("blocked-by-allowlist", NOT_ASKED);
+      if (answer.scope === "connection") return decisionOf(answer);
       // A connection without a command has nothing that a grant could be stored for; another command asks for itself.
       const isAnonymous = question.command === undefined && request.command === undefined;
       if (isAnonymous && answer.scope === "once") return decisionOf(answer);
@@ -179,6 +180,7 @@ export class HostGate {
 
   #apply(request: ConnectionRequest, { decision, scope }: NetworkAnswer, isLate: boolean): void {
     const exactly: HostRule = { host: request.host, port: request.port, isWildcard: false };
+    if (scope === "connection") return;
     if (scope === "thread") {
       if (decision === "allow") this.allow(exactly);
       else this.#declined.add(formatEndpoint(request));

@@ -8,7 +8,6 @@ export {
 } from "./connection-log.ts";
 export type { Connect, DialOptions, Resolve } from "./dial.ts";
 export type { AskUser, NetworkAnswer, NetworkQuestion } from "./host-gate.ts";
-export { formatEndpoint, type HostRule, type Parsed, parseHostRule } from "./host-rules.ts";
 export type { NamespaceTools } from "./namespace.ts";
 export { type NodePrograms, writeNodePrograms } from "./node-programs.ts";
 export type { ProxyLimits } from "./proxy.ts";

@@ -8,10 +8,10 @@ import {
 } from "node:http";
 import type { Server as Listener, Socket } from "node:net";
 import type { Clock } from "@flint/core/ports";
+import { type Endpoint, formatEndpoint, parseAuthority, parseHttpUrl } from "@flint/protocol";
 import type { ConnectionEvent, ProxyError } from "./connection-log.ts";
 import type { Dialer } from "./dial.ts";
 import type { ConnectionRequest, Decision } from "./host-gate.ts";
-import { type Endpoint, formatEndpoint, parseAuthority, parseHttpUrl } from "./host-rules.ts";
 import { receiveEarly, splice } from "./tunnel.ts";
 
 /** What a proxy asks and reports to. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import { FlintError, formatEndpoint, type HostRule, parseHostRule } from "@flint/protocol";
 import {
   type CommandWindow,
   type ConnectionEvent,
@@ -9,7 +9,6 @@ import {
 } from "./connection-log.ts";
 import { Dialer, type DialOptions } from "./dial.ts";
 import { type AskUser, HostGate, type NetworkAnswer, type NetworkQuestion } from "./host-gate.ts";
-import { formatEndpoint, type HostRule, parseHostRule } from "./host-rules.ts";
 import { innerKey, type NamespaceTools, NetworkNamespace } from "./namespace.ts";
 import type { NodePrograms } from "./node-programs.ts";
 import { PortRelays, relayAddresses } from "./port-relays.ts";

@@ -4,12 +4,12 @@ import {
   Approval,
   describeRule,
   exactKey,
-  exactMatches,
   grantKeys,
   QuestionRequest,
   Resolution,
   Rule,
   type RuleMatch,
+  ruleSubjects,
 } from "./approval.ts";
 
 const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
@@ -133,9 +133,9 @@ describe("an exact match", () => {
   const tool: Action = { kind: "tool", itemId: "i", tool: "command", arguments: { command: "npm test" } };
 
   test("has another key for every kind of action, whatever the name of the tool", () => {
-    const [match] = exactMatches(tool);
+    const [subject] = ruleSubjects(tool);
     const keys = [
-      exactKey("command", match ?? prefix),
+      exactKey("command", subject?.match ?? prefix),
       exactKey("command", exactCommand),
       exactKey("fileChange", exactCommand),
       exactKey("command", { type: "exact", path: "/repo/a" }),
@@ -155,7 +155,22 @@ describe("an exact match", () => {
       { path: "/a", kind: "modify", diff: "", movePath: "/b" },
       { path: "/c", kind: "add", diff: "" },
     ] as const;
-    const matches = exactMatches({ kind: "fileChange", itemId: "i", changes: [...changes] });
-    expect(matches).toEqual(["/a", "/b", "/c"].map((path) => ({ type: "exact", path })));
+    const subjects = ruleSubjects({ kind: "fileChange", itemId: "i", changes: [...changes] });
+    expect(subjects).toEqual(
+      ["/a", "/b", "/c"].map((path) => ({ tool: "fileChange", match: { type: "exact", path } })),
+    );
+  });
+
+  test("is each host and each path that an action needs beyond its sandbox", () => {
+    const needs = { network: { hosts: ["registry.example:443"] }, write: ["/cache"] };
+    const needed = ["network:registry.example:443", "write:/cache"];
+    expect(grantKeys({ ...command, needs })).toEqual([...grantKeys(command), ...needed]);
+    expect(grantKeys({ ...command, needs, running: true })).toEqual(needed);
+    expect(grantKeys({ ...command, needs: { network: "all" }, running: true })).toEqual(["network:*"]);
+  });
+
+  test("outside of the sandbox is not the same inside", () => {
+    const [inside] = grantKeys(command);
+    expect(grantKeys({ ...command, needs: { unconfined: true } })).toEqual([`unconfined:${inside}`]);
   });
 });

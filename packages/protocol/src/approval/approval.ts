@@ -2,13 +2,26 @@ import * as z from "zod/mini";
 import { FileUpdateChange } from "../items.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
+import { describePermission, HostRuleString, Permission } from "./permission.ts";
 import { Decision } from "./policy.ts";
 
-const common = { itemId: Id, reason: z.optional(z.string()) };
+const common = {
+  itemId: Id,
+  reason: z.optional(z.string()),
+  /** What it needs beyond its sandbox. */
+  needs: z.optional(Permission),
+};
 
 /** What an agent asks to do. The exact command or diff is always included. */
 export const Action = z.discriminatedUnion("kind", [
-  looseObject({ kind: z.literal("command"), ...common, command: z.string(), cwd: z.string() }),
+  looseObject({
+    kind: z.literal("command"),
+    ...common,
+    command: z.string(),
+    cwd: z.string(),
+    /** Set if the command was allowed and runs: it waits for what it needs, and only that is asked about. */
+    running: z.optional(z.boolean()),
+  }),
   looseObject({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
   looseObject({
     kind: z.literal("tool"),
@@ -23,7 +36,8 @@ export type Action = z.output<typeof Action>;
 const Word = z.string().check(z.minLength(1));
 
 /**
- * What a rule covers. `exact`: one command in one folder, one file, or one call of a tool with these arguments.
+ * What a rule covers. `exact`: one command in one folder, one file, one call of a tool with these arguments, or one thing
+ * that a sandbox keeps commands from: a host, or a path that is not writable.
  * `prefix`: commands without any shell syntax whose first words are exactly these.
  */
 export const RuleMatch = z.discriminatedUnion("type", [
@@ -34,6 +48,8 @@ export const RuleMatch = z.discriminatedUnion("type", [
     path: z.optional(z.string()),
     server: z.optional(z.string()),
     arguments: z.optional(z.unknown()),
+    host: z.optional(z.union([HostRuleString, z.literal("*")])),
+    write: z.optional(z.string()),
   }),
   looseObject({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) }),
 ]);
@@ -45,7 +61,7 @@ const covered = {
   project: z.string(),
   /** The agent it applies to. */
   agent: z.string(),
-  /** `command`, `fileChange`, or the name of a tool. */
+  /** `command`, `fileChange`, `network`, `write`, `git`, or the name of a tool. */
   tool: z.string(),
   match: RuleMatch,
 };
@@ -58,31 +74,53 @@ export type RuleSuggestion = z.output<typeof RuleSuggestion>;
 export const Rule = looseObject({ ...covered, createdAt: z.number() });
 export type Rule = z.output<typeof Rule>;
 
-/** The parts of an action that are allowed one by one: each file of a change, or the whole of anything else. */
-export function exactMatches(action: Action): RuleMatch[] {
+/** One thing that an action does, as a rule would cover it. */
+export type RuleSubject = Pick<RuleSuggestion, "tool" | "match">;
+
+/** What an action does, as things that are allowed one by one: each file of a change, each host, each path. */
+export function ruleSubjects(action: Action): RuleSubject[] {
+  const isRunning = action.kind === "command" && action.running === true;
+  // Commits that exist are asked about as such, whatever they are called.
+  const own = isRunning || action.needs?.git === true ? [] : subjectsOf(action);
+  return [...own, ...neededSubjects(action)];
+}
+
+function subjectsOf(action: Action): RuleSubject[] {
   switch (action.kind) {
     case "command":
-      return [{ type: "exact", command: action.command, cwd: action.cwd }];
+      return [exactly("command", { command: action.command, cwd: action.cwd })];
     case "fileChange":
       return action.changes
         .flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]))
-        .map((path) => ({ type: "exact", path }));
+        .map((path) => exactly("fileChange", { path }));
     case "tool": {
       const { server, arguments: given = null } = action;
-      return [{ type: "exact", ...(server === undefined ? {} : { server }), arguments: given }];
+      return [exactly(action.tool, { ...(server === undefined ? {} : { server }), arguments: given })];
     }
   }
 }
 
-/** What a rule calls the tool of an action. */
-export function ruleTool(action: Action): string {
-  return action.kind === "tool" ? action.tool : action.kind;
+function neededSubjects({ needs = {} }: Action): RuleSubject[] {
+  const { network = "none", write = [] } = needs;
+  const hosts = network === "none" ? [] : network === "all" ? ["*"] : network.hosts;
+  return [
+    ...hosts.map((host) => exactly("network", { host })),
+    ...write.map((path) => exactly("write", { write: path })),
+    ...(needs.git === true ? [exactly("git", {})] : []),
+  ];
+}
+
+function exactly(tool: string, match: Omit<Extract<RuleMatch, { type: "exact" }>, "type">): RuleSubject {
+  return { tool, match: { type: "exact", ...match } };
 }
 
 /** A key for each exact action, different from all others. A prefix has none: it covers more than one action. */
 export function exactKey(tool: string, match: RuleMatch): string | undefined {
   if (match.type === "prefix") return undefined;
-  const { cwd, command, path } = match;
+  const { cwd, command, path, host, write } = match;
+  if (tool === "network" && host !== undefined) return `network:${host}`;
+  if (tool === "git" && !("arguments" in match)) return "git";
+  if (tool === "write" && write !== undefined) return `write:${write}`;
   if (tool === "command" && command !== undefined) return `command:${JSON.stringify([cwd ?? "", command])}`;
   if (tool === "fileChange" && path !== undefined) return `file:${path}`;
   if (!("arguments" in match)) return undefined;
@@ -94,6 +132,10 @@ export function describeRule({ tool, match }: Pick<Rule, "tool" | "match">): str
   if (match.type === "prefix") return `commands that begin with: ${match.words.join(" ")}`;
   if (match.command !== undefined) return `the command: ${match.command} (in ${match.cwd ?? "?"})`;
   if (match.path !== undefined) return `changes of the file: ${match.path}`;
+  if (tool === "git" && !("arguments" in match)) return describePermission({ git: true });
+  if (match.host === "*") return describePermission({ network: "all" });
+  if (match.host !== undefined) return describePermission({ network: { hosts: [match.host] } });
+  if (match.write !== undefined) return describePermission({ write: [match.write] });
   const name = match.server === undefined ? tool : `${match.server}/${tool}`;
   return `the tool: ${name} with ${JSON.stringify(match.arguments ?? null)}`;
 }
@@ -103,8 +145,9 @@ export function describeRule({ tool, match }: Pick<Rule, "tool" | "match">): str
  * answer never covers more than what was shown.
  */
 export function grantKeys(action: Action): string[] {
-  const tool = ruleTool(action);
-  return exactMatches(action).flatMap((match) => exactKey(tool, match) ?? []);
+  const keys = ruleSubjects(action).flatMap(({ tool, match }) => exactKey(tool, match) ?? []);
+  // Leaving the sandbox is allowed for one command at a time, never as a part of something else.
+  return action.needs?.unconfined === true ? keys.map((key) => `unconfined:${key}`) : keys;
 }
 
 /** An open request of an agent to act. An answer may accept one of `suggestions` instead of the exact action. */

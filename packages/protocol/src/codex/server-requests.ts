@@ -64,6 +64,7 @@ export const CODEX_SERVER_REQUESTS = {
         networkApprovalContext: nullish(foreignObject({ host: z.string(), protocol: z.string() })),
         commandActions: nullish(z.array(CodexCommandAction)),
         additionalPermissions: z.optional(z.unknown()),
+        proposedNetworkPolicyAmendments: z.optional(z.unknown()),
         proposedExecpolicyAmendment: nullish(z.array(z.string())),
         availableDecisions: nullish(z.array(CodexCommandDecision)),
       }),

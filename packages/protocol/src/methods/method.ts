@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Budget } from "../approval/budget.ts";
+import { GitMode, NetworkPermission } from "../approval/permission.ts";
 import { ApprovalPolicy } from "../approval/policy.ts";
 import { ConfigValues } from "../thread/thread.ts";
 import { Id } from "../wire/ids.ts";
@@ -51,6 +52,9 @@ export const settingsOverrides = {
   model: z.optional(z.string()),
   cwd: z.optional(absolutePath),
   approvalPolicy: z.optional(ApprovalPolicy),
+  network: z.optional(NetworkPermission),
+  git: z.optional(GitMode),
+  acceptEdits: z.optional(z.boolean()),
   config: z.optional(ConfigValues),
   budget: z.optional(Budget),
 };

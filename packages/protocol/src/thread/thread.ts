@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Budget } from "../approval/budget.ts";
+import { GitMode, NetworkPermission } from "../approval/permission.ts";
 import { ApprovalPolicy, SandboxPolicy } from "../approval/policy.ts";
 import { ThreadItem } from "../items.ts";
 import { Id } from "../wire/ids.ts";
@@ -75,6 +76,12 @@ export const ThreadSettings = looseObject({
   cwd: z.string(),
   approvalPolicy: ApprovalPolicy,
   sandboxPolicy: SandboxPolicy,
+  /** The hosts that commands may connect to; for others the user is asked. Absent: the user is asked about every host. */
+  network: z.optional(NetworkPermission),
+  /** Whether commits of confined agents are taken over into the repository. Absent: the user is asked. */
+  git: z.optional(GitMode),
+  /** Whether changes of files in the workspace need no approval. */
+  acceptEdits: z.optional(z.boolean()),
   config: ConfigValues,
   developerInstructions: z.optional(z.string()),
   budget: z.optional(Budget),

@@ -1,0 +1,72 @@
+import * as z from "zod/mini";
+import { looseObject } from "../wire/loose-object.ts";
+import { allowsEndpoint, type Endpoint, parseHostRule } from "./host-rules.ts";
+
+/** Explains what is wrong with a host rule; undefined for one that can be used. */
+export function hostRuleProblem(rule: string): string | undefined {
+  const parsed = parseHostRule(rule);
+  return parsed.ok ? undefined : parsed.reason;
+}
+
+/** Whether a host rule covers a connection. What is not a rule covers nothing. */
+export function hostRuleCovers(rule: string, endpoint: Endpoint): boolean {
+  const parsed = parseHostRule(rule);
+  return parsed.ok && allowsEndpoint(parsed.value, endpoint);
+}
+
+/** A host rule on the wire. */
+export const HostRuleString = z.string().check((rule) => {
+  const message = hostRuleProblem(rule.value);
+  if (message !== undefined) rule.issues.push({ code: "custom", message, input: rule.value });
+});
+
+/** Which hosts may be connected to: none, all, or the named ones. */
+export const NetworkPermission = z.union(
+  [z.enum(["none", "all"]), looseObject({ hosts: z.array(HostRuleString) })],
+  { error: ({ input }) => networkProblem(input) },
+);
+export type NetworkPermission = z.output<typeof NetworkPermission>;
+
+function networkProblem(input: unknown): string {
+  const hosts: unknown = Object(input).hosts;
+  const problems = Array.isArray(hosts) ? hosts.map((host) => hostRuleProblem(String(host))) : [];
+  return problems.find((problem) => problem !== undefined) ?? 'must be "none", "all" or { "hosts": [...] }';
+}
+
+/** Whether commits that were made in the sandbox are taken over: never, after asking, or without asking. */
+export const GitMode = z.enum(["off", "ask", "auto"]);
+export type GitMode = z.output<typeof GitMode>;
+
+/** What an action may do beyond its sandbox. */
+export const Permission = looseObject({
+  network: z.optional(NetworkPermission),
+  /** Absolute paths, free of links. */
+  write: z.optional(z.array(z.string())),
+  /** Commits that were made in the sandbox are taken over into the repository. */
+  git: z.optional(z.boolean()),
+  /** The command runs outside of the sandbox. Never combined with the others. */
+  unconfined: z.optional(z.literal(true)),
+});
+export type Permission = z.output<typeof Permission>;
+
+/** Describes a permission as a verb phrase: "connect to registry.example (port 443)". */
+export function describePermission({ network, write, git, unconfined }: Permission): string {
+  if (unconfined === true) return "run outside of the sandbox, with everything you may do";
+  const parts = [
+    ...describeNetwork(network),
+    ...(write ?? []).map((path) => `write ${path}`),
+    ...(git === true ? ["add its commits to your repository"] : []),
+  ];
+  return parts.length === 0 ? "do nothing more" : parts.join(" and ");
+}
+
+function describeNetwork(network: NetworkPermission | undefined): string[] {
+  if (network === undefined || network === "none") return [];
+  if (network === "all") return ["connect to any host"];
+  return [`connect to ${network.hosts.map(describeHost).join(", ")}`];
+}
+
+function describeHost(rule: string): string {
+  const [host = rule, port] = rule.split(":");
+  return port === undefined ? host : `${host} (port ${port})`;
+}
