@@ -27,6 +27,41 @@ test("offers every scope, and says what each covers", () => {
   );
 });
 
+test("shows what a running command waits for, and grants exactly that", () => {
+  const needs = { network: { hosts: ["registry.example:443"] } };
+  const { title, choices } = approvalPrompt({ ...command, running: true, needs });
+  expect(title).toBe("A running command wants to connect to registry.example (port 443)");
+  expect(choices.map(({ label }) => label)).toEqual(["once", "this thread", "always here", "no"]);
+  expect(choices[2]?.help).toBe(
+    "Always allow this agent to connect to registry.example (port 443) in this project",
+  );
+});
+
+test("shows the diff of commits that would be taken over", () => {
+  const diff =
+    "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n one\n+two\ndiff --git a/b b/b\nnew file mode 100644\n@@ -0,0 +1 @@\n+x\n";
+  const action = {
+    kind: "tool",
+    itemId: "i",
+    tool: "git",
+    arguments: { diff },
+    needs: { git: true },
+  } as const;
+  const { title, body, choices } = approvalPrompt(action);
+  expect(title).toBe("The agent made commits in its sandbox");
+  expect(body).toMatchObject([
+    { kind: "diff", path: "a.txt", change: "modify", added: 1 },
+    { kind: "diff", path: "b", change: "add", added: 1 },
+  ]);
+  expect(choices[1]?.help).toContain("add its commits to your repository");
+});
+
+test("never offers to leave the sandbox for always", () => {
+  const { title, choices } = approvalPrompt({ ...command, needs: { unconfined: true } });
+  expect(title).toContain("run outside of the sandbox");
+  expect(choices.map(({ key }) => key)).toEqual(["y", "s", "n"]);
+});
+
 test("offers a suggested rule by its first words", () => {
   const suggestion = { id: "r", match: { type: "prefix" as const, words: ["npm", "test"] } };
   const choice = approvalPrompt(command, [

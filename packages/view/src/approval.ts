@@ -1,5 +1,5 @@
-import type { Action, Decision, RuleSuggestion } from "@flint/protocol";
-import { type Block, diffBlock, type Span } from "./row.ts";
+import { type Action, type Decision, describePermission, type RuleSuggestion } from "@flint/protocol";
+import { type Block, diffBlock, diffBlocks, type Span } from "./row.ts";
 
 /** An answer to an approval that a user can choose. */
 export interface ApprovalChoice {
@@ -32,7 +32,7 @@ function subjectOf(action: Action): Pick<ApprovalPrompt, "title" | "place" | "su
   switch (action.kind) {
     case "command":
       return {
-        title: "The agent wants to run a command",
+        title: titleOf(action),
         place: { text: action.cwd, exact: true },
         subject: [{ text: action.command, emphasis: "strong", exact: true }],
         body: [],
@@ -40,6 +40,7 @@ function subjectOf(action: Action): Pick<ApprovalPrompt, "title" | "place" | "su
     case "fileChange":
       return { title: "The agent wants to change files", subject: [], body: action.changes.map(diffBlock) };
     case "tool": {
+      if (action.needs?.git === true) return commitsSubject(action);
       const name = action.server === undefined ? action.tool : `${action.server}.${action.tool}`;
       return {
         title: "The agent wants to call a tool",
@@ -50,6 +51,21 @@ function subjectOf(action: Action): Pick<ApprovalPrompt, "title" | "place" | "su
   }
 }
 
+/** Commits that an agent made in its sandbox, with their diff. The reason lists them. */
+function commitsSubject(action: Action): Pick<ApprovalPrompt, "title" | "subject" | "body"> {
+  const { diff } = Object("arguments" in action ? action.arguments : {});
+  const body = typeof diff === "string" ? diffBlocks(diff) : [];
+  return { title: "The agent made commits in its sandbox", subject: [], body };
+}
+
+function titleOf({ needs, running }: Extract<Action, { kind: "command" }>): string {
+  if (needs === undefined) return "The agent wants to run a command";
+  const what = describePermission(needs);
+  return running === true
+    ? `A running command wants to ${what}`
+    : `The agent wants to run a command that may ${what}`;
+}
+
 /** What an answer for the thread or for always covers, by the kind of action. */
 const COVERED: Readonly<Record<Action["kind"], string>> = {
   command: "this exact command",
@@ -58,14 +74,28 @@ const COVERED: Readonly<Record<Action["kind"], string>> = {
 };
 
 function choicesFor(action: Action, suggestions: readonly RuleSuggestion[]): ApprovalChoice[] {
-  const covered = COVERED[action.kind];
+  const covered = coveredBy(action);
   return [
     { key: "y", label: "once", help: "Allow it this time", decision: allow("once") },
     { key: "s", label: "this thread", help: `Allow ${covered} in this thread`, decision: allow("session") },
-    { key: "a", label: "always", help: `Always allow ${covered} in this project`, decision: allow("always") },
+    ...alwaysChoice(action, covered),
     ...prefixChoice(suggestions),
     { key: "n", label: "no", help: "Decline; the agent continues without it", decision: DECLINE },
   ];
+}
+
+function coveredBy({ kind, needs, ...rest }: Action): string {
+  if (needs === undefined) return COVERED[kind];
+  const allowed = `this agent to ${describePermission(needs)}`;
+  if (needs.git === true) return allowed;
+  return "running" in rest && rest.running === true ? allowed : `${COVERED[kind]}, and ${allowed}`;
+}
+
+/** Leaving the sandbox is never allowed for always. */
+function alwaysChoice({ needs }: Action, covered: string): ApprovalChoice[] {
+  if (needs?.unconfined === true) return [];
+  const help = `Always allow ${covered} in this project`;
+  return [{ key: "a", label: "always here", help, decision: allow("always") }];
 }
 
 /** The rule that covers every command with the same first words, if it was suggested. */

@@ -83,6 +83,18 @@ export function diffBlock({
   return { kind: "diff", change, path, movePath, lines, added: count("added"), removed: count("removed") };
 }
 
+/** Parses a diff of several files, as git prints it. */
+export function diffBlocks(diff: string): Extract<Block, { kind: "diff" }>[] {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .filter((part) => part.startsWith("diff --git "))
+    .map((part) => {
+      const [, from = "", to = ""] = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/m.exec(part) ?? [];
+      const kind = /^new file/m.test(part) ? "add" : /^deleted file/m.test(part) ? "delete" : "modify";
+      return diffBlock({ path: from, kind, diff: part, ...(from === to ? {} : { movePath: to }) });
+    });
+}
+
 /** The lines after the file header. A diff without hunks is all body. */
 function bodyOf(diff: string): string[] {
   const lines = diff.replace(/\n$/, "").split("\n");

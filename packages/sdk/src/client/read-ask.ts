@@ -55,8 +55,9 @@ export function readAsk(method: string, params: unknown): ReadAsk {
     case "item/commandExecution/requestApproval": {
       const parsed = ASKS[method].params.safeParse(params);
       if (!parsed.success) return malformed(parsed.error);
-      const { command, cwd } = parsed.data;
-      return approval(parsed.data, { kind: "command", ...itemOf(parsed.data), command, cwd });
+      const { command, cwd, running } = parsed.data;
+      const state = running === undefined ? {} : { running };
+      return approval(parsed.data, { kind: "command", ...itemOf(parsed.data), command, cwd, ...state });
     }
     case "item/fileChange/requestApproval": {
       const parsed = ASKS[method].params.safeParse(params);
@@ -122,9 +123,8 @@ function approval(params: Omit<ApprovalRequest, "action">, action: Action): Read
   return { kind: "approval", request: { threadId, turnId, approvalId, action, ...offered, ...times } };
 }
 
-function itemOf(params: { itemId: string; reason?: string | undefined }) {
-  const { itemId, reason } = params;
-  return reason === undefined ? { itemId } : { itemId, reason };
+function itemOf({ itemId, reason, needs }: Pick<Action, "itemId" | "reason" | "needs">) {
+  return { itemId, ...(reason === undefined ? {} : { reason }), ...(needs === undefined ? {} : { needs }) };
 }
 
 function malformed(error: Parameters<typeof problemOf>[0]): ReadAsk {

@@ -1,5 +1,11 @@
 import type { PermissionOption } from "@agentclientprotocol/sdk";
-import { type Approval, type Decision, describeRule, type RuleSuggestion } from "@flint/protocol";
+import {
+  type Approval,
+  type Decision,
+  describePermission,
+  describeRule,
+  type RuleSuggestion,
+} from "@flint/protocol";
 import { PermissionResponse } from "../vocabulary.ts";
 
 const RULE_PREFIX = "allow_always:";
@@ -20,14 +26,21 @@ const DECISIONS: ReadonlyMap<string, Decision> = new Map<string, Decision>([
 ]);
 
 /** The options of a permission request. An option that grants more than this action describes what it covers. */
-export function permissionOptions({ suggestions = [] }: Approval): PermissionOption[] {
+export function permissionOptions({ action, suggestions = [] }: Approval): PermissionOption[] {
   return [
     { optionId: "allow_once", name: "Allow", kind: "allow_once" },
     ...suggestions.map(ruleOption),
-    { optionId: "allow_always", name: "Always allow exactly this", kind: "allow_always" },
+    ...alwaysOption(action),
     { optionId: "reject_once", name: "Reject", kind: "reject_once" },
     { optionId: "reject_always", name: "Reject for this session", kind: "reject_always" },
   ];
+}
+
+/** Leaving the sandbox is never allowed for always. */
+function alwaysOption({ needs }: Approval["action"]): PermissionOption[] {
+  if (needs?.unconfined === true) return [];
+  const name = needs === undefined ? "exactly this" : `it to ${describePermission(needs)}`;
+  return [{ optionId: "allow_always", name: `Always allow ${name}`, kind: "allow_always" }];
 }
 
 function ruleOption(suggestion: RuleSuggestion): PermissionOption {

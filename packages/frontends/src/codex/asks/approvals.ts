@@ -1,4 +1,11 @@
-import type { Action, Approval, Decision, EventData } from "@flint/protocol";
+import {
+  type Action,
+  type Approval,
+  type Decision,
+  describePermission,
+  type EventData,
+  type Permission,
+} from "@flint/protocol";
 import {
   CODEX_SERVER_REQUESTS,
   type CodexCommandDecision,
@@ -56,6 +63,7 @@ function requestOf(threadId: string, approval: Approval): Request {
         reason,
         ...commandFields(action.command),
         cwd: action.cwd,
+        ...neededBy(action),
         ...offered(approval),
       });
     case "fileChange":
@@ -65,13 +73,42 @@ function requestOf(threadId: string, approval: Approval): Request {
   }
 }
 
+/** What an action needs beyond its sandbox, in the fields that Codex has for it. */
+function neededBy({ needs }: Action) {
+  if (needs === undefined) return {};
+  const hosts = hostsOf(needs);
+  const [first] = hosts;
+  const fileSystem = needs.write === undefined ? null : { read: null, write: needs.write };
+  const network = needs.network === "all" ? { enabled: true } : null;
+  return {
+    ...(first === undefined ? {} : { networkApprovalContext: networkContext(first) }),
+    ...(hosts.length === 0 ? {} : { proposedNetworkPolicyAmendments: hosts.map(allowHost) }),
+    ...(fileSystem === null && network === null ? {} : { additionalPermissions: { network, fileSystem } }),
+  };
+}
+
+function hostsOf({ network }: Permission): readonly string[] {
+  return typeof network === "object" ? network.hosts : [];
+}
+
+function networkContext(rule: string) {
+  const [host = "", port] = rule.split(":");
+  return { host, protocol: port === "80" ? "http" : "https" };
+}
+
+function allowHost(rule: string) {
+  return { host: rule.split(":")[0] ?? rule, action: "allow" as const };
+}
+
 /** Codex asks for approval of a tool call as an elicitation of its server: an empty form with a message. */
 function toolRequest(threadId: string, turnId: string, action: Extract<Action, { kind: "tool" }>): Request {
   const { tool, server, reason } = action;
   const given = JSON.stringify(action.arguments ?? {});
-  const message = [`Allow ${server ?? "the agent"} to run ${tool} with ${given}?`, reason]
-    .filter((part) => part !== undefined)
-    .join(" ");
+  const question =
+    action.needs === undefined
+      ? `Allow ${server ?? "the agent"} to run ${tool} with ${given}?`
+      : `Allow ${server ?? "the agent"} to ${describePermission(action.needs)}?`;
+  const message = [question, reason].filter((part) => part !== undefined).join(" ");
   return requestTo("mcpServer/elicitation/request", {
     threadId,
     turnId,
@@ -89,8 +126,14 @@ function toolRequest(threadId: string, turnId: string, action: Extract<Action, {
 }
 
 /** The rule that the user may accept for always, if there is one, and the decisions that clients offer. */
-function offered({ suggestions = [] }: Approval) {
+function offered({ action, suggestions = [] }: Approval) {
   const words = prefixIn(suggestions);
+  const [host] = hostsOf(action.needs ?? {});
+  if (host !== undefined) {
+    const always = { applyNetworkPolicyAmendment: { network_policy_amendment: allowHost(host) } };
+    const decisions: CodexCommandDecision[] = ["accept", "acceptForSession", always, "decline", "cancel"];
+    return { availableDecisions: decisions };
+  }
   const simple: CodexCommandDecision[] = ["accept", "acceptForSession"];
   if (words === undefined)
     return { availableDecisions: [...simple, "decline", "cancel"] satisfies CodexCommandDecision[] };
@@ -121,13 +164,13 @@ function decisionOf(approval: Approval, answer: unknown): Decision {
   }
 }
 
-function commandDecision({ suggestions = [] }: Approval, answer: unknown): Decision {
+function commandDecision({ action, suggestions = [] }: Approval, answer: unknown): Decision {
   const read = CODEX_SERVER_REQUESTS["item/commandExecution/requestApproval"].result.safeParse(answer);
   if (!read.success) return unreadable(answer);
   const { decision } = read.data;
   if (typeof decision === "string") return plainDecision(decision);
   if (!("acceptWithExecpolicyAmendment" in decision)) {
-    return networkDecision(decision.applyNetworkPolicyAmendment.network_policy_amendment);
+    return networkDecision(action, decision.applyNetworkPolicyAmendment.network_policy_amendment);
   }
   const requested = decision.acceptWithExecpolicyAmendment.execpolicy_amendment;
   const taken = suggestions.find(({ match }) => match.type === "prefix" && isSame(match.words, requested));
@@ -135,9 +178,12 @@ function commandDecision({ suggestions = [] }: Approval, answer: unknown): Decis
   return taken === undefined ? ALLOW_ONCE : { outcome: "allow", scope: "always", rule: taken.id };
 }
 
-/** Rules about hosts are not stored here: one that allows the host allows this command, any other denies it. */
-function networkDecision(amendment: unknown): Decision {
-  return Object(amendment).action === "allow" ? ALLOW_ONCE : DENY;
+/** A rule that allows the host that was asked about is stored; one that denies it denies this connection. */
+function networkDecision({ needs }: Action, amendment: unknown): Decision {
+  const { host, action } = Object(amendment);
+  if (action !== "allow") return DENY;
+  const isAsked = hostsOf(needs ?? {}).some((rule) => rule.split(":")[0] === host);
+  return isAsked ? { outcome: "allow", scope: "always" } : ALLOW_ONCE;
 }
 
 function plainDecision(name: "accept" | "acceptForSession" | "decline" | "cancel"): Decision {
