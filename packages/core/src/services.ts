@@ -1,4 +1,11 @@
-import type { ApprovalPolicy, Budget, ClientTool, SandboxPolicy } from "@flint/protocol";
+import type {
+  ApprovalPolicy,
+  Budget,
+  ClientTool,
+  GitMode,
+  NetworkPermission,
+  SandboxPolicy,
+} from "@flint/protocol";
 import type {
   Checkpoints,
   Clock,
@@ -41,6 +48,9 @@ export interface EngineOptions {
   readonly model: string | undefined;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
+  readonly network?: NetworkPermission | undefined;
+  readonly git?: GitMode | undefined;
+  readonly acceptEdits?: boolean | undefined;
   readonly budget?: Budget | undefined;
   /** Whether clients may turn off approvals and the sandbox at the same time. */
   readonly allowUnconfined: boolean;

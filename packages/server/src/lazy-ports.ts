@@ -1,6 +1,7 @@
 import type {
   CheckpointedTurn,
   Checkpoints,
+  CommitOffer,
   FilesOutcome,
   FilesPreview,
   LaunchResult,
@@ -89,6 +90,15 @@ export class LazySandbox extends LazyPort<Sandbox> implements Sandbox {
 
   async start(spec: ProcessSpec): Promise<RunningProcess> {
     return (await this.port).start(spec);
+  }
+
+  /** Nothing was committed in a sandbox that was never used. */
+  async commits(scopeId: string): Promise<CommitOffer | undefined> {
+    return (await this.loaded())?.commits?.(scopeId);
+  }
+
+  async closeScope(scopeId: string): Promise<void> {
+    await (await this.loaded())?.closeScope?.(scopeId);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { type Actor, isGranted, rejectUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
-import { judge, subjectOf, type Verdict } from "./policy.ts";
+import { isWorkspaceEdit, judge, subjectOf, type Verdict } from "./policy.ts";
 
 /** What open requests need of their thread. */
 export interface OpenRequestsOptions {
@@ -150,9 +150,10 @@ export class OpenRequests {
     const { grants, rules: taken, settings } = log.state;
     const granted = isGranted(action, actor, { grants, accepted: taken, rules: rules.list() });
     const ruling = policyRules?.judge(action, actor.agent, settings.cwd);
-    const { approvalPolicy } = settings;
+    const { approvalPolicy, acceptEdits } = settings;
     const { onlyReads } = guarantees;
-    return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads });
+    const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
+    return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads, isAcceptedEdit });
   }
 
   async #askApproval(

@@ -2,7 +2,7 @@ import type { Action, ApprovalPolicy } from "@flint/protocol";
 import { verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import type { Ruling } from "../ports/index.ts";
-import { judge } from "./policy.ts";
+import { isWorkspaceEdit, judge } from "./policy.ts";
 
 const reading: Action = { kind: "command", itemId: "i", command: "ls", cwd: "/work" };
 const command: Action = { kind: "command", itemId: "i", command: "rm a", cwd: "/work" };
@@ -47,6 +47,38 @@ test("allows a command that can only read where it runs, unless everything is as
   for (const decision of ["ask", "deny"] as const) {
     expect(verdict({ ruling: { decision, reason: "" } })).toBe(decision);
   }
+});
+
+test("accepts edits of plain files in the workspace, and nothing else", () => {
+  const actor = { project: "/work", realPath: (path: string) => path.replace("/work/link", "/elsewhere") };
+  const edit = (...paths: string[]): Action => ({
+    ...{ kind: "fileChange", itemId: "i" },
+    changes: paths.map((path) => ({ path, kind: "modify", diff: "" })),
+  });
+  const accepted = [edit("/work/a"), edit("/work/src/b.ts", "c.ts")];
+  const asked = [
+    ...[edit("/other/a"), edit("/work"), edit("/work/.git/hooks/x"), edit("/work/a", "/etc/passwd")],
+    ...[edit("/work/../x"), edit("/work/link/x"), edit(), command, tool],
+  ];
+  expect(accepted.map((action) => isWorkspaceEdit(action, actor))).toEqual([true, true]);
+  expect(asked.filter((action) => isWorkspaceEdit(action, actor))).toEqual([]);
+  const judged = (approvalPolicy: ApprovalPolicy, ruling?: Ruling) =>
+    judge({ approvalPolicy, action: change, granted: false, isAcceptedEdit: true, ruling }).kind;
+  expect([judged("unlessTrusted"), judged("unlessTrusted", { decision: "deny", reason: "" })]).toEqual([
+    ...["allow", "deny"],
+  ]);
+});
+
+test("never allows anything beyond the sandbox without a grant or an answer", () => {
+  const needs = { network: { hosts: ["registry.example:443"] } };
+  const kinds = (["never", "unlessTrusted", "always"] as const).map((approvalPolicy) =>
+    [false, true].map((granted) => judge({ approvalPolicy, action: { ...reading, needs }, granted }).kind),
+  );
+  expect(kinds).toEqual([
+    ["deny", "allow"],
+    ["ask", "allow"],
+    ["ask", "allow"],
+  ]);
 });
 
 test("gives the user a reason", () => {

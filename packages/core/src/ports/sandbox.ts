@@ -1,5 +1,17 @@
 import type { Readable, Writable } from "node:stream";
-import type { SandboxPolicy, SandboxState } from "@flint/protocol";
+import type { Endpoint, SandboxPolicy, SandboxState } from "@flint/protocol";
+
+/** What the confined commands of one thread share. */
+export interface SandboxScope {
+  readonly id: string;
+  /**
+   * Set if they may connect to hosts that are decided about one by one: they share a loopback interface of their own, and
+   * a proxy that holds each connection until then. Never rejects.
+   */
+  decide?(connection: Endpoint): Promise<boolean>;
+  /** Set if they have a git directory of their own in place of the workspace's. */
+  readonly privateGit: boolean;
+}
 
 /** A command to start, and what it may touch. */
 export interface LaunchSpec {
@@ -9,6 +21,8 @@ export interface LaunchSpec {
   readonly policy: SandboxPolicy;
   /** The folder that the policy calls the workspace. From the user, never from a model. */
   readonly workspace: string;
+  /** Absent: a confined command has no network but what its policy allows, and cannot change a repository. */
+  readonly scope?: SandboxScope | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called with decoded output, in order. Must be quick. */
@@ -47,8 +61,10 @@ export interface ProcessSpec {
   readonly privateFolders?: readonly PrivateFolder[];
   /** What it may not write although its policy would let it, apart from its own paths. What does not exist is left out. */
   readonly readOnlyPaths?: readonly string[];
-  /** Set if it may reach the network whatever its policy says, as an agent has to reach its model. */
-  readonly network?: boolean;
+  /** As for a command. */
+  readonly scope?: SandboxScope | undefined;
+  /** Host rules for what it may connect to whatever its policy says, as an agent has to reach its model. */
+  readonly hosts?: readonly string[];
 }
 
 /** A running program. It and everything it started die with this server, however the server ends. */
@@ -65,6 +81,30 @@ export interface RunningProcess {
   stop(graceMs?: number): Promise<void>;
 }
 
+/** A commit that was made in the sandbox. */
+export interface OfferedCommit {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** A branch or tag that was changed in the sandbox. */
+export interface OfferedRef {
+  readonly name: string;
+  readonly commits: readonly OfferedCommit[];
+  /** How many commits there are; `commits` may be only the newest. */
+  readonly total: number;
+  readonly change: "created" | "updated" | "deleted";
+}
+
+/** What was committed in the sandbox, and is not in the user's repository yet. */
+export interface CommitOffer {
+  readonly refs: readonly OfferedRef[];
+  /** Bounded. */
+  readonly diff: string;
+  /** Takes everything over, or nothing and says why. */
+  accept(): Promise<{ readonly refused?: string; readonly notes: readonly string[] }>;
+}
+
 /** Starts every command and program that Flint runs. */
 export interface Sandbox {
   /** Whether and how commands can be confined on this machine. Computed once. */
@@ -73,4 +113,8 @@ export interface Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult>;
   /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
+  /** Looks at what was committed in a scope; undefined if there is nothing to take over. */
+  commits?(scopeId: string): Promise<CommitOffer | undefined>;
+  /** Removes what the commands of a scope shared. Connections that are still open end with it. */
+  closeScope?(scopeId: string): Promise<void>;
 }

@@ -6,7 +6,9 @@ import {
   type ConfigValues,
   changedBudget,
   FlintError,
+  type GitMode,
   isUnconfined,
+  type NetworkPermission,
   type SandboxPolicy,
   type SandboxPolicyInput,
   sandboxPolicyOf,
@@ -22,6 +24,9 @@ export interface SettingsOptions extends UnconfinedOptions {
   readonly model: string | undefined;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
+  readonly network?: NetworkPermission | undefined;
+  readonly git?: GitMode | undefined;
+  readonly acceptEdits?: boolean | undefined;
   readonly budget?: Budget | undefined;
   readonly workspaces: Workspaces;
   isFolder(path: string): Promise<boolean>;
@@ -33,6 +38,9 @@ export interface SettingsOverrides {
   readonly cwd?: string | undefined;
   readonly approvalPolicy?: ApprovalPolicy | undefined;
   readonly sandbox?: SandboxPolicyInput | undefined;
+  readonly network?: NetworkPermission | undefined;
+  readonly git?: GitMode | undefined;
+  readonly acceptEdits?: boolean | undefined;
   readonly config?: ConfigValues | undefined;
   readonly developerInstructions?: string | undefined;
   readonly budget?: Budget | undefined;
@@ -60,11 +68,16 @@ export class SettingsResolver {
 
   /** The settings of a new thread before workspace and client have changed anything. */
   async defaults(): Promise<ThreadSettings> {
-    const { cwd, approvalPolicy, sandboxPolicy, budget } = this.#options;
+    const { cwd, approvalPolicy, sandboxPolicy, network, git, acceptEdits, budget } = this.#options;
     const model = this.#options.model ?? (await this.#catalogue.defaultModel());
     const { id } = await this.#catalogue.choose(model);
     const config = await this.#catalogue.keepOffered(id, this.#configDefaults);
-    const settings = { model: id, cwd, approvalPolicy, sandboxPolicy, config };
+    const settings = {
+      ...{ model: id, cwd, approvalPolicy, sandboxPolicy, config },
+      ...(network === undefined ? {} : { network }),
+      ...(git === undefined ? {} : { git }),
+      ...(acceptEdits === undefined ? {} : { acceptEdits }),
+    };
     return budget === undefined ? settings : { ...settings, budget };
   }
 
@@ -80,7 +93,18 @@ export class SettingsResolver {
 
   /** Settings with the client's overrides applied. Throws `invalidParams` for anything that does not exist. */
   async override(settings: ThreadSettings, overrides: SettingsOverrides): Promise<ThreadSettings> {
-    const { model, cwd, approvalPolicy, sandbox, config, developerInstructions, budget } = overrides;
+    const {
+      model,
+      cwd,
+      approvalPolicy,
+      sandbox,
+      network,
+      git,
+      acceptEdits,
+      config,
+      developerInstructions,
+      budget,
+    } = overrides;
     const next: ThreadSettings = { ...settings };
     if (model !== undefined && model !== settings.model) {
       next.model = (await this.#catalogue.choose(model)).id;
@@ -89,6 +113,9 @@ export class SettingsResolver {
     if (cwd !== undefined) next.cwd = await this.#folder(cwd);
     if (approvalPolicy !== undefined) next.approvalPolicy = approvalPolicy;
     if (sandbox !== undefined) next.sandboxPolicy = sandboxPolicyOf(sandbox);
+    if (network !== undefined) next.network = network;
+    if (git !== undefined) next.git = git;
+    if (acceptEdits !== undefined) next.acceptEdits = acceptEdits;
     if (config !== undefined) next.config = await this.#catalogue.withValues(next.model, next.config, config);
     if (developerInstructions !== undefined) next.developerInstructions = developerInstructions;
     if (budget !== undefined) setBudget(next, budget);

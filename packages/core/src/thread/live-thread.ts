@@ -1,11 +1,14 @@
 import {
+  type Action,
   agentOfModel,
   type ClientTool,
+  type Decision,
   type QueuedInput,
   type ThreadState,
   type Turn,
   type UserInput,
 } from "@flint/protocol";
+import { NetworkGate } from "../approval/network-gate.ts";
 import { OpenRequests } from "../approval/open-requests.ts";
 import { SerialQueue, waitAtMost } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
@@ -34,6 +37,7 @@ import {
 import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
 import type { ThreadLog } from "./log.ts";
+import { ThreadSandbox } from "./thread-sandbox.ts";
 
 /** How long closing a thread waits for a method that is still running in it. */
 const QUEUE_GRACE_MS = 1_000;
@@ -70,7 +74,8 @@ export class LiveThread {
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
   readonly #checkpoints: Checkpoints | undefined;
-  readonly #sandbox: Sandbox;
+  readonly #sandbox: ThreadSandbox;
+  readonly #network: NetworkGate;
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -91,7 +96,15 @@ export class LiveThread {
     this.log = log;
     this.#clock = clock;
     this.#checkpoints = options.checkpoints;
-    this.#sandbox = sandbox;
+    this.#network = new NetworkGate({
+      state: () => log.current(),
+      approve: (action) => this.#approve(action),
+    });
+    this.#sandbox = new ThreadSandbox(sandbox, () => ({
+      id,
+      decide: (connection) => this.#network.decide(connection),
+      privateGit: (log.state.settings.git ?? "ask") !== "off",
+    }));
     this.requests = new OpenRequests({
       threadId: id,
       log,
@@ -105,7 +118,7 @@ export class LiveThread {
       threadId: id,
       log,
       catalogue,
-      sandbox,
+      sandbox: this.#sandbox,
       clock,
       history,
       stateOf,
@@ -167,6 +180,8 @@ export class LiveThread {
       turn,
       log: this.log,
       requests: this.requests,
+      commits: () => this.#sandbox.commits(),
+      connectionsOf: (itemId) => this.#network.take(itemId),
       clock: this.#clock,
       checkpoints: this.#checkpoints,
       ephemeral: this.ephemeral,
@@ -241,7 +256,14 @@ export class LiveThread {
       );
     await this.#running;
     await this.#agent.close();
+    await this.#sandbox.closeScope();
     await this.log.close(hasFinalEvent);
+  }
+
+  async #approve(action: Action): Promise<Decision> {
+    return (
+      this.#runner?.approve(action) ?? { outcome: "deny", scope: "once", message: "No turn is running." }
+    );
   }
 
   /** Also true for a turn that is about to start or to end. */

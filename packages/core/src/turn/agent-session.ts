@@ -169,6 +169,9 @@ export function effectiveSettings(settings: ThreadSettings, asksToWrite: boolean
   const { approvalPolicy, sandboxPolicy } = settings;
   const mayWriteWhenApproved =
     sandboxPolicy.type === "readOnly" && sandboxPolicy.whenApproved === "workspaceWrite";
+  if (settings.network === "all" && sandboxPolicy.type === "workspaceWrite") {
+    return { ...settings, sandboxPolicy: { ...sandboxPolicy, networkAccess: true } };
+  }
   if (!mayWriteWhenApproved || !asksToWrite || approvalPolicy === "never") return settings;
   return { ...settings, sandboxPolicy: WORKSPACE };
 }

@@ -13,6 +13,7 @@ import {
   type TokenUsage,
   type Turn,
 } from "@flint/protocol";
+import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { DriverEvent } from "../ports/index.ts";
 import { cutMiddle, headOf } from "../text/bounded.ts";
 import { wellFormed } from "../text/characters.ts";
@@ -42,6 +43,8 @@ export interface TurnReporterOptions {
   readonly threadId: string;
   readonly turnId: string;
   readonly log: ThreadLog;
+  /** The connections that were decided about while the command of an item ran. */
+  connectionsOf(itemId: string): readonly DecidedConnection[];
   /** Called with what the log throws, which a driver must not see. */
   onError(error: unknown): void;
 }
@@ -59,7 +62,7 @@ export class TurnReporter {
   /** Writes one report of this agent. Never throws. */
   report(reported: ReportedEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
-    else this.#whole(wellFormed(reported), agent);
+    else this.#whole(this.#withConnections(wellFormed(reported)), agent);
   }
 
   #delta({ type, itemId, delta }: Extract<ReportedEvent, { delta: string }>): void {
@@ -77,6 +80,15 @@ export class TurnReporter {
     if (event.type === "turn/diff/updated") this.#hasOwnDiff = true;
     if (event.type === "item/completed" && isKnownItem(event.item) && isAppliedChange(event.item))
       this.#reportDiff();
+  }
+
+  /** A completed command shows which hosts it wanted to connect to. */
+  #withConnections(event: ReportedItemEvent): ReportedItemEvent {
+    if (event.type !== "item/completed") return event;
+    const { item } = event;
+    if (!isKnownItem(item) || item.type !== "commandExecution") return event;
+    const connections = [...this.#options.connectionsOf(item.id)];
+    return connections.length === 0 ? event : { ...event, item: { ...item, connections } };
   }
 
   /** Reports the changes so far as one diff, unless the agent reports its own. */

@@ -1,11 +1,14 @@
 import {
+  type Action,
   asFlintError,
+  type Decision,
   type FlintError,
   mintId,
   type NativeEnd,
   type TurnError,
   type UserInput,
 } from "@flint/protocol";
+import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
 import { KeepAlive, Latch } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
@@ -13,6 +16,7 @@ import type { Limits } from "../budget/limits.ts";
 import type {
   Checkpoints,
   Clock,
+  CommitOffer,
   DriverEvent,
   DriverSession,
   TurnContext,
@@ -28,6 +32,7 @@ import {
   SERVER_STOPPED,
   turnErrorOf,
 } from "./closing.ts";
+import { takeOverCommits } from "./commits.ts";
 import type { StartedTurn } from "./decisions.ts";
 import { TurnFiles } from "./files.ts";
 import { TurnReporter } from "./reporter.ts";
@@ -46,6 +51,10 @@ export interface TurnRunnerOptions {
   /** Saves files before the turn changes them. */
   readonly checkpoints?: Checkpoints | undefined;
   readonly ephemeral?: boolean;
+  /** What the agent committed in its sandbox. */
+  commits(): Promise<CommitOffer | undefined>;
+  /** The connections that were decided about while the command of an item ran. */
+  connectionsOf(itemId: string): readonly DecidedConnection[];
   /** The agent's session, opened if necessary. */
   session(): Promise<OpenSession>;
   /** Closes the agent's session; the next turn opens a new one. */
@@ -87,7 +96,8 @@ export class TurnRunner {
     const { turnId } = options.turn;
     this.#options = options;
     const failed = (error: unknown) => this.#failStorage(asFlintError(error));
-    this.#reporter = new TurnReporter({ threadId, turnId, log, onError: failed });
+    const connectionsOf = options.connectionsOf.bind(options);
+    this.#reporter = new TurnReporter({ threadId, turnId, log, connectionsOf, onError: failed });
     const { checkpoints, ephemeral = false } = options;
     const { signal } = this.#abort;
     if (checkpoints !== undefined)
@@ -134,11 +144,17 @@ export class TurnRunner {
     return undefined;
   }
 
+  /** Requests approval of what is done in this turn. Never rejects. */
+  approve(action: Action): Promise<Decision> {
+    return this.#userRequests.approve(this.#agent, action);
+  }
+
   /** Runs the turn to its end and returns how it ended. Never rejects. */
   async run(): Promise<Ending["status"]> {
     const { log, requests } = this.#options;
     log.onFailure((error) => this.#failStorage(error));
     const outcome = await this.#outcome();
+    if (outcome.status === "completed" && !this.#isOver) await this.#takeOverCommits();
     this.#finished.open();
     this.#guard.close();
     this.#cancelGrace?.();
@@ -147,6 +163,16 @@ export class TurnRunner {
     if (this.#files !== undefined) await this.#files.end();
     log.onFailure(undefined);
     return this.#close(this.#ending(outcome));
+  }
+
+  #takeOverCommits(): Promise<void> {
+    const { log } = this.#options;
+    return takeOverCommits({
+      mode: log.state.settings.git ?? "ask",
+      commits: () => this.#options.commits(),
+      approve: (action) => this.approve(action),
+      emit: (event) => this.#emit(event),
+    });
   }
 
   get #isOver(): boolean {

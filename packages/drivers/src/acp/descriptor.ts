@@ -1,3 +1,5 @@
+import { CLAUDE_HOSTS } from "../claude/descriptor.ts";
+import { CODEX_HOSTS } from "../codex/descriptor.ts";
 import { CLAUDE_FOLDER, CODEX_FOLDER } from "../shared/agent-folders.ts";
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 
@@ -10,6 +12,7 @@ export const OPENCODE: AcpProfile = {
   install: "npm install -g opencode-ai",
   login: { command: "opencode auth login", hint: "opencode auth login" },
   ownVariables: /^OPENCODE_/,
+  hosts: ["opencode.ai", "models.dev"],
   folders: [
     {
       path: ".config/opencode",
@@ -90,6 +93,10 @@ export const GEMINI: AcpProfile = {
   install: "npm install -g @google/gemini-cli",
   login: { command: "gemini", hint: "gemini (and choose a way to log in), or set GEMINI_API_KEY" },
   ownVariables: /^(?:GEMINI_|GOOGLE_)/,
+  hosts: [
+    ...["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"],
+    ...["oauth2.googleapis.com", "accounts.google.com"],
+  ],
   folders: [
     {
       path: ".gemini",
@@ -121,6 +128,7 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
   command: ["claude-agent-acp"],
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
+  hosts: CLAUDE_HOSTS,
   folders: [CLAUDE_FOLDER],
   stopsWhenIdle: true,
   rejectionCancelsTurn: false,
@@ -174,6 +182,7 @@ export const CODEX_ACP: AcpProfile = {
   command: ["codex-acp"],
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   ownVariables: /^(?:OPENAI_|CODEX_)/,
+  hosts: CODEX_HOSTS,
   folders: [CODEX_FOLDER],
   stopsWhenIdle: true,
   autonomousModes: ["agent", "agent-full-access"],

@@ -52,6 +52,7 @@ export const GENERIC: AcpProfile = {
   login: undefined,
   // The protocol leaves it to the agent when it asks.
   asksToWrite: false,
+  hosts: [],
   stopsWhenIdle: false,
   folders: undefined,
   startMs: 60_000,

@@ -1,5 +1,10 @@
 import type { AgentDescriptor } from "../shared/agent.ts";
 
+/** Where Claude reaches its models and its login. A cloud in between is asked about: others store data there, too. */
+export const CLAUDE_HOSTS: readonly string[] = [
+  ...["api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"],
+];
+
 /** Claude Code, driven by its own stream-json protocol. */
 export const CLAUDE = {
   id: "claude",
@@ -13,6 +18,7 @@ export const CLAUDE = {
   },
   install: "npm install -g @anthropic-ai/claude-code",
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
+  hosts: CLAUDE_HOSTS,
   asksToWrite: true,
   stopsWhenIdle: true,
 } as const satisfies AgentDescriptor;

@@ -67,9 +67,10 @@ async function approveCommand(
   { turn }: RequestContext,
 ): Promise<Decision> {
   const itemId = itemIdOf(params.itemId);
-  if (leavesSandbox(params) && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, params);
+  const isConfined = !isUnconfined(turn.settings.sandboxPolicy);
+  if (isConfined && isWidened(params)) return declined(turn, params);
   const { networkApprovalContext: network, command, cwd, reason } = params;
-  const given = reasonOf(reason);
+  const given = isConfined ? staysConfined(reason) : reasonOf(reason);
   if (network !== undefined && network !== null) {
     return turn.approve({ kind: "tool", itemId, tool: "network", arguments: { ...network }, ...given });
   }
@@ -80,16 +81,18 @@ async function approveCommand(
   return turn.approve({ kind: "command", itemId, command: unwrapShell(command), cwd: folder, ...given });
 }
 
+/** Whether a command asks for permissions that the sandbox around the process cannot give to it alone. */
+function isWidened({ additionalPermissions }: Params<"item/commandExecution/requestApproval">): boolean {
+  return additionalPermissions !== undefined && additionalPermissions !== null;
+}
+
 /**
  * Codex gives a reason only if a command should run outside of its sandbox; such a request without a reason looks like
- * any other (0.166.0, November 2026). The sandbox around the process holds for both; declining here is only earlier and
- * clearer.
+ * any other (0.166.0, November 2026). The user is asked about it, and the sandbox around the process holds for it too.
  */
-function leavesSandbox(params: Params<"item/commandExecution/requestApproval">): boolean {
-  const { reason, additionalPermissions, networkApprovalContext } = params;
-  const isWidened = additionalPermissions !== undefined && additionalPermissions !== null;
-  const reachesOut = networkApprovalContext !== undefined && networkApprovalContext !== null;
-  return isWidened || reachesOut || (typeof reason === "string" && params.kind !== "writeStdin");
+function staysConfined(reason: string | null | undefined): { readonly reason?: string } {
+  if (typeof reason !== "string" || reason === "") return {};
+  return { reason: `${reason} (Codex asks to run it outside of its sandbox; it stays in Flint's.)` };
 }
 
 /** Declines to leave the sandbox, and warns the user. */

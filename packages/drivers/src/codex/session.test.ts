@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { McpServerConfig } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
@@ -69,15 +69,16 @@ describe("the sandbox", () => {
     expect(existsSync("/tmp/flint-codex-test-made")).toBe(false);
   });
 
-  real("declines a command that requests to leave the sandbox", async () => {
-    const { open, settings, outside } = await codexFixture(
-      code(
-        `tools.exec_command({cmd: "touch ../made", sandbox_permissions: "require_escalated", justification: "I want to."})`,
-      ),
+  real("asks once about a command that requests to leave the sandbox, and runs it once, inside", async () => {
+    const script = "echo run >> count; touch ../made";
+    const call = { cmd: script, sandbox_permissions: "require_escalated", justification: "I want to." };
+    const { open, settings, outside, cwd } = await codexFixture(
+      code(`tools.exec_command(${JSON.stringify(call)})`),
     );
     const { turn, outcome } = await run(await open(), { text: "go", settings });
     expect(outcome).toEqual({ status: "completed" });
-    expect(turn.actions).toEqual([]);
+    expect(turn.actions).toMatchObject([{ command: script, reason: expect.stringContaining("I want to.") }]);
+    expect(readFileSync(`${cwd}/count`, "utf8")).toBe("run\n");
     expect(existsSync(`${outside}/made`)).toBe(false);
   });
 

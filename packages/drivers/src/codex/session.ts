@@ -109,7 +109,7 @@ export class CodexSession implements DriverSession {
   async #start(turn: TurnContext, thread: LoadedThread): Promise<string | undefined> {
     const { server, id: threadId } = thread;
     const { settings, outputSchema } = turn;
-    const params = turnParams(settings, await this.#thread.temporary(settings), thread.model);
+    const params = turnParams(settings, thread.model);
     const target = reviewTargetOf(turn);
     if (target === undefined && turn.kind !== "compact") {
       const input = [...(await this.#handoff.input(turn.turnId)), ...inputOf(turn.input, settings.cwd)];

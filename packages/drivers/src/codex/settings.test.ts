@@ -18,23 +18,18 @@ const MODEL: CodexModel = {
   ...{ defaultReasoningEffort: "low", supportsPersonality: true },
 };
 
-test("maps each policy to a sandbox of Codex that is not wider", () => {
-  expect(commandSandbox({ type: "readOnly" }, "/t")).toEqual({ type: "readOnly", networkAccess: false });
-  expect(commandSandbox({ type: "workspaceWrite", writableRoots: ["/x"] }, "/t")).toEqual({
-    ...{ type: "workspaceWrite", writableRoots: ["/x", "/t"], networkAccess: false },
-    ...{ excludeTmpdirEnvVar: true, excludeSlashTmp: true },
-  });
-  expect(commandSandbox({ type: "externalSandbox" }, "/t")).toEqual({
-    type: "externalSandbox",
-    networkAccess: "restricted",
-  });
-  expect(commandSandbox({ type: "dangerFullAccess" }, "/t")).toEqual({ type: "dangerFullAccess" });
+test("makes Codex rely on Flint's sandbox", () => {
+  const external = { type: "externalSandbox", networkAccess: "restricted" };
+  expect(commandSandbox({ type: "readOnly" })).toEqual(external);
+  expect(commandSandbox({ type: "workspaceWrite", writableRoots: ["/x"] })).toEqual(external);
+  expect(commandSandbox({ type: "externalSandbox" })).toEqual(external);
+  expect(commandSandbox({ type: "dangerFullAccess" })).toEqual({ type: "dangerFullAccess" });
 });
 
 test("makes Codex request every approval, also under never, so that Flint's rules apply", () => {
   const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) => [
     threadParams({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,
-    turnParams({ ...SETTINGS, approvalPolicy }, "/t", "m").approvalPolicy,
+    turnParams({ ...SETTINGS, approvalPolicy }, "m").approvalPolicy,
   ]);
   expect(asked.flat()).toEqual(Array.from({ length: 6 }, () => "untrusted"));
 });
@@ -59,13 +54,13 @@ test("starts a thread read-only, with no trusted folder and with the user's MCP 
 
 test("gives a turn the chosen selectors, and the model of the thread if none was chosen", () => {
   const config = { reasoning_effort: "ultra", personality: "default", collaboration_mode: "plan" };
-  expect(turnParams({ ...SETTINGS, config }, "/t", "m")).toMatchObject({
+  expect(turnParams({ ...SETTINGS, config }, "m")).toMatchObject({
     model: "m",
     effort: "ultra",
     personality: "none",
     collaborationMode: { mode: "plan", settings: { model: "m", reasoning_effort: "ultra" } },
   });
-  const plain = turnParams({ ...SETTINGS, model: "codex/other" }, "/t", "m");
+  const plain = turnParams({ ...SETTINGS, model: "codex/other" }, "m");
   expect(plain).toMatchObject({ model: "other" });
   expect(plain).not.toHaveProperty("effort");
   expect(plain).not.toHaveProperty("collaborationMode");

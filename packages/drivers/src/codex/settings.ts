@@ -18,9 +18,9 @@ import {
 } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
 
-/** Keeps Codex from trying what is refused anyway. */
+/** Keeps Codex from trying what cannot work. */
 const SANDBOX_INSTRUCTIONS =
-  "Commands always run in the sandbox of this session. Requests to run one outside of it (sandbox_permissions) are declined without asking the user; say what you would need instead.";
+  "Commands always run in the sandbox of this session, also those that ask to leave it (sandbox_permissions). A connection to a new host waits while the user is asked. Commits are made in a private copy of the git directory and offered to the user when the turn ends. If the sandbox keeps you from something, say what you need.";
 
 /**
  * With `untrusted` Codex asks before every command and change, and Flint decides who answers. With the approval policy
@@ -28,12 +28,13 @@ const SANDBOX_INSTRUCTIONS =
  */
 const APPROVAL_POLICY: CodexApprovalPolicy = "untrusted";
 
-/** Codex's sandbox for commands. `temporary` is the only folder outside of the workspace that they may write. */
-export function commandSandbox(policy: SandboxPolicy, temporary: string): CodexSandboxPolicy {
-  const sandbox = codexSandboxPolicy(policy);
-  if (sandbox.type !== "workspaceWrite") return sandbox;
-  const writableRoots = [...sandbox.writableRoots, temporary];
-  return { ...sandbox, writableRoots, excludeTmpdirEnvVar: true, excludeSlashTmp: true };
+/**
+ * Codex's sandbox for commands: none of its own inside of Flint's. Its own cannot work there, and after a failure that it
+ * takes for a denial Codex runs an accepted command a second time (0.166.0, November 2026).
+ */
+export function commandSandbox(policy: SandboxPolicy): CodexSandboxPolicy {
+  if (isUnconfined(policy)) return codexSandboxPolicy(policy);
+  return { type: "externalSandbox", networkAccess: "restricted" };
 }
 
 /** The sandbox of a thread until its first turn sets it exactly: never a wider one. */
@@ -90,7 +91,7 @@ function mcpEntry(server: McpServerConfig): Record<string, unknown> {
 }
 
 /** The parameters of a turn that come from the settings. `model` is the one that the thread has now. */
-export function turnParams(settings: ThreadSettings, temporary: string, model: string) {
+export function turnParams(settings: ThreadSettings, model: string) {
   const { config } = settings;
   const effort = config[REASONING_EFFORT];
   const personality = config[PERSONALITY];
@@ -102,7 +103,7 @@ export function turnParams(settings: ThreadSettings, temporary: string, model: s
     cwd: settings.cwd,
     approvalPolicy: APPROVAL_POLICY,
     approvalsReviewer: "user",
-    sandboxPolicy: commandSandbox(settings.sandboxPolicy, temporary),
+    sandboxPolicy: commandSandbox(settings.sandboxPolicy),
     model: chosen,
     summary: "auto",
     ...(effort === undefined ? {} : { effort }),

@@ -48,7 +48,7 @@ export class CodexThread {
     this.#handoff = handoff;
     this.#listener = listener;
     this.#nativeId = spec.nativeId;
-    this.#shared = options.servers.forSandbox(serverSandbox(spec.settings));
+    this.#shared = options.servers.forSandbox(serverSandbox(spec.settings, spec.threadId));
     this.#release = this.#shared.acquire();
   }
 
@@ -100,7 +100,7 @@ export class CodexThread {
 
   /** The process for the sandbox of these settings. A thread that is loaded in another one is unloaded there. */
   async #server(settings: ThreadSettings): Promise<CodexServer> {
-    const shared = this.#options.servers.forSandbox(serverSandbox(settings));
+    const shared = this.#options.servers.forSandbox(serverSandbox(settings, this.#spec.threadId));
     if (shared !== this.#shared) {
       await this.#unload();
       this.#release();

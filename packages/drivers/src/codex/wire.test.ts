@@ -251,6 +251,7 @@ test("counts unknown messages", async () => {
     command: ["codex"],
     environment: {},
     serverSandbox: UNSANDBOXED,
+    hosts: [],
     folders: [],
   };
   const server = await CodexServer.start({

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import type { RunningProcess, Sandbox } from "@flint/core/ports";
-import { FlintError, type SandboxPolicy } from "@flint/protocol";
+import { FlintError, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
 import { type AgentFolder, agentPaths } from "./agent-folders.ts";
@@ -16,11 +16,30 @@ export interface AgentProcessSpec {
   readonly policy: SandboxPolicy;
   readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
+  /** Host rules that it connects to without a question, beside the addresses in its environment. */
+  readonly hosts: readonly string[];
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
   /** The user's home folder, if it is not that of the environment. */
   readonly home?: string;
 }
+
+/**
+ * Host rules for the addresses in an agent's variables, such as that of its model. They come from the user; arguments may
+ * contain text of the workspace.
+ */
+export function hostsIn(values: readonly string[]): string[] {
+  const addresses = values.flatMap((value) => value.match(/https?:\/\/[\w.:[\]-]+/g) ?? []);
+  const rules = addresses.flatMap((address) => {
+    if (!URL.canParse(address)) return [];
+    const { protocol, hostname, port } = new URL(address);
+    const host = LOOPBACK.has(hostname) ? "localhost" : hostname;
+    return [`${host}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`];
+  });
+  return [...new Set(rules)].filter((rule) => hostRuleProblem(rule) === undefined);
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** How an agent's process ended. */
 export interface AgentExit {
@@ -59,7 +78,8 @@ export class AgentProcess {
     const environment = { ...spec.environment, ...added };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
-    const running = await sandbox.start({ ...process, ...paths, network: true });
+    const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];
+    const running = await sandbox.start({ ...process, ...paths, hosts });
     return new AgentProcess(name, running);
   }
 

@@ -28,6 +28,8 @@ export interface AgentDescriptor {
   /** The command line that installs it, where there is one. */
   readonly install: string | undefined;
   readonly login: AgentLogin | undefined;
+  /** Host rules of its model, its login and its own services: a confined agent connects to them without a question. */
+  readonly hosts: readonly string[];
   /** Whether it requests approval of each action that may write, unless the approval policy is "never". */
   readonly asksToWrite: boolean;
   /** Whether its process can be stopped while a thread is idle: its sessions can be resumed by another process. */

@@ -5,7 +5,7 @@ import { LazyDriver } from "./driver.ts";
 
 const LAMP: AgentDescriptor = {
   ...{ id: "lamp", displayName: "Lamp", command: ["lamp"], ownVariables: /^LAMP_/, install: undefined },
-  ...{ credentials: { variables: [], files: [] }, login: undefined },
+  ...{ credentials: { variables: [], files: [] }, hosts: [], login: undefined },
   ...{ asksToWrite: true, stopsWhenIdle: true },
 };
 

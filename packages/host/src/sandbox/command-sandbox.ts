@@ -1,9 +1,18 @@
 import { isAbsolute } from "node:path";
-import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } from "@flint/core/ports";
+import type {
+  CommitOffer,
+  LaunchResult,
+  LaunchSpec,
+  ProcessSpec,
+  RunningProcess,
+  Sandbox,
+} from "@flint/core/ports";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
 import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from "@flint/protocol";
-import { type Confinement, confine, type Guarded } from "./mechanisms/confinement.ts";
+import { runToEnd } from "../git/git-command.ts";
+import type { ConfinedGit } from "../git/take-over.ts";
+import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import {
   type Containment,
   MAX_ATTEMPTS,
@@ -18,6 +27,7 @@ import { CommandRun } from "./processes/command-run.ts";
 import { ProcessRun } from "./processes/process-run.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { startProblem } from "./processes/program.ts";
+import { SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
 import { listenerSockets } from "./sockets.ts";
 
 /** The options of a sandbox. */
@@ -31,6 +41,11 @@ export interface CommandSandboxOptions {
   readonly guarded?: GuardedLocations;
   /** The mechanisms to try, in order; all if not given. */
   readonly mechanisms?: readonly MechanismName[];
+  /**
+   * Where the networks and git directories of scopes keep their files; without it confined commands have no network but
+   * what their policy allows, and cannot change a repository.
+   */
+  readonly scopeFolder?: string;
   /** The containment of unconfined commands; the best that works on this machine if not given. */
   readonly containment?: Containment["kind"];
 }
@@ -58,6 +73,7 @@ export class CommandSandbox implements Sandbox {
   readonly #search: MechanismSearch;
   readonly #protected: ProtectedPaths;
   readonly #guarded: GuardedPaths;
+  readonly #scopes: SandboxScopes | undefined;
 
   constructor(options: CommandSandboxOptions) {
     const environment = commandEnvironment(options.environment);
@@ -66,6 +82,12 @@ export class CommandSandbox implements Sandbox {
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#protected = new ProtectedPaths(this.#clock);
     this.#guarded = new GuardedPaths(options.guarded ?? {}, listenerSockets);
+    const { scopeFolder: folder } = options;
+    if (folder !== undefined)
+      this.#scopes = new SandboxScopes({
+        ...{ folder, environment, clock: this.#clock },
+        confined: (worktree, mounts) => this.#confinedGit(worktree, mounts),
+      });
     const searchPath = searchPathOf(environment);
     this.#search = new MechanismSearch({ ...options, environment, searchPath, clock: this.#clock });
   }
@@ -82,6 +104,14 @@ export class CommandSandbox implements Sandbox {
 
   start(spec: ProcessSpec): Promise<RunningProcess> {
     return retrying((isLast) => this.#start(spec, isLast));
+  }
+
+  async commits(scopeId: string): Promise<CommitOffer | undefined> {
+    return this.#scopes?.commits(scopeId);
+  }
+
+  async closeScope(scopeId: string): Promise<void> {
+    await this.#scopes?.close(scopeId);
   }
 
   async #launch(spec: LaunchSpec, isLast: boolean): Promise<LaunchResult | undefined> {
@@ -133,20 +163,48 @@ export class CommandSandbox implements Sandbox {
   async #prepareConfined(request: StartRequest, policy: ConfinedPolicy): Promise<Prepared> {
     const { mechanism, failures } = await this.#search.mechanism();
     if (mechanism === undefined) throw unavailable(request.command, policy, failures);
-    const { confinement, release } = await this.#confine(request, policy);
     // The user's own temporary folder is not writable inside; /tmp is.
     const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#environment;
-    const environment = { ...inherited, PWD: confinement.cwd, ...request.environment };
-    const argv = mechanism.launchArguments(request.command, confinement);
-    const run: RunSpec = { argv, cwd: "/", containment: "namespace", environment, clock: this.#clock };
+    const given = { ...inherited, ...request.environment };
+    const shared =
+      (await this.#scopes?.acquire(request, policy, mechanism, given)) ??
+      unscoped(request.hosts !== undefined);
+    const { confinement, release } = await this.#confine(request, policy, shared);
+    const environment = { ...given, PWD: confinement.cwd, ...shared.environment };
+    const argv = [...shared.enter, ...mechanism.launchArguments(request.command, confinement)];
+    const { filterFile } = shared;
+    const run: RunSpec = {
+      argv,
+      cwd: "/",
+      containment: "namespace",
+      environment,
+      filterFile,
+      clock: this.#clock,
+    };
     return { run, mayVanish: mountsForeignPaths(confinement), release };
   }
 
-  async #confine(request: StartRequest, policy: ConfinedPolicy) {
-    let release: Prepared["release"] = async () => undefined;
+  /** Runs git in a sandbox without network in which nothing but the mounts can be written. */
+  async #confinedGit(worktree: string, mounts: readonly Mount[]): Promise<ConfinedGit> {
+    const { mechanism } = await this.#search.mechanism();
+    const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
+    if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
+    const { confinement } = await this.#confine(spec, READ_ONLY, { ...unscoped(false), mounts });
+    const wrap = (command: readonly string[]) => [
+      ...["/bin/sh", "-c", 'exec 3>/dev/null 4>&2; exec "$@"', "sh"],
+      ...mechanism.launchArguments(command, confinement),
+    ];
+    return { wrap, run: (command) => runToEnd(wrap(command), { cwd: "/", env: this.#environment }) };
+  }
+
+  async #confine(request: StartRequest, policy: ConfinedPolicy, shared: ScopeLease) {
+    let release: Prepared["release"] = async () => shared.release();
     const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const lease = await this.#protected.acquire(roots);
-      release = lease.release;
+      release = async () => {
+        shared.release();
+        await lease.release();
+      };
       const { paths: locked, pins, sockets } = await this.#guarded.within(roots, own);
       return { protected: lease.paths, locked, pins, sockets, hidden: await this.#guarded.hidden() };
     };
@@ -156,15 +214,22 @@ export class CommandSandbox implements Sandbox {
       const { command, environment } = request;
       const trusted = environment === undefined ? command.slice(0, 1) : command;
       const programs = trusted.filter((argument) => isAbsolute(argument));
-      const confinement = await confine({ ...request, policy, programs }, guard);
+      const { mounts, keepsNetwork: network } = shared;
+      const confinement = await confine({ ...request, policy, programs, mounts, network }, guard);
       if (confinement.sockets.length > MAX_SOCKETS) throw tooManySockets(confinement.sockets);
-      return { confinement, release };
+      const filter = shared.filterFile === undefined ? {} : { filterDescriptor: FILTER_DESCRIPTOR };
+      return { confinement: { ...confinement, ...filter }, release };
     } catch (thrown) {
       await release();
       throw thrown;
     }
   }
 }
+
+const READ_ONLY: ConfinedPolicy = { type: "readOnly" };
+
+/** The first descriptor after those that every confined command is started with. */
+const FILTER_DESCRIPTOR = 5;
 
 /** Whether the setup depends on sockets, or on entries of private folders, that other programs remove at any time. */
 function mountsForeignPaths({ sockets, privates }: Confinement): boolean {

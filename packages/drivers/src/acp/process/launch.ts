@@ -43,6 +43,7 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
     policy: settings.sandboxPolicy,
     environment: variables,
     folders,
+    hosts: profile.hosts,
     sandbox: spec.sandbox,
   });
   return { process, program };

@@ -6,6 +6,7 @@ import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { AgentProgram } from "../../shared/agent.ts";
 import { CLAUDE_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
+import { CLAUDE_HOSTS } from "../descriptor.ts";
 import { claudeModel } from "../models.ts";
 
 /** Which of Claude's own sessions a process works on. */
@@ -44,7 +45,8 @@ export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSp
   const instructions = await claudeInstructions(settings);
   const command = [...program.command, ...claudeArguments({ session, settings, instructions })];
   const environment = claudeEnvironment(program, offline);
-  return { name: "Claude", command, cwd, policy, environment, sandbox, home, folders: [CLAUDE_FOLDER] };
+  const own = { folders: [CLAUDE_FOLDER], hosts: CLAUDE_HOSTS };
+  return { name: "Claude", command, cwd, policy, environment, sandbox, home, ...own };
 }
 
 const ALWAYS = [

@@ -49,24 +49,21 @@ describe("an approved command that Codex runs outside of its own sandbox", () =>
 
 real("moves a thread to another process when its sandbox policy changes, with its conversation", async () => {
   const { open, settings } = await codexFixture();
-  const [moving, staying] = [await open(), await open()];
-  await run(staying, { text: "hello", settings });
+  const moving = await open();
   const first = await run(moving, { text: "the word is lantern", settings });
-  const [before] = codexProcesses();
+  const before = codexProcesses();
   const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
   const second = await run(moving, { text: "what did I ask you?", settings: readOnly });
   expect(JSON.stringify(second.turn.completedItems)).toContain("lantern");
-  expect(codexProcesses()).toHaveLength(2);
+  const between = codexProcesses().filter(({ pid }) => !before.some((process) => process.pid === pid));
+  expect([before.length, between.length]).toEqual([1, 1]);
   const third = await run(moving, { text: "what did I ask you?", settings });
   expect(JSON.stringify(third.turn.completedItems)).toContain("lantern");
   const ids = [first, second, third].map(
     ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
   );
   expect(new Set(ids).size).toBe(1);
-  const unused = codexProcesses().filter(({ pid }) => pid !== before?.pid);
-  await waitForExit(unused);
-  expect((await run(staying, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
-  expect(codexProcesses().map(({ pid }) => pid)).toEqual([before?.pid]);
+  await waitForExit(between);
 });
 
 real("declines what the rules forbid also under the approval policy never", async () => {
@@ -85,11 +82,15 @@ describe("the sandbox of a process", () => {
   const policy = { type: "workspaceWrite" as const, writableRoots: ["/x", "/y"] };
   const settings: Settings = { cwd: "/a", sandboxPolicy: policy };
 
-  test("is the same for threads that may write the same paths", () => {
+  test("is the same for settings of a thread that allow the same paths", () => {
     const turned = { ...settings, sandboxPolicy: { ...policy, writableRoots: ["/y", "/x"] } };
     const online = { ...settings, sandboxPolicy: { ...policy, networkAccess: true } };
-    expect(sandboxKey(serverSandbox(turned))).toBe(sandboxKey(serverSandbox(settings)));
-    expect(sandboxKey(serverSandbox(online))).toBe(sandboxKey(serverSandbox(settings)));
+    expect(sandboxKey(serverSandbox(turned, "t"))).toBe(sandboxKey(serverSandbox(settings, "t")));
+    expect(sandboxKey(serverSandbox(online, "t"))).toBe(sandboxKey(serverSandbox(settings, "t")));
+  });
+
+  test("is another one for each thread, because its network and its git directory are the thread's", () => {
+    expect(sandboxKey(serverSandbox(settings, "other"))).not.toBe(sandboxKey(serverSandbox(settings, "t")));
   });
 
   test("differs for another folder, other roots and another policy", () => {
@@ -100,11 +101,11 @@ describe("the sandbox of a process", () => {
       { ...settings, sandboxPolicy: { type: "readOnly" } },
       { ...settings, sandboxPolicy: { type: "dangerFullAccess" } },
     ];
-    expect(new Set(all.map((each) => sandboxKey(serverSandbox(each)))).size).toBe(5);
+    expect(new Set(all.map((each) => sandboxKey(serverSandbox(each, "t")))).size).toBe(5);
   });
 
   test("is not set for unsandboxed threads", () => {
-    expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "dangerFullAccess" } })).toBe(UNSANDBOXED);
-    expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "externalSandbox" } })).toBe(UNSANDBOXED);
+    expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "dangerFullAccess" } }, "t")).toBe(UNSANDBOXED);
+    expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "externalSandbox" } }, "t")).toBe(UNSANDBOXED);
   });
 });

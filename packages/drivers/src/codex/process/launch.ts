@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
 import { type AgentFolder, CODEX_FOLDER } from "../../shared/agent-folders.ts";
-import { CODEX } from "../descriptor.ts";
+import { hostsIn } from "../../shared/agent-process.ts";
+import { CODEX, CODEX_HOSTS } from "../descriptor.ts";
 
 /**
  * The sandbox around a whole process of Codex. Whatever is approved in its threads, a command that Codex runs outside of
@@ -13,6 +14,8 @@ export interface ServerSandbox {
   readonly policy: SandboxPolicy;
   /** The workspace of the policy. */
   readonly workspace: string;
+  /** The thread whose network and git directory are in it; absent if there is no sandbox. */
+  readonly threadId?: string;
 }
 
 /** No sandbox. Codex decides for each command whether it may reach the network. */
@@ -22,35 +25,34 @@ export const UNSANDBOXED: ServerSandbox = { policy: { type: "dangerFullAccess" }
 export const PRIVATE_TEMPORARY = "/tmp";
 
 /** The sandbox of the process for a thread with these settings. */
-export function serverSandbox({
-  sandboxPolicy,
-  cwd,
-}: Pick<ThreadSettings, "sandboxPolicy" | "cwd">): ServerSandbox {
-  return isUnconfined(sandboxPolicy) ? UNSANDBOXED : { policy: sandboxPolicy, workspace: cwd };
+export function serverSandbox(
+  { sandboxPolicy, cwd }: Pick<ThreadSettings, "sandboxPolicy" | "cwd">,
+  threadId: string,
+): ServerSandbox {
+  return isUnconfined(sandboxPolicy) ? UNSANDBOXED : { policy: sandboxPolicy, workspace: cwd, threadId };
 }
 
-/** The same for sandboxes that allow the same: their threads share a process. */
-export function sandboxKey({ policy, workspace }: ServerSandbox): string {
+/** The same for sandboxes that are the same. Threads without a sandbox share a process, each other thread has its own. */
+export function sandboxKey({ policy, workspace, threadId = "" }: ServerSandbox): string {
   const roots = policy.type === "workspaceWrite" ? [...(policy.writableRoots ?? [])].sort() : [];
-  return JSON.stringify([policy.type, workspace, ...roots]);
+  return JSON.stringify([policy.type, workspace, threadId, ...roots]);
 }
 
 /** A process to start: its command, its environment, its sandbox and its own folders. */
 export interface CodexLaunch extends AgentProgram {
   readonly serverSandbox: ServerSandbox;
   readonly folders: readonly AgentFolder[];
+  readonly hosts: readonly string[];
 }
 
 /** Unloads a thread as soon as nothing subscribes to it, so that another process can resume it. */
 const FLAGS = ["-c", "thread_unload_delay_secs=0"];
 
-/**
- * Codex makes a sandbox for each command; inside Flint's only its way without namespaces works (0.166.0). It stores shell
- * snapshots and plugins where a command could write them, and runs them later outside of any sandbox.
- */
-const SANDBOXED_FLAGS = ["use_legacy_landlock=true", "shell_snapshot=false", "plugins=false"].flatMap(
-  (feature) => ["-c", `features.${feature}`],
-);
+/** Codex stores shell snapshots and plugins where a command could write them, and runs them later outside of any sandbox. */
+const SANDBOXED_FLAGS = ["shell_snapshot=false", "plugins=false"].flatMap((feature) => [
+  "-c",
+  `features.${feature}`,
+]);
 
 /** The program; rejects with a FlintError that explains how to install it. */
 export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {
@@ -68,19 +70,21 @@ export async function codexLaunch(
   const offline = await offlineOverrides(options);
   const environment = { NO_COLOR: "1", ...program.environment, ...offline.environment };
   const command = [...program.command, "app-server", ...FLAGS, ...offline.flags];
-  const launch = { environment, serverSandbox: sandbox };
+  const launch = { environment, serverSandbox: sandbox, hosts: [...CODEX_HOSTS, ...offline.hosts] };
   if (isUnconfined(sandbox.policy)) return { ...launch, command, folders: [] };
   return { ...launch, command: [...command, ...SANDBOXED_FLAGS], folders: [CODEX_FOLDER] };
 }
 
 /** Makes Codex work on the offline model, apart from the user's account and settings. */
 async function offlineOverrides({ offlineModel, stateFolder }: AgentOptions) {
-  if (offlineModel === undefined) return { flags: [], environment: {} };
+  if (offlineModel === undefined) return { flags: [], environment: {}, hosts: [] };
   // Without retries of single requests, Codex reports every second attempt.
-  const provider = `{name="flint",base_url=${JSON.stringify(`${await offlineModel()}/v1`)},wire_api="responses",request_max_retries=0}`;
+  const address = await offlineModel();
+  const hosts = hostsIn([address]);
+  const provider = `{name="flint",base_url=${JSON.stringify(`${address}/v1`)},wire_api="responses",request_max_retries=0}`;
   const flags = ["-c", "model_provider=flint", "-c", `model_providers.flint=${provider}`];
-  if (stateFolder === undefined) return { flags, environment: {} };
+  if (stateFolder === undefined) return { flags, environment: {}, hosts };
   const home = join(stateFolder, "codex");
   await mkdir(home, { recursive: true, mode: 0o700 });
-  return { flags, environment: { CODEX_HOME: home } };
+  return { flags, environment: { CODEX_HOME: home }, hosts };
 }

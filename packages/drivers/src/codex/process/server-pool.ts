@@ -8,7 +8,7 @@ export type ServerSpec = (sandbox: Sandbox, serverSandbox: ServerSandbox) => Pro
 /** Releases a shared process. Calling it more than once does no harm. */
 export type Release = () => void;
 
-/** The processes of Codex: one for all threads whose sandboxes allow the same. */
+/** The processes of Codex: one for all threads without a sandbox, and one for each thread in a sandbox. */
 export class ServerPool {
   readonly #spec: ServerSpec;
   readonly #clock: Clock;
@@ -29,7 +29,8 @@ export class ServerPool {
     this.#latest = serverSandbox;
     if (known !== undefined) return known;
     const start = (sandbox: Sandbox) => this.#spec(sandbox, serverSandbox);
-    const shared = new SharedServer(start, this.#clock, this.#keepAliveMs);
+    const forget = () => this.#servers.delete(key);
+    const shared = new SharedServer(start, this.#clock, this.#keepAliveMs, forget);
     this.#servers.set(key, shared);
     return shared;
   }
@@ -56,14 +57,22 @@ export class SharedServer {
   readonly #spec: (sandbox: Sandbox) => Promise<CodexServerSpec>;
   readonly #clock: Clock;
   readonly #keepAliveMs: number;
+  readonly #onUnused: () => void;
   #current: Promise<CodexServer> | undefined;
   #users = 0;
   #cancelStop: () => void = () => {};
 
-  constructor(spec: (sandbox: Sandbox) => Promise<CodexServerSpec>, clock: Clock, keepAliveMs: number) {
+  /** `onUnused` is called when it is stopped because nobody needs it. */
+  constructor(
+    spec: (sandbox: Sandbox) => Promise<CodexServerSpec>,
+    clock: Clock,
+    keepAliveMs: number,
+    onUnused: () => void,
+  ) {
     this.#spec = spec;
     this.#clock = clock;
     this.#keepAliveMs = keepAliveMs;
+    this.#onUnused = onUnused;
   }
 
   /** Keeps the process, once there is one, from being stopped. */
@@ -75,7 +84,8 @@ export class SharedServer {
       if (!isAcquired) return;
       isAcquired = false;
       this.#users -= 1;
-      if (this.#users === 0) this.#cancelStop = this.#clock.after(this.#keepAliveMs, () => void this.close());
+      if (this.#users === 0)
+        this.#cancelStop = this.#clock.after(this.#keepAliveMs, () => this.#stopUnused());
     };
   }
 
@@ -97,6 +107,11 @@ export class SharedServer {
     this.#current = undefined;
     const server = await current?.catch(() => undefined);
     await server?.close();
+  }
+
+  #stopUnused(): void {
+    this.#onUnused();
+    void this.close();
   }
 
   #start(sandbox: Sandbox): Promise<CodexServer> {

@@ -96,12 +96,12 @@ export class CodexServer {
   /** Starts and initializes it. Rejects with a FlintError if that fails, and leaves nothing behind. */
   static async start(spec: CodexServerSpec): Promise<CodexServer> {
     const { launch, sandbox } = spec;
-    const { command, environment, folders } = launch;
+    const { command, environment, folders, hosts } = launch;
     const { workspace, policy } = launch.serverSandbox;
     // In the root folder it reads the settings of no workspace.
     const process = await AgentProcess.start({
       ...{ name: "Codex", command, environment, sandbox, folders },
-      ...{ cwd: "/", workspace, policy },
+      ...{ cwd: "/", workspace, policy, hosts },
     });
     const server = new CodexServer(process, spec);
     try {

@@ -1,4 +1,4 @@
-import type { Bind, Confinement, PrivateMount } from "./confinement.ts";
+import type { Bind, Confinement, Mount, PrivateMount } from "./confinement.ts";
 import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./launch.ts";
 
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
@@ -19,17 +19,17 @@ const RESTRICTIONS = [
 /** Confines with the program `bwrap`, found at `program`. */
 export class Bubblewrap implements Mechanism {
   readonly name = "bubblewrap";
-  readonly #program: string;
+  readonly program: string;
   readonly #searchPath: string;
 
   constructor(program: string, searchPath: string) {
-    this.#program = program;
+    this.program = program;
     this.#searchPath = searchPath;
   }
 
   launchArguments(command: readonly string[], confinement: Confinement): readonly string[] {
     return [
-      this.#program,
+      this.program,
       ...[confinement.rootWritable ? "--bind" : "--ro-bind", "/", "/"],
       ...["--dev", "/dev", "--proc", "/proc"],
       ...["/dev/shm", ...confinement.masks].flatMap((mask) => temporaryArguments(mask)),
@@ -37,12 +37,16 @@ export class Bubblewrap implements Mechanism {
       ...confinement.privates.flatMap(privateArguments),
       ...confinement.sockets.flatMap((socket) => ["--ro-bind", "/dev/null", socket]),
       ...confinement.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
+      ...confinement.mounts.flatMap(mountArguments),
       // Root can set kernel parameters as the owner of their files, without any capability. /dev has no size limit.
       ...["--remount-ro", "/proc", "--remount-ro", "/dev"],
       ...["--chdir", confinement.cwd],
       ...NAMESPACES,
       ...(confinement.network ? [] : ["--unshare-net"]),
       ...RESTRICTIONS,
+      ...(confinement.filterDescriptor === undefined
+        ? []
+        : ["--seccomp", String(confinement.filterDescriptor)]),
       "--",
       ...["/bin/sh", "-c", FIRST_PROCESS, "sh", this.#searchPath, ...command],
     ];
@@ -60,6 +64,10 @@ function privateArguments({ path, links, binds }: PrivateMount): string[] {
 /** Bounded, because its content is in memory. */
 function temporaryArguments(folder: string): string[] {
   return ["--perms", "1777", "--size", String(temporaryBytes()), "--tmpfs", folder];
+}
+
+function mountArguments({ source, target, writable }: Mount): string[] {
+  return [writable ? "--bind" : "--ro-bind", source, target];
 }
 
 function bindArguments(bind: Bind): string[] {

@@ -116,6 +116,7 @@ test("bubblewrap mounts binds after masks and drops all capabilities", () => {
     privates: [],
     sockets: ["/var/agent.sock"],
     hidden: ["/var/secrets"],
+    mounts: [{ source: "/state/git", target: "/tmp/work/.git", writable: true }],
     network: false,
     cwd: "/tmp/work",
   };

@@ -10,6 +10,13 @@ export interface Bind {
   readonly writable: boolean;
 }
 
+/** Something that is mounted at another path than its own. */
+export interface Mount {
+  readonly source: string;
+  readonly target: string;
+  readonly writable: boolean;
+}
+
 /** A folder that is covered by an empty private one, into which parts of its content are mounted again. */
 export interface PrivateMount {
   readonly path: string;
@@ -33,7 +40,11 @@ export interface Confinement {
   readonly sockets: readonly string[];
   /** Folders that are shown empty, even inside of something that is shown. */
   readonly hidden: readonly string[];
+  /** Mounted after everything else, in this order. Only bubblewrap can: others are not given any. */
+  readonly mounts: readonly Mount[];
   readonly network: boolean;
+  /** The descriptor of a seccomp filter; only bubblewrap takes one. */
+  readonly filterDescriptor?: number | undefined;
   readonly cwd: string;
 }
 
@@ -77,6 +88,7 @@ export interface ConfinementRequest {
   readonly readOnlyPaths?: readonly string[];
   /** Network access, whatever the policy. */
   readonly network?: boolean;
+  readonly mounts?: readonly Mount[];
   /** The programs and files that it is started with, which are shown even if they are in a masked folder. */
   readonly programs?: readonly string[];
 }
@@ -117,6 +129,7 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     hidden: (guarded.hidden ?? []).filter(isSeen),
     binds,
     privates,
+    mounts: request.mounts ?? [],
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };

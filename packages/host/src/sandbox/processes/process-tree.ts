@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { PassThrough, Readable, type Stream } from "node:stream";
 import { setImmediate } from "node:timers/promises";
@@ -24,6 +24,8 @@ export interface RunSpec {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly containment: "namespace" | "group";
+  /** A file that the wrapper reads as descriptor 5. */
+  readonly filterFile?: string | undefined;
   readonly clock: Clock;
 }
 
@@ -55,6 +57,7 @@ export class ProcessTree {
     const [program = "", ...rest] = spec.argv;
     this.#spec = spec;
     this.#mustSweep = spec.containment === "group";
+    const filter = spec.filterFile === undefined ? undefined : openSync(spec.filterFile, "r");
     this.child = spawn(program, rest, {
       cwd: spec.cwd,
       env: { ...spec.environment, [MARK_NAME]: this.#mark },
@@ -62,8 +65,13 @@ export class ProcessTree {
       detached: true,
       // The fourth notifies the watcher of a group when this process ends, and us when a command in a namespace starts.
       // The fifth is the stderr of a command in a namespace, apart from that of its wrapper.
-      stdio: [stdin, "pipe", "pipe", "pipe", ...(spec.containment === "group" ? [] : ["pipe" as const])],
+      stdio: [
+        ...[stdin, "pipe" as const, "pipe" as const, "pipe" as const],
+        ...(spec.containment === "group" ? [] : ["pipe" as const]),
+        ...(filter === undefined ? [] : [filter]),
+      ],
     });
+    if (filter !== undefined) closeSync(filter);
     // First of all, because an unhandled "error" event would end the whole server.
     this.ended = this.#watch();
     this.started = spec.containment === "group" ? Promise.resolve(true) : hasOutput(pipesOf(this.child)[3]);

@@ -1,0 +1,109 @@
+import {
+  type Action,
+  type Decision,
+  emptyThread,
+  type ThreadItem,
+  type ThreadSettings,
+  type ThreadState,
+} from "@flint/protocol";
+import { expect, test } from "vitest";
+import { NetworkGate } from "./network-gate.ts";
+
+const REGISTRY = { host: "registry.example", port: 443 };
+const ALLOW: Decision = { outcome: "allow", scope: "once" };
+const DENY: Decision = { outcome: "deny", scope: "once" };
+
+/** A thread in whose running turn these commands run, and a user who answers with these decisions. */
+function setUp(
+  commands: readonly string[],
+  decisions: Decision[],
+  changed: Partial<ThreadSettings> = {},
+  ended: readonly ThreadItem[] = [],
+) {
+  const asked: Action[] = [];
+  let running = commands;
+  const state = (): ThreadState => {
+    const empty = emptyThread("t");
+    const items = running.map((command) => ({
+      ...{ type: "commandExecution" as const, id: `item-${command}`, command },
+      ...{ cwd: "/work", status: "inProgress" as const },
+    }));
+    const settings: ThreadSettings = {
+      ...empty.settings,
+      sandboxPolicy: { type: "workspaceWrite" },
+      ...changed,
+    };
+    const turns = [{ id: "u", status: "inProgress" as const, items: [...ended, ...items] }];
+    return { ...empty, settings, turns, activeTurnId: "u", openItemIds: items.map(({ id }) => id) };
+  };
+  const gate = new NetworkGate({
+    state,
+    approve: async (action) => {
+      asked.push(action);
+      return decisions.shift() ?? DENY;
+    },
+  });
+  const run = (next: readonly string[]) => {
+    running = next;
+  };
+  return { gate, asked, run };
+}
+
+test("asks once per host while connections to it wait, and names the command", async () => {
+  const { gate, asked } = setUp(["npm install"], [ALLOW]);
+  expect(await Promise.all([gate.decide(REGISTRY), gate.decide(REGISTRY)])).toEqual([true, true]);
+  expect(asked).toEqual([
+    {
+      ...{ kind: "command", itemId: "item-npm install", command: "npm install", cwd: "/work", running: true },
+      needs: { network: { hosts: ["registry.example:443"] } },
+    },
+  ]);
+  expect(gate.take("item-npm install")).toEqual([{ ...REGISTRY, allowed: true }]);
+  expect(gate.take("item-npm install")).toEqual([]);
+});
+
+test("what is allowed once holds while that command runs, and not for the next one", async () => {
+  const { gate, asked, run } = setUp(["npm install"], [ALLOW, DENY]);
+  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([true, true]);
+  gate.take("item-npm install");
+  run(["curl x"]);
+  expect(await gate.decide(REGISTRY)).toBe(false);
+  expect(asked).toHaveLength(2);
+  expect(gate.take("item-curl x")).toEqual([{ ...REGISTRY, allowed: false }]);
+});
+
+test("names every command that may be the one that connects", async () => {
+  const { gate, asked } = setUp(["npm install", "curl x"], []);
+  await gate.decide(REGISTRY);
+  expect(asked[0]?.reason).toBe("It may also come from: curl x.");
+});
+
+test("refuses if no turn is running", async () => {
+  const { gate, asked } = setUp([], []);
+  expect(await gate.decide(REGISTRY)).toBe(false);
+  expect(asked).toEqual([]);
+});
+
+test("asks once about a connection of the agent itself, and remembers that it was declined", async () => {
+  const { gate, asked } = setUp([], [], {}, [{ type: "userMessage", id: "m", content: [] }]);
+  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([false, false]);
+  expect(asked).toMatchObject([{ kind: "tool", tool: "network", itemId: "m", arguments: REGISTRY }]);
+});
+
+test.each([
+  ["none", { network: "none" as const }, false, 0],
+  ["all", { network: "all" as const }, true, 0],
+  ["its host", { network: { hosts: ["registry.example"] } }, true, 0],
+  ["another host", { network: { hosts: ["other.example"] } }, false, 1],
+  [
+    "a policy with network access",
+    { sandboxPolicy: { type: "workspaceWrite" as const, networkAccess: true } },
+    true,
+    0,
+  ],
+  ["a policy that only reads", { sandboxPolicy: { type: "readOnly" as const } }, false, 0],
+])("with settings for %s, decides accordingly", async (_name, settings, allowed, questions) => {
+  const { gate, asked } = setUp(["npm install"], [], settings);
+  expect(await gate.decide(REGISTRY)).toBe(allowed);
+  expect(asked).toHaveLength(questions);
+});

@@ -1,0 +1,97 @@
+import type { Action, Decision } from "@flint/protocol";
+import { expect, test } from "vitest";
+import type { CommitOffer, DriverEvent } from "../ports/index.ts";
+import { describeOffer, type TurnCommitsOptions, takeOverCommits } from "./commits.ts";
+
+const REFS: CommitOffer["refs"] = [
+  {
+    name: "refs/heads/main",
+    commits: [
+      { id: "b".repeat(40), title: "add zod" },
+      { id: "a".repeat(40), title: "fix the parser" },
+    ],
+    total: 2,
+    change: "updated",
+  },
+];
+
+/** A turn whose agent made commits, and a user who decides this. */
+async function finish(
+  options: Partial<TurnCommitsOptions> & { outcome?: Decision["outcome"]; refused?: string },
+) {
+  const events: DriverEvent[] = [];
+  const asked: Action[] = [];
+  let accepted = 0;
+  const { outcome = "allow", refused, ...given } = options;
+  const offer: CommitOffer = {
+    refs: REFS,
+    diff: "diff --git a/a b/a\n",
+    accept: async () => {
+      accepted += 1;
+      return refused === undefined ? { notes: [] } : { refused, notes: [] };
+    },
+  };
+  await takeOverCommits({
+    mode: "ask",
+    commits: async () => offer,
+    approve: async (action) => {
+      asked.push(action);
+      return { outcome, scope: "once" };
+    },
+    emit: (event) => events.push(event),
+    ...given,
+  });
+  return { events, asked, accepted };
+}
+
+test("asks with the titles and the diff of the commits, and takes them over if they are allowed", async () => {
+  const { events, asked, accepted } = await finish({});
+  expect(asked).toMatchObject([
+    {
+      ...{ kind: "tool", tool: "git", needs: { git: true } },
+      reason: "Take over 2 commits on main (add zod; fix the parser)?",
+      arguments: { diff: "diff --git a/a b/a\n" },
+    },
+  ]);
+  expect(events).toMatchObject([
+    { type: "item/started", item: { status: "inProgress" } },
+    { type: "item/completed", item: { status: "completed" } },
+  ]);
+  expect(accepted).toBe(1);
+});
+
+test("takes nothing over that is declined, and shows it as declined", async () => {
+  const { events, accepted } = await finish({ outcome: "deny" });
+  expect(events.at(-1)).toMatchObject({ item: { status: "declined" } });
+  expect(accepted).toBe(0);
+});
+
+test("does not ask in auto mode, and does not even look in off mode", async () => {
+  const auto = await finish({ mode: "auto" });
+  expect([auto.asked, auto.accepted]).toEqual([[], 1]);
+  const commits = () => Promise.reject(new Error("looked"));
+  expect(await finish({ mode: "off", commits })).toMatchObject({ events: [], asked: [] });
+});
+
+test("says why the repository refused the commits, and where they are", async () => {
+  const { events } = await finish({ refused: "HEAD was changed in the meantime" });
+  expect(events.at(-1)).toMatchObject({
+    item: { status: "failed", error: expect.stringMatching(/HEAD was changed.*refs\/flint\/in/) },
+  });
+});
+
+test("reports commits that git itself refuses, and adds nothing if there are none", async () => {
+  const refused = await finish({ commits: () => Promise.reject(new Error("hasDotgit")) });
+  expect(refused.events).toMatchObject([
+    { item: { status: "failed", error: expect.stringContaining("hasDotgit") } },
+  ]);
+  expect((await finish({ commits: async () => undefined })).events).toEqual([]);
+});
+
+test("describes created and deleted branches", () => {
+  const [ref] = REFS;
+  if (ref === undefined) throw new Error("no ref");
+  const deleted = { ...ref, name: "refs/heads/old", change: "deleted" as const };
+  const created = { ...ref, name: "refs/tags/v1", change: "created" as const, total: 0, commits: [] };
+  expect(describeOffer({ refs: [deleted, created] })).toBe("Take over the deletion of old, the new v1");
+});

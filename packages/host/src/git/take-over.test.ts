@@ -1,0 +1,297 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { needs, temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { GitCommand, type GitResult } from "./git-command.ts";
+import { makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
+import { findRepository } from "./repository.ts";
+import { type ConfinedGit, GitTakeOver } from "./take-over.ts";
+
+const confined = needs("bwrap");
+const run = promisify(execFile);
+const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+const IDENTITY =
+  "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b;";
+
+/** Runs a command with the private directory in place, without network, in a read-only file system. */
+class BwrapGit implements ConfinedGit {
+  readonly #private: PrivateGitDir;
+
+  constructor(privateDir: PrivateGitDir) {
+    this.#private = privateDir;
+  }
+
+  wrap(command: readonly string[]): readonly string[] {
+    const { repository, mounts } = this.#private;
+    const { worktree } = repository;
+    return [
+      ...["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"],
+      ...["--bind", worktree, worktree],
+      ...mounts.flatMap(({ source, target, writable }) => [
+        writable ? "--bind" : "--ro-bind",
+        source,
+        target,
+      ]),
+      ...["--unshare-all", "--die-with-parent", "--chdir", worktree, "--"],
+      ...command,
+    ];
+  }
+
+  run(command: readonly string[]): Promise<GitResult> {
+    const [program = "", ...args] = this.wrap(command);
+    return run(program, args).then(
+      ({ stdout, stderr }) => ({ exitCode: 0, stdout, stderr }),
+      (error) => ({ exitCode: Number(error.code) || 1, stdout: error.stdout, stderr: error.stderr }),
+    );
+  }
+}
+
+/** A repository with one commit, and an agent that works on it. */
+async function setUp(prepare: (path: string, git: Git) => Promise<void> = async () => undefined) {
+  const home = await temporaryFolder();
+  const path = home.join("work");
+  await mkdir(path);
+  const git: Git = async (...args) => (await run("git", [...WHO, ...args], { cwd: path })).stdout;
+  await git("init", "-q", "-b", "main");
+  await writeFile(join(path, "a.txt"), "one\n");
+  await git("add", ".");
+  await git("commit", "-q", "-m", "first");
+  await prepare(path, git);
+  return { path, git, ...(await startAgent(path, home.join("private"))) };
+}
+
+type Git = (...args: string[]) => Promise<string>;
+
+async function startAgent(path: string, folder: string) {
+  const command = new GitCommand(path, process.env);
+  const repository = await findRepository(command, path);
+  if (repository === undefined) throw new Error("no repository");
+  const privateDir = await makePrivateGitDir(command, repository, folder);
+  const sandbox = new BwrapGit(privateDir);
+  const takeOver = new GitTakeOver(command, privateDir, sandbox, "t1");
+  const agent = async (script: string) => {
+    const result = await sandbox.run(["sh", "-c", `${IDENTITY}\n${script}`]);
+    if (result.exitCode !== 0) throw new Error(`${script}: ${result.stderr}`);
+    return result.stdout;
+  };
+  const take = async () => {
+    const incoming = await takeOver.incoming();
+    if (incoming === undefined) throw new Error("nothing to take over");
+    const offer = await takeOver.offer(incoming);
+    return { offer, result: await takeOver.accept(incoming) };
+  };
+  return { agent, take, takeOver, folder };
+}
+
+const DONE = { status: "done", notes: [] };
+
+describe("commits of an agent", () => {
+  confined(
+    "are invisible to the user until they are taken over, and shown with titles and diff",
+    async () => {
+      const { agent, git, take } = await setUp();
+      await agent(
+        "echo two >> a.txt; git commit -qam 'add two'; echo three > b.txt; git add .; git commit -qm 'add b'",
+      );
+      expect(await git("log", "--format=%s")).toBe("first\n");
+      const { offer, result } = await take();
+      expect(offer.refs).toMatchObject([
+        { name: "refs/heads/main", total: 2, commits: [{ title: "add b" }, { title: "add two" }] },
+      ]);
+      expect(offer.diff).toContain("+two");
+      expect(result).toEqual(DONE);
+      expect(await git("log", "--format=%s")).toBe("add b\nadd two\nfirst\n");
+      expect(await git("status", "--porcelain")).toBe("");
+      expect(await git("for-each-ref", "refs/flint")).toBe("");
+    },
+  );
+
+  confined("include branches, switches, merges, rebases, tags and a stash", async () => {
+    const { agent, git, take } = await setUp();
+    await agent(
+      [
+        "git switch -qc topic; echo t > t.txt; git add .; git commit -qm topic",
+        "git switch -q main; echo m > m.txt; git add .; git commit -qm main2",
+        "git rebase -q main topic; git switch -q main; git merge -q --no-ff -m merged topic; git tag v1",
+        "echo later >> a.txt; git stash -q; git switch -q topic",
+      ].join("\n"),
+    );
+    const { result } = await take();
+    expect(result).toEqual(DONE);
+    expect(await git("branch", "--show-current")).toBe("topic\n");
+    expect((await git("for-each-ref", "--format=%(refname)")).split("\n")).toEqual([
+      ...["refs/heads/main", "refs/heads/topic", "refs/stash", "refs/tags/v1", ""],
+    ]);
+    expect(await git("status", "--porcelain")).toBe("");
+    expect(await git("log", "-1", "--format=%s", "main")).toBe("merged\n");
+  });
+
+  confined("leave what was staged staged", async () => {
+    const { agent, git, take } = await setUp();
+    await agent(
+      "echo two >> a.txt; git commit -qam two; echo three > b.txt; git add b.txt; echo four > c.txt",
+    );
+    await take();
+    expect(await git("status", "--porcelain")).toBe("A  b.txt\n?? c.txt\n");
+  });
+
+  confined("move nothing and stay available if the user committed meanwhile", async () => {
+    const { agent, git, take, path } = await setUp();
+    await agent("echo two > b.txt; git add b.txt; git commit -qm agents");
+    await writeFile(join(path, "c.txt"), "mine\n");
+    await git("add", "c.txt");
+    await git("commit", "-qm", "mine");
+    const { result } = await take();
+    expect(result).toMatchObject({ status: "refused", reason: expect.stringContaining("refs/heads/main") });
+    expect(await git("log", "--format=%s")).toBe("mine\nfirst\n");
+    expect(await git("log", "--format=%s", "refs/flint/in/t1/heads/main")).toBe("agents\nfirst\n");
+  });
+
+  confined("leave the index alone if the user staged something meanwhile", async () => {
+    const { agent, git, take, path } = await setUp();
+    await agent("echo two >> a.txt; git commit -qam two");
+    await writeFile(join(path, "mine.txt"), "mine\n");
+    await git("add", "mine.txt");
+    const { result } = await take();
+    expect(result).toMatchObject({
+      status: "done",
+      notes: [expect.stringContaining("The index is as it was")],
+    });
+    expect(await git("status", "--porcelain")).toContain("A  mine.txt");
+  });
+
+  confined("are refused while the user is in the middle of a merge", async () => {
+    const { agent, git, take, path } = await setUp();
+    await agent("echo two > b.txt; git add b.txt; git commit -qm two");
+    await writeFile(join(path, ".git", "MERGE_HEAD"), `${(await git("rev-parse", "HEAD")).trim()}\n`);
+    expect((await take()).result).toEqual({
+      ...{ status: "refused", reason: "a merge is not finished in the repository" },
+    });
+    expect(await git("log", "--format=%s", "main")).toBe("first\n");
+  });
+
+  confined("are refused for a branch that another worktree has checked out", async () => {
+    const { agent, git, take } = await setUp(async (path, git) => {
+      await git("branch", "other");
+      await git("worktree", "add", "-q", join(path, "..", "linked"), "other");
+    });
+    await agent("git branch -f other $(git commit-tree -p HEAD -m x HEAD^{tree})");
+    expect((await take()).result).toMatchObject({
+      ...{ status: "refused", reason: expect.stringContaining("another worktree") },
+    });
+    expect(await git("log", "--format=%s", "other")).toBe("first\n");
+  });
+
+  confined("come from a linked worktree as well", async () => {
+    const { path, git } = await setUp();
+    const linked = join(path, "..", "linked");
+    await git("worktree", "add", "-q", "-b", "side", linked);
+    const { agent, take } = await startAgent(linked, join(path, "..", "private-linked"));
+    await agent("echo two >> a.txt; git commit -qam 'in linked'");
+    expect((await take()).result).toEqual(DONE);
+    expect(await git("log", "--format=%s", "side")).toBe("in linked\nfirst\n");
+    expect((await run("git", ["status", "--porcelain"], { cwd: linked })).stdout).toBe("");
+  });
+});
+
+confined("an agent commits in a submodule, and its superproject sees it", async () => {
+  const { path, git } = await setUp();
+  await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", path, "sub");
+  await git("commit", "-qm", "add sub");
+  const submodule = join(path, "sub");
+  const { agent, take } = await startAgent(submodule, join(path, "..", "private-sub"));
+  await agent("echo two >> a.txt; git commit -qam 'in sub'");
+  expect((await take()).result).toEqual(DONE);
+  expect((await run("git", ["log", "-1", "--format=%s"], { cwd: submodule })).stdout).toBe("in sub\n");
+  expect(await git("status", "--porcelain")).toBe(" M sub\n");
+});
+
+describe("a hostile agent", () => {
+  confined("plants nothing that the user's git obeys", async () => {
+    const { agent, git, take, path, folder } = await setUp();
+    const planted = `touch '${path}/pwned'`;
+    await agent(
+      [
+        "echo two >> a.txt; git commit -qam two",
+        `git config core.fsmonitor "${planted}; false"; git config core.hooksPath ./h; mkdir h`,
+        `printf '#!/bin/sh\\n${planted}\\n' > h/post-checkout; cp h/post-checkout h/reference-transaction; chmod +x h/*`,
+        "mkdir evil; echo ./evil > .git/commondir.tmp; git config alias.status '!false'",
+      ].join("\n"),
+    );
+    await writeFile(join(folder, "git", "commondir"), "./evil\n").catch(() => undefined);
+    await take().catch(() => undefined);
+    await git("status");
+    expect(existsSync(join(path, "pwned"))).toBe(false);
+    expect(await readFile(join(path, ".git", "config"), "utf8")).not.toContain("fsmonitor");
+    expect(existsSync(join(path, ".git", "commondir"))).toBe(false);
+  });
+
+  confined("cannot make Flint write through links in the private directory", async () => {
+    const { agent, take, path } = await setUp();
+    const target = join(path, "..", "target");
+    await writeFile(target, "mine");
+    await agent("echo two >> a.txt; git commit -qam two");
+    await agent(
+      `rm -f .git/COMMIT_EDITMSG .git/logs/HEAD; ln -s '${target}' .git/COMMIT_EDITMSG; ln -s '${target}' .git/FETCH_HEAD`,
+    );
+    await take();
+    expect(await readFile(target, "utf8")).toBe("mine");
+  });
+
+  const HOSTILE_TREES: readonly (readonly [string, string, RegExp])[] = [
+    [
+      "a tree with a .git folder",
+      "printf '100644 blob %s\\t.git' $(git hash-object -w a.txt) | git mktree",
+      /hasDotgit|\.git/,
+    ],
+    [
+      "a .gitmodules with a dangerous url",
+      "b=$(printf '[submodule \"x\"]\\n path = x\\n url = --upload-pack=touch\\n' | git hash-object -w --stdin); printf '100644 blob %s\\t.gitmodules' $b | git mktree",
+      /gitmodules/,
+    ],
+  ];
+
+  for (const [name, makeTree, reason] of HOSTILE_TREES) {
+    confined(`gets ${name} refused by git's own checks`, async () => {
+      const { agent, git, takeOver } = await setUp();
+      await agent(`git update-ref refs/heads/main $(git commit-tree -p HEAD -m evil $(${makeTree}))`);
+      const incoming = await takeOver.incoming();
+      if (incoming === undefined) throw new Error("nothing to take over");
+      await expect(takeOver.offer(incoming)).rejects.toThrow(reason);
+      expect(await git("log", "--format=%s", "main")).toBe("first\n");
+    });
+  }
+
+  confined("gets no branch with a name that a shell would run", async () => {
+    const { agent, git, take } = await setUp();
+    await agent(
+      `echo two >> a.txt; git commit -qam two; git branch 'x;touch\${IFS}pwned;#'; git branch ok-1.2`,
+    );
+    await take();
+    expect(await git("branch", "--format=%(refname:short)")).toBe("main\nok-1.2\n");
+  });
+
+  confined("is not believed when what it reports is not what it sends", async () => {
+    const { agent, git, takeOver } = await setUp();
+    await agent("echo two >> a.txt; git commit -qam two");
+    const incoming = await takeOver.incoming();
+    if (incoming === undefined) throw new Error("nothing to take over");
+    await agent("echo three >> a.txt; git commit -qam three");
+    await expect(takeOver.offer(incoming)).rejects.toThrow("changed while it was fetched");
+    expect(await git("log", "--format=%s", "main")).toBe("first\n");
+  });
+});
+
+test("a folder whose .git is a link is not a repository", async () => {
+  const home = await temporaryFolder();
+  await mkdir(home.join("real"));
+  await mkdir(home.join("work"));
+  await run("git", ["init", "-q"], { cwd: home.join("real") });
+  await symlink(home.join("real/.git"), home.join("work/.git"));
+  expect(
+    await findRepository(new GitCommand(home.join("work"), process.env), home.join("work")),
+  ).toBeUndefined();
+});
