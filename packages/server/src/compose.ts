@@ -38,7 +38,9 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const sandbox = new LazySandbox(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
     const guarded = await guardedPaths([root, userRoot], options.ownSockets ?? []);
-    return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask(), guarded });
+    return new CommandSandbox({
+      ...{ environment: inheritedEnvironment(), umask: usersUmask(), guarded, scopeFolder: root },
+    });
   });
   const agents = composeAgents(options, sandbox, userRoot);
   return new Engine({
@@ -75,6 +77,9 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     model: options.model ?? setting("FLINT_MODEL"),
     approvalPolicy: options.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,
     sandboxPolicy: options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy,
+    network: options.network,
+    git: options.git,
+    acceptEdits: options.acceptEdits,
     budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? startsUnconfined(options),
     home: homeFolder(),

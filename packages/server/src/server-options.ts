@@ -1,6 +1,6 @@
 import type { Clock, Driver, McpServerConfig, PolicyRules } from "@flint/core/ports";
 import type { NativeOptions } from "@flint/drivers";
-import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
+import type { ApprovalPolicy, Budget, GitMode, NetworkPermission, SandboxPolicy } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 import type { ConfiguredAgent } from "./config/agents.ts";
 
@@ -26,6 +26,12 @@ export interface ServerOptions {
   readonly model?: string | undefined;
   readonly approvalPolicy?: ApprovalPolicy | undefined;
   readonly sandboxPolicy?: SandboxPolicy | undefined;
+  /** The hosts that commands may connect to; the user is asked about others if absent. */
+  readonly network?: NetworkPermission | undefined;
+  /** Whether commits of confined agents are taken over; the user is asked if absent. */
+  readonly git?: GitMode | undefined;
+  /** Whether changes of files in the workspace need no approval. */
+  readonly acceptEdits?: boolean | undefined;
   readonly budget?: Budget | undefined;
   readonly durability?: Durability | undefined;
   /** Lets clients turn off approvals and the sandbox together; true by default for a server started that way. */

@@ -1,4 +1,10 @@
-import { APPROVAL_NAMES, SANDBOX_NAMES } from "@flint/server/config";
+import {
+  APPROVAL_NAMES,
+  GIT_MODES,
+  PERMISSION_MODES,
+  PERMISSION_MODES_DOC,
+  SANDBOX_NAMES,
+} from "@flint/server/config";
 import { FRONTEND_NAMES } from "@flint/server/frontends";
 
 /** An option of a command, in the shape that Node's `parseArgs` takes. */
@@ -69,6 +75,29 @@ export const SERVER_FLAGS = {
   offline: {
     type: "boolean",
     doc: "Use the built-in offline model, with any agent; needs no API key or network",
+  },
+  permissions: {
+    type: "string",
+    takes: "MODE",
+    values: PERMISSION_MODES,
+    doc: `What the agent may do; the options above and below override parts of it. ${PERMISSION_MODES_DOC}`,
+  },
+  network: {
+    type: "string",
+    takes: "HOSTS",
+    doc: "Hosts that commands may connect to without asking, separated by commas (example.org, *.example.org:8443, localhost:3000); none, or all",
+  },
+  git: {
+    type: "string",
+    takes: "MODE",
+    values: GIT_MODES,
+    doc: "Whether commits that the agent makes in the sandbox are added to your repository: off, ask (default), auto",
+  },
+  "add-dir": {
+    type: "string",
+    takes: "DIR",
+    multiple: true,
+    doc: "Another folder that commands may write",
   },
   policy: { type: "string", takes: "FILE", doc: "Policy file that answers approvals in unattended runs" },
   "allow-unconfined": {

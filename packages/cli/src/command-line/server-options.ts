@@ -1,11 +1,15 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { PolicyRules } from "@flint/core/ports";
+import { hostRuleProblem, type NetworkPermission, type SandboxPolicy } from "@flint/protocol";
 import {
   APPROVAL_NAMES,
   agentId,
   approvalPolicyNamed,
   type ConfigValues,
+  GIT_MODES,
+  PERMISSION_MODES,
+  permissionMode,
   SANDBOX_NAMES,
   sandboxPolicyNamed,
 } from "@flint/server/config";
@@ -103,20 +107,62 @@ async function asUsage<Result>(open: () => Promise<Result>): Promise<Result> {
 
 /** Only what was given: an absent option must not override the configuration. */
 function chosenOptions(values: ServerFlagValues): ServerOptions {
-  const { approval, sandbox, durability } = values;
+  const { approval, sandbox, durability, permissions, git } = values;
+  const mode =
+    permissions === undefined ? {} : permissionMode(choice("permissions", permissions, PERMISSION_MODES));
   const all: ServerOptions = {
+    ...present(mode),
     model: modelOf(values),
     offlineAgents: values.offline === true && values.agent !== undefined ? true : undefined,
-    approvalPolicy:
-      approval === undefined ? undefined : approvalPolicyNamed(choice("approval", approval, APPROVAL_NAMES)),
-    sandboxPolicy:
-      sandbox === undefined ? undefined : sandboxPolicyNamed(choice("sandbox", sandbox, SANDBOX_NAMES)),
+    ...present({
+      approvalPolicy:
+        approval === undefined
+          ? undefined
+          : approvalPolicyNamed(choice("approval", approval, APPROVAL_NAMES)),
+      sandboxPolicy: sandboxOf(sandbox, values["add-dir"], mode.sandboxPolicy),
+      network: networkOf(values.network),
+      git: git === undefined ? undefined : choice("git", git, GIT_MODES),
+    }),
     durability: durability === undefined ? undefined : choice("durability", durability, DURABILITIES),
     approvalTimeoutMs: timeoutMs(values["approval-timeout"]),
     allowUnconfined: values["allow-unconfined"],
     autoResume: values["auto-resume"],
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  return present(all);
+}
+
+/** The options that are set. */
+function present<Options extends object>(options: Options): Partial<Options> {
+  // Only undefined values are removed.
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as Partial<Options>;
+}
+
+/** The sandbox that was chosen, with the folders that were added to it. */
+function sandboxOf(
+  name: string | undefined,
+  folders: readonly string[] | undefined,
+  ofMode: SandboxPolicy | undefined,
+): SandboxPolicy | undefined {
+  const chosen = name === undefined ? ofMode : sandboxPolicyNamed(choice("sandbox", name, SANDBOX_NAMES));
+  if (folders === undefined) return chosen;
+  const policy = chosen ?? sandboxPolicyNamed("workspace-write");
+  if (policy.type !== "workspaceWrite") {
+    throw new UsageError("--add-dir works with --sandbox workspace-write only; leave out one of the two.");
+  }
+  return { ...policy, writableRoots: folders.map((folder) => resolve(folder)) };
+}
+
+/** The hosts that `--network` names; throws a UsageError that explains what is wrong with one. */
+function networkOf(hosts: string | undefined): NetworkPermission | undefined {
+  if (hosts === undefined || hosts === "none" || hosts === "all") return hosts;
+  const rules = hosts.split(",").map((rule) => rule.trim());
+  for (const rule of rules) {
+    const problem = hostRuleProblem(rule);
+    if (problem !== undefined) throw new UsageError(`--network: ${problem}.`);
+  }
+  return { hosts: rules };
 }
 
 const DURABILITIES = SERVER_FLAGS.durability.values;

@@ -11,6 +11,7 @@ export {
   approvalPolicyNamed,
   CONFIG_KEYS,
   CONFIG_NAMES,
+  GIT_MODES,
   namesBelow,
   rowNameOf,
   SANDBOX_NAMES,
@@ -18,6 +19,12 @@ export {
 } from "./keys.ts";
 export { mcpServersOf } from "./mcp-servers.ts";
 export { ConfigError, ConfigValues, checkedDocument, isTable, nearest, unknownKey } from "./parse.ts";
+export {
+  PERMISSION_MODES,
+  PERMISSION_MODES_DOC,
+  type PermissionMode,
+  permissionMode,
+} from "./permission-modes.ts";
 export { DEFAULT_POLICIES } from "./policies.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";
 export { UserConfig } from "./user-config.ts";

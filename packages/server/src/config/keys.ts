@@ -1,5 +1,9 @@
-import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
+import type { ApprovalPolicy, GitMode, SandboxPolicy } from "@flint/protocol";
 import * as z from "zod/mini";
+import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "./permission-modes.ts";
+
+/** What happens to commits that agents make in the sandbox. */
+export const GIT_MODES = ["off", "ask", "auto"] as const satisfies readonly GitMode[];
 
 /** Approval policies as the command line and configuration files write them, and the protocol's value of each. */
 const APPROVALS = {
@@ -86,6 +90,24 @@ export const CONFIG_KEYS = {
     "user or project",
   ),
   sandbox: key(z.enum(SANDBOX_NAMES), choice(SANDBOX_NAMES), "What commands may access.", "user or project"),
+  permissions: key(
+    z.enum(PERMISSION_MODES),
+    choice(PERMISSION_MODES),
+    `Permission mode of new threads (${PERMISSION_MODES_DOC}). The keys below override parts of it.`,
+    "user",
+  ),
+  network: key(
+    strings,
+    'a list of hosts, such as "example.org", "*.example.org" or "localhost:3000"',
+    "Hosts that commands in a sandbox may connect to without asking.",
+    "user",
+  ),
+  git: key(
+    z.enum(GIT_MODES),
+    choice(GIT_MODES),
+    "Whether commits that agents make in the sandbox are added to your repository.",
+    "user",
+  ),
   network_access: key(
     z.boolean(),
     BOOLEAN,

@@ -1,12 +1,11 @@
-import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
+import { type Budget, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
 import { approvalPolicyNamed, sandboxPolicyNamed } from "./keys.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
+import { type ModeSettings, permissionMode } from "./permission-modes.ts";
 
 /** The settings of new threads in a configuration. */
-export interface ConfiguredPolicies {
+export interface ConfiguredPolicies extends ModeSettings {
   readonly model?: string;
-  readonly approvalPolicy?: ApprovalPolicy;
-  readonly sandboxPolicy?: SandboxPolicy;
   readonly budget?: Budget;
 }
 
@@ -19,15 +18,29 @@ export const DEFAULT_POLICIES = {
 /** The model, policies and budget of a configuration. Throws a ConfigError for values that contradict each other. */
 export function policiesOf(config: ConfigValues): ConfiguredPolicies {
   const model = config.get("model");
+  const mode = config.get("permissions");
+  const hosts = config.get("network");
+  const git = config.get("git");
   const approval = config.get("approval_policy");
   const sandboxPolicy = sandboxOf(config);
   const budget = budgetOf(config);
   return {
+    ...(mode === undefined ? {} : permissionMode(mode)),
     ...(model === undefined ? {} : { model }),
+    ...(hosts === undefined ? {} : { network: { hosts: checkedHosts(hosts) } }),
+    ...(git === undefined ? {} : { git }),
     ...(approval === undefined ? {} : { approvalPolicy: approvalPolicyNamed(approval) }),
     ...(sandboxPolicy === undefined ? {} : { sandboxPolicy }),
     ...(budget === undefined ? {} : { budget }),
   };
+}
+
+function checkedHosts(hosts: readonly string[]): string[] {
+  for (const host of hosts) {
+    const problem = hostRuleProblem(host);
+    if (problem !== undefined) throw new ConfigError(`network: ${problem}.`);
+  }
+  return [...hosts];
 }
 
 function sandboxOf(config: ConfigValues): SandboxPolicy | undefined {

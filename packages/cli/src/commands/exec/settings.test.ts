@@ -5,7 +5,10 @@ import { effortValue, permissionsIn, permissionWarning, turnBudget } from "./set
 
 test("a folder without configuration gets the permissions of the command line, the configuration, or the defaults", async () => {
   const { path } = await temporaryFolder();
-  const usual = { approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } };
+  const usual = {
+    ...{ approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } },
+    ...{ network: { hosts: [] }, git: "ask", acceptEdits: false },
+  };
   expect(await permissionsIn(path, { root: path, cwd: path })).toEqual({ ...usual, budget: undefined });
   const budget = { turn: { steps: 3 } };
   expect(await permissionsIn(path, { root: path, cwd: path, approvalPolicy: "never", budget })).toEqual({

@@ -4,6 +4,8 @@ import {
   type Budget,
   type ConfigOption,
   changedBudget,
+  type GitMode,
+  type NetworkPermission,
   type SandboxPolicy,
   type ThreadSettings,
 } from "@flint/protocol";
@@ -17,6 +19,9 @@ import type { TurnLimits } from "./options.ts";
 export interface Permissions {
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
+  readonly network: NetworkPermission;
+  readonly git: GitMode;
+  readonly acceptEdits: boolean;
   readonly budget?: Budget | undefined;
 }
 
@@ -31,6 +36,9 @@ export async function permissionsIn(cwd: string, server: PlacedOptions): Promise
   return {
     approvalPolicy: here.approvalPolicy ?? server.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,
     sandboxPolicy: here.sandboxPolicy ?? server.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy,
+    network: server.network ?? { hosts: [] },
+    git: server.git ?? "ask",
+    acceptEdits: server.acceptEdits ?? false,
     budget: here.budget === undefined ? server.budget : changedBudget(server.budget, here.budget),
   };
 }

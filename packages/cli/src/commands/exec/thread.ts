@@ -8,7 +8,7 @@ import { permissionsIn, permissionWarning, turnBudget } from "./settings.ts";
 /** The settings of a thread that a turn overrides. */
 type TurnOverrides = Pick<
   ParamsInput<"turn/start">,
-  "model" | "cwd" | "approvalPolicy" | "sandboxPolicy" | "budget"
+  "model" | "cwd" | "approvalPolicy" | "sandboxPolicy" | "network" | "git" | "acceptEdits" | "budget"
 >;
 
 /** The thread of this run. */
