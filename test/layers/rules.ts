@@ -44,7 +44,7 @@ const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];
 
 /** The only places that may start a process. */
 const STARTS_PROCESSES = [
-  /^packages\/host\/src\/(?:sandbox|network)\//,
+  /^packages\/host\/src\/(?:git|network|sandbox)\//,
   /^packages\/drivers\/src\/shared\//,
   /^packages\/sdk\/src\/transport\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.

@@ -1,5 +1,4 @@
-import { CLAUDE_HOSTS } from "../claude/descriptor.ts";
-import { CODEX_HOSTS } from "../codex/descriptor.ts";
+import { CLAUDE_HOSTS, CODEX_HOSTS } from "../shared/agent.ts";
 import { CLAUDE_FOLDER, CODEX_FOLDER } from "../shared/agent-folders.ts";
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 

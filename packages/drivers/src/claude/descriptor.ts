@@ -1,9 +1,4 @@
-import type { AgentDescriptor } from "../shared/agent.ts";
-
-/** Where Claude reaches its models and its login. A cloud in between is asked about: others store data there, too. */
-export const CLAUDE_HOSTS: readonly string[] = [
-  ...["api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"],
-];
+import { type AgentDescriptor, CLAUDE_HOSTS } from "../shared/agent.ts";
 
 /** Claude Code, driven by its own stream-json protocol. */
 export const CLAUDE = {

@@ -1,7 +1,4 @@
-import type { AgentDescriptor } from "../shared/agent.ts";
-
-/** Where Codex reaches its models and its login. */
-export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.com", "chatgpt.com"];
+import { type AgentDescriptor, CODEX_HOSTS } from "../shared/agent.ts";
 
 /** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
 export const CODEX: AgentDescriptor = {

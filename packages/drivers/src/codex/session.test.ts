@@ -11,9 +11,10 @@ import { code, codexFixture, codexProcesses, contextOf, run } from "./testing/co
 const real = needs("codex");
 
 describe("[S0-103, S4-7, S4-48] the process", () => {
-  real("serves all threads, and is stopped after the last one", async () => {
-    const { open, settings } = await codexFixture();
-    const [first, second] = [await open(), await open()];
+  real("serves all threads without a sandbox, and is stopped after the last one", async () => {
+    const fixture = await codexFixture();
+    const settings: ThreadSettings = { ...fixture.settings, sandboxPolicy: { type: "dangerFullAccess" } };
+    const [first, second] = [await fixture.open({ settings }), await fixture.open({ settings })];
     const [left, right] = await Promise.all([
       run(first, { text: "hello", settings }),
       run(second, { text: "hello", settings }),

@@ -36,6 +36,14 @@ export interface AgentDescriptor {
   readonly stopsWhenIdle: boolean;
 }
 
+/** Where Claude reaches its models and its login. A cloud in between is asked about: others store data there, too. */
+export const CLAUDE_HOSTS: readonly string[] = [
+  ...["api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"],
+];
+
+/** Where Codex reaches its models and its login. */
+export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.com", "chatgpt.com"];
+
 /** The error of a thread whose agent is not installed; it explains how to install the agent. */
 export function notInstalled(agent: AgentDescriptor): FlintError {
   const { displayName, command, install, executableVariable } = agent;

@@ -39,7 +39,7 @@ test("lists what was refused to a command by its token, and what fell into its t
   ]);
 });
 
-test("keeps the last connections only", () => {
+test("forgets the oldest connections", () => {
   const log = new ConnectionLog(2);
   for (const host of ["a", "b", "c", "d", "e"]) log.record(refused(1, `${host}.example`, { command: "x" }));
   const hosts = log.refusedTo({ command: "x", startedAt: 0, endedAt: 2 }).map(({ host }) => host);

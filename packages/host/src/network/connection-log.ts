@@ -24,7 +24,7 @@ export interface RefusedHost {
   readonly reason: string;
   /** How many connections were refused. */
   readonly count: number;
-  /** Whether the command itself is known to have tried; otherwise the connection only fell into its time. */
+  /** Whether the command itself is known to have tried; otherwise the connection only happened while it ran. */
   readonly isCertain: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface CommandWindow {
 /** What people and models are shown names of, before the rest is only counted. */
 const MOST_SHOWN = 5;
 
-/** The connections of a thread, as facts about its commands. Keeps the last ones only. */
+/** The connections of a thread, as facts about its commands. Bounded: the oldest are dropped. */
 export class ConnectionLog {
   readonly #most: number;
   #events: ConnectionEvent[] = [];

@@ -80,7 +80,7 @@ describe("dialling", () => {
     expect(await textOf(dialled.socket)).toBe("hello");
   });
 
-  test("says that a host does not exist, or does not answer", async () => {
+  test("reports a host that does not exist or does not answer", async () => {
     const missing = new Dialer({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
     expect(await missing.dial({ host: "a.example", port: 80 })).toMatchObject({ code: "unresolved" });
     const closed = new Dialer();

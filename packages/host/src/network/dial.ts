@@ -112,7 +112,7 @@ export class Dialer {
   }
 
   async #open(addresses: readonly string[], endpoint: Endpoint): Promise<Dialled> {
-    // Expected: no descriptors left, or whatever else keeps a socket from being made.
+    // Expected: no descriptors left, or another reason why a socket cannot be created.
     try {
       const found = await this.#connected(this.#connect(addresses, endpoint.port));
       return typeof found === "string" ? unreachable(endpoint, found) : { ok: true, socket: found };

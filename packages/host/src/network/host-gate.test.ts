@@ -19,7 +19,7 @@ function rule(text: string): HostRule {
   return parsed.value;
 }
 
-/** A user who answers when the test says so. */
+/** A user whose answers the test gives. */
 function user() {
   const asked: { readonly about: string; answer(answer: NetworkAnswer): void; fail(): void }[] = [];
   const ask: AskUser = ({ host, port, command }) =>

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 10_000;
 const MOST_STDERR_CHARACTERS = 4096;
 
 /**
- * Runs inside: opens the listening sockets that it is told, hands them over, and ends when it is no longer needed. It
+ * Runs inside: opens the given listening sockets, hands them over, and exits when the channel closes. It
  * must be gone before anyone connects, because it would accept every second connection.
  */
 const LISTENER = `
@@ -78,7 +78,7 @@ export class NetworkNamespace {
     const listeners = await listenInside([...outer, tools.node], clock, addresses, (pid) => {
       namespace = new NetworkNamespace(tools, clock, ...openNamespaces(pid));
     });
-    if (namespace === undefined) throw unavailable("it said nothing about itself");
+    if (namespace === undefined) throw unavailable("the helper did not report");
     return { namespace, listeners };
   }
 
@@ -159,9 +159,9 @@ function handOver(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let isReady = false;
-    let said = "";
+    let stderr = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(0, MOST_STDERR_CHARACTERS);
+      stderr = (stderr + text).slice(0, MOST_STDERR_CHARACTERS);
     });
     child.on("message", (message: unknown, handle: unknown) => {
       const { pid, address } = fieldsOf(message);
@@ -181,7 +181,7 @@ function handOver(
     child.once("exit", (code, signal) => {
       if (isReady) return resolve();
       const fail = () =>
-        reject(unavailable(said.trim() || (signal === null ? `exit code ${code}` : `ended by ${signal}`)));
+        reject(unavailable(stderr.trim() || (signal === null ? `exit code ${code}` : `ended by ${signal}`)));
       if (child.stderr === null || child.stderr.closed) fail();
       else child.stderr.once("close", fail);
     });

@@ -67,7 +67,7 @@ export class NetworkScopes {
     this.#programs ??= writeNodePrograms(this.#options.folder);
     await this.#programs;
     const file = join(this.#options.folder, "sockets.bpf");
-    await writeFile(file, filter);
+    await writeFile(file, filter, { mode: 0o600 });
     return file;
   }
 }

@@ -111,12 +111,12 @@ tunnel(host, port, (error, socket) => {
 
 /** Writes the programs into a folder, which commands must be able to read and unable to write. */
 export async function writeNodePrograms(folder: string): Promise<NodePrograms> {
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const write = async (name: string, text: string) => {
     const path = join(folder, name);
     const next = `${path}.${process.pid}.next`;
     // Another Flint may be about to use what is there.
-    await writeFile(next, text, { mode: 0o644 });
+    await writeFile(next, text, { mode: 0o600 });
     await rename(next, path);
     return path;
   };

@@ -106,7 +106,7 @@ export class PortRelays {
   }
 
   #own(socket: Socket): void {
-    // A connection that breaks ends itself; an error that no one listens for would end the server.
+    // An error event without a listener would end the server.
     socket.on("error", () => socket.destroy());
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
@@ -114,7 +114,7 @@ export class PortRelays {
 }
 
 function closeServers({ servers }: Relay): void {
-  // Expected: it could not be opened, which whoever needed it was told.
+  // Expected: it could not be opened, which `open` reported.
   void servers.then(
     (opened) => {
       for (const server of opened) server.close();

@@ -64,7 +64,7 @@ function exchange(port: number, ...parts: readonly string[]): Promise<string> {
   });
 }
 
-/** Says that a client sends no more. */
+/** Stands for the end of what a client sends. */
 const END = "(end)";
 
 const connectTo = (target: string, headers = "") => `CONNECT ${target} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
@@ -189,7 +189,7 @@ describe("CONNECT", () => {
 });
 
 describe("plain HTTP", () => {
-  /** A web server that says what it was asked. */
+  /** A web server that records requests and echoes their bodies. */
   async function web() {
     const requests: Pick<IncomingMessage, "method" | "url" | "headers">[] = [];
     const port = await listening(

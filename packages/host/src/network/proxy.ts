@@ -53,7 +53,7 @@ interface Refusal {
 
 type Opened = { readonly ok: true; readonly socket: Socket } | ({ readonly ok: false } & Refusal);
 
-/** An HTTP proxy that lets through what is decided, and tells the program and the log what it does not. */
+/** An HTTP proxy that lets through what is decided, and reports the rest to the program and the log. */
 export class FilteringProxy {
   readonly #options: ProxyOptions;
   readonly #limits: ProxyLimits;
@@ -220,7 +220,7 @@ export class FilteringProxy {
   }
 
   #own(socket: Socket): void {
-    // A connection that breaks ends itself; an error that no one listens for would end the server.
+    // An error event without a listener would end the server.
     socket.on("error", () => socket.destroy());
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
@@ -269,8 +269,8 @@ function answer(response: ServerResponse, refusal: Refusal, endpoint: Endpoint |
 function endToEnd({ headersDistinct }: IncomingMessage): Record<string, string | string[]> {
   const named = (headersDistinct.connection ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
   const dropped = new Set([...HOP_BY_HOP, ...named]);
-  const kept = Object.entries(headersDistinct).filter(([name]) => !dropped.has(name));
+  const passed = Object.entries(headersDistinct).filter(([name]) => !dropped.has(name));
   return Object.fromEntries(
-    kept.map(([name, values = []]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
+    passed.map(([name, values = []]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
   );
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import type { RequestListener } from "node:http";
 import { join, normalize } from "node:path";
 import { agentProgram, needs } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { afterAll, describe, expect, onTestFinished } from "vitest";
 import type { NetworkAnswer } from "./host-gate.ts";
 import { CA_FILE, startInternet } from "./testing/internet.ts";
 import { NetworkFixture } from "./testing/network-commands.ts";
@@ -20,7 +20,7 @@ const VARIABLES = {
 
 /** Files that hosts serve, made once: `HOST/path`. */
 const SITE = mkdtempSync("/var/tmp/flint-network-site-");
-process.once("exit", () => rmSync(SITE, { recursive: true, force: true }));
+afterAll(() => rmSync(SITE, { recursive: true, force: true }));
 
 const serve: RequestListener = (request, response) => {
   const { pathname } = new URL(request.url ?? "/", "http://x/");
@@ -50,7 +50,7 @@ async function thread(
   return { fixture, internet };
 }
 
-/** A user who says yes to everything after a while. */
+/** A user who allows everything after a while. */
 function consentingUser() {
   const asked: string[] = [];
   const ask = async ({ host, port }: { host: string; port: number }): Promise<NetworkAnswer> => {
@@ -125,7 +125,7 @@ describe("git", () => {
     expect(cloned).toMatchObject({ exitCode: 0, stdout: "first commit\n" });
   });
 
-  test("says 403 where the host is not allowed, and is known by its token", async () => {
+  test("reports 403 where the host is not allowed, and is attributed by its token", async () => {
     const { fixture } = await thread({});
     const startedAt = Date.now();
     const cloned = await fixture.run("git clone https://git.example/repo.git", { id: "clone" });
@@ -140,7 +140,7 @@ describe("git", () => {
     expect(internet.greetings).toEqual([expect.stringMatching(/^SSH-2\.0-/)]);
   });
 
-  testWithSsh("says why ssh does not get there", async () => {
+  testWithSsh("prints why ssh is refused", async () => {
     const { fixture, internet } = await thread({ allow: ["git.example"] });
     const { exitCode, stderr } = await fixture.run("git ls-remote ssh://git@git.example/repo.git");
     expect([exitCode, internet.greetings]).toEqual([128, []]);
@@ -160,7 +160,7 @@ describe("pip", () => {
     expect((await fixture.run(download)).stdout).toMatch(new RegExp(`^${name}$`, "m"));
   });
 
-  test("leaves a fact where the index is not allowed, though its own message may not say so", async () => {
+  test("is logged where the index is not allowed, whatever pip prints", async () => {
     const { fixture } = await thread({});
     const startedAt = Date.now();
     await fixture.run(download, { id: "pip" });
@@ -194,7 +194,7 @@ describe("Node", () => {
   }
 
   needs("bwrap")(
-    "of these tests reaches allowed hosts by fetch, http and https, and says what is refused",
+    "of these tests reaches allowed hosts by fetch, http and https, and prints what is refused",
     async () => {
       const [a, b, c, d, ...refused] = await fetchWith(process.execPath);
       expect([a, b, c, d]).toEqual(Array(4).fill("content"));

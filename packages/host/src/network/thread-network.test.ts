@@ -15,7 +15,7 @@ import { ThreadNetwork, type ThreadNetworkOptions } from "./thread-network.ts";
 
 const test = needs("bwrap", "curl");
 
-/** A thread with a small internet around it, in which every host says its name. */
+/** A thread with a small internet around it, in which every host answers with its name. */
 async function thread(options: Partial<ThreadNetworkOptions> = {}) {
   const internet = await startInternet((request, response) =>
     response.end(`this is ${request.headers.host}\n`),
@@ -39,7 +39,7 @@ function serving(port: number): string {
 
 const RETRY = "--retry 100 --retry-connrefused --retry-delay 1 --retry-max-time 20";
 
-/** A user who answers when the test says so. */
+/** A user whose answers the test gives. */
 function user() {
   const questions: NetworkQuestion[] = [];
   const answers: ((answer: NetworkAnswer) => void)[] = [];
@@ -282,10 +282,10 @@ describe("the life of a namespace", () => {
     };
     await expect(open(script("fails", "echo out of memory >&2; exit 1"))).rejects.toThrow("out of memory");
     const clock = new TestClock();
-    const hangs = open(script("hangs", "exec sleep 1000"), clock);
+    const hangs = expect(open(script("hangs", "exec sleep 1000"), clock)).rejects.toThrow("ended by SIGKILL");
     await expect.poll(() => clock.pending).toBe(1);
     await clock.advance(10_000);
-    await expect(hangs).rejects.toThrow("ended by SIGKILL");
+    await hangs;
   });
 
   test("leaves nothing behind when this process is killed", async () => {

@@ -39,7 +39,7 @@ export interface NetworkCommand {
   readonly id: string;
   /** Hosts that it alone may reach, as rules. */
   readonly hosts?: readonly string[];
-  /** Hosts that it is refused without a question, as rules: what an agent wants for itself and can do without. */
+  /** Hosts that it is refused without a question, as rules: what an agent requests and can do without. */
   readonly refusedHosts?: readonly string[];
   /** Its variables so far. */
   readonly environment: Readonly<Record<string, string>>;
@@ -99,7 +99,7 @@ export class ThreadNetwork {
     for (const port of this.#portsOf(allow)) this.#ports.add(port);
   }
 
-  /** Rejects with `sandboxUnavailable` if there is no namespace to be had, and tries again with the next command. */
+  /** Rejects with `sandboxUnavailable` if the namespace cannot be created; the next command tries again. */
   async openCommand(command: NetworkCommand): Promise<CommandNetwork> {
     const { id, hosts = [], refusedHosts = [], environment } = command;
     const [rules, refused] = [hosts.map(ruleOf), refusedHosts.map(ruleOf)];
@@ -159,7 +159,7 @@ export class ThreadNetwork {
 
   /** The namespace that is in use, if one is. */
   async #current(): Promise<Running | undefined> {
-    // Expected: it could not be made, which the command that needed it was told.
+    // Expected: it could not be created, which `openCommand` reported.
     const running = await this.#running?.catch(() => undefined);
     return running?.isEnded === true ? undefined : running;
   }
@@ -229,7 +229,7 @@ export class ThreadNetwork {
   };
 }
 
-/** Closes the way out at once; what is started already keeps a namespace that leads nowhere. */
+/** Closes the way out at once; running commands are left with a namespace that leads nowhere. */
 function end(running: Running): void {
   if (running.isEnded) return;
   running.isEnded = true;

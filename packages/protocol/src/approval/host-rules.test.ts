@@ -67,7 +67,7 @@ describe("rules", () => {
     ["app.localhost:80", "localhost:3000"],
     [`${"a.".repeat(130)}example`, "253 characters"],
     [`${"a".repeat(64)}.example`, "not the name of a host"],
-  ])("rejects %j and says why", (text, reason) => {
+  ])("rejects %j with the reason", (text, reason) => {
     const parsed = parseHostRule(text);
     expect(parsed.ok ? parsed.value : parsed.reason).toContain(reason);
   });

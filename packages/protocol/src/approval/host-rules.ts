@@ -18,7 +18,7 @@ export type Parsed<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly reason: string };
 
-/** What a list of rules says about an endpoint. */
+/** The verdict of a list of rules on an endpoint. */
 export type RuleVerdict = "allow" | "deny" | "unknown";
 
 /** The ports that an allow rule without a port stands for. */

@@ -3,10 +3,9 @@ import { dirname, join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { plainText } from "@flint/host/files";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
-import type { AgentProgram } from "../../shared/agent.ts";
+import { type AgentProgram, CLAUDE_HOSTS } from "../../shared/agent.ts";
 import { CLAUDE_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
-import { CLAUDE_HOSTS } from "../descriptor.ts";
 import { claudeModel } from "../models.ts";
 
 /** Which of Claude's own sessions a process works on. */

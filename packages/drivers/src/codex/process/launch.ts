@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
-import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
+import { type AgentOptions, type AgentProgram, CODEX_HOSTS, notInstalled } from "../../shared/agent.ts";
 import { type AgentFolder, CODEX_FOLDER } from "../../shared/agent-folders.ts";
 import { hostsIn } from "../../shared/agent-process.ts";
-import { CODEX, CODEX_HOSTS } from "../descriptor.ts";
+import { CODEX } from "../descriptor.ts";
 
 /**
  * The sandbox around a whole process of Codex. Whatever is approved in its threads, a command that Codex runs outside of
