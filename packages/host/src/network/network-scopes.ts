@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, SandboxScope } from "@flint/core/ports";
 import type { NamespaceTools } from "./namespace.ts";
@@ -68,6 +68,8 @@ export class NetworkScopes {
     await this.#programs;
     const file = join(this.#options.folder, "sockets.bpf");
     await writeFile(file, filter, { mode: 0o600 });
+    // It may have been made looser since.
+    await chmod(file, 0o600);
     return file;
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Small programs for Node that commands load or start; they are written as files that the sandbox shows. */
@@ -112,6 +112,8 @@ tunnel(host, port, (error, socket) => {
 /** Writes the programs into a folder, which commands must be able to read and unable to write. */
 export async function writeNodePrograms(folder: string): Promise<NodePrograms> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  // It may have been made looser since.
+  await chmod(folder, 0o700);
   const write = async (name: string, text: string) => {
     const path = join(folder, name);
     const next = `${path}.${process.pid}.next`;
