@@ -1,6 +1,15 @@
 import type { Clock } from "@flint/core/ports";
-import type { FlintError, ThreadEvent } from "@flint/protocol";
-import { CODEX, CODEX_VERSION, type CodexClientRequest, type CodexThreadStatus } from "@flint/protocol/codex";
+import { FlintError, type ThreadEvent } from "@flint/protocol";
+import {
+  CODEX,
+  CODEX_CLIENT_REQUESTS,
+  CODEX_EXPERIMENTAL_FIELDS,
+  CODEX_EXPERIMENTAL_REQUESTS,
+  CODEX_VERSION,
+  type CodexClientRequest,
+  type CodexThreadStatus,
+  isCodexClientRequest,
+} from "@flint/protocol/codex";
 import type { RpcError } from "@flint/rpc";
 import { ClientAsks } from "../shared/client-asks.ts";
 import type { Encoded } from "../shared/encoder.ts";
@@ -11,21 +20,22 @@ import { config } from "./host/config.ts";
 import type { CodexHost } from "./host/host.ts";
 import { machine } from "./host/machine.ts";
 import { Ordering } from "./ordering/ordering.ts";
-import { type CodexClient, type Handler, type Handlers, KnownThreads } from "./requests/handler.ts";
+import {
+  type CodexClient,
+  type CodexClientInfo,
+  type Handler,
+  type Handlers,
+  KnownThreads,
+} from "./requests/handler.ts";
 import { history } from "./requests/history.ts";
 import { openThread } from "./requests/open-thread.ts";
 import { threads } from "./requests/threads.ts";
 import { TitleThreads } from "./requests/title-threads.ts";
 import { queue, turns } from "./requests/turns.ts";
 import { encodeNotification } from "./wire/encoding.ts";
-import { codexError, toCodexError } from "./wire/errors.ts";
-import {
-  type CodexClientInfo,
-  clientInfoOf,
-  type ParsedRequest,
-  parseRequest,
-} from "./wire/parse-request.ts";
+import { codexError, described, problemText, toCodexError, unknownVariant } from "./wire/errors.ts";
 import type { RequestedPolicies } from "./wire/policies.ts";
+import { parseUuid } from "./wire/values.ts";
 
 /** What all clients of the Codex front end share. */
 export interface SharedByClients {
@@ -182,3 +192,97 @@ export const REQUESTS: Handlers<CodexClientRequest> = {
   ...machine,
   ...config,
 };
+
+/** A request with its params checked. */
+export interface ParsedRequest {
+  readonly method: CodexClientRequest;
+  readonly params: unknown;
+}
+
+/** Requests that the real server takes without any params. */
+const WITHOUT_PARAMS: ReadonlySet<string> = new Set([
+  "account/logout",
+  "account/rateLimits/read",
+  "config/mcpServer/reload",
+  "configRequirements/read",
+]);
+
+/** Checks a request in the order of the real server: method and params, then the handshake, then what is experimental. */
+export function parseRequest(
+  method: string,
+  params: unknown,
+  client: CodexClientInfo | undefined,
+): ParsedRequest {
+  if (!isCodexClientRequest(method))
+    throw invalid(unknownVariant(shorten(method), Object.keys(CODEX_CLIENT_REQUESTS)));
+  if (params === undefined && !WITHOUT_PARAMS.has(method)) throw invalid("missing field `params`");
+  if (Array.isArray(params))
+    throw invalid(`invalid length ${params.length}, expected struct ${structOf(method)}`);
+  if (params !== undefined && typeof params !== "object")
+    throw invalid(`invalid type: ${described(params)}, expected struct ${structOf(method)}`);
+  const read = CODEX_CLIENT_REQUESTS[method].params.safeParse(params ?? {});
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw invalid(issue === undefined ? "no params" : problemText(issue, params));
+  }
+  if (method === "initialize") {
+    if (client !== undefined) throw codexError("Already initialized", "alreadyInitialized");
+  } else if (client === undefined) throw codexError("Not initialized", "notInitialized");
+  else if (!client.experimentalApi) rejectExperimental(method, read.data);
+  return { method, params: withThreadId(method, read.data) };
+}
+
+function rejectExperimental(method: CodexClientRequest, params: object): void {
+  if (CODEX_EXPERIMENTAL_REQUESTS.has(method)) throw experimental(method);
+  for (const field of CODEX_EXPERIMENTAL_FIELDS[method] ?? []) {
+    if ((Reflect.get(params, field) ?? null) !== null) throw experimental(`${method}.${field}`);
+  }
+  const policy: unknown = Reflect.get(params, "approvalPolicy");
+  if (typeof policy === "object" && policy !== null) throw experimental("askForApproval.granular");
+}
+
+/** Requests in which the real server calls a thread a session. */
+const SESSION_REQUESTS: ReadonlySet<string> = new Set([
+  "thread/resume",
+  "thread/fork",
+  "thread/archive",
+  "thread/unarchive",
+]);
+
+/** Thread ids are UUIDs on this wire, in any of their forms; nothing else ever becomes a path. */
+function withThreadId(method: string, params: object): object {
+  const threadId: unknown = Reflect.get(params, "threadId");
+  if (typeof threadId !== "string") return params;
+  const read = parseUuid(threadId);
+  if ("uuid" in read) return { ...params, threadId: read.uuid };
+  const what = SESSION_REQUESTS.has(method) ? "session" : "thread";
+  throw codexError(`invalid ${what} id: ${read.problem}`);
+}
+
+/** What the real server calls the params of a request. */
+function structOf(method: string): string {
+  return `${method.replace(/(?:^|\/)(\w)/g, (_all, letter: string) => letter.toUpperCase())}Params`;
+}
+
+function experimental(what: string): FlintError {
+  return codexError(`${what} requires experimentalApi capability`);
+}
+
+function invalid(problem: string): FlintError {
+  return new FlintError("invalidRequest", `Invalid request: ${problem}`);
+}
+
+function shorten(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
+}
+
+/** What a client sent about itself with `initialize`. */
+export function clientInfoOf(params: unknown): CodexClientInfo {
+  const { clientInfo, capabilities } = CODEX_CLIENT_REQUESTS.initialize.params.parse(params);
+  return {
+    name: clientInfo.name,
+    version: clientInfo.version,
+    experimentalApi: capabilities?.experimentalApi === true,
+    optedOut: new Set(capabilities?.optOutNotificationMethods ?? []),
+  };
+}

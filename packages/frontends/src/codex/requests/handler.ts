@@ -8,9 +8,17 @@ import type {
 import type { RequestContext } from "../../shared/frontend.ts";
 import type { OutgoingNotification } from "../events/events.ts";
 import type { CodexHost } from "../host/host.ts";
-import type { CodexClientInfo } from "../wire/parse-request.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
 import type { TitleThreads } from "./title-threads.ts";
+
+/** What a client sent about itself with `initialize`. */
+export interface CodexClientInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly experimentalApi: boolean;
+  /** The notifications that it opted out of. */
+  readonly optedOut: ReadonlySet<string>;
+}
 
 /** The client of a request, as the handlers of requests see it. */
 export interface CodexClient {

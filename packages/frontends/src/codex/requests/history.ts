@@ -6,7 +6,7 @@ import { threadOf } from "../events/threads.ts";
 import { itemsOf, listedTurn } from "../events/turns.ts";
 import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/parse-request.ts";
+import { given } from "../wire/values.ts";
 import type { Handlers } from "./handler.ts";
 
 const DEFAULT_PAGE = 25;

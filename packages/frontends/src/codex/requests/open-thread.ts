@@ -6,7 +6,7 @@ import { goalOf, notification, statusChanged, usageUpdated } from "../events/eve
 import { collaborationModeOf, openedThread, statusOf } from "../events/threads.ts";
 import { type EncodedTurn, encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/parse-request.ts";
+import { given } from "../wire/values.ts";
 import type { CodexClient, Handlers } from "./handler.ts";
 import { eachTurn, firstPage, NEWEST } from "./history.ts";
 import { openingOverrides, withSupportedEffort } from "./settings.ts";

@@ -2,8 +2,8 @@ import { type ApprovalPolicy, FlintError, type Params } from "@flint/protocol";
 import type { CodexApprovalPolicy, CodexClientParams } from "@flint/protocol/codex";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { isPlanning, PLAN_SELECTORS, REASONING_EFFORT } from "../events/threads.ts";
-import { given } from "../wire/parse-request.ts";
 import { approvalPolicyFrom, requestedSandbox, sandboxPolicyOf } from "../wire/policies.ts";
+import { given } from "../wire/values.ts";
 import type { CodexClient } from "./handler.ts";
 
 /** The settings that a request changes. */

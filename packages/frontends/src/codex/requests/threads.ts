@@ -2,7 +2,7 @@ import { goalOf, notification, statusChanged } from "../events/events.ts";
 import { NOT_LOADED, threadOf } from "../events/threads.ts";
 import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/parse-request.ts";
+import { given } from "../wire/values.ts";
 import type { Handlers } from "./handler.ts";
 import { eachTurn, NEWEST } from "./history.ts";
 

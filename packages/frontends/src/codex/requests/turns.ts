@@ -4,7 +4,7 @@ import type { CoreCalls } from "../../shared/core-calls.ts";
 import { inputOf, itemOf } from "../events/items.ts";
 import { answeredTurn } from "../events/turns.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/parse-request.ts";
+import { given } from "../wire/values.ts";
 import type { CodexClient, Handlers } from "./handler.ts";
 import { SETTINGS_PARAMS, type SettingsParams, settingsOverrides, withSupportedEffort } from "./settings.ts";
 import { isTitleSchema } from "./title-threads.ts";

@@ -4,9 +4,10 @@ import {
   CODEX_EXPERIMENTAL_REQUESTS,
 } from "@flint/protocol/codex";
 import { describe, expect, test } from "vitest";
-import { REQUESTS } from "../client-handler.ts";
-import { type Issue, problemText, unknownVariant } from "./errors.ts";
-import { type CodexClientInfo, parseRequest, parseUuid } from "./parse-request.ts";
+import { parseRequest, REQUESTS } from "./client-handler.ts";
+import type { CodexClientInfo } from "./requests/handler.ts";
+import { type Issue, problemText, unknownVariant } from "./wire/errors.ts";
+import { parseUuid } from "./wire/values.ts";
 
 const CLIENT: CodexClientInfo = { name: "probe", version: "1", experimentalApi: true, optedOut: new Set() };
 const THREAD = "0190a000-0000-7000-8000-000000000001";
