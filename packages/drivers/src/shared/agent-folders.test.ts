@@ -21,6 +21,7 @@ import {
   CLAUDE_FOLDER,
   CODEX_FOLDER,
   defaultFolders,
+  folderPath,
 } from "./agent-folders.ts";
 
 const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: defaultFolders("newcomer") };
@@ -114,33 +115,49 @@ find . -type d ! -path './workspace*' | while read -r folder; do echo planted > 
 mkdir -p .config/opencode/plugin .gemini/extensions/e .claude/skills/s .codex/skills/s 2>/dev/null
 echo done`;
 
+/** Changes what an agent's sandbox lets it change in a home; returns what that is beyond its sessions and login. */
+async function vandalize(home: string, folders: readonly AgentFolder[], policy: SandboxPolicy) {
+  const before = filesIn(home);
+  const { environment, ...paths } = await agentPaths(folders, {}, home);
+  const workspace = join(home, "workspace");
+  const running = await realSandbox().start({
+    ...{ command: ["sh", "-c", VANDAL], cwd: workspace, workspace, policy, ...paths },
+    environment: { ...environment, HOME: home },
+  });
+  expect(await text(running.stdout)).toBe("done\n");
+  await running.exited;
+  const after = filesIn(home);
+  const isOwn = (path: string) =>
+    paths.ownPaths.some((own) => `${join(home, path)}/`.startsWith(join(own, "/")));
+  const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
+  return { changed: changed.filter((path) => !isOwn(path)), before, after, isOwn };
+}
+
 describe.each(Object.keys(AGENTS))("a sandboxed agent with the folders of %s", (name) => {
   const test = needs("namespaces");
+  const folders = AGENTS[name] ?? [];
 
   for (const policy of [{ type: "workspaceWrite" }, { type: "readOnly" }] satisfies SandboxPolicy[]) {
     test(`changes nothing but its own sessions and login, with ${policy.type}`, async () => {
       const home = stage();
-      const before = filesIn(home);
-      const { environment, ...paths } = await agentPaths(AGENTS[name] ?? [], {}, home);
-      const workspace = join(home, "workspace");
-      const running = await realSandbox().start({
-        ...{ command: ["sh", "-c", VANDAL], cwd: workspace, workspace, policy, ...paths },
-        environment: { ...environment, HOME: home },
-      });
-      expect(await text(running.stdout)).toBe("done\n");
-      await running.exited;
-      const after = filesIn(home);
-      const mine = (path: string) =>
-        paths.ownPaths.some((own) => `${join(home, path)}/`.startsWith(join(own, "/")));
-      const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
-      expect(changed.filter((path) => !mine(path))).toEqual([]);
-      expect(SETTINGS.filter(mine)).toEqual([]);
+      const { changed, before, after, isOwn } = await vandalize(home, folders, policy);
+      expect(changed).toEqual([]);
+      expect(SETTINGS.filter(isOwn)).toEqual([]);
       // It can write what it should.
-      expect([...LOGINS, ...SESSIONS].filter((path) => mine(path) && before[path] === after[path])).toEqual(
-        [],
+      const unwritten = [...LOGINS, ...SESSIONS].filter(
+        (path) => isOwn(path) && before[path] === after[path],
       );
+      expect(unwritten).toEqual([]);
     });
   }
+
+  test("changes no settings of its own even if the whole home is writable", async () => {
+    const home = stage();
+    const { changed } = await vandalize(home, folders, { type: "workspaceWrite", writableRoots: [home] });
+    const inside = (path: string) =>
+      folders.some((folder) => join(home, path).startsWith(`${folderPath(folder, {}, home)}/`));
+    expect(changed.filter(inside)).toEqual([]);
+  });
 });
 
 anywhere("lets every known agent write its sessions and login", async () => {
