@@ -12,7 +12,7 @@ export interface AgentHandoffItem {
   id: Id;
   fromAgent: string;
   toAgent: string;
-  turnsTold: number;
+  missedTurns: number;
   _meta?: Meta;
 }
 

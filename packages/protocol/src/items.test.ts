@@ -69,8 +69,8 @@ const SAMPLES: Readonly<Record<keyof typeof ITEMS, { least: object; most: object
   enteredReviewMode: { least: { review: "" }, most: { review: "current changes" } },
   exitedReviewMode: { least: { review: "" }, most: { review: "All good." } },
   agentHandoff: {
-    least: { fromAgent: "a", toAgent: "b", turnsTold: 0 },
-    most: { fromAgent: "a", toAgent: "b", turnsTold: 3 },
+    least: { fromAgent: "a", toAgent: "b", missedTurns: 0 },
+    most: { fromAgent: "a", toAgent: "b", missedTurns: 3 },
   },
   contextCompaction: { least: {}, most: { summary: "We did this and that." } },
 };

@@ -114,7 +114,7 @@ const AgentHandoff = looseObject({
   fromAgent: z.string(),
   toAgent: z.string(),
   /** How many turns the new agent got as a handoff summary, because it had no part in them. */
-  turnsTold: z.number(),
+  missedTurns: z.number(),
 });
 
 /** Which text field of its item a delta event extends. */

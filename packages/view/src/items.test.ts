@@ -42,7 +42,7 @@ const EXAMPLES: { readonly [Type in ItemType]: Item<Type> } = {
   enteredReviewMode: { type: "enteredReviewMode", id: "10", review: "main" },
   exitedReviewMode: { type: "exitedReviewMode", id: "11", review: "Looks good." },
   contextCompaction: { type: "contextCompaction", id: "12" },
-  agentHandoff: { type: "agentHandoff", id: "13", fromAgent: "codex", toAgent: "claude", turnsTold: 2 },
+  agentHandoff: { type: "agentHandoff", id: "13", fromAgent: "codex", toAgent: "claude", missedTurns: 2 },
 };
 
 const line = (item: ThreadItem) => {

@@ -82,13 +82,13 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
     {
       emit: {
         type: "item/started",
-        item: { type: "agentHandoff", id: "h1", fromAgent: "a", toAgent: "b", turnsTold: 1 },
+        item: { type: "agentHandoff", id: "h1", fromAgent: "a", toAgent: "b", missedTurns: 1 },
       },
     },
     {
       emit: {
         type: "item/completed",
-        item: { type: "agentHandoff", id: "h1", fromAgent: "a", toAgent: "b", turnsTold: 1 },
+        item: { type: "agentHandoff", id: "h1", fromAgent: "a", toAgent: "b", missedTurns: 1 },
       },
     },
     {

@@ -19,7 +19,7 @@ describe("another agent that takes over a thread", () => {
     expect(turn.items.find((item) => item.type === "agentHandoff")).toMatchObject({
       fromAgent: "first",
       toAgent: "second",
-      turnsTold: 1,
+      missedTurns: 1,
     });
   });
 

@@ -95,7 +95,7 @@ test("closes every kind of open item: partial text, failed work, or unchanged", 
     enteredReviewMode: { type: "enteredReviewMode", id: "10", review: "" },
     exitedReviewMode: { type: "exitedReviewMode", id: "11", review: "" },
     contextCompaction: { type: "contextCompaction", id: "12" },
-    agentHandoff: { type: "agentHandoff", id: "14", fromAgent: "a", toAgent: "b", turnsTold: 0 },
+    agentHandoff: { type: "agentHandoff", id: "14", fromAgent: "a", toAgent: "b", missedTurns: 0 },
   };
   const unknown: ThreadItem = { type: "x-own", id: "13" };
   const state = after(...[...Object.values(items), unknown].map(started));

@@ -213,13 +213,12 @@ export class TurnRunner {
   async #markHandoff({ agent, missedTurns }: OpenSession): Promise<void> {
     const { lastAgent } = this.#options.log.state;
     if (lastAgent === undefined || lastAgent === agent) return;
-    const turnsTold = (await missedTurns()).length;
     const item = {
       type: "agentHandoff",
       id: mintId(),
       fromAgent: lastAgent,
       toAgent: agent,
-      turnsTold,
+      missedTurns: (await missedTurns()).length,
     } as const;
     this.#emit({ type: "item/started", item });
     this.#emit({ type: "item/completed", item });

@@ -122,13 +122,13 @@ const ROWS: readonly Row[] = [
   ],
   [
     "an agent handoff is a tool_exec",
-    { type: "agentHandoff", id: "i1", fromAgent: "claude", toAgent: "codex", turnsTold: 2 },
+    { type: "agentHandoff", id: "i1", fromAgent: "claude", toAgent: "codex", missedTurns: 2 },
     item("tool_exec", {
       kind: "agentHandoff",
       tool: "handoff",
       fromAgent: "claude",
       toAgent: "codex",
-      turnsTold: 2,
+      missedTurns: 2,
     }),
   ],
   [

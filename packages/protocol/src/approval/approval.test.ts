@@ -68,7 +68,7 @@ describe("an approval", () => {
   test("has who resolved it", () => {
     const resolution = { decision: { outcome: "deny", scope: "once" }, by: "timeout" };
     expect(Resolution.parse(resolution)).toEqual(resolution);
-    expect(Resolution.safeParse({ ...resolution, by: "nobody" }).success).toBe(false);
+    expect(Resolution.safeParse({ ...resolution, by: "unknown" }).success).toBe(false);
   });
 });
 

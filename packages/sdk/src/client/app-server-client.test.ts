@@ -146,8 +146,8 @@ describe("AppServerClient", () => {
   const question = { id: "q", turnId: "u", itemId: "i", questions: [], requestedAtMs: 1, expiresAtMs: 2 };
   const toolCall = { id: "c", turnId: "u", itemId: "i", tool: "x", requestedAtMs: 1, expiresAtMs: 2 };
   const usage = { inputTokens: 1, outputTokens: 2 };
-  const spent = { tokensUsed: 0, timeUsedSeconds: 0, createdAt: 1, updatedAt: 1 };
-  const goal = { objective: "o", status: "active", ...spent };
+  const counters = { tokensUsed: 0, timeUsedSeconds: 0, createdAt: 1, updatedAt: 1 };
+  const goal = { objective: "o", status: "active", ...counters };
   const samples: Record<keyof typeof EVENTS, object> = {
     "thread/started": { thread: aThread("t"), settings: SETTINGS },
     "thread/settings/updated": { threadId: "t", settings: SETTINGS },
@@ -226,7 +226,7 @@ describe("AppServerClient", () => {
       enteredReviewMode: { id: "i", review: "r" },
       exitedReviewMode: { id: "i", review: "r" },
       contextCompaction: { id: "i" },
-      agentHandoff: { id: "i", fromAgent: "a", toAgent: "b", turnsTold: 2 },
+      agentHandoff: { id: "i", fromAgent: "a", toAgent: "b", missedTurns: 2 },
     };
     const unknown = { type: "hologram", id: "h", beam: { width: 3 }, _meta: { any: 1 } };
     const all = [...Object.entries(items).map(([type, item]) => ({ type, ...item })), unknown];

@@ -185,9 +185,9 @@ function searchView({ id, query }: Item<"webSearch">): ToolView {
   return { ...view, status: "completed", input: { query } };
 }
 
-function handoffView({ id, fromAgent, toAgent, turnsTold }: Item<"agentHandoff">): ToolView {
+function handoffView({ id, fromAgent, toAgent, missedTurns }: Item<"agentHandoff">): ToolView {
   const view = inProgress(id, "agent_handoff", `${toAgent} continues from ${fromAgent}`, "switch_mode");
-  return { ...view, status: "completed", input: { fromAgent, toAgent, turnsTold } };
+  return { ...view, status: "completed", input: { fromAgent, toAgent, missedTurns } };
 }
 
 /** An item that only its agent knows as a tool call: its type is the title, its fields are the result. */
