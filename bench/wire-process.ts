@@ -138,7 +138,7 @@ export class WireProcess {
   #onMessage(line: string, now: number): void {
     // Servers of this repository write JSON-RPC; only answers have an id and no method.
     const message = JSON.parse(line) as Partial<WireAnswer> & WireNotification;
-    if (message.method !== undefined) this.#onTold(message);
+    if (message.method !== undefined) this.#onNotification(message);
     else if (message.id !== undefined) this.#onAnswer({ ...message, id: message.id }, now);
   }
 
@@ -149,7 +149,7 @@ export class WireProcess {
     else pending?.resolve({ result, milliseconds: now - pending.startedAt });
   }
 
-  #onTold(notification: WireNotification): void {
+  #onNotification(notification: WireNotification): void {
     this.onNotification?.(notification);
     for (const waiter of this.#waiters) {
       if (!waiter.matches(notification)) continue;

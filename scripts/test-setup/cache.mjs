@@ -21,7 +21,7 @@ function cacheFolder({ FLINT_TEST_CACHE: chosen, XDG_CACHE_HOME: caches, HOME: h
   return existsSync(dirname(shared)) && isWritable(folder) ? folder : fallback;
 }
 
-/** Fills a folder of the cache. Nobody ever sees it half filled: it gets its name when it is complete. */
+/** Fills a folder of the cache. It gets its name when it is complete, so that it is never seen half filled. */
 export async function fillFolder(folder, fill) {
   const work = `${folder}.part-${process.pid}`;
   removeLeftovers(folder);
@@ -31,7 +31,7 @@ export async function fillFolder(folder, fill) {
     rmSync(folder, { recursive: true, force: true });
     renameSync(work, folder);
   } catch (error) {
-    // Somebody else may have been faster, with the same contents.
+    // Another process may have been faster, with the same content.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -55,7 +55,7 @@ function isRunning(pid) {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error.code === "EPERM"; // Somebody else's, but alive.
+    return error.code === "EPERM"; // Alive, but of another user.
   }
 }
 

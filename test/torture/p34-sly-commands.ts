@@ -65,7 +65,7 @@ export const slyCommands: TortureCase = {
 
     const asked: string[] = [];
     for (const command of TRUSTED) if (await asksAndDeclines(server, threadId, command)) asked.push(command);
-    assert.deepEqual(asked, [], "harmless commands that somebody was asked about");
+    assert.deepEqual(asked, [], "harmless commands that needed an approval");
     await server.expectAlive(context.patience);
     return [count("sly commands", SLY.length), none("unasked", unasked.length)];
   },

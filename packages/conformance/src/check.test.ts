@@ -33,19 +33,19 @@ async function run(server: SmallServer, checks: readonly Check[]): Promise<Check
 
 describe("a run of checks", () => {
   test("reports each check as it ends: passed, failed with its reason, or not offered", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const missing: Check = {
       name: "it is not there",
       run: async () => {
-        throw new NotOffered("nobody has it");
+        throw new NotOffered("not supported");
       },
     };
     const broken: Check = { name: "it breaks", run: async () => JSON.parse("{") };
     const groups = [{ about: "Things", checks: [passes, fails, missing, broken] }];
     const findings = await runSuite({ groups }, trialOf(smallServer()), ({ name, outcome }) => {
-      told.push(`${name}: ${outcome}`);
+      reported.push(`${name}: ${outcome}`);
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "it passes: passed",
       "it fails: failed",
       "it is not there: not offered",
@@ -54,7 +54,7 @@ describe("a run of checks", () => {
     expect(findings.map(({ reason }) => reason?.slice(0, 13))).toEqual([
       undefined,
       "because",
-      "nobody has it",
+      "not supported",
       expect.stringContaining("Expected"),
     ]);
   });

@@ -59,11 +59,11 @@ describe("a recording", () => {
   });
 
   test("joins the shapes of messages of one kind, so that a field which was null once may be", () => {
-    const filled = came({ method: "told", params: { threadId: THREAD, error: { text: "x" }, list: [1] } });
-    const empty = came({ method: "told", params: { threadId: THREAD, error: null, list: [] } });
+    const filled = came({ method: "event", params: { threadId: THREAD, error: { text: "x" }, list: [1] } });
+    const empty = came({ method: "event", params: { threadId: THREAD, error: null, list: [] } });
     const both = { threadId: "<uuid>", error: { "null?": "", text: "<text>" }, list: ["<number>"] };
-    expect(recording(ask, filled, empty).shapes.told).toEqual(both);
-    expect(recording(ask, empty, filled).shapes.told).toEqual(both);
+    expect(recording(ask, filled, empty).shapes.event).toEqual(both);
+    expect(recording(ask, empty, filled).shapes.event).toEqual(both);
   });
 });
 

@@ -57,7 +57,7 @@ function faultsBetween(
 function orderFault(wanted: readonly string[], came: readonly string[]): string | undefined {
   const place = wanted.findIndex((line, index) => line !== came[index]);
   if (place === -1 && came.length - wanted.length <= CUT_OFF) return undefined;
-  const cut = place === came.length && wanted.length - came.length <= CUT_OFF && wanted.every(isTold);
+  const cut = place === came.length && wanted.length - came.length <= CUT_OFF && wanted.every(isNotification);
   if (cut) return undefined;
   const at = place === -1 ? wanted.length : place;
   const [should, is] = [wanted[at] ?? "nothing more", came[at] ?? "nothing more"];
@@ -74,7 +74,7 @@ function isAnswer(line: string): boolean {
   return /^(?:answer to|refusal of) /.test(line);
 }
 
-function isTold(line: string): boolean {
+function isNotification(line: string): boolean {
   return !isAnswer(line);
 }
 

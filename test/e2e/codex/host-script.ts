@@ -5,7 +5,7 @@ export type HostStep = readonly [step: string, method: string, params: unknown];
 
 /** What clients ask a server of Codex about its machine, rightly and wrongly, in a workspace with a file `a.txt`. */
 export function hostScript(workspace: string): readonly HostStep[] {
-  return [...sensible(workspace), ...nonsense(workspace)];
+  return [...sensible(workspace), ...malformed(workspace)];
 }
 
 function sensible(workspace: string): HostStep[] {
@@ -39,7 +39,7 @@ function sensible(workspace: string): HostStep[] {
   ];
 }
 
-function nonsense(workspace: string): HostStep[] {
+function malformed(workspace: string): HostStep[] {
   return [
     ["a login of no kind", "account/login/start", {}],
     ["a login of a kind that does not exist", "account/login/start", { type: "handshake" }],

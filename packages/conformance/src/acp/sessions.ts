@@ -108,10 +108,10 @@ export const SESSIONS: CheckGroup = {
         const answer = await session.wire.answerTo(id);
         if (!isRecord(answer.result) && answer.result !== null)
           throw new Failed(`it was answered with ${shown(answer)}`);
-        const brought = session.updatesBefore(answer, after);
-        const said = brought.find((update) => update.sessionUpdate === "user_message_chunk");
+        const replayed = session.updatesBefore(answer, after);
+        const said = replayed.find((update) => update.sessionUpdate === "user_message_chunk");
         expectFit("what the user said", said, { content: { type: "text", text: HELLO } });
-        const kinds = brought.map((update) => update.sessionUpdate);
+        const kinds = replayed.map((update) => update.sessionUpdate);
         if (!kinds.includes("agent_message_chunk")) throw new Failed(`the updates were ${shown(kinds)}`);
       },
     },
@@ -142,7 +142,7 @@ export const SESSIONS: CheckGroup = {
         const replayed = session
           .updates(after)
           .find((update) => /message_chunk$/.test(String(update.sessionUpdate)));
-        if (replayed !== undefined) throw new Failed(`it brought back ${shown(replayed)}`);
+        if (replayed !== undefined) throw new Failed(`it replayed ${shown(replayed)}`);
         expectFit("the answer", await session.run(HELLO), { stopReason: "end_turn" });
       },
     },

@@ -4,7 +4,7 @@ import { Failed, shown, textAt } from "../wire/pattern.ts";
 import { refusalOf, type Wire } from "../wire/wire.ts";
 import { CodexThread, codexWire, input, UNKNOWN_METHOD } from "./client.ts";
 
-const NOBODY = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 /** Every method with a thread id, what else it needs, and the error for a UUID without a thread. */
 const THREAD_METHODS: Readonly<Record<string, { readonly more?: object; readonly unknown: RegExp }>> = {
@@ -137,13 +137,13 @@ export const MALFORMED: CheckGroup = {
     noUuid("a thread id that is null", null, /^Invalid request: invalid type: null, expected a string$/),
     {
       name: "a UUID that no thread has is refused by every method, in the words of that method",
-      run: (trial) => everyMethod(trial, NOBODY, undefined),
+      run: (trial) => everyMethod(trial, UNKNOWN_ID, undefined),
     },
     {
       name: "unsubscribing from a thread that is not there answers notLoaded",
       run: async (trial) => {
         const wire = await codexWire(trial);
-        const { status } = await wire.result("thread/unsubscribe", { threadId: NOBODY });
+        const { status } = await wire.result("thread/unsubscribe", { threadId: UNKNOWN_ID });
         if (status !== "notLoaded") throw new Failed(`status is ${shown(status)}`);
       },
     },

@@ -29,7 +29,7 @@ async function schemas(): Promise<string> {
     properties: { name: { $ref: "#/definitions/Name" } },
     required: ["name"],
   };
-  await write("ServerNotification", { oneOf: [method("told", received)], definitions: { Name: TEXT } });
+  await write("ServerNotification", { oneOf: [method("event", received)], definitions: { Name: TEXT } });
   return path;
 }
 
@@ -47,15 +47,15 @@ async function outcomeOf(result: object, notification: object) {
 
 describe("messages and their schemas", () => {
   test("fit if they are as the schemas say", async () => {
-    const finding = await outcomeOf({ id: "x" }, { method: "told", params: { name: "n" } });
+    const finding = await outcomeOf({ id: "x" }, { method: "event", params: { name: "n" } });
     expect(finding).toMatchObject({ outcome: "passed" });
   });
 
   test("are named with the place that does not fit", async () => {
-    const finding = await outcomeOf({ id: 7 }, { method: "told", params: { name: 5 } });
+    const finding = await outcomeOf({ id: 7 }, { method: "event", params: { name: 5 } });
     expect(finding).toMatchObject({
       outcome: "failed",
-      reason: "told: /params/name must be string\nthe answer of thread/start: /id must be string",
+      reason: "event: /params/name must be string\nthe answer of thread/start: /id must be string",
     });
   });
 

@@ -2,7 +2,7 @@ import type { Check, CheckGroup } from "../check.ts";
 import { expectFit, Failed, FILLED_TEXT, OBJECT, shown } from "../wire/pattern.ts";
 import { FlintThread, flintWire, greet } from "./client.ts";
 
-const NOBODY = "0190a000-0000-7000-8000-000000000000";
+const UNKNOWN_ID = "0190a000-0000-7000-8000-000000000000";
 
 /** Requests that are refused, and as what. */
 const REFUSED: readonly (readonly [
@@ -17,7 +17,7 @@ const REFUSED: readonly (readonly [
   ["params that are a text", "thread/start", "x", -32600, "invalidRequest"],
   ["a missing field", "thread/read", {}, -32602, "invalidParams"],
   ["a relative folder", "thread/start", { cwd: "src" }, -32602, "invalidParams"],
-  ["a thread that is not there", "thread/resume", { threadId: NOBODY }, -32001, "threadNotFound"],
+  ["a thread that is not there", "thread/resume", { threadId: UNKNOWN_ID }, -32001, "threadNotFound"],
 ];
 
 /** Ids that must never become paths. */
@@ -107,7 +107,11 @@ export const PROTOCOL_ERRORS: CheckGroup = {
       name: "an approval that is not open is refused as approvalNotFound",
       run: async (trial) => {
         const { wire, id } = await FlintThread.start(trial);
-        const params = { threadId: id, approvalId: NOBODY, decision: { outcome: "allow", scope: "once" } };
+        const params = {
+          threadId: id,
+          approvalId: UNKNOWN_ID,
+          decision: { outcome: "allow", scope: "once" },
+        };
         await wire.refusal("approval/respond", params, {
           code: -32004,
           data: { reason: "approvalNotFound" },

@@ -4,15 +4,15 @@ import { vocabularyChecks } from "../vocabulary-check.ts";
 import { expectFit, Failed, FILLED_TEXT, FLAG, OBJECT, shown } from "../wire/pattern.ts";
 import { harnessWire, LIFECYCLE } from "./lifecycle.ts";
 
-const NOBODY = "0190a000-0000-7000-8000-000000000000";
+const UNKNOWN_ID = "0190a000-0000-7000-8000-000000000000";
 
 /** Requests that are refused, and with which number. */
 const REFUSED: readonly (readonly [name: string, method: string, params: unknown, code: number])[] = [
   ["an unknown method", "no.such", {}, -32601],
   ["a missing field", "thread.get", {}, -32602],
   ["a field of the wrong type", "thread.get", { threadId: 7 }, -32602],
-  ["a turn without input", "turn.start", { threadId: NOBODY, input: [] }, -32602],
-  ["a thread that is not there", "thread.get", { threadId: NOBODY }, -32001],
+  ["a turn without input", "turn.start", { threadId: UNKNOWN_ID, input: [] }, -32602],
+  ["a thread that is not there", "thread.get", { threadId: UNKNOWN_ID }, -32001],
   ["an approval that is not open", "approval.respond", { requestId: "x", decision: "once" }, -32004],
 ];
 

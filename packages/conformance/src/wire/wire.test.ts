@@ -7,7 +7,7 @@ async function wireTo(answering: Answering, options: { header?: boolean; timeout
   return new Wire(channel, { header: false, timeoutMs: 5_000, ...options });
 }
 
-const echo: Answering = (line) => [{ method: "heard" }, { id: line?.id, result: { said: line?.method } }];
+const echo: Answering = (line) => [{ method: "received" }, { id: line?.id, result: { said: line?.method } }];
 
 describe("the wire of a check", () => {
   test("records everything that went either way, in order", async () => {
@@ -15,7 +15,7 @@ describe("the wire of a check", () => {
     expect(await wire.result("hello", { a: 1 })).toEqual({ said: "hello" });
     expect(wire.entries.map(({ direction, text }) => `${direction} ${text}`)).toEqual([
       'sent {"id":1,"method":"hello","params":{"a":1}}',
-      'came {"method":"heard"}',
+      'came {"method":"received"}',
       'came {"id":1,"result":{"said":"hello"}}',
     ]);
     expect(wire.since(1)).toEqual([{ id: 1, result: { said: "hello" } }]);
@@ -54,14 +54,14 @@ describe("the wire of a check", () => {
   });
 
   test("finds what came before it was asked for, and keeps text that is not a message", async () => {
-    const wire = await wireTo(() => ["garbage", { method: "told", params: { n: 1 } }]);
+    const wire = await wireTo(() => ["garbage", { method: "event", params: { n: 1 } }]);
     wire.sendText("not json");
-    await wire.waitForMethod("told");
-    expect(await wire.waitForMethod("told")).toEqual({ method: "told", params: { n: 1 } });
+    await wire.waitForMethod("event");
+    expect(await wire.waitForMethod("event")).toEqual({ method: "event", params: { n: 1 } });
     expect(wire.entries.map(({ message }) => message)).toEqual([
       undefined,
       undefined,
-      { method: "told", params: { n: 1 } },
+      { method: "event", params: { n: 1 } },
     ]);
   });
 });

@@ -84,7 +84,7 @@ export class NetworkGate {
 /** The network of a thread: what its settings name, or what its sandbox policy says. Undefined: the user is asked. */
 export function networkOf({ network, sandboxPolicy }: ThreadSettings): NetworkPermission | undefined {
   if (sandboxPolicy.type === "workspaceWrite" && sandboxPolicy.networkAccess === true) return "all";
-  // Nobody expects a question about a thread that only reads.
+  // A thread that only reads does not ask.
   return network ?? (sandboxPolicy.type === "readOnly" ? "none" : undefined);
 }
 

@@ -23,7 +23,7 @@ async function asked(client: TestClient, place = 0) {
   const known = () => client.eventsOf("approval/requested")[place];
   await client.waitFor("approval/requested", () => known() !== undefined);
   const event = known();
-  if (event === undefined) throw new Error("nobody was asked");
+  if (event === undefined) throw new Error("no approval was requested");
   return event.data.approval;
 }
 

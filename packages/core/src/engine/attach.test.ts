@@ -121,7 +121,7 @@ describe("attaching to a thread", () => {
 
   test("that does not exist is rejected", async () => {
     const client = testEngine().connect();
-    await expect(client.call("thread/attach", { threadId: "nobody" })).rejects.toMatchObject({
+    await expect(client.call("thread/attach", { threadId: "unknown" })).rejects.toMatchObject({
       kind: "threadNotFound",
     });
   });

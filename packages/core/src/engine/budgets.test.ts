@@ -43,7 +43,7 @@ async function started(options: TestEngineOptions, text = "go") {
 async function question(client: TestClient, place = 0) {
   await client.waitFor("question/requested", () => client.eventsOf("question/requested").length > place);
   const event = client.eventsOf("question/requested")[place];
-  if (event === undefined) throw new Error("nobody was asked");
+  if (event === undefined) throw new Error("no approval was requested");
   return event.data.request;
 }
 
@@ -100,7 +100,7 @@ describe("a turn that reaches a limit", () => {
 
   test.each<[string, TestEngineOptions, string]>([
     ["nothing is to be asked", { approvalPolicy: "never" }, "approvals are off."],
-    ["nobody answers in time", { approvalTimeoutMs: 5_000 }, "there was no answer."],
+    ["no client answers in time", { approvalTimeoutMs: 5_000 }, "there was no answer."],
   ])("fails likewise when %s", async (_name, options, why) => {
     const driver = caller(5);
     const { server, client, turnId } = await started({

@@ -2,9 +2,9 @@ import { Gate, ScriptedDriver, testEngine, UnreliableStore } from "@flint/testki
 import { describe, expect, test } from "vitest";
 
 /** A thread with two turns of an agent that keeps its own sessions. */
-async function twoTurns({ tellsPositions = false } = {}) {
+async function twoTurns({ reportsPositions = false } = {}) {
   const store = new UnreliableStore();
-  const driver = new ScriptedDriver({ id: "first", nativeId: "original", tellsPositions });
+  const driver = new ScriptedDriver({ id: "first", nativeId: "original", reportsPositions });
   const second = new ScriptedDriver({ id: "second" });
   const server = testEngine({ store, driver, otherDrivers: [second] });
   const client = server.connect();
@@ -97,7 +97,7 @@ describe("the agent of a fork, if sessions can be copied up to any turn,", () =>
   const ORIGINAL = { nativeId: "original", handoffSummary: "" };
 
   test("starts from a copy that ends where the fork does, even while the original goes on", async () => {
-    const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    const { driver, client, fork, first, threadId } = await twoTurns({ reportsPositions: true });
     await client.runTurn(await fork({ lastTurnId: first }), "in a fork of the first turn");
     const gate = new Gate();
     driver.enqueue([{ wait: gate }], [{ text: "Well." }]);
@@ -110,7 +110,7 @@ describe("the agent of a fork, if sessions can be copied up to any turn,", () =>
   });
 
   test("does so in a fork of a fork, after a restart, and when the original was reverted or deleted", async () => {
-    const { server, store, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    const { server, store, client, fork, first, threadId } = await twoTurns({ reportsPositions: true });
     const child = await fork({ lastTurnId: first });
     const { thread } = await client.call("thread/fork", { threadId: child });
     await client.call("thread/rollback", { threadId, numTurns: 2 });
@@ -122,7 +122,7 @@ describe("the agent of a fork, if sessions can be copied up to any turn,", () =>
   });
 
   test("does so in the thread itself after a revert, until it has a session there again", async () => {
-    const { server, store, driver, client, first, threadId } = await twoTurns({ tellsPositions: true });
+    const { server, store, driver, client, first, threadId } = await twoTurns({ reportsPositions: true });
     await client.call("thread/rollback", { threadId, numTurns: 1 });
     await client.runTurn(threadId, "another two");
     expect(driver.sessions[1]).toMatchObject({
@@ -137,7 +137,7 @@ describe("the agent of a fork, if sessions can be copied up to any turn,", () =>
   });
 
   test("gets a summary of what came after the last turn that it can be copied at", async () => {
-    const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    const { driver, client, fork, first, threadId } = await twoTurns({ reportsPositions: true });
     driver.enqueue([{ fail: { message: "no more" } }]);
     const failed = await client.runTurn(threadId, "three");
     driver.enqueue([{ text: "Four." }]);

@@ -87,7 +87,7 @@ describe("a thread whose server was killed during a turn", () => {
     expect([server.driver.sessions, server.sandbox.launches]).toEqual([[], []]);
   });
 
-  verifies("P17", "has no open approval, which nobody can answer any more, and nothing ran", async () => {
+  verifies("P17", "has no open approval, which can no longer be answered, and nothing ran", async () => {
     const script: Script = [{ command: "rm -r build" }];
     const {
       left,
@@ -172,9 +172,9 @@ describe("a damaged log", () => {
       const turn = await client.runTurn(threadId, "go on");
       expect(turn.status).toBe("completed");
       expect(client.eventsOf("warning")).toHaveLength(1);
-      const mended = (await readFile(log, "utf8")).trimEnd().split("\n");
-      expect(mended.slice(0, lines.length - 1)).toEqual(lines.slice(0, -1));
-      const bad = mended.filter((line) => !isJson(line));
+      const repaired = (await readFile(log, "utf8")).trimEnd().split("\n");
+      expect(repaired.slice(0, lines.length - 1)).toEqual(lines.slice(0, -1));
+      const bad = repaired.filter((line) => !isJson(line));
       expect(bad).toHaveLength(1);
       const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
       expect(turns?.map((known) => known.status)).toEqual(["completed", "interrupted", "completed"]);

@@ -100,9 +100,9 @@ describe("the reports of an agent", () => {
         { ...place, usage: sum, last: second, cost },
       ]);
       const lastUsage = { turnId: place.turnId, usage: second, modelContextWindow: 4096 };
-      const spent = { usage: sum, lastUsage, cost };
-      expect(await client.call("thread/attach", { threadId })).toMatchObject(spent);
-      expect(await client.call("thread/fork", { threadId })).toMatchObject(spent);
+      const totals = { usage: sum, lastUsage, cost };
+      expect(await client.call("thread/attach", { threadId })).toMatchObject(totals);
+      expect(await client.call("thread/fork", { threadId })).toMatchObject(totals);
     },
   );
 

@@ -18,7 +18,7 @@ import { describe, expect, test } from "vitest";
 async function asked(client: TestClient, place = 0) {
   await client.waitFor("approval/requested", () => client.eventsOf("approval/requested").length > place);
   const event = client.eventsOf("approval/requested")[place];
-  if (event === undefined) throw new Error("nobody was asked");
+  if (event === undefined) throw new Error("no approval was requested");
   return event.data.approval;
 }
 

@@ -210,7 +210,7 @@ describe("selectors", () => {
         data: { known: ["thinking"] },
       });
     }
-    await expect(client.call("config/list", { threadId: "nobody" })).rejects.toMatchObject({
+    await expect(client.call("config/list", { threadId: "unknown" })).rejects.toMatchObject({
       kind: "threadNotFound",
     });
   });

@@ -93,7 +93,7 @@ describe("the settings of a thread", () => {
   test("cannot be changed to something that does not exist", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
-    const refused = client.call("thread/settings/update", { threadId, model: "nobody/nothing" });
+    const refused = client.call("thread/settings/update", { threadId, model: "unknown/model" });
     await expect(refused).rejects.toMatchObject({ kind: "invalidParams" });
   });
 });

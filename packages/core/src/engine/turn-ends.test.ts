@@ -172,7 +172,9 @@ describe("every turn ends exactly once", () => {
 
   test("when its agent ignores the interrupt: its session is closed after a while", async () => {
     const deaf = new Gate();
-    const server = testEngine({ scripts: [[{ wait: deaf, deaf: true }, { text: "too late" }], []] });
+    const server = testEngine({
+      scripts: [[{ wait: deaf, ignoresInterrupt: true }, { text: "too late" }], []],
+    });
     const turn = await endOf(server, async (client, threadId) => {
       await deaf.reached;
       await client.call("turn/interrupt", { threadId });

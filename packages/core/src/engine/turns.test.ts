@@ -247,7 +247,7 @@ describe("interrupting a turn", () => {
       kind: "notRunning",
       data: { activeTurnId },
     });
-    await expect(client.call("turn/interrupt", { threadId: "nobody" })).rejects.toMatchObject({
+    await expect(client.call("turn/interrupt", { threadId: "unknown" })).rejects.toMatchObject({
       kind: "threadNotFound",
     });
     gate.open();

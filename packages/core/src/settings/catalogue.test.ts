@@ -45,7 +45,7 @@ describe("the models of all agents", () => {
     })({ id: "ready" });
     const broken = new (class extends ScriptedDriver {
       async isPreferred(): Promise<boolean> {
-        throw new Error("nobody knows");
+        throw new Error("the list is not available");
       }
     })({ id: "broken" });
     const catalogue = new Catalogue([one, broken, ready]);

@@ -143,7 +143,7 @@ describe("server requests", () => {
   test("rejects a request for another thread, also if only one turn runs", async () => {
     const fake = new FakeCodex();
     const { turn } = await running(fake);
-    fake.send({ ...skill, params: { ...skill.params, threadId: "of somebody else" } });
+    fake.send({ ...skill, params: { ...skill.params, threadId: "of another thread" } });
     expect(await fake.received(({ id }) => id === skill.id)).toMatchObject({ error: { code: -32602 } });
     expect(turn.actions).toEqual([]);
     fake.endTurn();

@@ -80,7 +80,7 @@ export class GitTakeOver {
     return { refs, head: incoming.head, diff: await this.#diff(incoming.refs) };
   }
 
-  /** Changes the user's refs, HEAD and index to what was offered; all refs or none, and only if nobody else did. */
+  /** Changes the user's refs, HEAD and index to what was offered; all refs or none, and only if no one else changed them. */
   async accept(incoming: Incoming): Promise<TakeOver> {
     const { repository, base } = this.#private;
     const operation = await unfinishedOperation(repository);

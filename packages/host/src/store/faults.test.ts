@@ -172,7 +172,7 @@ describe("a write that fails half-way", () => {
     const { root, store } = await arrange(plan);
     const writer = await store.create("t1");
     writer.append([NAMED("one")], 1);
-    appendFileSync(`${root}/threads/t1/events.jsonl`, "somebody else\n");
+    appendFileSync(`${root}/threads/t1/events.jsonl`, "another program\n");
     writer.append([NAMED("two")], 2);
     const before = log(root);
     plan.room = 10;

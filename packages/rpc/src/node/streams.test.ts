@@ -53,10 +53,10 @@ async function socketPair(): Promise<[Socket, Socket, () => void]> {
 describe("a transport over streams", () => {
   it("passes chunks on and closes once, at the end of input", async () => {
     const input = new PassThrough();
-    const heard = gather(streamTransport(input, new PassThrough()));
+    const received = gather(streamTransport(input, new PassThrough()));
     const gone = once(input, "close");
     input.end("some text");
-    const end = await heard.closed;
+    const end = await received.closed;
     await gone;
     expect([end.text, end.reason, end.closes()]).toEqual(["some text", undefined, 1]);
   });
@@ -74,12 +74,12 @@ describe("a transport over streams", () => {
     const input = new PassThrough();
     const transport = streamTransport(input, new PassThrough());
     transport.pause();
-    const heard = gather(transport);
+    const received = gather(transport);
     input.end("waits");
     await new Promise((resolve) => setImmediate(resolve));
-    expect(heard.text()).toBe("");
+    expect(received.text()).toBe("");
     transport.resume();
-    expect((await heard.closed).text).toBe("waits");
+    expect((await received.closed).text).toBe("waits");
   });
 
   it("reports why a stream failed, also when it failed before the start", async () => {
@@ -95,26 +95,26 @@ describe("a transport over streams", () => {
   it("takes a broken pipe as a close and frees a waiting writer", async () => {
     const output = new PassThrough({ highWaterMark: 1 });
     const transport = streamTransport(new PassThrough(), output);
-    const heard = gather(transport);
+    const received = gather(transport);
     expect(transport.write("stuck")).toBe(false);
     const drained = new Promise<void>((resolve) => transport.onDrain(resolve));
     output.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
     await drained;
     expect(transport.write("nowhere")).toBe(true);
-    expect((await heard.closed).reason).toBeUndefined();
+    expect((await received.closed).reason).toBeUndefined();
   });
 
   it("closes both streams and reports it once", async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const transport = streamTransport(input, output);
-    const heard = gather(transport);
+    const received = gather(transport);
     transport.write("bye");
     transport.close();
     transport.close();
     output.resume();
     await once(output, "close");
-    const end = await heard.closed;
+    const end = await received.closed;
     expect([input.destroyed, output.destroyed, end.closes()]).toEqual([true, true, 1]);
     expect(transport.write("late")).toBe(true);
   });
@@ -126,9 +126,9 @@ describe("a child process", () => {
       `require("node:fs").closeSync(0); process.stdout.write("x".repeat(300_000) + "\\nlast words\\n")`,
     );
     const transport = streamTransport(child.stdout, child.stdin);
-    const heard = gather(transport);
+    const received = gather(transport);
     const timer = setInterval(() => transport.write("anyone there?\n".repeat(1000)), 1);
-    const end = await heard.closed;
+    const end = await received.closed;
     clearInterval(timer);
     await exited;
     expect(end.text.endsWith("\nlast words\n")).toBe(true);
@@ -140,9 +140,9 @@ describe("a child process", () => {
       `require("node:fs").closeSync(0); console.log("deaf"); setInterval(() => {}, 1000)`,
     );
     const transport = streamTransport(child.stdout, child.stdin);
-    const heard = gather(transport);
+    const received = gather(transport);
     const timer = setInterval(() => transport.write("anyone there?\n"), 1);
-    const end = await heard.closed;
+    const end = await received.closed;
     clearInterval(timer);
     child.kill("SIGKILL");
     await exited;
@@ -152,11 +152,11 @@ describe("a child process", () => {
   it("killed in the middle is a close, not an exception", async () => {
     const { child, exited } = run(`setInterval(() => {}, 1000)`);
     const transport = streamTransport(child.stdout, child.stdin);
-    const heard = gather(transport);
+    const received = gather(transport);
     transport.write("x".repeat(1_000_000));
     child.kill("SIGKILL");
     transport.write("y".repeat(1_000_000));
-    expect((await heard.closed).reason).toBeUndefined();
+    expect((await received.closed).reason).toBeUndefined();
     await exited;
   });
 
@@ -185,9 +185,9 @@ describe("a socket", () => {
 
   it("that is reset is a close without a reason", async () => {
     const [client, served, stop] = await socketPair();
-    const heard = gather(streamTransport(served, served));
+    const received = gather(streamTransport(served, served));
     client.resetAndDestroy();
-    expect((await heard.closed).reason).toBeUndefined();
+    expect((await received.closed).reason).toBeUndefined();
     stop();
   });
 

@@ -103,7 +103,7 @@ describe("an approval", () => {
     });
   });
 
-  test("is declined when the handler throws or answers nonsense [S4-49]", async () => {
+  test("is declined when the handler throws or answers with a malformed value [S4-49]", async () => {
     const warnings: Warning[] = [];
     let calls = 0;
     const onApproval: OnApproval = async () => {
@@ -184,10 +184,10 @@ describe("a question to the user", () => {
     await client?.close();
     const failing = await serverFor({
       onQuestion: () => {
-        throw new Error("nobody home");
+        throw new Error("the handler failed");
       },
     });
-    await expect(failing.ask(QUESTION, question)).rejects.toThrow("nobody home");
+    await expect(failing.ask(QUESTION, question)).rejects.toThrow("the handler failed");
     await client?.close();
     const leaving = await serverFor({ onQuestion: () => "leave" });
     await expect(leaving.ask(QUESTION, question)).rejects.toThrow("leaves the question");
@@ -236,7 +236,7 @@ describe("a tool of this client", () => {
     await expect((await serverFor({})).ask(CALL, call)).rejects.toThrow("no onToolCall handler");
   });
 
-  test("that throws has failed, in words", async () => {
+  test("that throws has failed, with its message", async () => {
     const warnings: Warning[] = [];
     const onToolCall = () => {
       throw new Error("no current");

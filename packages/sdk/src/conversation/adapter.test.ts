@@ -26,7 +26,7 @@ class World {
 
   get server(): FakeServer {
     const server = this.servers.at(-1);
-    if (server === undefined) throw new Error("nobody has connected yet");
+    if (server === undefined) throw new Error("no client has connected yet");
     return server;
   }
 
@@ -201,7 +201,7 @@ describe("runTurn", () => {
     const adapter = adapt(map);
     await adapter.runTurn("chat:1", "one", context);
     world.threads.delete("thread-1");
-    world.threads.set("thread-of-somebody", new FakeThread(world.server, "thread-of-somebody"));
+    world.threads.set("another-thread", new FakeThread(world.server, "another-thread"));
     expect(await adapter.runTurn("chat:1", "two", context)).toBe("thread-2: two");
     expect(await map.get("chat:1")).toBe("thread-2");
   });

@@ -16,7 +16,7 @@ export type ThreadCursor = { readonly afterSeq?: number | undefined; readonly ep
 
 /** Options of a turn, and a listener for its events. */
 export type RunOptions = TurnOptions & {
-  /** Told every event at the moment it arrives. What it throws becomes a warning. */
+  /** Called with every event as it arrives. An error that it throws becomes a warning. */
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
 };
 

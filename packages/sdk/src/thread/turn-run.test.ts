@@ -43,15 +43,15 @@ describe("run", () => {
       played.completeMessage(turnId, "m1", "almost");
       played.stored("error", { turnId, error: { message: "slow down" }, willRetry: true });
       played.live("thread/status/changed", { status: { type: "idle" } });
-      played.turnCompleted("turn-of-somebody-else");
+      played.turnCompleted("another-turn");
     });
     let settled = false;
     const running = thread.run("go").finally(() => {
       settled = true;
     });
     await caughtUp();
-    fake.turnStarted("turn-of-somebody-else");
-    fake.turnCompleted("turn-of-somebody-else");
+    fake.turnStarted("another-turn");
+    fake.turnCompleted("another-turn");
     await caughtUp();
     expect(settled).toBe(false);
     fake.turnCompleted("turn-1");

@@ -24,7 +24,7 @@ test("a client reaches a server at a unix socket", async () => {
 });
 
 test("a socket without a server is reported", async () => {
-  const path = (await temporaryFolder()).join("nobody.sock");
+  const path = (await temporaryFolder()).join("missing.sock");
   await expect(connect({ transport: socketTransport(path) })).rejects.toMatchObject({
     kind: "closed",
     message: expect.stringContaining("ENOENT"),
@@ -38,7 +38,7 @@ const HELLO = { protocol: "flint", cwd: "/work" };
 async function meet(pieces: readonly (Uint8Array | string)[]) {
   const path = (await temporaryFolder()).join("server.sock");
   const greetings: string[] = [];
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const left = [...pieces];
   let sayNext = (): void => undefined;
   const server = createServer((socket: Socket) => {
@@ -60,36 +60,36 @@ async function meet(pieces: readonly (Uint8Array | string)[]) {
   onTestFinished(() => transport.close());
   const reason = await new Promise<Error | undefined>((closed) => {
     const chunk = (bytes: Uint8Array | string): void => {
-      heard.push(Buffer.from(bytes));
+      received.push(Buffer.from(bytes));
       sayNext();
     };
     transport.start({ chunk, closed });
   });
-  return { greetings, reason, heard: Buffer.concat(heard).toString() };
+  return { greetings, reason, received: Buffer.concat(received).toString() };
 }
 
 describe("meeting a server", () => {
   test("sends the protocol and the folder first, and receives only the protocol's messages", async () => {
-    const { greetings, heard } = await meet([`${WELCOME}{"id":1}\n`, '{"id":2}\n']);
+    const { greetings, received } = await meet([`${WELCOME}{"id":1}\n`, '{"id":2}\n']);
     expect(greetings).toEqual([`${JSON.stringify(HELLO)}\n`]);
-    expect(heard).toBe('{"id":1}\n{"id":2}\n');
+    expect(received).toBe('{"id":1}\n{"id":2}\n');
   });
 
   test("joins a character that was cut between the answer and the first message", async () => {
     const words = Buffer.from(`${WELCOME}{"text":"ä"}\n`);
     const cut = words.indexOf("ä") + 1;
-    expect((await meet([words.subarray(0, cut), words.subarray(cut)])).heard).toBe('{"text":"ä"}\n');
+    expect((await meet([words.subarray(0, cut), words.subarray(cut)])).received).toBe('{"text":"ä"}\n');
   });
 
   test("ends with the reason of a server that refuses", async () => {
-    const { reason, heard } = await meet(['{"ok":false,"reason":"There is no such door."}\n']);
-    expect([reason?.message, heard]).toEqual(["There is no such door.", ""]);
+    const { reason, received } = await meet(['{"ok":false,"reason":"There is no such protocol."}\n']);
+    expect([reason?.message, received]).toEqual(["There is no such protocol.", ""]);
   });
 
   test.each([
     ["something else", "HTTP/1.1 400 Bad Request\r\n"],
     ["more than any answer without a line", "x".repeat(70_000)],
-  ])("ends where somebody else listens, who says %s", async (_what, said) => {
+  ])("ends if another program listens there and answers %s", async (_what, said) => {
     expect((await meet([said])).reason?.message).toBe("it is not a Flint server");
   });
 });

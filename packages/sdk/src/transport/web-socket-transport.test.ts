@@ -29,9 +29,9 @@ class FakeWebSocket implements WebSocketLike {
 function open() {
   const socket = new FakeWebSocket();
   const transport = webSocketTransport(socket);
-  const heard: string[] = [];
-  transport.start({ chunk: (text) => heard.push(String(text)), closed: () => heard.push("closed") });
-  return { socket, transport, heard };
+  const received: string[] = [];
+  transport.start({ chunk: (text) => received.push(String(text)), closed: () => received.push("closed") });
+  return { socket, transport, received };
 }
 
 describe("a client over a WebSocket", () => {
@@ -45,28 +45,28 @@ describe("a client over a WebSocket", () => {
   });
 
   test("receives each frame as one line, however it is written", () => {
-    const { socket, heard } = open();
+    const { socket, received } = open();
     socket.happen("open");
     socket.happen("message", '{\n "a": 1\r\n}');
-    expect(heard).toEqual(['{  "a": 1  }\n']);
+    expect(received).toEqual(['{  "a": 1  }\n']);
   });
 
   test("buffers what arrives while paused, and reports the close once, after all of it", () => {
-    const { socket, transport, heard } = open();
+    const { socket, transport, received } = open();
     transport.pause();
     socket.happen("message", "one");
     socket.happen("message", "two");
     socket.happen("close");
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     transport.resume();
     transport.close();
-    expect(heard).toEqual(["one\n", "two\n", "closed"]);
+    expect(received).toEqual(["one\n", "two\n", "closed"]);
   });
 
   test("sends nothing any more after the end", () => {
-    const { socket, transport, heard } = open();
+    const { socket, transport, received } = open();
     transport.close();
     transport.write("late\n");
-    expect([socket.sent, heard]).toEqual([[], ["closed"]]);
+    expect([socket.sent, received]).toEqual([[], ["closed"]]);
   });
 });

@@ -73,8 +73,8 @@ describeEachMechanism("the socket of another Flint server, under %s", (name, tes
   test("is not opened in a folder where a running command could reach it", async () => {
     const workspace = newWorkspace();
     const command = ["sh", "-c", "echo works; cat"];
-    const wish = { command, cwd: workspace, workspace, policy: ONLINE, environment: {} };
-    const working = await sandbox.start(wish);
+    const request = { command, cwd: workspace, workspace, policy: ONLINE, environment: {} };
+    const working = await sandbox.start(request);
     onTestFinished(() => working.stop(0));
     await new Promise((resolve) => working.stdout.once("data", resolve));
     const path = join(workspace, "deep", "flint.sock");

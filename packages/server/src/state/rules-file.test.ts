@@ -15,7 +15,7 @@ async function rulesPath(): Promise<string> {
   return (await temporaryFolder()).join("state", "rules.jsonl");
 }
 
-/** A file in which somebody wrote this. */
+/** A rules file with this content. */
 async function written(text: string): Promise<string> {
   const path = (await temporaryFolder()).join("rules.jsonl");
   await writeFile(path, text, { mode: 0o644 });

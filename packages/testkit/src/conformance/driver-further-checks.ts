@@ -178,8 +178,8 @@ async function checkFailing(make: MakeDriver, kind: ModelFailureKind): Promise<v
   if (hasGoneOn) {
     expect(kind, "a refused request cannot be completed").not.toBe("badRequest");
     // An agent may ask for the rest of an answer without reporting it.
-    const isTold = kind === "cutStream" || turn.events.some(isRetry);
-    expect(isTold, "it says that it tries again").toBe(true);
+    const isRetried = kind === "cutStream" || turn.events.some(isRetry);
+    expect(isRetried, "it says that it tries again").toBe(true);
     expect(streamFaults(turn.events)).toEqual([]);
   } else expectFailure(result);
   const last = turn.events.filter((event) => event.type === "error" && !event.willRetry);

@@ -82,9 +82,9 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
   ],
   ["asks before it acts, and acts when allowed", "doesNotAsk", /things that were asked for/],
   ["does not act when denied", "actsWhenDenied", /completed/],
-  ["stops while it streams, and is silent afterwards", "deaf", /did not stop/],
+  ["stops while it streams, and is silent afterwards", "ignoresInterrupt", /did not stop/],
   ["stops while it streams, and is silent afterwards", "talksOn", /reported after the end/],
-  ["stops while a tool runs, and leaves no process", "deaf", /did not stop/],
+  ["stops while a tool runs, and leaves no process", "ignoresInterrupt", /did not stop/],
   ["stops while it waits for an answer, and does not act", "doesNotAsk", /ended without what was waited for/],
   ["does nothing in a turn that was stopped before it began", "startsStopped", /to deeply equal \[\]/],
   ["reports a failure as an outcome or a rejection", "completesFailure", /to match object/],
@@ -156,7 +156,9 @@ async function pliable(fault?: Fault): Promise<DriverUnderTest> {
     settings: { ...SETTINGS, model: "pliable/a", cwd: path },
     prompts: { ...others, steer },
     toolRan: () => disk.toolRan,
-    ...(fault === "deaf" || fault === "staysOpen" ? { stopsWithinMs: 50, turnWithinMs: 400 } : {}),
+    ...(fault === "ignoresInterrupt" || fault === "staysOpen"
+      ? { stopsWithinMs: 50, turnWithinMs: 400 }
+      : {}),
     gives: {
       again: () => new PliableDriver(fault, disk),
       fileChange: { prompt: "change", path: "notes.txt", before: BEFORE, after: AFTER },

@@ -18,7 +18,7 @@ function making(fault?: LineFault): MakeHostile {
       sandboxPolicy: { type: "readOnly" },
       config: {},
     },
-    ...(fault === "deaf" ? { stopsWithinMs: 100 } : {}),
+    ...(fault === "ignoresInterrupt" ? { stopsWithinMs: 100 } : {}),
   });
 }
 
@@ -41,7 +41,7 @@ describe("the suite of bad agents", () => {
   });
 
   test("finds a driver that does not stop", async () => {
-    const check = meetMidTurn("never answers", making("deaf"), MID_TURN);
+    const check = meetMidTurn("never answers", making("ignoresInterrupt"), MID_TURN);
     await expect(check).rejects.toThrow("the turn did not stop");
   });
 

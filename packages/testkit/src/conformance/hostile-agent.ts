@@ -122,7 +122,7 @@ function endsItself(agent: HostileAgent): boolean {
   return HOSTILE_AGENTS[agent].some((step) => "exit" in step || "kill" in step);
 }
 
-/** Nobody is asked, the agent is refused, and the next turn is done. */
+/** No approval is requested, the agent is refused, and the next turn completes. */
 export async function meetLateAsk(
   make: MakeHostile,
   { refused, next }: LateAsk,

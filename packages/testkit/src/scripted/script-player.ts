@@ -112,7 +112,8 @@ export class ScriptPlayer {
     if ("approve" in step) return this.#approve(step.approve);
     if ("ask" in step) return this.#ask(step);
     if ("clientTool" in step) return this.#clientTool(step);
-    if ("wait" in step) return step.deaf ? this.#finish(step.wait.wait()) : this.#orStopped(step.wait.wait());
+    if ("wait" in step)
+      return step.ignoresInterrupt ? this.#finish(step.wait.wait()) : this.#orStopped(step.wait.wait());
     if ("deltas" in step) return this.#flood(step);
     if ("usage" in step) return this.#usage(step);
     if ("plan" in step) return this.#plan(step);

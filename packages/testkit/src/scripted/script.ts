@@ -74,8 +74,8 @@ export type Step =
   | { readonly ask: readonly UserQuestion[] }
   /** Has a client run a tool that it offers; what it gave is in the record. */
   | { readonly clientTool: string; readonly namespace?: string; readonly arguments?: unknown }
-  /** Waits for the test. `deaf` goes on waiting when the turn is to stop. */
-  | { readonly wait: Gate; readonly deaf?: boolean }
+  /** Waits for the test. `ignoresInterrupt` continues to wait when the turn is interrupted. */
+  | { readonly wait: Gate; readonly ignoresInterrupt?: boolean }
   /** Says something in this many deltas of this many characters, and waits for the log between them. */
   | { readonly deltas: number; readonly size: number }
   | { readonly usage: TokenUsage; readonly modelContextWindow?: number; readonly cost?: Cost }

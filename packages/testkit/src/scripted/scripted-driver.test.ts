@@ -55,7 +55,7 @@ describe("a scripted driver", () => {
       { command: "rm -r lamp" },
       { fileChange: [{ path: "/project/a", kind: "add", diff: "+a" }] },
       { tool: "lookUp", arguments: { word: "lamp" }, result: 1 },
-      { text: "As you wish." },
+      { text: "Done." },
     ];
     const { driver, turn, outcome } = await play(script, { decide: () => DENY });
     expect(outcome).toEqual({ status: "completed" });
@@ -122,9 +122,9 @@ describe("a scripted driver", () => {
     expect(await second).toEqual({ status: "interrupted" });
   });
 
-  test("goes on waiting, deaf, until the gate is opened", async () => {
+  test("ignores an interrupt until the gate is opened", async () => {
     const gate = new Gate();
-    const session = await open(scriptedDriver({ scripts: [[{ wait: gate, deaf: true }]] }));
+    const session = await open(scriptedDriver({ scripts: [[{ wait: gate, ignoresInterrupt: true }]] }));
     const turn = turnOf("go");
     let ended = false;
     const running = session.run(turn).finally(() => {
@@ -153,7 +153,7 @@ describe("a scripted driver", () => {
   });
 
   test("fails, throws and dies as scripted", async () => {
-    const error = new Error("as told");
+    const error = new Error("as scripted");
     const driver = scriptedDriver({
       scripts: [[{ fail: { message: "no" } }], [{ throws: error }], [{ die: true }], [{ text: "again" }]],
     });
@@ -231,8 +231,8 @@ describe("a scripted driver", () => {
     await session.close();
     const resumed = await open(driver, "native");
     await resumed.run(third);
-    const tellsId = (turn: RecordingTurn) => turn.events.some((event) => event.type === "session");
-    expect([first, second, third].map(tellsId)).toEqual([true, false, false]);
+    const reportsId = (turn: RecordingTurn) => turn.events.some((event) => event.type === "session");
+    expect([first, second, third].map(reportsId)).toEqual([true, false, false]);
     expect(driver.sessions).toMatchObject([
       {
         threadId: "thread",

@@ -50,10 +50,10 @@ export interface ScriptedOptions {
   readonly selectors?: (model: string, values: ConfigValues) => readonly ConfigOption[];
   /** One script for each turn in order, or a choice by input. Without it the agent repeats its input. */
   readonly scripts?: readonly Script[] | ScriptChoice;
-  /** Told by the first turn of a session that was not opened with one. */
+  /** Reported by the first turn of a session that was not opened with one. */
   readonly nativeId?: string;
   /** Whether each turn reports the position of the session after it: the id of the turn. */
-  readonly tellsPositions?: boolean;
+  readonly reportsPositions?: boolean;
   /** What becomes of a steer. `absent`: the agent has no such thing. */
   readonly steering?: "accepts" | "refuses" | "absent";
   /** Makes every `open` reject. */
@@ -169,8 +169,8 @@ class ScriptedSession implements DriverSession {
     const outcome = await player.play(script).finally(() => {
       this.#dead = this.#options.staysDead === true && record.rejection !== undefined;
     });
-    const isTold = this.#options.tellsPositions === true && outcome.status === "completed";
-    if (isTold) turn.emit({ type: "position", position: turn.turnId });
+    const isReported = this.#options.reportsPositions === true && outcome.status === "completed";
+    if (isReported) turn.emit({ type: "position", position: turn.turnId });
     return outcome;
   }
 

@@ -11,7 +11,7 @@ const sandbox = new CommandSandbox({ environment: process.env });
 const confined = needs("namespaces");
 
 /** A shell in a folder of its own; what is left in the background ends with the test. */
-async function bench(firstLookMs?: number) {
+async function setup(firstLookMs?: number) {
   leavesNoProcess();
   const folder = await temporaryFolder();
   const background = new BackgroundCommands();
@@ -33,7 +33,7 @@ const deltasOf = ({ events }: { readonly events: readonly object[] }) =>
   events.map((event) => ("delta" in event ? event.delta : "")).join("");
 
 confined("runs the approved command verbatim and reports its exit code", async () => {
-  const { folder, shell } = await bench();
+  const { folder, shell } = await setup();
   const command = "echo 'a  b' > file; echo done; exit 4";
   const { turn, outcome } = await shell({ command });
   expect(turn.actions).toEqual([{ kind: "command", itemId: "item", command, cwd: folder.path }]);
@@ -42,7 +42,7 @@ confined("runs the approved command verbatim and reports its exit code", async (
 });
 
 confined("ends a command at its time limit and reports the limit", async () => {
-  const { shell } = await bench();
+  const { shell } = await setup();
   const { turn, text } = await shell({ command: "echo up; sleep 1000", timeout_ms: 300 });
   expect(text).toBe("up\n(It was killed after 0.3 seconds, its time limit.)\n");
   expect(turn.completed("commandExecution")).toMatchObject([{ status: "failed", aggregatedOutput: text }]);
@@ -50,7 +50,7 @@ confined("ends a command at its time limit and reports the limit", async () => {
 });
 
 confined("limits and repairs output that is binary or too long [P11]", async () => {
-  const { shell } = await bench();
+  const { shell } = await setup();
   const odd = await shell({ command: "printf 'a\\0b\\377\\033[31m'" });
   expect(odd.text).toBe("a\0b\ufffd\u001b[31m");
   const loud = await shell({ command: "head -c 3000000 /dev/zero | tr '\\0' x" });
@@ -65,7 +65,7 @@ confined("limits and repairs output that is binary or too long [P11]", async () 
 });
 
 test("rejects an invalid command without asking", async () => {
-  const { shell } = await bench();
+  const { shell } = await setup();
   for (const command of ["", "  \n", "a\0b"]) {
     const { turn, status } = await shell({ command });
     expect([status, turn.actions, turn.events]).toEqual(["failed", [], []]);
@@ -73,7 +73,7 @@ test("rejects an invalid command without asking", async () => {
 });
 
 confined("runs a command in the background, reads its output and stops its whole process tree", async () => {
-  const { shell, output, stop } = await bench();
+  const { shell, output, stop } = await setup();
   const started = await shell({
     command: "echo up; while :; do read x || sleep 1000; done",
     background: true,
@@ -93,7 +93,7 @@ confined("runs a command in the background, reads its output and stops its whole
 });
 
 confined("waits for new output and returns each chunk once", async () => {
-  const { folder, shell, output } = await bench();
+  const { folder, shell, output } = await setup();
   // It waits for a file, so that nothing depends on time.
   const command = "until [ -e go ]; do sleep 0.05; done; echo one; exit 3";
   await shell({ command, background: true });
@@ -109,13 +109,13 @@ confined("waits for new output and returns each chunk once", async () => {
 });
 
 confined("reports a background command that ends at once like any other", async () => {
-  const { shell } = await bench(30_000);
+  const { shell } = await setup(30_000);
   const { outcome } = await shell({ command: "echo no; exit 2", background: true });
   expect(outcome).toEqual({ result: { status: "failed", exitCode: 2, text: "no\n" } });
 });
 
 confined("limits the number of background commands and lists the running ones", async () => {
-  const { shell } = await bench();
+  const { shell } = await setup();
   const wanted = Array.from({ length: MAX_COMMANDS }, () =>
     shell({ command: "sleep 1000", background: true }),
   );
@@ -128,7 +128,7 @@ confined("limits the number of background commands and lists the running ones", 
 });
 
 confined("bounds output that is never read", async () => {
-  const { shell, output, background } = await bench();
+  const { shell, output, background } = await setup();
   const command = "until [ -e go ]; do sleep 0.05; done; head -c 1000000 /dev/zero | tr '\\0' x";
   await shell({ command, background: true });
   await shell({ command: "touch go" });
@@ -138,7 +138,7 @@ confined("bounds output that is never read", async () => {
 });
 
 test("names an unknown process with the running ones", async () => {
-  const { output, stop } = await bench();
+  const { output, stop } = await setup();
   const unknown = "There is no process 7. No background command is running.";
   expect((await output({ process_id: "7" })).text).toBe(unknown);
   expect((await stop({ process_id: "7" })).text).toBe(unknown);

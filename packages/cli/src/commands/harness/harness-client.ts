@@ -31,7 +31,7 @@ export async function runHarnessClient(options: HarnessClientOptions): Promise<n
   return new HarnessClient(options).run();
 }
 
-const { requests: REQUESTS, serverNotifications: TOLD } = HARNESS;
+const { requests: REQUESTS, serverNotifications: NOTIFICATIONS } = HARNESS;
 
 /** Why the turn ended; undefined if it completed. */
 type Ending = string | undefined;
@@ -119,24 +119,26 @@ class HarnessClient {
   #onNotification(method: string, params: unknown): void {
     switch (method) {
       case "item.started":
-        when(TOLD["item.started"].params, params, ({ item }) => this.#onItemStarted(item));
+        when(NOTIFICATIONS["item.started"].params, params, ({ item }) => this.#onItemStarted(item));
         break;
       case "item.delta":
-        when(TOLD["item.delta"].params, params, (delta) => this.#onDelta(delta));
+        when(NOTIFICATIONS["item.delta"].params, params, (delta) => this.#onDelta(delta));
         break;
       case "item.completed":
-        when(TOLD["item.completed"].params, params, ({ item }) => this.#onItemCompleted(item));
+        when(NOTIFICATIONS["item.completed"].params, params, ({ item }) => this.#onItemCompleted(item));
         break;
       case "approval.requested":
-        when(TOLD["approval.requested"].params, params, (request) => this.#onApproval(request));
+        when(NOTIFICATIONS["approval.requested"].params, params, (request) => this.#onApproval(request));
         break;
       case "turn.completed":
-        when(TOLD["turn.completed"].params, params, ({ turn }) => {
+        when(NOTIFICATIONS["turn.completed"].params, params, ({ turn }) => {
           this.#onTurnEnded(turn, turn.status === "completed" ? undefined : "the turn was cancelled");
         });
         break;
       case "turn.error":
-        when(TOLD["turn.error"].params, params, ({ turn, error }) => this.#onTurnEnded(turn, error.message));
+        when(NOTIFICATIONS["turn.error"].params, params, ({ turn, error }) =>
+          this.#onTurnEnded(turn, error.message),
+        );
         break;
       default:
       // Other notifications are not printed.

@@ -62,7 +62,7 @@ export class SharedServer {
   #users = 0;
   #cancelStop: () => void = () => {};
 
-  /** `onUnused` is called when it is stopped because nobody needs it. */
+  /** `onUnused` is called when it is stopped because no session uses it. */
   constructor(
     spec: (sandbox: Sandbox) => Promise<CodexServerSpec>,
     clock: Clock,

@@ -148,7 +148,7 @@ function usesOf(store: Store, threadId: string): (() => Promise<unknown>)[] {
 /** A thread that is not there is named as such. */
 export async function checkUnknown(make: MakeStore): Promise<void> {
   const { store } = await arrange(make);
-  for (const use of usesOf(store, "nobody")) expect(await kindOfFailure(use())).toBe("threadNotFound");
+  for (const use of usesOf(store, "unknown")) expect(await kindOfFailure(use())).toBe("threadNotFound");
 }
 
 /** Ids that could lead elsewhere are refused. */

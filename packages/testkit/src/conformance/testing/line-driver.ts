@@ -6,7 +6,13 @@ import { mintId } from "@flint/protocol";
 import type { TestClock } from "../../clock.ts";
 
 /** One thing that a line driver does wrong. */
-export type LineFault = "waitsForEver" | "keepsAllWords" | "hidesWords" | "deaf" | "talksOn" | "asksLate";
+export type LineFault =
+  | "waitsForEver"
+  | "keepsAllWords"
+  | "hidesWords"
+  | "ignoresInterrupt"
+  | "talksOn"
+  | "asksLate";
 
 const STARTS_WITHIN_MS = 30_000;
 const LONGEST_LINE = 1024 * 1024;
@@ -73,7 +79,7 @@ class LineSession implements DriverSession {
       this.#running = { turn, end: resolve };
       const limit = this.#fault === "waitsForEver" ? Number.POSITIVE_INFINITY : STARTS_WITHIN_MS;
       const cancel = this.#clock.after(limit, () => this.#fail("The agent does not answer."));
-      if (this.#fault !== "deaf")
+      if (this.#fault !== "ignoresInterrupt")
         turn.signal.addEventListener("abort", () => this.#end({ status: "interrupted" }));
       void this.#greeted.then(() => {
         cancel();

@@ -11,7 +11,7 @@ export type Fault =
   | "noUsage"
   | "doesNotAsk"
   | "actsWhenDenied"
-  | "deaf"
+  | "ignoresInterrupt"
   | "talksOn"
   | "startsStopped"
   | "ignoresSteer"
@@ -243,20 +243,20 @@ class PliableSession implements DriverSession {
   }
 
   async #untilSteered(turn: TurnContext): Promise<TurnOutcome> {
-    const heard = new Promise<string>((resolve) => {
+    const steered = new Promise<string>((resolve) => {
       this.#steered = resolve;
     });
     say(turn, "Go on?");
-    return say(turn, `You said: ${await heard}`);
+    return say(turn, `You said: ${await steered}`);
   }
 
   #isStopped({ signal }: TurnContext): boolean {
-    return (signal.aborted && this.#fault !== "deaf") || this.#closing.signal.aborted;
+    return (signal.aborted && this.#fault !== "ignoresInterrupt") || this.#closing.signal.aborted;
   }
 
   #stopped({ signal }: TurnContext): Promise<void> {
-    const heard = this.#fault === "deaf" ? this.#closing.signal : signal;
-    return new Promise((resolve) => heard.addEventListener("abort", () => resolve(), { once: true }));
+    const stop = this.#fault === "ignoresInterrupt" ? this.#closing.signal : signal;
+    return new Promise((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
   }
 }
 

@@ -35,7 +35,7 @@ interface TerminalOptions {
   readonly threadId: () => string | undefined;
   /** Ctrl-C was pressed. */
   readonly interrupt: () => void;
-  /** Nothing that is written reaches anybody any more. */
+  /** Output can no longer be written. */
   readonly outputLost: (loss: OutputLoss) => void;
 }
 
