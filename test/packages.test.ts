@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
-import { rolldown } from "rolldown";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { needs, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
+import { type ModuleFormat, type OutputChunk, rolldown } from "rolldown";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ReportingPage } from "./e2e/browser.ts";
+import { ServerFixture } from "./e2e/listening-server.ts";
 import { ROOT } from "./source/files.ts";
 
 const SLOW_MS = 120_000;
@@ -90,6 +92,22 @@ test(
   SLOW_MS,
 );
 
+needs("chromium")(
+  "the browser entry runs a turn in a real browser",
+  async () => {
+    const [bundle] = await bundled("browser.ts", "browser", "iife");
+    let url = "";
+    const script = () => `${bundle?.code}; return { text: await program.ask("${url}/flint", "hello") };`;
+    const page = await ReportingPage.serve(script, onTestFinished);
+    const fixture = await ServerFixture.make();
+    const flags = ["--offline", "--no-token", "--allow-origin", page.origin];
+    const { addresses } = await fixture.listening(["--listen", "ws://127.0.0.1:0", ...flags]);
+    url = addresses[0] ?? "";
+    expect(await page.visit(onTestFinished)).toEqual({ text: expect.stringContaining("offline model") });
+  },
+  SLOW_MS,
+);
+
 /** Installs the tarballs without a registry: their one dependency is given as a folder. */
 async function install(): Promise<void> {
   // Packing would build again, and replace the command that other tests run at this moment.
@@ -124,14 +142,23 @@ async function compile(file: string, options: object): Promise<void> {
 
 /** The modules that a bundle of a program still imports. */
 async function importsOf(file: string, platform: "browser" | "node"): Promise<string[]> {
-  const bundle = await rolldown({ cwd: app, input: `./${file}`, platform, logLevel: "silent" });
-  const { output } = await bundle.generate({ format: "esm" });
-  await bundle.close();
-  const chunks = output.filter((each) => each.type === "chunk");
+  const chunks = await bundled(file, platform, "esm");
   const own = new Set(chunks.map((chunk) => chunk.fileName));
   return chunks
     .flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
     .filter((name) => !own.has(name));
+}
+
+/** Bundles a program with what it imports; the exports of an "iife" are those of the global `program`. */
+async function bundled(
+  file: string,
+  platform: "browser" | "node",
+  format: ModuleFormat,
+): Promise<OutputChunk[]> {
+  const bundle = await rolldown({ cwd: app, input: `./${file}`, platform, logLevel: "silent" });
+  const { output } = await bundle.generate({ format, name: "program" });
+  await bundle.close();
+  return output.filter((each) => each.type === "chunk");
 }
 
 function run(command: string, ...args: readonly string[]): Promise<string> {
