@@ -116,9 +116,14 @@ mkdir -p .config/opencode/plugin .gemini/extensions/e .claude/skills/s .codex/sk
 echo done`;
 
 /** Changes what an agent's sandbox lets it change in a home; returns what that is beyond its sessions and login. */
-async function vandalize(home: string, folders: readonly AgentFolder[], policy: SandboxPolicy) {
+async function vandalize(
+  home: string,
+  folders: readonly AgentFolder[],
+  policy: SandboxPolicy,
+  moved: Readonly<Record<string, string>> = {},
+) {
   const before = filesIn(home);
-  const { environment, ...paths } = await agentPaths(folders, {}, home);
+  const { environment, ...paths } = await agentPaths(folders, moved, home);
   const workspace = join(home, "workspace");
   const running = await realSandbox().start({
     ...{ command: ["sh", "-c", VANDAL], cwd: workspace, workspace, policy, ...paths },
@@ -151,12 +156,22 @@ describe.each(Object.keys(AGENTS))("a sandboxed agent with the folders of %s", (
     });
   }
 
-  test("changes no settings of its own even if the whole home is writable", async () => {
+  test("changes no settings of its own even if the whole home is writable, wherever they are", async () => {
     const home = stage();
-    const { changed } = await vandalize(home, folders, { type: "workspaceWrite", writableRoots: [home] });
-    const inside = (path: string) =>
-      folders.some((folder) => join(home, path).startsWith(`${folderPath(folder, {}, home)}/`));
-    expect(changed.filter(inside)).toEqual([]);
+    const moved = Object.fromEntries(
+      folders.flatMap(({ path, movedBy }) =>
+        movedBy === undefined ? [] : [[movedBy.variable, join(home, "moved", path)]],
+      ),
+    );
+    const own = folders.map((folder) => folderPath(folder, moved, home));
+    for (const path of own) {
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, "settings"), "before\n");
+    }
+    const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots: [home] };
+    const { changed } = await vandalize(home, folders, policy, moved);
+    const isInside = (path: string) => own.some((folder) => join(home, path).startsWith(`${folder}/`));
+    expect(changed.filter(isInside)).toEqual([]);
   });
 });
 

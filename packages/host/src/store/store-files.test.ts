@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -11,6 +20,7 @@ import {
   WrittenThread,
 } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { NODE_FILES, OPEN, openRegular } from "./file-system.ts";
 import { JsonlStore } from "./jsonl-store.ts";
 
 async function arrange(): Promise<{
@@ -187,6 +197,16 @@ describe("links inside the store", () => {
     expect(listed).toContain("t2");
     if (name === "meta.json") await (await again.open("t1")).writer.close();
     else expect(await kindOfFailure(again.open("t1"))).toBe("storageFailed");
+  });
+
+  test("a pipe is not read, even if something writes to it", async () => {
+    const pipe = (await temporaryFolder()).join("pipe");
+    execFileSync("mkfifo", [pipe]);
+    // Opened for both directions, a pipe waits for nothing.
+    const writer = openSync(pipe, "r+");
+    onTestFinished(() => closeSync(writer));
+    writeSync(writer, "{}\n");
+    expect(() => openRegular(NODE_FILES, pipe, OPEN.read)).toThrow("is not a regular file");
   });
 
   test.each(["events.jsonl", "lock", "meta.json"])("%s that is a link is not followed", async (name) => {
