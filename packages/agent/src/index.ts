@@ -1,4 +1,3 @@
-export { KEEP_ALIVE_CLOCK, pause } from "./models/clock.ts";
 export {
   FIRST_LISTED,
   findModel,

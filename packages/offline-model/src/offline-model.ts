@@ -1,4 +1,3 @@
-import { KEEP_ALIVE_CLOCK } from "@flint/agent";
 import { tokensOf } from "@flint/agent/conversation";
 import {
   type FinishReason,
@@ -7,7 +6,7 @@ import {
   type ModelRequest,
   tokensInCharacters,
 } from "@flint/agent/model";
-import type { Clock } from "@flint/core/ports";
+import { type Clock, KEEP_ALIVE_CLOCK } from "@flint/core/ports";
 import type { TokenUsage } from "@flint/protocol";
 import { respond } from "./intents/respond.ts";
 import { ScriptPlayer } from "./script.ts";

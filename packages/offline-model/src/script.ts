@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { pause } from "@flint/agent";
 import { ModelFailure, type ModelPart, type ModelRequest } from "@flint/agent/model";
-import type { Clock } from "@flint/core/ports";
+import { type Clock, pause } from "@flint/core/ports";
 import { lazy } from "@flint/protocol";
 import * as z from "zod/mini";
 import { streamText } from "./intents/respond.ts";

@@ -1,6 +1,7 @@
 import type { ClientSession, Engine } from "@flint/core";
 import {
   type EventType,
+  emptyThread,
   type FlintError,
   METHODS,
   type Method,
@@ -8,6 +9,7 @@ import {
   type ParamsInput,
   type Result,
   type ThreadEvent,
+  type ThreadState,
   type Turn,
 } from "@flint/protocol";
 
@@ -139,4 +141,15 @@ export class TestClient {
     this.received.push(received);
     for (const waiter of this.#waiters) if (waiter.found(received)) this.#waiters.delete(waiter);
   }
+}
+
+/** The state that a client has after it attached. */
+export function attachedState(answer: Result<"thread/attach">): ThreadState {
+  const { thread, settings, seq, turns, approvals, questions, queue, usage } = answer;
+  const active = turns.findLast((turn) => turn.status === "inProgress");
+  return {
+    ...emptyThread(thread.id),
+    ...{ thread, settings, seq, turns, approvals, questions, queue, usage },
+    activeTurnId: active?.id,
+  };
 }

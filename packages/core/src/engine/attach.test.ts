@@ -5,9 +5,16 @@ import {
   type ThreadEvent,
   type ThreadState,
 } from "@flint/protocol";
-import { Gate, type Script, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
+import {
+  attachedState,
+  Gate,
+  type Script,
+  settled,
+  testEngine,
+  UnreliableStore,
+  verifies,
+} from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { attachedState } from "./testing/attached-state.ts";
 
 const started = {
   emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },

@@ -10,6 +10,7 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import {
+  attachedState,
   BareDriver,
   Gate,
   settled,
@@ -21,7 +22,6 @@ import {
 } from "@flint/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { attachedState } from "./testing/attached-state.ts";
 
 /** One thing that happens to a thread or to a subscriber. */
 type Step = { readonly what: (typeof STEPS)[number]; readonly which: number; readonly pause: boolean };

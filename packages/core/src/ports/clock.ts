@@ -2,11 +2,11 @@
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Runs `action` once after a delay; the returned function cancels it. Must not keep the process alive. */
+  /** Runs `action` once after a delay; the returned function cancels it. */
   after(milliseconds: number, action: () => void): () => void;
 }
 
-/** The system clock. */
+/** The system clock. Its timers do not keep the process alive. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
   after(milliseconds, action) {
@@ -15,3 +15,26 @@ export const SYSTEM_CLOCK: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** The system clock with timers that keep the process alive, for work that must be finished. */
+export const KEEP_ALIVE_CLOCK: Clock = {
+  now: () => Date.now(),
+  after(milliseconds, action) {
+    const timer = setTimeout(action, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits, but no longer than until the signal is aborted. */
+export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      cancel();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = clock.after(milliseconds, done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -2,7 +2,6 @@ import {
   CONTEXT_LENGTH,
   DEFAULT_NATIVE_OPTIONS,
   findModel,
-  KEEP_ALIVE_CLOCK,
   type NativeOptions,
   OFFLINE_ID,
   OFFLINE_SELECTORS,
@@ -19,7 +18,15 @@ import {
 } from "@flint/agent";
 import type { ModelListing } from "@flint/agent/listing";
 import type { ToolSource } from "@flint/agent/loop";
-import type { Account, Clock, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
+import {
+  type Account,
+  type Clock,
+  type Driver,
+  type DriverSession,
+  KEEP_ALIVE_CLOCK,
+  type McpServerStatus,
+  type SessionSpec,
+} from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
 
 /** Tools of MCP servers, and the status of those servers. */

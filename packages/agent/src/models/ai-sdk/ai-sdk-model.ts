@@ -1,6 +1,5 @@
-import type { Clock } from "@flint/core/ports";
+import { type Clock, pause } from "@flint/core/ports";
 import type { TurnError } from "@flint/protocol";
-import { pause } from "../clock.ts";
 import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
 import { costOf } from "../model-facts.ts";
 import { toolNamed } from "./call-options.ts";

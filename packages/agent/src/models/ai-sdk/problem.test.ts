@@ -1,6 +1,4 @@
-import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { pause } from "../clock.ts";
 import { RETRY_POLICY, retryAfter, retryDelay } from "./problem.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -24,17 +22,4 @@ test("doubles each delay unless the endpoint asks for one", () => {
   ]);
   expect(retryDelay(20, undefined, RETRY_POLICY)).toBe(60_000);
   expect(retryDelay(5, 10, RETRY_POLICY)).toBe(10);
-});
-
-test("ends a pause with its time or an abort, and leaves no timer behind", async () => {
-  const clock = new TestClock();
-  const stop = new AbortController();
-  const timed = pause(clock, 1000, stop.signal);
-  await clock.advance(1000);
-  await timed;
-  const stopped = pause(clock, 1000, stop.signal);
-  stop.abort();
-  await stopped;
-  await pause(clock, 1000, stop.signal);
-  expect(clock.pending).toBe(0);
 });
