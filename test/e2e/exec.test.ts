@@ -234,20 +234,14 @@ describe("flint exec in a pipe", () => {
     },
   );
 
-  test.each([
-    ["ends the turn of exec cleanly", ["exec", "--offline", "--approval", "never", "run `sleep 30`"], 1],
-    ["does not change the exit code of another command", ["--unknown"], 2],
-  ])("a stderr that cannot be written %s", async (_title, args, code) => {
+  test("a stderr that cannot be written ends the turn cleanly", async () => {
     const { path, env } = await makeWorkspace();
     const full = openSync("/dev/full", "w");
     onTestFinished(() => closeSync(full));
-    const child = spawn(process.execPath, [FLINT, ...args], {
-      cwd: path,
-      env,
-      stdio: ["ignore", "ignore", full],
-    });
+    const args = [FLINT, "exec", "--offline", "--approval", "never", "run `sleep 30`"];
+    const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", "ignore", full] });
     onTestFinished(() => void child.kill("SIGKILL"));
-    expect(await once(child, "close")).toEqual([code, null]);
+    expect(await once(child, "close")).toEqual([1, null]);
   });
 
   test("any other command reports that its output could not be written", async () => {

@@ -1,9 +1,13 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
+import { connect, readRunningServer } from "@flint/sdk";
 import { needs, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { plainEnvironment } from "../server/plain-environment.ts";
 import { rejectOnExit, ServerFixture, serverInfo, until } from "./listening-server.ts";
-import { asMessage, initialize, runTurn, startThread } from "./server.ts";
+import { asMessage, FLINT, initialize, runTurn, startThread } from "./server.ts";
 
 // Each of these starts several processes, and the machine may be busy with others.
 const TIMEOUT_MS = 90_000;
@@ -42,6 +46,23 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
     wire.kill("SIGTERM");
     expect(await wire.exited).toEqual({ code: 0, signal: null });
     expect(readdirSync(`${fixture.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
+  });
+
+  test("keeps running if its stderr cannot be written", async () => {
+    const { home, workspace } = await ServerFixture.make();
+    const full = openSync("/dev/full", "w");
+    onTestFinished(() => closeSync(full));
+    const args = [FLINT, "serve", "--listen", "ws://127.0.0.1:0"];
+    const env = { ...process.env, ...plainEnvironment(home) };
+    const server = spawn(process.execPath, args, { cwd: workspace, env, stdio: ["ignore", "ignore", full] });
+    onTestFinished(() => void server.kill("SIGKILL"));
+    const exited = once(server, "exit");
+    await Promise.race([until(() => readRunningServer(home) !== undefined), exited]);
+    const client = await connect({ home });
+    onTestFinished(() => client.close());
+    expect((await (await client.startThread({})).run("hello")).status).toBe("completed");
+    server.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
   });
 
   test("a turn outlives its client, and is stopped and recorded with the server [P26]", async () => {
