@@ -39,9 +39,15 @@ const FORMS = [
   ["without bubblewrap", NEEDED.filter((name) => name !== "bwrap")],
 ];
 
-/** What a bare Debian does not have. */
-const OPTIONAL =
-  /^(bwrap|git.*|tmux|chromium.*|google-chrome.*|redis-.*|valkey-.*|claude|codex|node|nodejs|npm|npx|corepack)$/;
+/** What a bare Debian does not have: Node, the parts of the set-up by all their names, and what Flint uses if it is there. */
+const OPTIONAL = new RegExp(
+  `^(${[
+    ...["node", "nodejs", "npm", "npx", "corepack", "rg"],
+    ...["bwrap", "git.*", "tmux", "curl", "ssh.*", "scp", "sftp", "pip.*", "python.*"],
+    ...["chromium.*", "google-chrome.*", "redis-.*", "valkey-.*"],
+    ...["claude", "claude-agent-acp", "codex", "codex-acp", "acpx"],
+  ].join("|")})$`,
+);
 
 const found = JSON.parse(readFileSync(FOUND, "utf8"));
 const isRoot = process.getuid?.() === 0;

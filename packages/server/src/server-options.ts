@@ -28,7 +28,7 @@ export interface ServerOptions {
   readonly sandboxPolicy?: SandboxPolicy | undefined;
   /** The hosts that commands may connect to; the user is asked about others if absent. */
   readonly network?: NetworkPermission | undefined;
-  /** Whether commits of confined agents are taken over; the user is asked if absent. */
+  /** Whether commits of sandboxed agents are added to the repository; the user is asked if absent. */
   readonly git?: GitMode | undefined;
   /** Whether changes of files in the workspace need no approval. */
   readonly acceptEdits?: boolean | undefined;

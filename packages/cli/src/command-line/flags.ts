@@ -80,7 +80,7 @@ export const SERVER_FLAGS = {
     type: "string",
     takes: "MODE",
     values: PERMISSION_MODES,
-    doc: `What the agent may do; the options above and below override parts of it. ${PERMISSION_MODES_DOC}`,
+    doc: `What the agent may do; --approval, --sandbox, --network and --git override parts of it. ${PERMISSION_MODES_DOC}`,
   },
   network: {
     type: "string",
@@ -97,7 +97,7 @@ export const SERVER_FLAGS = {
     type: "string",
     takes: "DIR",
     multiple: true,
-    doc: "Another folder that commands may write",
+    doc: "Another folder that commands may write to",
   },
   policy: { type: "string", takes: "FILE", doc: "Policy file that answers approvals in unattended runs" },
   "allow-unconfined": {

@@ -49,7 +49,7 @@ test("asks with the titles and the diff of the commits, and takes them over if t
   expect(asked).toMatchObject([
     {
       ...{ kind: "tool", tool: "git", needs: { git: true } },
-      reason: "Take over 2 commits on main (add zod; fix the parser)?",
+      reason: "Apply 2 commits on main (add zod; fix the parser)?",
       arguments: { diff: "diff --git a/a b/a\n" },
     },
   ]);
@@ -93,5 +93,5 @@ test("describes created and deleted branches", () => {
   if (ref === undefined) throw new Error("no ref");
   const deleted = { ...ref, name: "refs/heads/old", change: "deleted" as const };
   const created = { ...ref, name: "refs/tags/v1", change: "created" as const, total: 0, commits: [] };
-  expect(describeOffer({ refs: [deleted, created] })).toBe("Take over the deletion of old, the new v1");
+  expect(describeOffer({ refs: [deleted, created] })).toBe("Apply the deletion of old, the new v1");
 });

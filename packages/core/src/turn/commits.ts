@@ -29,7 +29,7 @@ export async function takeOverCommits({ mode, commits, approve, emit }: TurnComm
     emit({ type: "item/completed", item: finished });
   } catch (error) {
     // Git refuses what would harm the repository, and says why.
-    const failed = { ...item, title: "Take over commits", status: "failed" as const };
+    const failed = { ...item, title: "Apply commits", status: "failed" as const };
     emit({ type: "item/completed", item: { ...failed, error: asFlintError(error).message } });
   }
 }
@@ -50,9 +50,9 @@ async function accepted(item: Item<"toolCall">, offer: CommitOffer): Promise<Ite
   return { ...item, status: "failed", error };
 }
 
-/** Describes an offer in one line: "Take over 2 commits on main (fix the parser; add zod)". */
+/** Describes an offer in one line: "Apply 2 commits on main (fix the parser; add zod)". */
 export function describeOffer({ refs }: Pick<CommitOffer, "refs">): string {
-  return `Take over ${refs.map(describeRef).join(", ")}`;
+  return `Apply ${refs.map(describeRef).join(", ")}`;
 }
 
 const MAX_TITLES = 5;

@@ -78,9 +78,9 @@ export const ThreadSettings = looseObject({
   sandboxPolicy: SandboxPolicy,
   /** The hosts that commands may connect to; for others the user is asked. Absent: the user is asked about every host. */
   network: z.optional(NetworkPermission),
-  /** Whether commits of confined agents are taken over into the repository. Absent: the user is asked. */
+  /** Whether commits of sandboxed agents are added to the repository. Absent: the user is asked. */
   git: z.optional(GitMode),
-  /** Whether changes of files in the workspace need no approval. */
+  /** Whether files in the workspace are changed without approval. */
   acceptEdits: z.optional(z.boolean()),
   config: ConfigValues,
   developerInstructions: z.optional(z.string()),

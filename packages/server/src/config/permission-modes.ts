@@ -18,14 +18,14 @@ export interface ModeSettings {
 
 /** The permission modes by name, with what each does. The one table behind `--permissions` and `permissions`. */
 const MODES = {
-  ask: { doc: "ask about everything that is not known to only read (default)", settings: {} },
+  ask: { doc: "ask before anything that is not known to be read-only (default)", settings: {} },
   "accept-edits": {
-    doc: "do not ask about changes of files in the workspace",
+    doc: "edit files in the workspace without asking",
     settings: { acceptEdits: true },
   },
-  plan: { doc: "only read", settings: { sandboxPolicy: { type: "readOnly" } } },
+  plan: { doc: "read files, change nothing", settings: { sandboxPolicy: { type: "readOnly" } } },
   auto: {
-    doc: "accept edits, take commits over, and reach package registries",
+    doc: "accept edits, add commits to your repository, and allow package registries",
     settings: { acceptEdits: true, git: "auto", network: { hosts: PACKAGE_REGISTRIES } },
   },
   "full-access": {
