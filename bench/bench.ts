@@ -44,7 +44,7 @@ export class Bench {
     this.short = short;
   }
 
-  /** Makes the programs in the way in which the product is made. */
+  /** Builds the programs the way the product is built. */
   static async prepare(short: boolean): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), "flint-bench-"));
     const input = Object.fromEntries(PROGRAMS.map((name) => [name, `./bench/programs/${name}.ts`]));
@@ -82,7 +82,7 @@ export class Bench {
     return this.short ? short : thorough;
   }
 
-  /** Takes everything away that was made. */
+  /** Removes everything that was created. */
   async close(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }

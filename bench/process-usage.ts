@@ -35,6 +35,6 @@ function threadMicroseconds(pid: number, thread: string): number {
 function statusMegabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const found = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1];
-  if (found === undefined) throw new Error(`/proc/${pid}/status does not tell ${field}.`);
+  if (found === undefined) throw new Error(`/proc/${pid}/status does not have ${field}.`);
   return Number(found) / KILOBYTES_PER_MEGABYTE;
 }

@@ -16,7 +16,7 @@ const US_PER_MS = 1000;
 /** How many pieces in a row the lag is taken of. */
 const STRETCH = 250;
 
-/** Those who do the same work: Flint, the least that could do it, and perhaps a program that people use for it. */
+/** What is compared: Flint, the least that could do the same work, and if possible a program that people use for it. */
 export interface Relays {
   readonly flint: Relay;
   readonly floor: Relay;

@@ -5,7 +5,7 @@ import type { WireProcess } from "./wire-process.ts";
 /** A program between an agent and a client, with a conversation in it. */
 export interface Relay {
   readonly server: WireProcess;
-  /** Has an order carried out, to its end. */
+  /** Runs a turn with this order to its end. */
   stream(order: Order): Promise<void>;
   /** The text that a line of streamed text carries. */
   textOf(line: string): string;

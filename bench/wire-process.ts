@@ -8,12 +8,12 @@ import { watchChild } from "./child.ts";
 const DELTA_START = '{"method":"item/agentMessage/delta"';
 const STOP_LIMIT_MS = 6000;
 
-/** What can be said about a process beside what it is started with. */
+/** Options of a process besides its arguments. */
 export interface WireOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether a line is streamed text; by default, as Flint writes it. */
   isDelta?(line: string): boolean;
-  /** Whether what it says about itself is of no interest. */
+  /** Whether its stderr is ignored. */
   readonly quiet?: boolean;
 }
 

@@ -72,14 +72,14 @@ async function measureOnce(bench: Bench): Promise<Asleep> {
   const started = await startThreads(bench, server, THREADS);
   const processes = await untilAsleep(server);
   const after = await settledSize(server, root);
-  // What does not wake up again was not asleep.
+  // A thread that does not resume was not idle.
   for (const threadId of started) await streamTurn(server, threadId, ORDER);
   await server.end();
   const perThread = (of: keyof Size) => (after[of] - before[of]) / THREADS;
   return { processes, held: perThread("held"), resident: perThread("resident") };
 }
 
-/** Threads that have each done a turn, and are followed by the client. */
+/** Threads that have each completed a turn, with the client subscribed. */
 async function startThreads(bench: Bench, server: WireProcess, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let started = 0; started < count; started += 1) {

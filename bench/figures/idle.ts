@@ -8,7 +8,7 @@ import { WireProcess } from "../wire-process.ts";
 /** Long enough for what a start leaves to be done. */
 const SETTLE_MS = 500;
 
-/** The memory of a server that was greeted and then left alone. */
+/** The memory of a server that is initialized and idle. */
 export const idle: Figure = {
   name: "idle",
   async measure(bench: Bench) {

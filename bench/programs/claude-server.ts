@@ -1,6 +1,6 @@
 // A server of Flint over stdio with the driver for Claude Code and a program that plays Claude.
 // Arguments: the folder for its threads, the program that plays Claude, and after how many milliseconds without work
-// an agent is put to sleep. On SIGUSR2 it notes down in its folder how many bytes it holds after all else was collected.
+// an agent is stopped. On SIGUSR2 it writes how many bytes it uses after garbage collection to its folder.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { flintFrontend } from "@flint/frontends/flint";

@@ -15,7 +15,7 @@ const USAGE = {
   cache_creation_input_tokens: 0,
 };
 
-/** What it says of itself when it is greeted. Nobody looks at the answers to other requests. */
+/** Its answer to `initialize`. The answers to other requests are not read. */
 const WELCOME = {
   models: [{ value: "default", displayName: "Fake", description: "Carries out orders." }],
   ...{ commands: [], agents: [], output_style: "default", available_output_styles: ["default"], account: {} },

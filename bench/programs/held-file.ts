@@ -1,2 +1,2 @@
-/** Where a server of a measurement notes down how much memory it holds. */
+/** The file in which a measured server writes how much memory it uses. */
 export const HELD_FILE = "held-bytes";

@@ -27,7 +27,7 @@ test("a quantile is one of the values", () => {
   expect([quantile([], 0.5), quantile([5, 1, 3], 0.5), quantile([1, 2, 3, 4], 0.95)]).toEqual([0, 3, 4]);
 });
 
-test("text that comes twice counts once, and a hole is noticed", () => {
+test("text that arrives twice counts once, and a gap is detected", () => {
   const received = ReceivedText.of([delta(0, "one "), delta(0, "one two "), delta(8, "three")]);
   expect([received.textOf("i"), received.holes]).toEqual(["one two three", 0]);
   received.take(delta(20, "later"));

@@ -11,7 +11,7 @@ function finding(outcome: CheckResult["outcome"], reason?: string): CheckResult 
 }
 
 describe("a report", () => {
-  test("says a passed check in one line, and why another is not offered", () => {
+  test("prints a passed check in one line, and why another is not offered", () => {
     expect(findingLines(finding("passed"))).toBe("  ok           it works\n");
     expect(findingLines(finding("not offered", "not supported"))).toBe(
       "  not offered  it works\n               not supported\n",

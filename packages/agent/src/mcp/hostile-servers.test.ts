@@ -10,7 +10,7 @@ import { McpServers } from "./mcp-servers.ts";
 import { fixtureServer } from "./testing/http-server.ts";
 import { call, textOf, toolsOf } from "./testing/mcp-session.ts";
 
-/** A sandbox that tells of each program it starts. */
+/** A sandbox that reports each program it starts. */
 class WatchedSandbox extends CommandSandbox implements Sandbox {
   readonly started: RunningProcess[] = [];
   onStart: (running: RunningProcess) => void = () => {};

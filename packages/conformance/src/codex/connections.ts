@@ -103,7 +103,7 @@ async function twoClients(
   return { thread, other };
 }
 
-/** Two connections that both follow a thread. It has a turn, because a thread without one cannot be resumed. */
+/** Two connections that are subscribed to the same thread. It has a turn, because a thread without one cannot be resumed. */
 async function twoFollowers(
   trial: TestContext,
 ): Promise<{ readonly thread: CodexThread; readonly other: Wire }> {

@@ -14,7 +14,7 @@ describe("a pattern", () => {
     expect(mismatch(null, anyOf(NUMBER, null))).toBeUndefined();
   });
 
-  test("says where a value does not fit, what it should be and what it is", () => {
+  test("reports where a value does not fit, what was expected and what was found", () => {
     expect(mismatch({ a: { b: [1, "x"] } }, { a: { b: [1, NUMBER] } })).toBe(
       '.a.b[1] should be a number, but is "x"',
     );

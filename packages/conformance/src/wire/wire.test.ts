@@ -38,7 +38,7 @@ describe("the wire of a check", () => {
     await expect(wire.refusal("x", {}, {})).rejects.toThrow("x should be refused, but the answer is");
   });
 
-  test("waits only as long as it may, and says for what", async () => {
+  test("waits no longer than its timeout, and reports for what", async () => {
     const wire = await wireTo(() => [], { timeoutMs: 20 });
     await expect(wire.result("x")).rejects.toThrow("an answer to the request 1 did not arrive within 0.02 s");
     await expect(wire.waitForMethod("turn/completed")).rejects.toThrow(

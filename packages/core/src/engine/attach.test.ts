@@ -224,7 +224,7 @@ describe("resuming a thread", () => {
 });
 
 describe("a subscription", () => {
-  test("ends when the client unsubscribes, and the turn goes on", async () => {
+  test("ends when the client unsubscribes, and the turn continues", async () => {
     const { client, owner, threadId, turnId, gate } = await running();
     await client.call("thread/attach", { threadId });
     await client.call("thread/unsubscribe", { threadId });
@@ -233,7 +233,7 @@ describe("a subscription", () => {
     expect(client.events).toEqual([]);
   });
 
-  test("ends when the client disconnects, and the turn goes on", async () => {
+  test("ends when the client disconnects, and the turn continues", async () => {
     const { server, owner, threadId, turnId, gate } = await running();
     owner.session.close();
     gate.open();

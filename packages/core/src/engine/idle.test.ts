@@ -129,7 +129,7 @@ async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
 }
 
 describe("background work in a thread without subscribers", () => {
-  test("goes on, and keeps the thread loaded until it has ended", async () => {
+  test("continues, and keeps the thread loaded until it has ended", async () => {
     const { server, background, read } = await leftRunning();
     await server.clock.advance(50 * IDLE_MS);
     expect([(await read()).isLoaded, background.ends, server.engine.isWorking]).toEqual([true, 0, true]);
@@ -164,14 +164,14 @@ describe("background work in a thread without subscribers", () => {
     expect(later).toEqual(["and now?"]);
   });
 
-  test("goes on as long as a client is subscribed", async () => {
+  test("continues as long as a client is subscribed", async () => {
     const { server, client, threadId, background } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await client.call("thread/attach", { threadId });
     await server.clock.advance(50 * IDLE_MS);
     expect(background.ends).toBe(0);
   });
 
-  test("goes on while a turn is running, however long that takes", async () => {
+  test("continues while a turn is running, however long that takes", async () => {
     const { server, client, threadId, background, gates, read } = await leftRunning({
       backgroundMs: 10 * IDLE_MS,
     });

@@ -129,7 +129,7 @@ describe("a client that stops reading", () => {
     expect(texts.slice(1)).toEqual(many.map((_, count) => `message ${count}`));
   });
 
-  test("and then leaves is not read for any more", async () => {
+  test("and then disconnects is no longer read for", async () => {
     let reads = 0;
     const { store, quick, slow, threadId } = await subscribed({ text: "hi" });
     slow.full = true;

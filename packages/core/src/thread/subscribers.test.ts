@@ -36,7 +36,7 @@ test("reports a failed delivery to its caller only and runs the next ones", asyn
   expect(sent).toEqual(["next", "later"]);
 });
 
-test("goes on when the disk fails", async () => {
+test("continues when the disk fails", async () => {
   const queue = new DeliveryQueue();
   const sent: string[] = [];
   await queue.add(Promise.reject(new Error("no disk")), () => sent.push("first"));

@@ -193,7 +193,7 @@ describe("a question to the user", () => {
     await expect(leaving.ask(QUESTION, question)).rejects.toThrow("leaves the question");
   });
 
-  test("answered elsewhere needs no answer any more", async () => {
+  test("answered elsewhere no longer needs an answer", async () => {
     let arrived: (signal: AbortSignal) => void = () => {};
     const asked = new Promise<AbortSignal>((resolve) => {
       arrived = resolve;
@@ -270,7 +270,7 @@ describe("a tool of this client", () => {
 });
 
 describe("a request of the server", () => {
-  test("that is unknown is noted, gets an error reply, and the conversation goes on [S4-23, S4-40]", async () => {
+  test("that is unknown is noted, gets an error reply, and the conversation continues [S4-23, S4-40]", async () => {
     const warnings: Warning[] = [];
     const server = await serverFor({ warnings });
     await expect(server.ask("window/openDoor", {})).rejects.toMatchObject({

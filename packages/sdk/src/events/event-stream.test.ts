@@ -20,7 +20,7 @@ async function readAll(stream: EventStream): Promise<AgentEvent[]> {
 }
 
 describe("a stream of events", () => {
-  test("gives what waited and what comes, in order, and then ends", async () => {
+  test("yields what waited and what arrives, in order, and then ends", async () => {
     const stream = new EventStream();
     stream.push(named("a"));
     const read = readAll(stream);

@@ -101,7 +101,7 @@ describe("run", () => {
     await expect(thread.run("again")).rejects.toHaveProperty("kind", "closed");
   });
 
-  test("emits its events at once, and an error in a listener does no harm", async () => {
+  test("emits its events at once, and ignores an error in a listener", async () => {
     const { thread, warnings } = await scene((fake, turnId) => fake.wholeTurn(turnId, "done"));
     const types: string[] = [];
     const onEvent = (event: AgentEvent) => {
@@ -200,7 +200,7 @@ describe("a signal", () => {
     await late;
   });
 
-  test("that comes too late does no harm", async () => {
+  test("that arrives too late is ignored", async () => {
     const { server, fake, thread } = await scene((played, turnId) => played.turnStarted(turnId));
     server.answer("turn/interrupt", () => {
       queueMicrotask(() => fake.turnCompleted("turn-1"));

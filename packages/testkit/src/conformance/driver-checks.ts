@@ -26,9 +26,9 @@ export type DriverCheck = (make: MakeDriver) => Promise<void>;
 export const DRIVER_CHECKS = {
   "offers models with ids of its own, one of them the default, and valid selectors": checkCatalogue,
   "answers with text, every item whole and in order, and says what was used": checkText,
-  "asks before it acts, and acts when allowed": checkAllowed,
+  "requests approval before it acts, and acts when allowed": checkAllowed,
   "does not act when denied": checkDenied,
-  "stops while it streams, and is silent afterwards": checkStopWhileStreaming,
+  "stops while it streams, and emits nothing afterwards": checkStopWhileStreaming,
   "stops while a tool runs, and leaves no process": checkStopWhileToolRuns,
   "stops while it waits for an answer, and does not act": checkStopWhileAsking,
   "does nothing in a turn that was stopped before it began": checkStoppedBefore,
@@ -36,7 +36,7 @@ export const DRIVER_CHECKS = {
   "reports a failure as an outcome or a rejection": checkFailure,
   "does the next turn after one that was stopped": checkNextTurn,
   "is resumed by its own session id": checkResume,
-  "ends for good when it is closed, also in the middle of a turn and more than once": checkClose,
+  "ends permanently when it is closed, also during a turn and more than once": checkClose,
 } as const satisfies Readonly<Record<string, DriverCheck>>;
 
 async function checkCatalogue(make: MakeDriver): Promise<void> {

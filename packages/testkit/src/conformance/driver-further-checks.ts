@@ -42,11 +42,11 @@ import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 export const FURTHER_DRIVER_CHECKS = {
   "changes a file exactly as it showed before": checkFileChange,
   "leaves a file alone when the change is declined": checkDeclinedChange,
-  "takes a yes for the session for that very thing and for nothing else": checkSessionApproval,
+  "applies an approval for the session to exactly that action and nothing else": checkSessionApproval,
   "answers what is steered into a running turn": checkSteered,
   "remembers the conversation when a new process resumes the thread": checkRecall,
   "continues a fork with the earlier conversation, without affecting the original session": checkFork,
-  "goes on in a fork of an earlier turn without what came after it": checkForkAtTurn,
+  "continues in a fork of an earlier turn without what came after it": checkForkAtTurn,
   "goes on in a fork where there is no session to copy": checkForkOfNothing,
   "uses another model from the turn on that names it": checkOtherModel,
   "takes every value that its selectors offer": checkSelectors,

@@ -80,24 +80,20 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
     "noUsage",
     /tokens that were used/,
   ],
-  ["asks before it acts, and acts when allowed", "doesNotAsk", /things that were asked for/],
+  ["requests approval before it acts, and acts when allowed", "doesNotAsk", /things that were asked for/],
   ["does not act when denied", "actsWhenDenied", /completed/],
-  ["stops while it streams, and is silent afterwards", "ignoresInterrupt", /did not stop/],
-  ["stops while it streams, and is silent afterwards", "talksOn", /reported after the end/],
+  ["stops while it streams, and emits nothing afterwards", "ignoresInterrupt", /did not stop/],
+  ["stops while it streams, and emits nothing afterwards", "talksOn", /reported after the end/],
   ["stops while a tool runs, and leaves no process", "ignoresInterrupt", /did not stop/],
   ["stops while it waits for an answer, and does not act", "doesNotAsk", /ended without what was waited for/],
   ["does nothing in a turn that was stopped before it began", "startsStopped", /to deeply equal \[\]/],
   ["reports a failure as an outcome or a rejection", "completesFailure", /to match object/],
   ["does the next turn after one that was stopped", "talksOn", /reported after the end/],
-  [
-    "ends for good when it is closed, also in the middle of a turn and more than once",
-    "staysOpen",
-    /did not end/,
-  ],
+  ["ends permanently when it is closed, also during a turn and more than once", "staysOpen", /did not end/],
   ["changes a file exactly as it showed before", "wrongDiff", /what was asked for/],
   ["leaves a file alone when the change is declined", "writesDeclined", /the file afterwards/],
   [
-    "takes a yes for the session for that very thing and for nothing else",
+    "applies an approval for the session to exactly that action and nothing else",
     "yesForEverything",
     /asks for the same again/,
   ],
@@ -119,7 +115,7 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
     /what the original knows/,
   ],
   [
-    "goes on in a fork of an earlier turn without what came after it",
+    "continues in a fork of an earlier turn without what came after it",
     "wholeFork",
     /what the fork knows.*not to match/s,
   ],
@@ -136,7 +132,7 @@ describe("the suite", () => {
     await expect(CHECKS[title](() => pliable(fault))).rejects.toThrow(finding);
   });
 
-  test("says why something cannot be tried, and what was not given at all", async () => {
+  test("reports why something cannot be tried, and what was not provided", async () => {
     const check = CHECKS["remembers the conversation when a new process resumes the thread"];
     const under = await pliable();
     const { gives, ...bare } = under;

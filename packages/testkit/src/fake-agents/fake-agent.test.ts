@@ -83,7 +83,7 @@ describe("a fake agent", () => {
     await agent.waitForMethod("done");
   });
 
-  test("means the same value wherever a captured name stands", async () => {
+  test("a captured name has the same value everywhere", async () => {
     const agent = await play(await temporaryFolder(), [
       { expect: { thread: "$thread" } },
       { expect: { thread: "$thread", again: true } },

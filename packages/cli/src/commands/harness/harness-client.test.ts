@@ -8,7 +8,7 @@ const thread = { threadId: "t1", title: "", directory: "/repo", time: { created:
 const turn = { ...ofTurn, status: "completed", time: { started: 1, completed: 2 } };
 const action = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" };
 
-/** A harness server that plays what a test tells it, and notes what it was asked. */
+/** A harness server that plays a script and records the requests it gets. */
 class Server {
   readonly asked: [method: string, params: unknown][] = [];
   readonly peer: Peer;

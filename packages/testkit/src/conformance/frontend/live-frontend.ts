@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** A request: its method and its params. */
 export type Call = readonly [method: string, params: object];
 
-/** What a client of a protocol sends and receives, for the few things that every client does. */
+/** The messages of a protocol for what every client does. */
 export interface ClientScript {
   /** Whether messages carry the `jsonrpc` member. */
   readonly header: boolean;
@@ -34,11 +34,11 @@ export interface ClientScript {
   isApproval(message: Fields): boolean;
   /** What answers an approval: a response, or a request of the client. */
   answer(approval: Fields, isAllowed: boolean): { readonly result: object } | { readonly call: Call };
-  /** Whether a message says that an approval needs no answer any more. */
+  /** Whether a message says that an approval no longer needs an answer. */
   isWithdrawal(message: Fields, approval: Fields): boolean;
 }
 
-/** What a handler can send to its client, as far as the suite looks at it. */
+/** The messages of a handler to its client that the suite checks. */
 export interface CheckedClient {
   readonly core: unknown;
   notify(method: string, params: object): void;

@@ -13,10 +13,10 @@ import {
 } from "@flint/protocol";
 import { onTestFinished } from "vitest";
 
-/** A store with what the suite needs to try it. */
+/** A store, and what the suite needs to test it. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** The same threads as they are found after the process that wrote them has ended. */
+  /** The same threads as a new process finds them. */
   reopen(): Promise<Store>;
   dispose(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface StoreUnderTest {
 /** Makes a new store for each check. */
 export type MakeStore = () => Promise<StoreUnderTest>;
 
-/** The store of one check, gone with its test. */
+/** The store of one check, removed with its test. */
 export async function arrange(make: MakeStore): Promise<StoreUnderTest> {
   const under = await make();
   onTestFinished(() => under.dispose());
@@ -36,7 +36,7 @@ export function revert(threadId: string, turnIds: string[]): EventBody {
   return { type: "thread/reverted", data: { threadId, turnIds } };
 }
 
-/** A moment to reckon from, so that expected times are stable. */
+/** A fixed time, so that expected times are stable. */
 const START = Date.UTC(2030, 0, 1);
 
 /** A query for the first page of everything that is not archived, newest first. */
@@ -59,7 +59,7 @@ export function sampleStart(threadId: string, change: Partial<Thread> = {}): Eve
   return { type: "thread/started", data: { thread: { ...thread, ...change }, settings } };
 }
 
-/** Everything that happens in an ordinary turn: a question, an answer in pieces, and the end. */
+/** The events of an ordinary turn: a question, a streamed answer, and the end. */
 export function sampleTurn(threadId: string, turnId: string, text = "Hello"): EventBody[] {
   const inTurn = { threadId, turnId };
   const message = { type: "agentMessage" as const, id: `${turnId}-answer` };
@@ -98,7 +98,7 @@ export function expectedState(threadId: string, events: readonly StoredEvent[]):
   return { ...state, turns: state.turns.slice(-1) };
 }
 
-/** A thread that is being written, with the state that its events make. */
+/** A thread that is being written, with the state after its events. */
 export class WrittenThread {
   readonly id: string;
   writer: ThreadWriter;
