@@ -32,7 +32,7 @@ const TESTS = [
 ];
 
 /** The parts that these tests use. */
-const NEEDED = ["bwrap", "git", "claude", "codex"];
+const NEEDED = ["bwrap", "git", "curl", "claude", "codex"];
 
 const FORMS = [
   ["with bubblewrap", NEEDED],
