@@ -1,4 +1,4 @@
-import { STANDARD_CODES } from "@flint/protocol";
+import { isRecord, STANDARD_CODES } from "@flint/protocol";
 import {
   dropPrototypeKeys,
   findExcess,
@@ -106,7 +106,7 @@ function parse(text: string): unknown {
 type Members = { [name: string]: Json | undefined };
 
 function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 function decodeCall(members: Members, text: string, reading: Reading): Incoming {
