@@ -18,6 +18,7 @@ import {
   withAllResults,
 } from "./conversation.ts";
 import { runModelStep, type TurnReport } from "./model-step.ts";
+import { withNotes, workNotes } from "./work-notes.ts";
 
 /** The share of the context that may be used before the conversation is compacted. */
 const FULL = 0.8;
@@ -128,11 +129,12 @@ export class TurnConversation {
     const { turn, signal, report } = this.#context;
     const item: Item<"contextCompaction"> = { type: "contextCompaction", id: report.takeItemId() };
     turn.emit({ type: "item/started", item });
-    const summary = await this.#summarize(setup, older).catch((thrown: unknown) => {
+    const written = await this.#summarize(setup, older).catch((thrown: unknown) => {
       turn.emit({ type: "item/completed", item });
       throw thrown;
     });
     if (signal.aborted) return;
+    const summary = withNotes(written, workNotes(older.filter((message) => !newer.includes(message))));
     turn.emit({ type: "item/completed", item: { ...item, summary } });
     this.#messages = [summaryMessage(summary), ...newer];
     this.#measured = undefined;
