@@ -46,11 +46,14 @@ export interface ApprovalAnswer {
 export type ApprovalPolicy = "never" | "unlessTrusted" | "always";
 
 export interface Budget {
+  enforcement?: BudgetEnforcement;
   turn?: TurnBudget;
   thread?: ThreadBudget;
   extended?: ThreadBudget;
   _meta?: Meta;
 }
+
+export type BudgetEnforcement = "strict" | "bestEffort";
 
 export interface ClientTool {
   name: string;

@@ -1,3 +1,4 @@
+export type { ModelSettings } from "./models/prices.ts";
 export {
   FIRST_LISTED,
   findModel,

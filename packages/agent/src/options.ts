@@ -1,3 +1,5 @@
+import type { ModelSettings } from "./models/prices.ts";
+
 /** The URL and key of a model provider. They come from the user, never from a workspace. */
 export interface Endpoint {
   /** Absent: the provider's own URL. */
@@ -40,6 +42,8 @@ export interface NativeOptions {
   readonly web: WebAccess;
   /** The version of Flint that is sent to MCP servers. */
   readonly version?: string | undefined;
+  /** What the user configured about models, by id. */
+  readonly models?: ReadonlyMap<string, ModelSettings>;
   /** A script file for the offline model. */
   readonly offlineScript?: string | undefined;
 }

@@ -8,8 +8,16 @@ import { NativeDriver } from "./native/driver.ts";
 import type { AgentDescriptor, AgentOptions } from "./shared/agent.ts";
 import { LazyDriver, type LoadDriver } from "./shared/driver.ts";
 
-export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
+export type {
+  Endpoint,
+  ModelAccess,
+  ModelSettings,
+  NamedEndpoint,
+  NativeOptions,
+  WebAccess,
+} from "@flint/agent";
 export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
+export { PriceList } from "@flint/agent/prices";
 export type { RunProgram } from "./codex/drift.ts";
 export type { AgentDescriptor, AgentLogin, AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent.ts";
 

@@ -1,5 +1,5 @@
 import type { Driver, Sandbox } from "@flint/core/ports";
-import { type AgentOptions, builtInDrivers } from "@flint/drivers";
+import { type AgentOptions, builtInDrivers, PriceList } from "@flint/drivers";
 import type { Trace } from "@flint/rpc";
 import { type ConfiguredAgent, configuredAgents } from "./config/agents.ts";
 import { nativeOptions } from "./config/server-config.ts";
@@ -16,12 +16,20 @@ export interface Agents {
 export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFolder: string): Agents {
   const offline = options.offlineAgents === true ? new OfflineModel() : undefined;
   const agents = options.agents ?? configuredAgents(undefined);
+  const native = options.native ?? nativeOptions();
+  const prices = new PriceList(native.models);
   const named = agents.map((agent) => ({
     id: agent.id,
     command: agent.command,
-    options: agentOptions(agent, { offline, trace: options.trace?.of(agent.id), sandbox, stateFolder }),
+    options: agentOptions(agent, {
+      offline,
+      trace: options.trace?.of(agent.id),
+      sandbox,
+      stateFolder,
+      prices,
+    }),
   }));
-  const drivers = builtInDrivers(options.native ?? nativeOptions(), named);
+  const drivers = builtInDrivers(native, named);
   return {
     drivers,
     async close() {
@@ -37,10 +45,11 @@ interface SharedOptions {
   readonly trace: Trace | undefined;
   readonly sandbox: Sandbox;
   readonly stateFolder: string;
+  readonly prices: PriceList;
 }
 
 function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptions {
-  const { offline, trace, sandbox, stateFolder } = shared;
+  const { offline, trace, sandbox, stateFolder, prices } = shared;
   return {
     program: () => agent.program(),
     hasAccess: () => agent.hasAccess(),
@@ -49,6 +58,7 @@ function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptio
     trace,
     sandbox,
     stateFolder,
+    prices,
     version: VERSION,
   };
 }

@@ -6,6 +6,8 @@ type Timer = { readonly dueAt: number; readonly action: () => void };
 export class TestClock implements Clock {
   readonly #timers = new Set<Timer>();
   #now: number;
+  /** How far the system time was changed. */
+  #change = 0;
 
   /** Starts at a fixed moment by default, so that times in expected values are stable. */
   constructor(startAt: number = Date.UTC(2030, 0, 1)) {
@@ -18,7 +20,16 @@ export class TestClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#change;
+  }
+
+  monotonic(): number {
     return this.#now;
+  }
+
+  /** Changes the system time, as a user or a time server does. No timer falls due by that. */
+  changeSystemTime(byMilliseconds: number): void {
+    this.#change += byMilliseconds;
   }
 
   after(milliseconds: number, action: () => void): () => void {

@@ -36,7 +36,7 @@ export function connectModel(
       connectHint,
       secrets: apiKey === undefined ? [] : [apiKey],
     },
-    priceName: provider.isOfficial ? `${provider.id}/${name}` : undefined,
+    price: facts.price,
     connect: (fetch) => languageModel(provider, name, fetch),
     callOptions: (request, rejected) => callOptions(request, { id, kind: provider.kind, facts }, rejected),
     clock,

@@ -111,23 +111,90 @@ test("treats malformed lists as empty", async () => {
   }
 });
 
+/** Answers by path; everything else is not found. */
+const paths =
+  (answers: Readonly<Record<string, unknown>>): Answer =>
+  (response, request) => {
+    const body = answers[request.path];
+    (body === undefined ? refuse(404, "no") : refuse(200, body))(response, request);
+  };
+
+function modelOf(id: string, access: Partial<ModelAccess>) {
+  const model = findModel(id, providersOf({ ollama: { baseUrl: NOWHERE }, others: [], ...access }));
+  if (model === undefined) throw new Error("There is no such model.");
+  return model;
+}
+
 test("asks Ollama once for a model's context window and thinking", async () => {
   const shown = {
     parameters: "stop <eot>\nnum_ctx 16384",
     model_info: { "qwen3.context_length": 40_960 },
     capabilities: ["tools", "thinking"],
   };
-  const ollama = await serving(refuse(200, shown));
-  const access = { ollama: { baseUrl: ollama.url }, others: [] };
+  const ollama = await serving(paths({ "/api/show": shown, "/api/ps": { models: [] } }));
+  const access = { ollama: { baseUrl: ollama.url } };
   const list = listing(access);
-  const model = findModel("flint/ollama/qwen3", providersOf(access));
-  if (model === undefined) throw new Error("There is no such model.");
+  const model = modelOf("flint/ollama/qwen3", access);
   expect(list.factsNow(model)).toMatchObject({ contextWindow: undefined, efforts: [] });
   const facts = await list.facts(model);
   expect(facts).toMatchObject({ contextWindow: 16_384, efforts: ["none", "low", "medium", "high"] });
   expect(await list.facts(model)).toEqual(facts);
   expect(list.factsNow(model)).toEqual(facts);
-  expect(ollama.requests.map(({ path, body }) => [path, body])).toEqual([["/api/show", { model: "qwen3" }]]);
+  expect(ollama.requests.map(({ path }) => path).sort()).toEqual(["/api/ps", "/api/show"]);
+});
+
+test("takes the context that Ollama runs a model with over what the model supports", async () => {
+  const ollama = await serving(
+    paths({
+      "/api/show": { model_info: { "qwen3.context_length": 40_960 } },
+      "/api/ps": { models: [{ name: "qwen3", context_length: 4096 }] },
+    }),
+  );
+  const access = { ollama: { baseUrl: ollama.url } };
+  const facts = await listing(access).facts(modelOf("flint/ollama/qwen3", access));
+  expect(facts.contextWindow).toBe(4096);
+});
+
+test("asks LM Studio's own API where the list has no context window", async () => {
+  const studio = await serving(
+    paths({
+      "/v1/models": { data: [{ id: "m" }] },
+      "/api/v0/models": { data: [{ id: "m", max_context_length: 32_768, loaded_context_length: 8192 }] },
+    }),
+  );
+  const access = { others: [{ name: "custom", baseUrl: `${studio.url}/v1` }] };
+  expect((await listing(access).facts(modelOf("flint/custom/m", access))).contextWindow).toBe(8192);
+});
+
+test("asks an endpoint again that could not be asked before", async () => {
+  const clock = new TestClock();
+  const flaky = await serving(
+    refuse(500, "down"),
+    paths({ "/v1/models": { data: [{ id: "m", max_model_len: 9000 }] } }),
+  );
+  const access = { others: [{ name: "custom", baseUrl: `${flaky.url}/v1` }] };
+  const list = listing(access, clock);
+  const model = modelOf("flint/custom/m", access);
+  expect((await list.facts(model)).contextWindow).toBeUndefined();
+  await clock.advance(60_000);
+  expect((await list.facts(model)).contextWindow).toBe(9000);
+});
+
+test("prefers what the user configured over what an endpoint says", async () => {
+  const row = { id: "m", context_length: 9000, pricing: { prompt: "0.000001", completion: "0.000002" } };
+  const router = await serving(paths({ "/v1/models": { data: [row] } }));
+  const access = { others: [{ name: "custom", baseUrl: `${router.url}/v1` }] };
+  const model = modelOf("flint/custom/m", access);
+  const price = { input: 5, output: 6, cacheRead: 5, cacheWrite: 5 };
+  const own = new Map([["custom/m", { contextWindow: 7000, price }]]);
+  const providers = providersOf({ ollama: { baseUrl: NOWHERE }, ...access });
+  expect(await new ModelListing(providers, new TestClock(), own).facts(model)).toMatchObject({
+    ...{ contextWindow: 7000, price },
+  });
+  expect(await new ModelListing(providers, new TestClock()).facts(model)).toMatchObject({
+    contextWindow: 9000,
+    price: { input: 1, output: 2, cacheRead: 1, cacheWrite: 1 },
+  });
 });
 
 test("never replaces a configured endpoint that does not answer", async () => {

@@ -3,7 +3,9 @@ import type { Clock } from "@flint/core/ports";
 import { FlintError, isRecord, type Model as ModelRow } from "@flint/protocol";
 import { displayUrl } from "./ai-sdk/clean-text.ts";
 import { networkReason } from "./ai-sdk/http-connection.ts";
+import { namesInList, ollamaWindow, settingsInList } from "./endpoint-facts.ts";
 import { factsOf, KNOWN_MODELS, type ModelFacts, thinkingFacts } from "./model-facts.ts";
+import { type ModelSettings, PriceList, settingsOf } from "./prices.ts";
 import { FIRST_LISTED, modelId, OFFLINE_ID, type Provider, type ProviderModel } from "./providers.ts";
 
 /** How long a list may take, and how long it is cached. */
@@ -27,6 +29,8 @@ const OFFLINE: Omit<ModelRow, "isDefault"> = {
 /** The models that a provider lists; if there are none, also why. */
 interface ProviderList {
   readonly names: readonly string[];
+  /** What it says about its models, by name. */
+  readonly settings?: ReadonlyMap<string, ModelSettings>;
   readonly problem?: string;
 }
 
@@ -39,12 +43,22 @@ interface CachedList {
 export class ModelListing {
   readonly #providers: readonly Provider[];
   readonly #clock: Clock;
+  readonly #configured: ReadonlyMap<string, ModelSettings>;
+  readonly #prices: PriceList;
   readonly #names = new Map<string, CachedList>();
-  readonly #details = new Map<string, ModelFacts>();
+  /** What endpoints said about their models, by id. */
+  readonly #details = new Map<string, Partial<ModelFacts>>();
 
-  constructor(providers: readonly Provider[], clock: Clock) {
+  /** `configured` has what the user configured about models, by id. */
+  constructor(
+    providers: readonly Provider[],
+    clock: Clock,
+    configured: ReadonlyMap<string, ModelSettings> = new Map(),
+  ) {
     this.#providers = providers.filter(({ isConfigured }) => isConfigured);
     this.#clock = clock;
+    this.#configured = configured;
+    this.#prices = new PriceList(configured);
   }
 
   /** All models; exactly one is the default. */
@@ -79,22 +93,54 @@ export class ModelListing {
     return { id: modelId(provider, first), provider, name: first };
   }
 
-  /** The facts about a model; a local Ollama is asked for them, with a short timeout. */
-  async facts({ id, provider, name }: ProviderModel): Promise<ModelFacts> {
-    const known = this.factsNow({ id, provider, name });
-    if (provider.kind !== "ollama" || this.#details.has(id)) return known;
-    const body = JSON.stringify({ model: name });
-    const shown = await this.#request(ollamaUrl(provider, "/api/show"), provider, LOCAL_TIMEOUT_MS, body);
-    if (shown instanceof ListProblem || !isRecord(shown)) return known;
-    const facts = { ...known, contextWindow: windowIn(shown) };
-    const canThink = Array.isArray(shown.capabilities) && shown.capabilities.includes("thinking");
-    this.#details.set(id, canThink ? thinkingFacts(facts, name) : facts);
-    return this.factsNow({ id, provider, name });
+  /** The facts about a model. Its endpoint is asked for them once, with a short timeout, if it may know more. */
+  async facts(model: ProviderModel): Promise<ModelFacts> {
+    const { id, provider } = model;
+    if (!this.#details.has(id)) {
+      if (provider.kind === "ollama") await this.#askOllama(model);
+      else if (provider.kind === "compatible") await this.#askEndpoint(model);
+    }
+    return this.factsNow(model);
   }
 
-  /** The facts about a model without any request. */
+  /** The facts about a model without any request. What the user configured comes first. */
   factsNow({ id, provider, name }: ProviderModel): ModelFacts {
-    return this.#details.get(id) ?? factsOf(provider.kind, name);
+    const asked = this.#details.get(id);
+    const own = settingsOf(this.#configured, id);
+    const facts = { ...factsOf(provider.kind, name), ...asked };
+    const published = provider.isOfficial ? this.#prices.published(`${provider.id}/${name}`) : undefined;
+    return {
+      ...facts,
+      contextWindow: own?.contextWindow ?? facts.contextWindow,
+      price: own?.price ?? facts.price ?? published,
+    };
+  }
+
+  async #askOllama({ id, provider, name }: ProviderModel): Promise<void> {
+    const body = JSON.stringify({ model: name });
+    const ask = (path: string, given?: string) =>
+      this.#request(ollamaUrl(provider, path), provider, LOCAL_TIMEOUT_MS, given);
+    const [shown, running] = await Promise.all([ask("/api/show", body), ask("/api/ps")]);
+    if (shown instanceof ListProblem || !isRecord(shown)) return;
+    const facts = { ...factsOf(provider.kind, name), contextWindow: ollamaWindow(name, running, shown) };
+    const canThink = Array.isArray(shown.capabilities) && shown.capabilities.includes("thinking");
+    this.#details.set(id, canThink ? thinkingFacts(facts, name) : facts);
+  }
+
+  async #askEndpoint({ id, provider, name }: ProviderModel): Promise<void> {
+    const { settings, problem } = await this.#list(provider);
+    const listed = settings?.get(name) ?? {};
+    const isComplete = listed.contextWindow !== undefined || !provider.isLocal || problem !== undefined;
+    const more = isComplete ? {} : await this.#askLmStudio(provider, name);
+    // An endpoint that could not be asked is asked again.
+    if (problem === undefined) this.#details.set(id, { ...more, ...listed });
+  }
+
+  /** LM Studio states context windows only in its own API, beside the OpenAI one. */
+  async #askLmStudio(provider: Provider, name: string): Promise<ModelSettings> {
+    const { origin } = new URL(provider.baseUrl);
+    const list = await this.#request(`${origin}/api/v0/models`, provider, LOCAL_TIMEOUT_MS);
+    return list instanceof ListProblem ? {} : (settingsInList(list, MAX_MODELS).get(name) ?? {});
   }
 
   async #rows(provider: Provider): Promise<readonly Omit<ModelRow, "isDefault">[]> {
@@ -131,7 +177,7 @@ export class ModelListing {
     const address = isOllama ? ollamaUrl(provider, "/api/tags") : `${provider.baseUrl}/models`;
     const body = await this.#request(address, provider, limit);
     if (body instanceof ListProblem) return { names: [], problem: body.message };
-    return { names: namesIn(body, provider) };
+    return { names: namesIn(body, provider), settings: settingsInList(body, MAX_MODELS) };
   }
 
   /** The JSON at a URL, or why there is none. */
@@ -211,22 +257,8 @@ const NOT_FOR_TALK =
   /audio|dall-e|embedding|image|moderation|realtime|search|sora|transcribe|tts|whisper|babbage|davinci/;
 
 function namesIn(list: unknown, { kind }: Provider): readonly string[] {
-  const rows = isRecord(list) ? (list.data ?? list.models) : list;
-  const names = (Array.isArray(rows) ? rows.slice(0, MAX_MODELS) : []).flatMap((row) => {
-    const name = isRecord(row) ? (row.id ?? row.name ?? row.model) : row;
-    return typeof name === "string" && name !== "" ? [name] : [];
-  });
+  const names = namesInList(list, MAX_MODELS);
   return kind === "openai" ? names.filter((name) => !NOT_FOR_TALK.test(name)) : names;
-}
-
-/** The context window that a model is configured with, else the largest it supports. */
-function windowIn(shown: Record<string, unknown>): number | undefined {
-  const [, set] =
-    typeof shown.parameters === "string" ? (/^num_ctx\s+(\d+)/m.exec(shown.parameters) ?? []) : [];
-  if (set !== undefined) return Number(set);
-  const info = isRecord(shown.model_info) ? Object.entries(shown.model_info) : [];
-  const made = info.find(([key, value]) => key.endsWith(".context_length") && typeof value === "number")?.[1];
-  return typeof made === "number" ? made : undefined;
 }
 
 /** Why a local URL cannot be connected to, if so. Cheaper than the first fetch of a process. */

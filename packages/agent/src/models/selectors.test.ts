@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { factsOf, type ProviderKind, thinkingFacts } from "./model-facts.ts";
 import { selectorsOf } from "./selectors.ts";
 
-const offered = (kind: ProviderKind, name: string, isLocal = false) =>
+const offered = (kind: ProviderKind, name: string) =>
   Object.fromEntries(
-    selectorsOf(factsOf(kind, name), isLocal).map(({ id, values, defaultValue }) => [
+    selectorsOf(factsOf(kind, name)).map(({ id, values, defaultValue }) => [
       id,
       `${values.join("|")} = ${defaultValue}`,
     ]),
@@ -41,18 +41,18 @@ test.each([
   expect("temperature" in offered("openai", name)).toBe(efforts === undefined);
 });
 
-test("has modest defaults for an unknown model", () => {
+test("has a context of 128K for a model of which nothing is known", () => {
   expect(offered("compatible", "maker/model")).toEqual({
     temperature: "0.0|0.3|0.7|1.0 = 0.0",
-    context_length: `${UP_TO_128K} = 32768`,
+    context_length: `${UP_TO_128K} = 131072`,
   });
-  expect(offered("ollama", "qwen3:8b", true).context_length).toBe(`${UP_TO_128K} = 8192`);
+  expect(offered("ollama", "qwen3:8b").context_length).toBe(`${UP_TO_128K} = 131072`);
   expect(offered("compatible", "openai/gpt-5").reasoning_effort).toBe("minimal|low|medium|high = medium");
 });
 
 test("offers efforts for a local model that can reason", () => {
   const facts = thinkingFacts({ ...factsOf("ollama", "qwen3"), contextWindow: 2048 }, "qwen3");
-  expect(selectorsOf(facts, true).map(({ id, values }) => [id, values.join("|")])).toEqual([
+  expect(selectorsOf(facts).map(({ id, values }) => [id, values.join("|")])).toEqual([
     ["temperature", "0.0|0.3|0.7|1.0"],
     ["context_length", "4096"],
     ["reasoning_effort", "none|low|medium|high"],

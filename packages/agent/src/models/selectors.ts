@@ -18,12 +18,11 @@ export const REASONING_EFFORT = "reasoning_effort";
 const SMALL_CONTEXTS = [4096, 8192, 16_384];
 const CONTEXTS = [...SMALL_CONTEXTS, 32_768, 65_536, 131_072, 262_144, 524_288];
 
-/** Larger contexts are offered only if the window is known to be larger, and are never the default. */
+/**
+ * The context of a model whose window is not known. Larger ones are offered only if the window is known to be larger,
+ * and are never the default.
+ */
 const USUAL_CONTEXT = 131_072;
-
-/** The defaults for a model of which nothing is known: a local one, and a hosted one. */
-const LOCAL_DEFAULT = 8192;
-const HOSTED_DEFAULT = 32_768;
 
 /** Clients that do not count the first 12 thousand tokens, as Codex's do, still show how much of this is left. */
 const OFFLINE_DEFAULT = 16_384;
@@ -46,10 +45,10 @@ export const OFFLINE_SELECTORS: readonly Selector[] = [
 ];
 
 /** The selectors of a provider's model. */
-export function selectorsOf(facts: ModelFacts, isLocal: boolean): readonly Selector[] {
+export function selectorsOf(facts: ModelFacts): readonly Selector[] {
   return [
     ...(facts.acceptsTemperature ? [temperature] : []),
-    contextOf(facts.contextWindow, isLocal),
+    contextOf(facts.contextWindow),
     ...effortOf(facts),
   ];
 }
@@ -73,12 +72,11 @@ export function toConfigOption(selector: Selector, model: string, config: Config
   };
 }
 
-function contextOf(window: number | undefined, isLocal: boolean): Selector {
+function contextOf(window: number | undefined): Selector {
   const fitting = CONTEXTS.filter((size) => size <= (window ?? USUAL_CONTEXT));
   const values = fitting.length === 0 ? CONTEXTS.slice(0, 1) : fitting;
-  const room = Math.min((window ?? USUAL_CONTEXT) * CONVERSATION_SHARE, USUAL_CONTEXT);
-  const wanted = isLocal ? LOCAL_DEFAULT : window === undefined ? HOSTED_DEFAULT : room;
-  const preset = values.findLast((size) => size <= wanted) ?? values[0] ?? LOCAL_DEFAULT;
+  const room = window === undefined ? USUAL_CONTEXT : Math.min(window * CONVERSATION_SHARE, USUAL_CONTEXT);
+  const preset = values.findLast((size) => size <= room) ?? values[0] ?? USUAL_CONTEXT;
   return contextLength(values, preset);
 }
 

@@ -4,7 +4,12 @@ import { exitCodeOf } from "./exit-codes.ts";
 test.each([
   [{ status: "completed", declinedUnattended: false }, 0],
   [{ status: "failed", declinedUnattended: true }, 1],
-  [{ status: "interrupted", declinedUnattended: false }, 1],
+  [{ status: "interrupted", declinedUnattended: false }, 6],
+  [{ status: "failed", errorInfo: "BudgetExceeded", declinedUnattended: true }, 5],
+  [{ status: "failed", errorInfo: "SchemaMismatch", declinedUnattended: false }, 4],
+  [{ status: "failed", errorInfo: "AgentFailed", declinedUnattended: false }, 1],
+  [{ status: "failed", errorInfo: "ServerStopped", declinedUnattended: false }, 6],
+  [{ status: "completed", wentOverLimit: true, declinedUnattended: true }, 5],
   [{ status: "completed", declinedUnattended: true }, 3],
   [{ status: "completed", declinedUnattended: true, matchesSchema: false }, 4],
   [{ status: "interrupted", cause: "SIGINT", declinedUnattended: false }, 130],

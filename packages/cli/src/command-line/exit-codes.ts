@@ -1,10 +1,12 @@
 /** The exit codes of `flint`, for every command. */
 export const EXIT_CODES = {
   0: "success",
-  1: "the turn failed or was interrupted, or the command failed",
+  1: "the agent failed, or the command failed",
   2: "usage error",
-  3: "completed, but an action was declined because no one could approve it",
+  3: "completed, but an action was declined by a rule or because no one could approve it",
   4: "the answer does not match --output-schema",
+  5: "a limit was reached (--max-cost, --max-tokens, --max-time, --max-steps, budget)",
+  6: "the turn was interrupted by another client or by the end of the server",
   130: "interrupted with Ctrl-C",
   141: "output pipe closed",
   143: "terminated by a signal",
@@ -29,6 +31,10 @@ export interface TurnOutcome {
   readonly status: "completed" | "interrupted" | "failed" | "inProgress";
   /** What made this program stop it, if anything did. */
   readonly cause?: StopCause | undefined;
+  /** Why it failed, by the name of the error. */
+  readonly errorInfo?: string | undefined;
+  /** Whether it went beyond a limit that could be checked only after its end. */
+  readonly wentOverLimit?: boolean;
   /** Whether something was declined because no user could be asked. */
   readonly declinedUnattended: boolean;
   /** Whether the answer matches the schema; undefined without one. */
@@ -36,9 +42,19 @@ export interface TurnOutcome {
 }
 
 /** The exit code of a turn. A signal weighs most, then the turn itself, then its answer. */
-export function exitCodeOf({ status, cause, declinedUnattended, matchesSchema }: TurnOutcome): ExitCode {
+export function exitCodeOf(outcome: TurnOutcome): ExitCode {
+  const { status, cause, errorInfo = "", declinedUnattended, wentOverLimit, matchesSchema } = outcome;
   if (cause === "outputFailed" || (cause !== undefined && status !== "completed")) return STOP_CODES[cause];
-  if (status !== "completed") return 1;
+  if (status === "interrupted" || status === "inProgress") return 6;
+  if (status === "failed") return FAILURE_CODES.get(errorInfo) ?? 1;
+  if (wentOverLimit === true) return 5;
   if (matchesSchema === false) return 4;
   return declinedUnattended ? 3 : 0;
 }
+
+/** The codes of failures that have one of their own, whichever agent reports them. */
+const FAILURE_CODES: ReadonlyMap<string, ExitCode> = new Map([
+  ["BudgetExceeded", 5],
+  ["SchemaMismatch", 4],
+  ["ServerStopped", 6],
+]);

@@ -9,12 +9,15 @@ import {
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { Clock } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
+import { type CheckedLimits, unknownCost } from "./enforcement.ts";
 import {
   budgetAnswer,
   budgetError,
   budgetQuestion,
+  describeLimit,
   furthest,
   type Limits,
+  possibleUsage,
   type ReachedLimit,
   reachedOf,
   type Unit,
@@ -40,6 +43,7 @@ export interface BudgetGuardOptions {
 export interface CallUsage {
   readonly last: TokenUsage;
   readonly cost?: Cost;
+  readonly estimate?: Cost | undefined;
 }
 
 /**
@@ -49,12 +53,17 @@ export interface CallUsage {
 export class BudgetGuard {
   readonly #options: BudgetGuardOptions;
   readonly #work: WorkClock;
-  readonly #usage = { tokens: 0, costUsd: 0, steps: 0 };
+  readonly #usage = { tokens: 0, steps: 0 };
+  /** What the turn has cost as reported, and what it should have cost so far. The larger one counts. */
+  readonly #cost = { reported: 0, estimated: 0 };
   /** How far the user extended the limits of this turn, and of its thread during this turn. */
   readonly #extended: Record<ReachedLimit["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
   #asking: Promise<void> | undefined;
   #closed = false;
-  #hasWarnedCurrency = false;
+  /** The reasons of the warnings that were sent; each is sent once. */
+  readonly #warned = new Set<string>();
+  /** Whether a model call without a cost ends the turn, if there is a limit of the cost. */
+  #requiresCost = false;
 
   constructor(options: BudgetGuardOptions) {
     this.#options = options;
@@ -67,14 +76,42 @@ export class BudgetGuard {
     return this.#work.waitedMs;
   }
 
+  /** Begins with what was found out about the limits. */
+  begin(limits: CheckedLimits | undefined): void {
+    for (const notice of limits?.notices ?? []) this.#warn(notice, "budgetCheckedLate");
+    this.#requiresCost = limits?.requiresCost === true;
+  }
+
+  /** The usage of a model call without amounts that cannot be, such as negative ones. */
+  possible<Call extends CallUsage>(call: Call): Call {
+    const last = possibleUsage(call.last);
+    if (last === call.last) return call;
+    this.#warnOnce("The agent reports a negative usage, which counts as none.", "impossibleUsage");
+    return { ...call, last };
+  }
+
   /** Counts a model call. */
-  used({ last, cost }: CallUsage): void {
-    this.#usage.tokens += totalTokens(last);
+  used({ last, cost, estimate }: CallUsage): void {
+    this.#usage.tokens += Math.max(0, totalTokens(last));
     this.#usage.steps += 1;
-    if (cost?.currency === "USD") this.#usage.costUsd += cost.amount;
-    else if (cost !== undefined) this.#warnCurrency(cost.currency);
-    // Later, because the end of the turn may follow at once, and then there is nothing to ask.
-    setImmediate(() => this.#check());
+    this.#cost.reported += this.#dollars(cost);
+    this.#cost.estimated += this.#dollars(estimate);
+    if (this.#requiresCost && cost === undefined && estimate === undefined && totalTokens(last) > 0)
+      this.#stopUnknownCost();
+    this.#checkSoon();
+  }
+
+  /** Counts what the turn has cost so far, by the agent's own count. */
+  costSoFar(cost: Cost): void {
+    this.#cost.estimated = Math.max(this.#cost.estimated, this.#dollars(cost));
+    this.#checkSoon();
+  }
+
+  /** Warns about limits that the turn went beyond: what an agent reports at its end comes too late to stop it. */
+  reportOverrun(): void {
+    const over = this.#reached().filter(({ used, limit, unit }) => used > limit && unit !== "seconds");
+    for (const reached of over)
+      this.#warn(`The turn went beyond ${describeLimit(reached)}.`, "budgetOverrun");
   }
 
   /** Undefined if the turn may continue; otherwise resolves when it may, or when it is over. Never rejects. */
@@ -102,6 +139,18 @@ export class BudgetGuard {
     return this.#options.log.state.settings.budget ?? {};
   }
 
+  /** Later, because the end of the turn may follow at once, and then there is nothing to ask. */
+  #checkSoon(): void {
+    setImmediate(() => this.#check());
+  }
+
+  #dollars(cost: Cost | undefined): number {
+    if (cost === undefined) return 0;
+    if (cost.currency === "USD") return Math.max(0, cost.amount);
+    this.#warnCurrency(cost.currency);
+    return 0;
+  }
+
   #check(): void {
     if (this.#closed || this.#asking !== undefined) return;
     const reached = this.#reached();
@@ -121,10 +170,16 @@ export class BudgetGuard {
     const { turn, thread } = this.#budget;
     const seconds = this.#work.workedMs / 1_000;
     const ofThread = usageOfThread(this.#options.log.state);
-    // The number of turns is checked before a turn starts, not during it.
-    const { turns: _turns, ...all } = { ...ofThread, seconds: (ofThread.seconds ?? 0) + seconds };
+    const { reported, estimated } = this.#cost;
+    const costUsd = Math.max(reported, estimated);
+    // The thread has what was reported; the number of turns is checked before a turn starts, not during it.
+    const { turns: _turns, ...all } = {
+      ...ofThread,
+      costUsd: (ofThread.costUsd ?? 0) + costUsd - reported,
+      seconds: (ofThread.seconds ?? 0) + seconds,
+    };
     return [
-      ...reachedOf("turn", turn, this.#extended.turn, { ...this.#usage, seconds }),
+      ...reachedOf("turn", turn, this.#extended.turn, { ...this.#usage, costUsd, seconds }),
       ...reachedOf("thread", thread, this.#threadExtension, all),
     ];
   }
@@ -171,13 +226,31 @@ export class BudgetGuard {
     this.#options.exceeded(budgetError(reached, why));
   }
 
-  #warnCurrency(currency: string): void {
-    const { log, threadId } = this.#options;
+  get #limitsCost(): boolean {
     const { turn, thread } = this.#budget;
-    if (this.#hasWarnedCurrency || (turn?.costUsd ?? thread?.costUsd) === undefined) return;
-    this.#hasWarnedCurrency = true;
+    return (turn?.costUsd ?? thread?.costUsd) !== undefined;
+  }
+
+  #stopUnknownCost(): void {
+    if (this.#closed || !this.#limitsCost) return;
+    this.close();
+    this.#options.exceeded(unknownCost(this.#options.log.state.settings.model));
+  }
+
+  #warnCurrency(currency: string): void {
+    if (!this.#limitsCost) return;
     const message = `The agent reports its cost in ${currency}; the limit in dollars does not count it.`;
-    log.sendLive({ type: "warning", data: { threadId, message, reason: "budgetCurrency" } });
+    this.#warnOnce(message, "budgetCurrency");
+  }
+
+  #warnOnce(message: string, reason: string): void {
+    if (!this.#warned.has(reason)) this.#warn(message, reason);
+    this.#warned.add(reason);
+  }
+
+  #warn(message: string, reason: string): void {
+    const { log, threadId } = this.#options;
+    log.sendLive({ type: "warning", data: { threadId, message, reason } });
   }
 }
 
@@ -193,20 +266,20 @@ export class WorkClock {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
   }
 
   get waitedMs(): number {
-    return this.#waitedMs + (this.#waits > 0 ? this.#clock.now() - this.#waitingSince : 0);
+    return this.#waitedMs + (this.#waits > 0 ? this.#clock.monotonic() - this.#waitingSince : 0);
   }
 
   get workedMs(): number {
-    return this.#clock.now() - this.#startedAt - this.waitedMs;
+    return this.#clock.monotonic() - this.#startedAt - this.waitedMs;
   }
 
   /** Runs something that waits for the user. */
   async waiting<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#waits === 0) this.#waitingSince = this.#clock.now();
+    if (this.#waits === 0) this.#waitingSince = this.#clock.monotonic();
     this.#waits += 1;
     this.#schedule();
     try {

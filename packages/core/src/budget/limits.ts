@@ -4,6 +4,7 @@ import {
   FlintError,
   type ThreadBudget,
   type ThreadState,
+  type TokenUsage,
   type TurnError,
   totalTokens,
   type UserQuestion,
@@ -68,6 +69,18 @@ export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
   return { ...budget, extended };
 }
 
+/** The usage of a model call without amounts that cannot be, such as negative ones; itself if there are none. */
+export function possibleUsage(usage: TokenUsage): TokenUsage {
+  const entries = Object.entries(usage);
+  const isPossible = (amount: unknown) =>
+    typeof amount !== "number" || (Number.isFinite(amount) && amount >= 0);
+  if (entries.every(([, amount]) => isPossible(amount))) return usage;
+  return {
+    ...usage,
+    ...Object.fromEntries(entries.filter(([, amount]) => !isPossible(amount)).map(([name]) => [name, 0])),
+  };
+}
+
 /** What all turns of a thread have used together. Cost counts only in dollars, the currency of the limit. */
 export function usageOfThread(state: ThreadState): Usage {
   const { usage, cost, workedMs, endedTurns } = state;
@@ -84,9 +97,9 @@ export function rejectIfExhausted(state: ThreadState, budget: Budget | undefined
   throw new FlintError("budgetExceeded", message, { limit: `thread.${unit}`, amount: limit, used });
 }
 
-/** A limit as options and configuration name it. */
-export function nameOf({ scope, unit }: ReachedLimit): string {
-  return `budget.${scope}.${unit}`;
+/** A limit as the configuration names it. */
+export function nameOf({ scope, unit }: Pick<ReachedLimit, "scope" | "unit">): string {
+  return `budget.${scope}.${unit === "costUsd" ? "cost_usd" : unit}`;
 }
 
 /** A limit and how much of it was used, as text. */

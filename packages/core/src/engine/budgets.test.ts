@@ -1,4 +1,4 @@
-import type { TurnContext, TurnOutcome } from "@flint/core/ports";
+import type { TurnContext, TurnOutcome, UsageReports } from "@flint/core/ports";
 import type { Budget, TokenUsage } from "@flint/protocol";
 import {
   BareDriver,
@@ -116,7 +116,7 @@ describe("a turn that reaches a limit", () => {
     expect([status, error?.errorInfo, error?.message]).toEqual([
       "failed",
       "BudgetExceeded",
-      `The turn has reached its limit of $0.02 ($0.02 used) and was stopped: ${why} Raise budget.turn.costUsd to allow more.`,
+      `The turn has reached its limit of $0.02 ($0.02 used) and was stopped: ${why} Raise budget.turn.cost_usd to allow more.`,
     ]);
     expect(driver.callCount).toBe(2);
   });
@@ -279,7 +279,10 @@ describe("a limit of a thread", () => {
       { thread: { tokens: 150 } },
       "its limit of 150 tokens (200 tokens used). Raise budget.thread.tokens to go on.",
     ],
-    [{ thread: { costUsd: 0.02 } }, "its limit of $0.02 ($0.02 used). Raise budget.thread.costUsd to go on."],
+    [
+      { thread: { costUsd: 0.02 } },
+      "its limit of $0.02 ($0.02 used). Raise budget.thread.cost_usd to go on.",
+    ],
   ])("%j rejects a turn when it is used up", async (budget, words) => {
     const { client, threadId } = await thread(budget, { approvalPolicy: "never" });
     await client.runTurn(threadId, "one");
@@ -390,4 +393,145 @@ test("includes the cost of all model calls of a thread", async () => {
   await client.turnEnd(turnId);
   const { cost } = await client.call("thread/attach", { threadId });
   expect(cost?.amount).toBeCloseTo(0.03);
+});
+
+describe("what an agent reports late or not at all", () => {
+  const dollars = (amount: number) => ({ amount, currency: "USD" });
+  const warnings = (client: TestClient, reason: string) =>
+    client.eventsOf("warning").filter(({ data }) => data.reason === reason);
+
+  /** An agent whose calls cost a dollar each by the price list, and that reports the cost at the end. */
+  function estimating(calls: number, reported: number): BareDriver {
+    return new BareDriver({
+      run: async (turn) => {
+        for (let call = 0; call < calls; call += 1) {
+          turn.emit({ type: "usage", last: tokens(100), estimate: dollars(1) });
+          await settled();
+          if (turn.signal.aborted) return { status: "interrupted" };
+        }
+        turn.emit({ type: "usage", last: tokens(0), cost: dollars(reported) });
+        return { status: "completed" };
+      },
+    });
+  }
+
+  /** A driver that reports so much of the usage of its turns. */
+  const reporting = <Reporting extends BareDriver>(
+    driver: Reporting,
+    reports: Partial<UsageReports>,
+  ): Reporting =>
+    Object.assign(driver, {
+      usageReports: async (): Promise<UsageReports> => ({
+        ...{ tokens: "call", steps: "call", costUsd: "free" },
+        ...reports,
+      }),
+    });
+
+  test("is stopped by the estimated cost before the real one is known", async () => {
+    const driver = estimating(10, 10);
+    const { client, turnId } = await started({
+      ...{ driver, approvalPolicy: "never", budget: { turn: { costUsd: 3 } } },
+    });
+    expect(await client.turnEnd(turnId)).toMatchObject({
+      status: "failed",
+      error: { errorInfo: "BudgetExceeded", message: expect.stringContaining("$3 ($3 used)") },
+    });
+  });
+
+  test("counts an estimate and the reported cost of the same calls once", async () => {
+    const driver = estimating(2, 2);
+    const { client, turnId, threadId } = await started({
+      ...{ driver, approvalPolicy: "never", budget: { turn: { costUsd: 3 }, thread: { costUsd: 5 } } },
+    });
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    const second = await client.startTurn(threadId, "again");
+    expect((await client.turnEnd(second)).status).toBe("completed");
+    expect(warnings(client, "budgetOverrun")).toEqual([]);
+  });
+
+  test("is stopped by what the agent itself counts on the way", async () => {
+    const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+      turn.emit({ type: "costSoFar", cost: dollars(0.5) });
+      turn.emit({ type: "costSoFar", cost: dollars(2) });
+      await new Promise((resolve) => turn.signal.addEventListener("abort", resolve, { once: true }));
+      return { status: "interrupted" };
+    };
+    const { client, turnId } = await started({
+      ...{ driver: new BareDriver({ run }), approvalPolicy: "never", budget: { turn: { costUsd: 1 } } },
+    });
+    expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("BudgetExceeded");
+  });
+
+  test("is reported when a turn went beyond its limit all the same", async () => {
+    const driver = reporting(estimating(0, 9), { costUsd: "turn" });
+    const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    expect(warnings(client, "budgetCheckedLate").map(({ data }) => data.message)).toEqual([
+      "budget.turn.cost_usd is checked when a turn has ended: only then scripted/steady reports its cost.",
+    ]);
+    expect(warnings(client, "budgetOverrun").map(({ data }) => data.message)).toEqual([
+      "The turn went beyond its limit of $1 ($9 used).",
+    ]);
+  });
+
+  test.each([
+    ["costUsd", { turn: { costUsd: 1 } }, /does not report its cost. Configure its price/],
+    ["steps", { turn: { steps: 100 } }, /does not report its model calls. Remove the limit/],
+    ["tokens", { thread: { tokens: 100_000 } }, /does not report the tokens that it uses/],
+  ] as const)(
+    "rejects a limit of %s before the turn begins if it cannot be kept",
+    async (unit, budget, words) => {
+      const driver = reporting(caller(1), { [unit]: "never" });
+      const client = testEngine({ driver }).connect();
+      const threadId = await client.startThread();
+      const start = (enforcement?: "bestEffort") =>
+        client.call("turn/start", {
+          ...{ threadId, input: [{ type: "text", text: "go" }] },
+          budget: { ...budget, ...(enforcement === undefined ? {} : { enforcement }) },
+        });
+      await expect(start()).rejects.toThrow(words);
+      expect(driver.callCount).toBe(0);
+      const { turn } = await start("bestEffort");
+      expect((await client.turnEnd(turn?.id ?? "")).status).toBe("completed");
+      expect(warnings(client, "budgetCheckedLate")[0]?.data.message).toContain("does not apply");
+    },
+  );
+
+  test("stops a turn with a call of unknown cost if there should have been one", async () => {
+    const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+      turn.emit({ type: "usage", last: tokens(5) });
+      await turn.ready();
+      return turn.signal.aborted ? { status: "interrupted" } : { status: "completed" };
+    };
+    const driver = reporting(new BareDriver({ run }), { costUsd: "call" });
+    const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
+    expect((await client.turnEnd(turnId)).error?.message).toContain("is not known, so the limit of its cost");
+  });
+
+  test("counts an impossible usage as none, and says so once", async () => {
+    const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+      for (const count of [-500, 20, -1]) turn.emit({ type: "usage", last: tokens(count) });
+      return { status: "completed" };
+    };
+    const { client, turnId } = await started({ driver: new BareDriver({ run }) });
+    await client.turnEnd(turnId);
+    expect(warnings(client, "impossibleUsage")).toHaveLength(1);
+    expect(client.eventsOf("thread/tokenUsage/updated").at(-1)?.data.usage.inputTokens).toBe(20);
+  });
+});
+
+test("a change of the system time does not use up a time limit", async () => {
+  const gate = new Gate();
+  const run = async (): Promise<TurnOutcome> => {
+    await gate.opened;
+    return { status: "completed" };
+  };
+  const { server, client, turnId } = await started({
+    ...{ driver: new BareDriver({ run }), approvalPolicy: "never", budget: { turn: { seconds: 60 } } },
+  });
+  await server.clock.advance(1_000);
+  server.clock.changeSystemTime(3_600_000);
+  await server.clock.advance(1_000);
+  gate.open();
+  expect((await client.turnEnd(turnId)).status).toBe("completed");
 });

@@ -7,6 +7,7 @@ import {
   type QueuedInput,
   type UserInput,
 } from "@flint/protocol";
+import { checkLimits } from "../budget/enforcement.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
 import {
   dequeue,
@@ -39,6 +40,8 @@ export const turnHandlers: Pick<
     if (delivery === "reject") thread.rejectIfActive();
     const before = thread.log.state.settings;
     const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
+    if (settings.budget !== undefined)
+      await checkLimits(settings, services.catalogue.driverOf(settings.model));
     const changes = settingsEvents(thread.log.state, settings);
     const joined = await joinRunning(context, params, changes);
     if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };

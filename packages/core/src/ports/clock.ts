@@ -2,6 +2,8 @@
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
+  /** Milliseconds since some point in the past, unaffected by changes of the system time. */
+  monotonic(): number;
   /** Runs `action` once after a delay; the returned function cancels it. */
   after(milliseconds: number, action: () => void): () => void;
 }
@@ -9,6 +11,7 @@ export interface Clock {
 /** The system clock. Its timers do not keep the process alive. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(milliseconds, action) {
     const timer = setTimeout(action, milliseconds);
     timer.unref();
@@ -19,6 +22,7 @@ export const SYSTEM_CLOCK: Clock = {
 /** The system clock with timers that keep the process alive, for work that must be finished. */
 export const KEEP_ALIVE_CLOCK: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(milliseconds, action) {
     const timer = setTimeout(action, milliseconds);
     return () => clearTimeout(timer);

@@ -54,12 +54,25 @@ export interface Driver {
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
   /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
   open(spec: SessionSpec): Promise<DriverSession>;
+  /** What it reports of the usage of turns with a model. Absent: everything with each call, and it costs nothing. */
+  usageReports?(model: string): Promise<UsageReports>;
   /** The account that the agent works with. */
   account?(): Promise<Account>;
   /** The agent's MCP servers, as far as they are known without starting it. */
   mcpServers?(): Promise<readonly McpServerStatus[]>;
   /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
   close?(): Promise<void>;
+}
+
+/** When a driver reports what a limit counts: with each model call, when the turn ends, or never. */
+export type ReportTime = "call" | "turn" | "never";
+
+/** What a driver reports of the usage of its turns. Working time is measured by the core. */
+export interface UsageReports {
+  readonly tokens: ReportTime;
+  readonly steps: ReportTime;
+  /** `free`: there is no cost to report. */
+  readonly costUsd: ReportTime | "free";
 }
 
 /** The account that an agent works with. */
@@ -209,7 +222,11 @@ export type DriverEvent =
       readonly modelContextWindow?: number;
       /** The cost of this one call; the core sums it up. */
       readonly cost?: Cost;
+      /** What this call costs by the price list, from an agent that reports the cost of its calls later. */
+      readonly estimate?: Cost | undefined;
     }
+  /** What the turn has cost so far, by the agent's own count; the cost itself comes with its usage. */
+  | { readonly type: "costSoFar"; readonly cost: Cost }
   | { readonly type: "error"; readonly error: TurnError; readonly willRetry: boolean }
   | {
       readonly type: "model/rerouted";

@@ -1,5 +1,6 @@
 import type { ClientTool, SandboxPolicy, ThreadSettings, ThreadState, Turn } from "@flint/protocol";
 import { waitAtMost } from "../async.ts";
+import { type CheckedLimits, checkLimits } from "../budget/enforcement.ts";
 import type {
   AgentInitiatedWork,
   Clock,
@@ -43,6 +44,8 @@ export interface OpenSession {
   readonly asksToWrite: boolean;
   /** The turns that the agent's own session lacks. */
   missedTurns(): Promise<readonly Turn[]>;
+  /** Checks the limits of the thread as it is now. Throws for one that the agent cannot keep. */
+  checkLimits?(): Promise<CheckedLimits>;
 }
 
 interface Opening {
@@ -137,7 +140,12 @@ export class AgentSession {
       mcpServers,
       clientTools: this.#options.clientTools(),
     });
-    return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missedTurns };
+    const asksFirst = driver.asksFirst === true;
+    // The settings may change while the session is open.
+    return {
+      ...{ agent, session, asksFirst, asksToWrite, missedTurns },
+      checkLimits: () => checkLimits(log.state.settings, driver),
+    };
   }
 
   /** Only for an agent without a session in this thread, or whose session no longer matches the conversation. */

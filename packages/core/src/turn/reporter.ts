@@ -32,8 +32,8 @@ interface EventContext {
   readonly caps: TurnCaps;
 }
 
-/** What becomes an event at once; the position of the agent's session becomes part of the end of the turn. */
-export type ReportedEvent = Exclude<DriverEvent, { position: string }>;
+/** What becomes an event at once; the rest is only for the runner of the turn. */
+export type ReportedEvent = Exclude<DriverEvent, { type: "position" | "costSoFar" }>;
 
 /** The same without streamed text. */
 type ReportedItemEvent = Exclude<ReportedEvent, { delta: string }>;
@@ -128,7 +128,7 @@ function eventOf(
     case "item/mcpToolCall/progress":
       return { type: event.type, data: { ...ids, itemId: event.itemId, message: event.message } };
     case "usage": {
-      const { type: _type, last, cost: ofCall, ...rest } = event;
+      const { type: _type, last, cost: ofCall, estimate: _estimate, ...rest } = event;
       const total = ofCall === undefined ? {} : { cost: addCost(cost, ofCall) };
       const data = { ...ids, usage: addUsage(usage, last), last, ...rest, ...total };
       return { type: "thread/tokenUsage/updated", data };

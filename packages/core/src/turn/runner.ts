@@ -155,6 +155,7 @@ export class TurnRunner {
     log.onFailure((error) => this.#failStorage(error));
     const outcome = await this.#outcome();
     if (outcome.status === "completed" && !this.#isOver) await this.#takeOverCommits();
+    if (!this.#isOver) this.#guard.reportOverrun();
     this.#finished.open();
     this.#guard.close();
     this.#cancelGrace?.();
@@ -197,6 +198,7 @@ export class TurnRunner {
     const opened = await Promise.race([this.#options.session(), this.#stopped.opened]);
     if (opened === true || this.#isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
+    this.#guard.begin(await opened.checkLimits?.());
     if (this.#files !== undefined) {
       await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.opened]);
       if (this.#isOver) return { status: "interrupted" };
@@ -308,8 +310,13 @@ export class TurnRunner {
       this.#position = reported.position;
       return;
     }
-    this.#files?.onReport(reported);
-    this.#reporter.report(reported, this.#agent);
-    if (reported.type === "usage") this.#guard.used(reported);
+    if (reported.type === "costSoFar") {
+      this.#guard.costSoFar(reported.cost);
+      return;
+    }
+    const report = reported.type === "usage" ? this.#guard.possible(reported) : reported;
+    this.#files?.onReport(report);
+    this.#reporter.report(report, this.#agent);
+    if (report.type === "usage") this.#guard.used(report);
   }
 }

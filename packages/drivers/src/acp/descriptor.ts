@@ -2,6 +2,11 @@ import { CLAUDE_HOSTS, CODEX_HOSTS } from "../shared/agent.ts";
 import { CLAUDE_FOLDER, CODEX_FOLDER } from "../shared/agent-folders.ts";
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 
+/** Agents that report tokens at the end of each turn, and what the session has cost by then. */
+const TOKENS_AND_COST = { tokens: "turn", steps: "never", costUsd: "turn" } as const;
+/** Agents that report tokens at the end of each turn. */
+const TOKENS = { tokens: "turn", steps: "never", costUsd: "never" } as const;
+
 /** OpenCode 1.18: starts in 4 to 14 s, writes files through a client that does not offer it, and by default allows everything. */
 export const OPENCODE: AcpProfile = {
   ...GENERIC,
@@ -42,6 +47,7 @@ export const OPENCODE: AcpProfile = {
     },
   ],
   startMs: 90_000,
+  usageReports: TOKENS_AND_COST,
   stopsWhenIdle: true,
   rejectionCancelsTurn: false,
   modes: [
@@ -106,6 +112,7 @@ export const GEMINI: AcpProfile = {
       others: "private",
     },
   ],
+  usageReports: TOKENS,
   autonomousModes: ["autoEdit", "yolo"],
   modes: [
     { id: "default", name: "Default" },
@@ -129,6 +136,7 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   hosts: CLAUDE_HOSTS,
   folders: [CLAUDE_FOLDER],
+  usageReports: TOKENS_AND_COST,
   stopsWhenIdle: true,
   rejectionCancelsTurn: false,
   cancelEndsProcess: true,
@@ -183,6 +191,7 @@ export const CODEX_ACP: AcpProfile = {
   ownVariables: /^(?:OPENAI_|CODEX_)/,
   hosts: CODEX_HOSTS,
   folders: [CODEX_FOLDER],
+  usageReports: TOKENS,
   stopsWhenIdle: true,
   autonomousModes: ["agent", "agent-full-access"],
   modes: [

@@ -52,6 +52,8 @@ export const GENERIC: AcpProfile = {
   login: undefined,
   // The protocol leaves it to the agent when it asks.
   asksToWrite: false,
+  // The protocol leaves it to the agent what it reports.
+  usageReports: { tokens: "never", steps: "never", costUsd: "never" },
   hosts: [],
   stopsWhenIdle: false,
   folders: undefined,

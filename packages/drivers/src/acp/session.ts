@@ -17,7 +17,7 @@ import { PromptBuilder, promptBlocks } from "./prompt.ts";
 import { ClientRequests } from "./requests/client-requests.ts";
 import { CANCELLED } from "./requests/permissions.ts";
 import { completingDiffs } from "./translate/tool-item.ts";
-import { type ContextUsage, contextUsage, usageEvent } from "./translate/usage.ts";
+import { type ContextUsage, contextUsage, costSoFar, usageEvent } from "./translate/usage.ts";
 import { extensionOf } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
 
@@ -55,6 +55,8 @@ export class AcpSession implements DriverSession {
   #started: StartedAgent | undefined;
   #turn: AcpTurn | undefined;
   #context: TurnContext | undefined;
+  /** The usage of the session before the running turn. */
+  #usageBefore: ContextUsage = {};
   #running: Promise<unknown> = Promise.resolve();
   /** Detaches the handlers of the process before. */
   #detach: () => void = () => {};
@@ -120,6 +122,7 @@ export class AcpSession implements DriverSession {
     const { options } = this.#options;
     const diff = this.#diff;
     const before = this.#updates.usage;
+    this.#usageBefore = before;
     this.#turn = new AcpTurn({ turn, signal, agent, options, diff, requests: this.#requests });
     const prompt = () => this.#prompts.prompt(turn, agent, this.#updates.commands);
     const { outcome, response, isUsable } = await this.#turn.run(prompt);
@@ -200,6 +203,8 @@ export class AcpSession implements DriverSession {
     }
     agent?.noteUpdate(update);
     this.#updates.note(update, this.#turn !== undefined);
+    const cost = costSoFar(this.#usageBefore, this.#updates.usage, agent?.isFresh === true);
+    if (update.sessionUpdate === "usage_update" && cost !== undefined) this.#context?.emit(cost);
     this.#turn?.update(update);
   }
 

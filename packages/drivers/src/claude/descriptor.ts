@@ -14,6 +14,7 @@ export const CLAUDE = {
   install: "npm install -g @anthropic-ai/claude-code",
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   hosts: CLAUDE_HOSTS,
+  usageReports: { tokens: "call", steps: "call", costUsd: "turn" },
   asksToWrite: true,
   stopsWhenIdle: true,
 } as const satisfies AgentDescriptor;

@@ -8,6 +8,7 @@ import {
   type DriverSession,
   type SessionSpec,
   SYSTEM_CLOCK,
+  type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
@@ -15,7 +16,7 @@ import { type AgentOptions, notInstalled } from "../shared/agent.ts";
 import { CLAUDE_FOLDER, folderPath, OfflineFolder } from "../shared/agent-folders.ts";
 import { DescribedDriver } from "../shared/driver.ts";
 import { CLAUDE } from "./descriptor.ts";
-import { modelRows, qualifiedModel, selectors } from "./models.ts";
+import { claudeModel, claudePrice, isAlias, modelRows, qualifiedModel, selectors } from "./models.ts";
 
 /** Where Claude stores its login, in its own folder. */
 const LOGIN_FILE = ".credentials.json";
@@ -51,6 +52,16 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
     return selectors(model, values, this.#models);
+  }
+
+  /** Claude reports its cost when a turn ends; a price gives it call by call. Which model an alias means changes. */
+  override async usageReports(model: string): Promise<UsageReports> {
+    const name = claudeModel(model);
+    const { prices, offlineModel } = this.#options;
+    const isPriced = (known: string) =>
+      isAlias(known) || (prices !== undefined && claudePrice(prices, known) !== undefined);
+    const isKnown = offlineModel === undefined && (name === undefined || isPriced(name));
+    return isKnown ? { ...CLAUDE.usageReports, costUsd: "call" } : CLAUDE.usageReports;
   }
 
   /** The process is started by the first turn. */

@@ -1,3 +1,4 @@
+import type { Price, PriceList } from "@flint/agent/prices";
 import type { ConfigOption, ConfigSelectOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
 
@@ -33,11 +34,21 @@ export function claudeModel(id: string): string | undefined {
   return name === DEFAULT || name === "" ? undefined : name;
 }
 
+/** Whether a name stands for whatever model Claude has for it now. */
+export function isAlias(name: string): boolean {
+  return ALIASES.some(({ value }) => value === name);
+}
+
+/** What a model costs, by Claude's name of it, such as `claude-opus-5-5[1m]`. */
+export function claudePrice(prices: PriceList, name: string): Price | undefined {
+  const model = name.replace(/\[.*\]$/, "");
+  return prices.configured(PREFIX + model) ?? prices.published(`anthropic/${model}`);
+}
+
 /** The full id of a model that Claude recognizes by its name; undefined for all others. */
 export function qualifiedModel(name: string): string | undefined {
   if (name.startsWith(PREFIX)) return name.length > PREFIX.length ? name : undefined;
-  const isAlias = ALIASES.some(({ value }) => value === name && value !== DEFAULT);
-  return isAlias || /^claude-[\w.[\]-]+$/.test(name) ? PREFIX + name : undefined;
+  return (isAlias(name) && name !== DEFAULT) || /^claude-[\w.[\]-]+$/.test(name) ? PREFIX + name : undefined;
 }
 
 /** The choices of a thread; undefined where Claude chooses. */

@@ -122,6 +122,7 @@ export class ClaudeSession implements DriverSession {
     const { connection, memory } = process;
     const running = new ClaudeTurn({
       ...{ turn, connection, memory, clock: this.#options.clock, promptId },
+      prices: this.#options.agent.prices,
       clientTools: clientToolsOf(this.#spec),
       session: (nativeId) => this.#reportSession(turn, nativeId),
     });

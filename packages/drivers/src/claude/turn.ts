@@ -1,7 +1,10 @@
+import type { Price, PriceList } from "@flint/agent/prices";
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ClientTool, FlintError } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
+import { withEstimate } from "../shared/agent.ts";
 import { answerControlRequest } from "./control-requests.ts";
+import { claudePrice } from "./models.ts";
 import type { ClaudeConnection } from "./process/connection.ts";
 import { concernsFiles, fileChangesIn } from "./translate/file-changes.ts";
 import { outcomeOf } from "./translate/result.ts";
@@ -35,6 +38,7 @@ export interface ClaudeTurnOptions {
   readonly clock: Clock;
   readonly memory: ProcessMemory;
   readonly clientTools: readonly ClientTool[];
+  readonly prices: PriceList | undefined;
   /** The id of the prompt that was sent, or undefined for a turn that continues work which Claude initiated. */
   readonly promptId: string | undefined;
   /** Called once, at the beginning, with the id of Claude's own session. */
@@ -62,6 +66,8 @@ export class ClaudeTurn {
   /** The latest message of the conversation, by Claude's own id. */
   #position: string | undefined;
   #characters = 0;
+  /** Claude's name of the model that answers. */
+  #model: string | undefined;
   #cancelFollowUp: (() => void) | undefined;
   #cancelKill: (() => void) | undefined;
 
@@ -149,6 +155,7 @@ export class ClaudeTurn {
     // Until Claude begins to work on the prompt, it may still work on something that it initiated.
     if (!this.#hasBegun) return;
     this.#position = positionOf(frame) ?? this.#position;
+    this.#model = modelOf(frame) ?? this.#model;
     this.#advance(step(this.#state, frame, changes));
     if (frame.type === "result") this.#onResult(frame);
   }
@@ -209,12 +216,17 @@ export class ClaudeTurn {
 
   #emit(event: DriverEvent): void {
     const { turn, connection } = this.#options;
-    turn.emit(event);
+    turn.emit(event.type === "usage" ? withEstimate(event, this.#price()) : event);
     if (!("delta" in event)) return;
     this.#characters += event.delta.length;
     if (this.#characters < READY_CHARACTERS) return;
     this.#characters = 0;
     void connection.pausedFor(turn.ready());
+  }
+
+  #price(): Price | undefined {
+    const { prices } = this.#options;
+    return prices === undefined || this.#model === undefined ? undefined : claudePrice(prices, this.#model);
   }
 
   #interrupt(): void {
@@ -243,6 +255,12 @@ export class ClaudeTurn {
     }
     this.#end(outcome);
   }
+}
+
+/** The model of a message that begins; those of sub-agents are not streamed. */
+function modelOf(frame: TurnFrame): string | undefined {
+  if (frame.type !== "stream_event" || frame.event.type !== "message_start") return undefined;
+  return frame.event.message?.model;
 }
 
 /** The id of a message of the conversation itself; those of sub-agents do not count. */

@@ -11,6 +11,7 @@ export const CODEX: AgentDescriptor = {
   install: "npm install -g @openai/codex",
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   hosts: CODEX_HOSTS,
+  usageReports: { tokens: "call", steps: "call", costUsd: "never" },
   asksToWrite: true,
   stopsWhenIdle: false,
 };

@@ -7,13 +7,14 @@ import {
   type Sandbox,
   type SessionSpec,
   SYSTEM_CLOCK,
+  type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
 import { CODEX } from "./descriptor.ts";
-import { DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
+import { codexPrice, DEFAULT_MODEL, meantModel, modelRows, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
 import { CODEX_TIMING, type CodexServer, type CodexTiming } from "./process/server.ts";
 import { ServerPool } from "./process/server-pool.ts";
@@ -66,12 +67,21 @@ export class CodexDriver extends DescribedDriver implements Driver {
     return selectorsOf(model, await this.#models(), values);
   }
 
+  /** Codex does not report its cost; a price gives it call by call. */
+  override async usageReports(id: string): Promise<UsageReports> {
+    const { prices, offlineModel } = this.#options;
+    if (offlineModel !== undefined) return { ...CODEX.usageReports, costUsd: "free" };
+    const name = meantModel(id, await this.#models());
+    const hasPrice = name !== undefined && prices !== undefined && codexPrice(prices, name) !== undefined;
+    return hasPrice ? { ...CODEX.usageReports, costUsd: "call" } : CODEX.usageReports;
+  }
+
   async open(spec: SessionSpec): Promise<DriverSession> {
     this.#sandbox ??= spec.sandbox;
     // Without the program there is no thread; that fails now, not in the middle of a turn.
     await codexProgram(this.#options);
     const session = new CodexSession(spec, {
-      ...{ servers: this.#servers, clock: this.#clock, timing: this.#timing },
+      ...{ servers: this.#servers, clock: this.#clock, timing: this.#timing, prices: this.#options.prices },
       drift: (server) => this.#drift(server),
       closed: (closing) => this.#sessions.delete(closing),
     });

@@ -1,3 +1,4 @@
+import type { Price, PriceList } from "@flint/agent/prices";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import { CODEX } from "./descriptor.ts";
@@ -34,14 +35,24 @@ function modelRow({ model, displayName, description }: CodexModel): Model {
   return { id: PREFIX + model, displayName, description, isDefault: false };
 }
 
+/** What a model costs, by Codex's name of it. */
+export function codexPrice(prices: PriceList, name: string): Price | undefined {
+  return prices.configured(PREFIX + name) ?? prices.published(`openai/${name}`);
+}
+
+/** Codex's name of the model that an id means; undefined if that is not known. */
+export function meantModel(id: string, models: readonly CodexModel[]): string | undefined {
+  return modelName(id) ?? models.find(({ isDefault }) => isDefault)?.model;
+}
+
 /** The selectors of a model, with values applied. The reasoning efforts are those that the model reports. */
 export function selectorsOf(
   id: string,
   models: readonly CodexModel[],
   values: ConfigValues,
 ): readonly ConfigOption[] {
-  const name = modelName(id);
-  const found = models.find(({ model, isDefault }) => (name === undefined ? isDefault : model === name));
+  const name = meantModel(id, models);
+  const found = models.find(({ model }) => model === name);
   return [...effortOf(found), ...personalityOf(found), COLLABORATION].map((option) => {
     const chosen = values[option.id];
     const isOffered = option.options.some((choice) => choice.id === chosen);

@@ -1,3 +1,4 @@
+import type { PriceList } from "@flint/agent/prices";
 import {
   type DriverSession,
   type McpServerStatus,
@@ -8,13 +9,15 @@ import {
 } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
-import { COLLABORATION_MODE } from "./models.ts";
+import { COLLABORATION_MODE, codexPrice, modelName } from "./models.ts";
 import { inputOf, turnParams } from "./settings.ts";
 import { CodexThread, type CodexThreadOptions, Handoff, type LoadedThread } from "./thread.ts";
 import { CodexTurn } from "./turn.ts";
 
 /** What a session needs beside its spec. */
 export interface CodexSessionOptions extends CodexThreadOptions {
+  /** What models cost. */
+  readonly prices?: PriceList | undefined;
   /** Called when a session is closed. */
   closed(session: CodexSession): void;
 }
@@ -80,9 +83,11 @@ export class CodexSession implements DriverSession {
     if (signal.aborted) return undefined;
     const thread = await orAborted(this.#thread.load(turn), signal, undefined);
     if (thread === undefined) return undefined;
-    const { clock, timing } = this.#options;
+    const { clock, timing, prices } = this.#options;
     const { server, id: threadId } = thread;
-    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens };
+    const name = modelName(turn.settings.model) ?? thread.model;
+    const price = prices === undefined ? undefined : codexPrice(prices, name);
+    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens, price };
     const running = new CodexTurn(turn, options, signal);
     this.#turn = running;
     for (const warning of this.#warnings) running.notification(warning);

@@ -1,6 +1,8 @@
+import type { Price } from "@flint/agent/prices";
 import { type Clock, stoppableTurn, type TurnContext, type TurnOutcome } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
+import { withEstimate } from "../shared/agent.ts";
 import type { CodexServer, CodexTiming } from "./process/server.ts";
 import { answerServerRequest } from "./server-requests.ts";
 import { inputOf } from "./settings.ts";
@@ -14,6 +16,8 @@ export interface CodexTurnOptions {
   readonly timing: CodexTiming;
   /** The tokens that the thread has used before. */
   readonly totalTokens: number;
+  /** What its model costs, if that is known. */
+  readonly price?: Price | undefined;
 }
 
 /** How many notifications may come before the response to the start of the turn. */
@@ -146,7 +150,7 @@ export class CodexTurn {
 
   #advance([state, events]: Step): void {
     this.#state = state;
-    for (const event of events) this.#turn.emit(event);
+    for (const event of events) this.#turn.emit(withEstimate(event, this.#options.price));
   }
 
   #finish(outcome: TurnOutcome): void {

@@ -26,6 +26,7 @@ import {
   KEEP_ALIVE_CLOCK,
   type McpServerStatus,
   type SessionSpec,
+  type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
 
@@ -100,6 +101,15 @@ export class NativeDriver implements Driver {
     });
   }
 
+  /** Every model reports its tokens; what a local one costs is not money, and that of others needs a price. */
+  async usageReports(model: string): Promise<UsageReports> {
+    const found = model === OFFLINE_ID ? undefined : findModel(model, this.#providers);
+    const isFree = found === undefined || runsLocally(found.provider);
+    if (isFree) return { tokens: "call", steps: "call", costUsd: "free" };
+    const { price } = await (await this.#list()).facts(found);
+    return { tokens: "call", steps: "call", costUsd: price === undefined ? "never" : "call" };
+  }
+
   /** Returns the provider of the key, never the key. */
   async account(): Promise<Account> {
     const found = findModel(await this.defaultModel(), this.#providers);
@@ -116,7 +126,7 @@ export class NativeDriver implements Driver {
 
   #list(): Promise<ModelListing> {
     this.#listing ??= import("@flint/agent/listing").then(
-      ({ ModelListing }) => new ModelListing(this.#providers, this.#clock),
+      ({ ModelListing }) => new ModelListing(this.#providers, this.#clock, this.#options.models),
     );
     return this.#listing;
   }
@@ -125,7 +135,7 @@ export class NativeDriver implements Driver {
   #selectors(model: string, listing: ModelListing): readonly Selector[] {
     const found = model === OFFLINE_ID ? undefined : findModel(model, this.#providers);
     if (found === undefined) return OFFLINE_SELECTORS;
-    return selectorsOf(listing.factsNow(found), runsLocally(found.provider));
+    return selectorsOf(listing.factsNow(found));
   }
 
   async #sources({ mcpServers, sandbox, settings }: SessionSpec): Promise<readonly ToolSource[]> {

@@ -1,4 +1,5 @@
-import type { Sandbox } from "@flint/core/ports";
+import { costAt, type Price, type PriceList } from "@flint/agent/prices";
+import type { DriverEvent, Sandbox, UsageReports } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 
@@ -30,6 +31,8 @@ export interface AgentDescriptor {
   readonly login: AgentLogin | undefined;
   /** Host rules of its model, its login and its own services: a confined agent connects to them without a question. */
   readonly hosts: readonly string[];
+  /** What it reports of its usage, where no price is known for its model. */
+  readonly usageReports: UsageReports;
   /** Whether it requests approval of each action that may write, unless the approval policy is "never". */
   readonly asksToWrite: boolean;
   /** Whether its process can be stopped while a thread is idle: its sessions can be resumed by another process. */
@@ -82,8 +85,16 @@ export interface AgentOptions {
   readonly stateFolder?: string | undefined;
   /** The sandbox for a process that no thread needs, for example to list models. */
   readonly sandbox?: Sandbox | undefined;
+  /** What models cost, for agents that do not report it with each call. */
+  readonly prices?: PriceList | undefined;
   /** Defaults to "thread". Only Claude has the choice. */
   readonly processSpan?: ProcessSpan | undefined;
   /** The version of Flint that is sent to agents. */
   readonly version: string;
+}
+
+/** An event with the cost of its call by the price of its model, if it is about a call without a reported cost. */
+export function withEstimate(event: DriverEvent, price: Price | undefined): DriverEvent {
+  if (event.type !== "usage" || event.cost !== undefined || price === undefined) return event;
+  return { ...event, estimate: costAt(price, event.last) };
 }

@@ -6,7 +6,11 @@ import { LazyDriver } from "./driver.ts";
 const LAMP: AgentDescriptor = {
   ...{ id: "lamp", displayName: "Lamp", command: ["lamp"], ownVariables: /^LAMP_/, install: undefined },
   ...{ credentials: { variables: [], files: [] }, hosts: [], login: undefined },
-  ...{ asksToWrite: true, stopsWhenIdle: true },
+  ...{
+    usageReports: { tokens: "call", steps: "call", costUsd: "call" },
+    asksToWrite: true,
+    stopsWhenIdle: true,
+  },
 };
 
 const INSTALLED: AgentOptions = {

@@ -1,4 +1,11 @@
-import type { Account, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
+import type {
+  Account,
+  Driver,
+  DriverSession,
+  McpServerStatus,
+  SessionSpec,
+  UsageReports,
+} from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 
@@ -10,11 +17,17 @@ export abstract class DescribedDriver {
   readonly id: string;
   readonly asksToWrite: boolean;
   readonly stopsWhenIdle: boolean;
+  readonly #usageReports: UsageReports;
 
-  constructor({ id, asksToWrite, stopsWhenIdle }: AgentDescriptor) {
+  constructor({ id, asksToWrite, stopsWhenIdle, usageReports }: AgentDescriptor) {
     this.id = id;
+    this.#usageReports = usageReports;
     this.asksToWrite = asksToWrite;
     this.stopsWhenIdle = stopsWhenIdle;
+  }
+
+  async usageReports(_model: string): Promise<UsageReports> {
+    return this.#usageReports;
   }
 
   /** Accepts every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */
@@ -63,6 +76,10 @@ export class LazyDriver extends DescribedDriver implements Driver {
 
   async open(spec: SessionSpec): Promise<DriverSession> {
     return (await this.#driver()).open(spec);
+  }
+
+  override async usageReports(model: string): Promise<UsageReports> {
+    return (await (await this.#driver()).usageReports?.(model)) ?? super.usageReports(model);
   }
 
   async account(): Promise<Account> {

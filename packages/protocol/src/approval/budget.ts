@@ -22,12 +22,18 @@ export const ThreadBudget = looseObject({
 });
 export type ThreadBudget = z.output<typeof ThreadBudget>;
 
+/** Whether limits have to hold: with `bestEffort`, agents that do not report what a limit counts run all the same. */
+export const BudgetEnforcement = z.enum(["strict", "bestEffort"]);
+export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
+
 /**
  * Limits of a thread and of each of its turns. Reaching one pauses the turn and asks; if no client can be asked, the
- * turn fails. `extended` is how far the user has extended the budget of the thread since; Flint sets it, and a new
- * `thread` resets it.
+ * turn fails. A turn whose agent does not report what a limit counts is rejected, unless `enforcement` is `bestEffort`.
+ * `extended` is how far the user has extended the budget of the thread since; Flint sets it, and a new `thread` resets
+ * it.
  */
 export const Budget = looseObject({
+  enforcement: z.optional(BudgetEnforcement),
   turn: z.optional(TurnBudget),
   thread: z.optional(ThreadBudget),
   extended: z.optional(ThreadBudget),

@@ -61,7 +61,7 @@ const StreamEvent = z.looseObject({
   event: z.looseObject({
     type: z.string(),
     index: z.optional(z.number()),
-    message: z.optional(z.looseObject({ id: z.optional(z.string()) })),
+    message: z.optional(z.looseObject({ id: z.optional(z.string()), model: z.optional(z.string()) })),
     content_block: z.optional(ClaudeBlock),
     delta: z.optional(
       z.looseObject({

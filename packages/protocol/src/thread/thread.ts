@@ -20,6 +20,7 @@ export const TURN_ERROR_INFO = [
   "ServerStopped",
   "BudgetExceeded",
   "TurnLimitReached",
+  "SchemaMismatch",
   "Refused",
   "Other",
 ] as const;

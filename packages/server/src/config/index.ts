@@ -11,6 +11,8 @@ export {
   approvalPolicyNamed,
   CONFIG_KEYS,
   CONFIG_NAMES,
+  ENFORCEMENTS,
+  enforcementNamed,
   GIT_MODES,
   namesBelow,
   rowNameOf,

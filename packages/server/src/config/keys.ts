@@ -1,4 +1,4 @@
-import type { ApprovalPolicy, GitMode, SandboxPolicy } from "@flint/protocol";
+import type { ApprovalPolicy, BudgetEnforcement, GitMode, SandboxPolicy } from "@flint/protocol";
 import * as z from "zod/mini";
 import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "./permission-modes.ts";
 
@@ -20,6 +20,20 @@ const SANDBOXES = {
   "danger-full-access": "dangerFullAccess",
   "external-sandbox": "externalSandbox",
 } as const satisfies Record<string, SandboxPolicy["type"]>;
+
+const ENFORCEMENT_NAMES = {
+  strict: "strict",
+  "best-effort": "bestEffort",
+} as const satisfies Record<string, BudgetEnforcement>;
+
+/** The names of the ways to enforce limits. */
+// Object.keys widens the keys of this table to strings.
+export const ENFORCEMENTS = Object.keys(ENFORCEMENT_NAMES) as readonly (keyof typeof ENFORCEMENT_NAMES)[];
+
+/** The protocol's value of a way to enforce limits. */
+export function enforcementNamed(name: keyof typeof ENFORCEMENT_NAMES): BudgetEnforcement {
+  return ENFORCEMENT_NAMES[name];
+}
 
 /** The name of an approval policy in kebab-case. */
 export type ApprovalName = keyof typeof APPROVALS;
@@ -62,6 +76,7 @@ function key<Schema extends z.ZodMiniType>(
 
 const count = z.int().check(z.minimum(1));
 const amount = z.number().check(z.positive());
+const price = z.number().check(z.nonnegative());
 const string = z.string().check(z.minLength(1));
 const strings = z.array(z.string());
 const pairs = z.record(z.string(), z.string());
@@ -69,6 +84,7 @@ const address = z.url({ protocol: /^https?$/ });
 
 const COUNT = "a whole number above 0";
 const AMOUNT = "a number above 0";
+const PRICE = "a number of US dollars, 0 or more";
 const SECONDS = "a number of seconds above 0";
 const ADDRESS = "an http:// or https:// URL";
 const BOOLEAN = "true or false";
@@ -153,6 +169,32 @@ export const CONFIG_KEYS = {
     "user or project",
   ),
   "budget.thread.turns": key(count, COUNT, "Turns that a thread may have.", "user or project"),
+  "budget.enforcement": key(
+    z.enum(ENFORCEMENTS),
+    choice(ENFORCEMENTS),
+    "Whether a turn is rejected whose agent does not report what a limit counts (strict, the default).",
+    "user",
+  ),
+  "models.*.context_window": key(
+    count,
+    COUNT,
+    "Context window of a model in tokens. The name is a model id, such as `custom/my-model`, or the model's own name.",
+    "user",
+  ),
+  "models.*.price_input": key(price, PRICE, "Price of a million input tokens in US dollars.", "user"),
+  "models.*.price_output": key(price, PRICE, "Price of a million output tokens in US dollars.", "user"),
+  "models.*.price_cache_read": key(
+    price,
+    PRICE,
+    "Price of a million cached input tokens in US dollars (default: as input).",
+    "user",
+  ),
+  "models.*.price_cache_write": key(
+    price,
+    PRICE,
+    "Price of writing a million tokens to the cache in US dollars (default: as input).",
+    "user",
+  ),
   "web.fetch": key(z.boolean(), BOOLEAN, "Let Flint's own agent read web pages, with approval.", "user"),
   "web.search_url": key(
     address,

@@ -122,7 +122,7 @@ export class ConfigValues {
   }
 
   /** The names that the user chose in a table, such as those of the MCP servers. */
-  names(table: "agents" | "mcp_servers" | "providers"): readonly string[] {
+  names(table: "agents" | "mcp_servers" | "models" | "providers"): readonly string[] {
     const keys = [...this.#values.keys()].filter((key) => key.startsWith(`${table}.`));
     return [...new Set(keys.map((key) => key.slice(table.length + 1, key.lastIndexOf("."))))];
   }

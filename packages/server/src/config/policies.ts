@@ -1,5 +1,5 @@
 import { type Budget, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
-import { approvalPolicyNamed, sandboxPolicyNamed } from "./keys.ts";
+import { approvalPolicyNamed, enforcementNamed, sandboxPolicyNamed } from "./keys.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
 import { type ModeSettings, permissionMode } from "./permission-modes.ts";
 
@@ -77,9 +77,13 @@ function budgetOf(config: ConfigValues): Budget | undefined {
     seconds: config.get("budget.thread.seconds"),
     turns: config.get("budget.thread.turns"),
   });
-  return turn === undefined && thread === undefined
-    ? undefined
-    : { ...(turn === undefined ? {} : { turn }), ...(thread === undefined ? {} : { thread }) };
+  const named = config.get("budget.enforcement");
+  const budget: Budget = {
+    ...(named === undefined ? {} : { enforcement: enforcementNamed(named) }),
+    ...(turn === undefined ? {} : { turn }),
+    ...(thread === undefined ? {} : { thread }),
+  };
+  return Object.keys(budget).length === 0 ? undefined : budget;
 }
 
 /** The amounts that are set; undefined if there are none. */

@@ -1,4 +1,4 @@
-import type { NativeOptions } from "@flint/drivers";
+import type { ModelSettings, NativeOptions } from "@flint/drivers";
 import type { ServerOptions } from "../server-options.ts";
 import { VERSION } from "../version.ts";
 import { setting, variable } from "./environment.ts";
@@ -46,6 +46,7 @@ export function nativeOptions(config?: ConfigValues): NativeOptions {
       },
       others: [...custom, ...(config === undefined ? [] : providersOf(config))],
     },
+    models: config === undefined ? new Map() : modelSettings(config),
     web: { fetch: config?.get("web.fetch") ?? false, searchUrl: config?.get("web.search_url") },
     offlineScript: setting("FLINT_OFFLINE_SCRIPT"),
     version: VERSION,
@@ -82,6 +83,28 @@ function providersOf(config: ConfigValues) {
     const apiKey = keyName === undefined ? undefined : variable(keyName);
     return { name, baseUrl, apiKey, keyVariable: keyName, models: config.get("providers.*.models", name) };
   });
+}
+
+/** What the user configured about models, by id. Throws a ConfigError for half a price. */
+function modelSettings(config: ConfigValues): ReadonlyMap<string, ModelSettings> {
+  return new Map(
+    config.names("models").map((name) => {
+      const contextWindow = config.get("models.*.context_window", name);
+      const price = priceOf(config, name);
+      return [name, { contextWindow, price }];
+    }),
+  );
+}
+
+function priceOf(config: ConfigValues, name: string): ModelSettings["price"] {
+  const input = config.get("models.*.price_input", name);
+  const output = config.get("models.*.price_output", name);
+  const cacheRead = config.get("models.*.price_cache_read", name);
+  const cacheWrite = config.get("models.*.price_cache_write", name);
+  if ([input, output, cacheRead, cacheWrite].every((amount) => amount === undefined)) return undefined;
+  if (input === undefined || output === undefined)
+    throw new ConfigError(`models.${JSON.stringify(name)} needs both price_input and price_output.`);
+  return { input, output, cacheRead: cacheRead ?? input, cacheWrite: cacheWrite ?? input };
 }
 
 /** Replaces `{env:NAME}` with the value of the variable. */

@@ -1,7 +1,7 @@
 import { type Clock, pause } from "@flint/core/ports";
 import type { TurnError } from "@flint/protocol";
 import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
-import { costOf } from "../model-facts.ts";
+import { costAt, type Price } from "../prices.ts";
 import { toolNamed } from "./call-options.ts";
 import { describeProblem, type EndpointInfo, type Failure } from "./failures.ts";
 import { type ConnectionLimits, HttpConnection } from "./http-connection.ts";
@@ -34,8 +34,8 @@ export interface AiSdkOptions {
   readonly id: string;
   readonly contextWindow: number | undefined;
   readonly endpoint: EndpointInfo;
-  /** The name its price is listed under, if it is billed by the price list. */
-  readonly priceName: string | undefined;
+  /** What it costs, if that is known. */
+  readonly price: Price | undefined;
   connect(fetch: HttpConnection["fetch"]): Promise<LanguageModel>;
   callOptions(request: ModelRequest, rejected: ReadonlySet<string>): CallOptions;
   readonly clock: Clock;
@@ -105,13 +105,12 @@ export class AiSdkModel implements Model {
     for (const part of reader.end(id, isAfterTool)) yield this.#completed(part, request);
   }
 
-  /** Adds what only the request and the price list know to a part. */
+  /** Adds what only the request and the price know to a part. */
   #completed(part: ModelPart, { tools }: ModelRequest): ModelPart {
     if (part.type === "tool-call") return { ...part, tool: toolNamed(part.tool, tools) };
-    const { priceName } = this.#options;
-    if (part.type !== "usage" || priceName === undefined) return part;
-    const cost = costOf(priceName, part.usage);
-    return cost === undefined ? part : { ...part, cost };
+    const { price } = this.#options;
+    if (part.type !== "usage" || price === undefined) return part;
+    return { ...part, cost: costAt(price, part.usage) };
   }
 
   /** Whether the endpoint rejected an optional parameter, which is left out from now on. */

@@ -29,8 +29,9 @@ export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC
   const file = values["output-last-message"];
   const onAnswer = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
   const code = await runTurn({ options, server, schema, input, effort: settings.effort, onAnswer });
-  // Its item says what was declined; Codex does not treat that as a failure either.
-  return code === 3 ? 0 : code;
+  // Its item says what was declined; Codex does not treat that as a failure either, and has one code for all others.
+  if (code === 3) return 0;
+  return code === 5 || code === 6 ? 1 : code;
 }
 
 function execOptions(values: Values, positionals: readonly string[], settings: CodexSettings): ExecOptions {

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import type { Embedded } from "@flint/server/embed";
@@ -24,7 +25,9 @@ export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): P
   const log = (text: string): void => void process.stderr.write(text);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, log) : undefined;
   const input = [...textInput(positionals, piped), ...images];
-  return runTurn({ options, server, schema, input });
+  const file = options.lastMessageFile;
+  const onAnswer = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
+  return runTurn({ options, server, schema, input, onAnswer });
 }
 
 /** Runs one turn. Resolves with its exit code. */
@@ -53,6 +56,7 @@ class ExecRun {
   readonly #interruption: Interruption;
   readonly #startedAt = Date.now();
   #thread: ThreadHandle | undefined;
+  #wentOverLimit = false;
 
   constructor(given: RunOptions) {
     this.#given = given;
@@ -108,6 +112,7 @@ class ExecRun {
     const { signal } = this.#interruption;
     const feed = new ThreadFeed((event) => {
       this.#tally.count(event);
+      this.#wentOverLimit ||= event.type === "warning" && event.data.reason === "budgetOverrun";
       this.#terminal.view.show(event);
     });
     client.subscribe(feed);
@@ -173,7 +178,11 @@ class ExecRun {
       process.stderr.write(`flint: An action was declined. ${UNATTENDED}\n`);
     if (status === "completed") onAnswer?.(checked === undefined ? text : answerText(checked, text));
     const { declinedUnattended } = this.#approvals;
-    return exitCodeOf({ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok });
+    return exitCodeOf({
+      ...{ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok },
+      errorInfo: result?.turn.error?.errorInfo,
+      wentOverLimit: this.#wentOverLimit,
+    });
   }
 
   /** Why the turn failed. The only limit there is, if it came from the command line, is named by its option. */

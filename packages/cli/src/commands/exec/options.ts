@@ -1,4 +1,6 @@
-import { numberOption, UsageError } from "../../command-line/command.ts";
+import type { BudgetEnforcement } from "@flint/protocol";
+import { ENFORCEMENTS, enforcementNamed } from "@flint/server/config";
+import { choice, numberOption, UsageError } from "../../command-line/command.ts";
 import { type Flags, type FlagValues, SERVER_FLAGS } from "../../command-line/flags.ts";
 import type { ServerFlagValues } from "../../command-line/server-options.ts";
 
@@ -23,6 +25,12 @@ export const EXEC_FLAGS = {
     takes: "FILE",
     doc: "JSON Schema for the answer; when piped, only the answer is printed",
   },
+  "output-last-message": {
+    type: "string",
+    short: "o",
+    takes: "FILE",
+    doc: "Write the final message to a file as well",
+  },
   json: { type: "boolean", doc: "Print every event as a line of JSON" },
   "experimental-json": {
     type: "boolean",
@@ -34,6 +42,12 @@ export const EXEC_FLAGS = {
   "max-cost": { type: "string", takes: "USD", doc: "Ask before continuing past this cost" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Ask before continuing past this much working time" },
   "max-steps": { type: "string", takes: "N", doc: "Ask before continuing past this many model calls" },
+  limits: {
+    type: "string",
+    takes: "HOW",
+    values: ENFORCEMENTS,
+    doc: "strict (default) rejects limits that the agent does not report enough to keep; best-effort runs anyway",
+  },
   ...SERVER_FLAGS,
 } as const satisfies Flags;
 
@@ -56,7 +70,11 @@ export interface ExecOptions {
   readonly ephemeral: boolean;
   readonly images: readonly string[];
   readonly schemaFile: string | undefined;
+  /** Where the final message is written. */
+  readonly lastMessageFile?: string | undefined;
   readonly limits: TurnLimits | undefined;
+  /** Whether limits have to hold; undefined: as configured. */
+  readonly enforcement?: BudgetEnforcement | undefined;
   readonly server: ServerFlagValues;
   /** Instructions for a new thread, besides its prompts. */
   readonly developerInstructions?: string;
@@ -77,7 +95,9 @@ export function readExecOptions(values: Values): ExecOptions {
     ephemeral: values.ephemeral === true,
     images: values.image ?? [],
     schemaFile: values["output-schema"],
+    lastMessageFile: values["output-last-message"],
     limits: limitsOf(values),
+    enforcement: enforcementOf(values),
     server: values,
   };
 }
@@ -119,6 +139,10 @@ function limitsOf(values: Values): TurnLimits | undefined {
 function given<Name extends string>(name: Name, value: number | undefined): { [Key in Name]?: number } {
   // TypeScript widens a computed key to any string.
   return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: number };
+}
+
+function enforcementOf({ limits }: Values): BudgetEnforcement | undefined {
+  return limits === undefined ? undefined : enforcementNamed(choice("limits", limits, ENFORCEMENTS));
 }
 
 type LimitFlag = (typeof LIMIT_FLAGS)[keyof TurnLimits]["flag"];

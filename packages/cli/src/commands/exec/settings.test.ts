@@ -19,17 +19,17 @@ test("a folder without configuration gets the permissions of the command line, t
 });
 
 test("drops a limit of an earlier run unless it is given again or configured", () => {
-  expect(turnBudget(undefined, undefined, { turn: { steps: 1 } })).toEqual({ turn: {} });
-  expect(turnBudget({ turn: { costUsd: 1 } }, { steps: 2 }, undefined)).toEqual({
+  expect(turnBudget(undefined, {}, { turn: { steps: 1 } })).toEqual({ turn: {} });
+  expect(turnBudget({ turn: { costUsd: 1 } }, { limits: { steps: 2 } }, undefined)).toEqual({
     turn: { costUsd: 1, steps: 2 },
   });
 });
 
 test("resends the budget of a thread only if it changes", () => {
   const thread = { turns: 5, tokens: 9 };
-  expect(turnBudget({ thread }, undefined, { thread: { tokens: 9, turns: 5 } })).toEqual({ turn: {} });
-  expect(turnBudget({ thread }, undefined, { thread: { turns: 4 } })).toEqual({ turn: {}, thread });
-  expect(turnBudget(undefined, undefined, { thread })).toEqual({ turn: {}, thread: {} });
+  expect(turnBudget({ thread }, {}, { thread: { tokens: 9, turns: 5 } })).toEqual({ turn: {} });
+  expect(turnBudget({ thread }, {}, { thread: { turns: 4 } })).toEqual({ turn: {}, thread });
+  expect(turnBudget(undefined, {}, { thread })).toEqual({ turn: {}, thread: {} });
 });
 
 test("warns if approvals or the sandbox are off", () => {

@@ -13,7 +13,7 @@ import { DEFAULT_POLICIES } from "@flint/server/config";
 import { stateFolder } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import type { PlacedOptions } from "../../command-line/server-options.ts";
-import type { TurnLimits } from "./options.ts";
+import type { ExecOptions } from "./options.ts";
 
 /** The permissions and the budget of a turn. */
 export interface Permissions {
@@ -46,11 +46,13 @@ export async function permissionsIn(cwd: string, server: PlacedOptions): Promise
 /** The budget to send with a turn: drops the limits of an earlier run and keeps the configured ones. */
 export function turnBudget(
   configured: Budget | undefined,
-  limits: TurnLimits | undefined,
+  { limits, enforcement }: Partial<Pick<ExecOptions, "limits" | "enforcement">>,
   current: Budget | undefined,
 ): Budget {
   const thread = configured?.thread ?? {};
+  const chosen = enforcement ?? configured?.enforcement ?? (current?.enforcement && "strict");
   return {
+    ...(chosen === undefined ? {} : { enforcement: chosen }),
     turn: { ...configured?.turn, ...limits },
     // Sent only if it differs: sending a budget again resets what the user has allowed beyond it.
     ...(isSame(thread, current?.thread ?? {}) ? {} : { thread }),

@@ -34,9 +34,11 @@ export async function openThread(
 
 async function startThread(
   client: FlintClient,
-  { ephemeral, limits, developerInstructions }: ExecOptions,
+  options: ExecOptions,
   { cwd }: PlacedOptions,
 ): Promise<OpenedThread> {
+  const { ephemeral, limits, enforcement, developerInstructions } = options;
+  const hasLimits = limits !== undefined || enforcement !== undefined;
   const thread = await client.startThread({
     cwd,
     ...(ephemeral ? { ephemeral: true } : {}),
@@ -46,7 +48,7 @@ async function startThread(
   return {
     thread,
     resumed: undefined,
-    overrides: limits === undefined ? {} : { budget: turnBudget(settings.budget, limits, settings.budget) },
+    overrides: hasLimits ? { budget: turnBudget(settings.budget, options, settings.budget) } : {},
     notices: noticesFor(settings),
   };
 }
@@ -78,7 +80,7 @@ async function resumeThread(
       ...chosenModel(server),
       ...moved,
       ...policies,
-      budget: turnBudget(budget, options.limits, state.settings.budget),
+      budget: turnBudget(budget, options, state.settings.budget),
     },
     notices: [...noticesFor(policies), ...away],
   };

@@ -41,6 +41,16 @@ export function usageEvent(
   };
 }
 
+/** What the running turn has cost so far; undefined if the agent does not report it. */
+export function costSoFar(
+  before: ContextUsage,
+  after: ContextUsage,
+  isFresh: boolean,
+): DriverEvent | undefined {
+  const cost = costOf(before, after, isFresh);
+  return cost === undefined ? undefined : { type: "costSoFar", cost };
+}
+
 /** What a resumed session cost before is not known, so its first figure is only a baseline. */
 function costOf(before: ContextUsage, after: ContextUsage, isFresh: boolean): Cost | undefined {
   if (after.cost === undefined || (before.cost === undefined && !isFresh)) return undefined;

@@ -44,7 +44,7 @@ const SCHEMA_NOT_MET: TurnOutcome = {
   error: {
     message:
       "Claude gave no answer that matches the outputSchema, even after it was asked again. Describe in the prompt what each field is for, or send a simpler schema.",
-    errorInfo: "Other",
+    errorInfo: "SchemaMismatch",
   },
 };
 

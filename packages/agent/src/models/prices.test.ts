@@ -1,5 +1,13 @@
+import type { TokenUsage } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { costOf } from "./model-facts.ts";
+import { costAt, PriceList, settingsOf } from "./prices.ts";
+
+const PRICES = new PriceList();
+
+function costOf(model: string, usage: TokenUsage) {
+  const price = PRICES.published(model);
+  return price && costAt(price, usage);
+}
 
 const MILLION = 1_000_000;
 
@@ -28,4 +36,11 @@ test("applies the higher price for long conversations", () => {
 test("has no cost for a model without a known price", () => {
   expect(costOf("openai/gpt-99", { inputTokens: 1, outputTokens: 1 })).toBeUndefined();
   expect(costOf("constructor", { inputTokens: 1, outputTokens: 1 })).toBeUndefined();
+});
+
+test("finds what was configured for a model by its id, without its agent, or by its own name", () => {
+  const own = { contextWindow: 1000 };
+  for (const name of ["flint/custom/org/m", "custom/org/m", "m"])
+    expect(settingsOf(new Map([[name, own]]), "flint/custom/org/m")).toBe(own);
+  expect(settingsOf(new Map([["org/m", own]]), "flint/custom/org/n")).toBeUndefined();
 });
