@@ -179,6 +179,7 @@ export interface FileRestore {
   path: string;
   action: "restore" | "create" | "delete";
   kind: "file" | "link" | "folder";
+  kindBefore?: "file" | "link" | "folder";
   status: "planned" | "done";
   sizeBefore?: number;
   sizeAfter?: number;

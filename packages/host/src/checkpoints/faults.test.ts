@@ -42,7 +42,7 @@ describe("a server that is killed", () => {
     await fixture.restore([turnId]).catch(() => undefined);
     const left = fixture.contents();
     for (const [path, content] of Object.entries(left)) {
-      if (/^(folder\/)?\.flint-.*\.tmp$/.test(path)) continue;
+      if (/^(folder\/)?\.flint-.*\.(tmp|old)$/.test(path)) continue;
       expect([before[path], after[path]], `${path} after a crash at step ${step}`).toContain(content);
     }
     fixture.restart();

@@ -8,6 +8,8 @@ export const FileRestore = looseObject({
   path: z.string(),
   action: z.enum(["restore", "create", "delete"]),
   kind: z.enum(["file", "link", "folder"]),
+  /** What it replaces, if that is of another kind. */
+  kindBefore: z.optional(z.enum(["file", "link", "folder"])),
   status: z.enum(["planned", "done"]),
   /** Bytes before and after, for a file that exists then. */
   sizeBefore: z.optional(z.number()),

@@ -81,7 +81,10 @@ export function revertReport(result: Reverted, options: RevertOptions): string {
   const { turnIds, files = [], conflicts = [], notSaved = [] } = result;
   const withFiles = options.undo || options.files === "restore";
   const rows = [
-    ...files.map(({ path, action }) => [options.preview ? `would ${action}` : action, path]),
+    ...files.map((file) => [
+      options.preview ? `would ${file.action}` : file.action,
+      file.kindBefore === undefined ? file.path : `${file.path} (${file.kind} instead of ${file.kindBefore})`,
+    ]),
     ...conflicts.map(({ path, message }) => ["skipped", `${path}: ${message}`]),
     ...notSavedRows(notSaved),
   ];

@@ -37,6 +37,8 @@ export interface Disk {
   makeLink(target: string, path: string): void;
   makeFolder(path: string, mode: number): void;
   rename(from: string, to: string): void;
+  /** Gives a file a second name. Throws EEXIST if the name is taken. */
+  link(from: string, to: string): void;
   unlink(path: string): void;
   removeFolder(path: string): void;
   /** Marks a file as in use. */
@@ -61,6 +63,7 @@ export const NODE_DISK: Disk = {
   makeLink: (target, path) => fs.symlinkSync(encodePath(target), encodePath(path)),
   makeFolder: (path, mode) => fs.mkdirSync(encodePath(path), { mode }),
   rename: (from, to) => fs.renameSync(encodePath(from), encodePath(to)),
+  link: (from, to) => fs.linkSync(encodePath(from), encodePath(to)),
   unlink: (path) => fs.unlinkSync(encodePath(path)),
   removeFolder: (path) => fs.rmdirSync(encodePath(path)),
   touch: (path) => fs.utimesSync(encodePath(path), new Date(), new Date()),

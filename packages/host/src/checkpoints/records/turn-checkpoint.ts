@@ -96,6 +96,15 @@ export class FileTurnCheckpoint implements TurnCheckpoint {
     const state = capture(context, path, true);
     if (state?.kind === "unsaved") this.#cannotSave(path, state.why);
     this.#remember(path, state);
+    if (state?.kind === "folder") this.#saveContent(path);
+  }
+
+  /** An edit may replace a folder by a file, and then needs everything in it. */
+  #saveContent(folder: string): void {
+    for (const { name } of this.#options.context.disk.list(folder)) {
+      if (this.#touched.size < MAX_EDITED) this.#saveFile(`${folder}/${name}`);
+      else this.#cannotSave(folder, "limit");
+    }
   }
 
   /** Only the first state counts, from before the turn changed it. */
@@ -160,6 +169,9 @@ export interface TurnChanges {
   readonly changes: readonly Change[];
   readonly notSaved: readonly (readonly [path: string, why: NotSavedReason])[];
 }
+
+/** How many files an edit may save one by one. */
+const MAX_EDITED = 2_000;
 
 /** A longer list would not be read to its end. */
 const MAX_NOT_SAVED = 500;

@@ -40,8 +40,8 @@ describe("a plan", () => {
       steps: [],
       conflicts: [],
       notSaved: [
-        ["/repo/sub/.GIT/config", "protected"],
         ["/repo/.claude/x", "protected"],
+        ["/repo/sub/.GIT/config", "protected"],
       ],
     });
   });

@@ -51,14 +51,38 @@ export function planFiles(records: readonly FilesRecord[], view: DiskView): Plan
   const steps: Step[] = [];
   const conflicts: [string, FileConflictReason][] = [];
   const notSaved = new Map(records.flatMap((record) => record.notSaved));
-  for (const [path, history] of historiesOf(records)) {
-    const found = decide(path, history, view);
+  const newFolders = new Set<string>();
+  for (const [path, history] of [...historiesOf(records)].sort(
+    ([left], [right]) => depthOf(left) - depthOf(right),
+  )) {
+    const found = decide(path, history, withNewFolders(view, newFolders));
     if (found === undefined) continue;
     if ("why" in found) notSaved.set(path, found.why);
     else if ("reason" in found) conflicts.push([path, found.reason]);
-    else steps.push(found);
+    else {
+      steps.push(found);
+      if (found.target?.kind === "folder") newFolders.add(path);
+    }
   }
   return { ...withoutFullFolders(steps, conflicts, view), notSaved: [...notSaved] };
+}
+
+/** What is in the way of a path counts as nothing if the plan replaces it by a folder. */
+function withNewFolders(view: DiskView, newFolders: ReadonlySet<string>): DiskView {
+  return {
+    ...view,
+    current: (path, root) => {
+      const state = view.current(path, root);
+      return state === "blocked" && ancestorsOf(path).some((above) => newFolders.has(above))
+        ? undefined
+        : state;
+    },
+  };
+}
+
+function ancestorsOf(path: string): readonly string[] {
+  const names = path.split("/");
+  return names.slice(1, -1).map((_name, at) => names.slice(0, at + 2).join("/"));
 }
 
 function historiesOf(records: readonly FilesRecord[]): ReadonlyMap<string, History> {
@@ -115,7 +139,11 @@ function withoutFullFolders(
 }
 
 function deepestFirst(left: Step, right: Step): number {
-  return right.path.split("/").length - left.path.split("/").length;
+  return depthOf(right.path) - depthOf(left.path);
+}
+
+function depthOf(path: string): number {
+  return path.split("/").length;
 }
 
 const CONFLICTS: Readonly<Record<FileConflictReason, string>> = {
@@ -153,15 +181,20 @@ export function filesOutcome(plan: Plan, status: FileRestore["status"], cwd: str
 }
 
 function restoreOf({ current, target }: Step, status: FileRestore["status"], path: string): FileRestore {
-  const kind = (target ?? current)?.kind ?? "file";
+  const kind = kindOf(target ?? current);
   return {
     path,
     action: target === undefined ? "delete" : current === undefined ? "create" : "restore",
-    kind: kind === "unsaved" ? "file" : kind,
+    kind,
+    ...(current === undefined || kindOf(current) === kind ? {} : { kindBefore: kindOf(current) }),
     status,
     ...(current?.kind === "file" ? { sizeBefore: current.size } : {}),
     ...(target?.kind === "file" ? { sizeAfter: target.size } : {}),
   };
+}
+
+function kindOf(state: State): FileRestore["kind"] {
+  return state === undefined || state.kind === "unsaved" ? "file" : state.kind;
 }
 
 function displayFrom(path: string, cwd: string): string {

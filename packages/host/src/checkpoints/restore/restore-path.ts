@@ -1,38 +1,47 @@
 import { codeOf } from "@flint/core/ports";
-import { type Disk, OPEN_FLAGS, writeAll } from "../disk/disk.ts";
+import { type Disk, OPEN_FLAGS } from "../disk/disk.ts";
 import { namesWithin } from "../disk/roots.ts";
 import { type CaptureContext, capture, OpenFolder } from "../scan/capture.ts";
-import { type Entry, type State, sameState } from "../scan/entry.ts";
+import { sameState } from "../scan/entry.ts";
+import { asideName, type ExchangePaths, exchange, settleExchange, temporaryName } from "./exchange.ts";
 import type { Step } from "./plan.ts";
-
-/** The name of the temporary file that replaces a restored file. */
-export function temporaryName(recordId: string): string {
-  return `.flint-${recordId}.tmp`;
-}
 
 /** The result of a step. */
 export type RestoreResult = "done" | "changedSince" | "blocked" | "notEmpty" | "notSaved" | "failed";
 
 /**
- * Restores one path. Files are replaced atomically: at every moment, also after a crash, the old or the new content is
- * there. Follows no links, and leaves alone what has changed since it was planned.
+ * Restores one path as part of the restore with this id. Files are exchanged without overwriting what another program
+ * saves meanwhile. Follows no links, and leaves alone what has changed since it was planned.
  */
-export async function restorePath(
-  context: CaptureContext,
-  step: Step,
-  temporary: string,
-): Promise<RestoreResult> {
+export async function restorePath(context: CaptureContext, step: Step, id: string): Promise<RestoreResult> {
   try {
     if (step.target !== undefined) createParents(context.disk, step);
     return await inFolder(context.disk, step, async (folder, name) => {
-      const path = folder.pathOf(name);
-      if (!sameState(capture(context, path, false), step.current)) return "changedSince";
-      return replaceEntry(context, path, step, folder.pathOf(temporary));
+      if (!sameState(capture(context, folder.pathOf(name), false), step.current)) return "changedSince";
+      return replaceEntry(context, exchangePaths(folder, name, id), step);
     });
   } catch (error) {
     // One file that cannot be written is reported, and does not stop the others.
     return codeOf(error) === "ENOTEMPTY" || codeOf(error) === "EEXIST" ? "notEmpty" : "failed";
   }
+}
+
+/** Ends the restore of a path that a crash interrupted. Rejects if the disk does not let it. */
+export async function settlePath(context: CaptureContext, step: Step, id: string): Promise<void> {
+  const { current, target } = step;
+  if (target?.kind === "unsaved") return;
+  await inFolder(context.disk, step, async (folder, name) => {
+    settleExchange(context, exchangePaths(folder, name, id), { expected: current, target });
+    return "done";
+  });
+}
+
+function exchangePaths(folder: OpenFolder, name: string, id: string): ExchangePaths {
+  return {
+    path: folder.pathOf(name),
+    temporary: folder.pathOf(temporaryName(id)),
+    aside: folder.pathOf(asideName(id, name)),
+  };
 }
 
 /** Sets the mode of a restored folder, after everything in it was restored. Never rejects. */
@@ -66,68 +75,15 @@ async function inFolder(
 
 async function replaceEntry(
   context: CaptureContext,
-  path: string,
+  paths: ExchangePaths,
   { current, target }: Step,
-  temporary: string,
 ): Promise<RestoreResult> {
-  const { disk, blobs, limit } = context;
-  const bytes = target?.kind === "file" ? blobs.get(target.hash, limit) : undefined;
-  if (target?.kind === "file" && bytes === undefined) return "notSaved";
-  if (target === undefined || isOtherKind(current, target)) removeEntry(disk, path, current);
-  switch (target?.kind) {
-    case "file":
-      await replace(disk, temporary, path, () =>
-        makeFile(disk, temporary, bytes ?? Buffer.alloc(0), target.mode),
-      );
-      break;
-    case "link":
-      await replace(disk, temporary, path, async () => disk.makeLink(target.target, temporary));
-      break;
-    case "folder":
-      if (current?.kind !== "folder") disk.makeFolder(path, 0o700);
-      break;
-    case "unsaved":
-    case undefined:
-      break;
-  }
-  return "done";
-}
-
-/** A folder cannot be replaced by something else atomically. */
-function isOtherKind(current: State, target: Entry): boolean {
-  return current !== undefined && (current.kind === "folder") !== (target.kind === "folder");
-}
-
-function removeEntry(disk: Disk, path: string, current: State): void {
-  if (current?.kind === "folder") disk.removeFolder(path);
-  else if (current !== undefined) disk.unlink(path);
-}
-
-async function replace(
-  disk: Disk,
-  temporary: string,
-  path: string,
-  make: () => Promise<void>,
-): Promise<void> {
-  unlinkIfExists(disk, temporary);
-  try {
-    await make();
-    disk.rename(temporary, path);
-  } catch (error) {
-    unlinkIfExists(disk, temporary);
-    throw error;
-  }
-}
-
-async function makeFile(disk: Disk, path: string, bytes: Uint8Array, mode: number): Promise<void> {
-  const file = disk.open(path, OPEN_FLAGS.createNew, 0o600);
-  try {
-    writeAll(disk, file, bytes);
-    disk.setMode(file, mode);
-    await disk.sync(file);
-  } finally {
-    disk.close(file);
-  }
+  if (target?.kind === "unsaved") return "notSaved";
+  // Its mode is set when everything in it was restored.
+  if (current?.kind === "folder" && target?.kind === "folder") return "done";
+  const bytes = target?.kind === "file" ? context.blobs.get(target.hash, context.limit) : Buffer.alloc(0);
+  if (bytes === undefined) return "notSaved";
+  return (await exchange(context, paths, { expected: current, target, bytes })) ? "done" : "changedSince";
 }
 
 function setFolderMode(disk: Disk, path: string, mode: number): void {
@@ -151,14 +107,5 @@ function createParents(disk: Disk, { path, root }: Step): void {
     } finally {
       outer.close();
     }
-  }
-}
-
-/** Deletes what a crash may have left. */
-export function unlinkIfExists(disk: Disk, path: string): void {
-  try {
-    disk.unlink(path);
-  } catch {
-    // Nearly always there is nothing.
   }
 }

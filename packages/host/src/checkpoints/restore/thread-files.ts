@@ -11,10 +11,10 @@ import type {
 } from "../records/thread-records.ts";
 import { changesOfTurn, type StateBefore, type TurnChanges } from "../records/turn-checkpoint.ts";
 import { type CaptureContext, currentState, OpenFolder } from "../scan/capture.ts";
-import { sameState } from "../scan/entry.ts";
+import { type Change, sameState } from "../scan/entry.ts";
 import type { Workspace } from "../scan/workspace.ts";
 import { type DiskView, type Plan, planFiles, type Step } from "./plan.ts";
-import { restoreFolderMode, restorePath, temporaryName, unlinkIfExists } from "./restore-path.ts";
+import { restoreFolderMode, restorePath, settlePath } from "./restore-path.ts";
 
 /** What is needed to restore the files of a thread. */
 export interface ThreadFilesOptions {
@@ -87,21 +87,18 @@ export class ThreadFiles {
     await records.writeIntent(key, recordOf(plan.steps, id, kind)).catch((error: unknown) => {
       throw cannotSave(error);
     });
-    const { done, conflicts } = await this.#restoreAll(plan.steps, temporaryName(id));
+    const { done, conflicts } = await this.#restoreAll(plan.steps, id);
     await records.write(key, recordOf(done, id, kind)).catch(() => undefined);
     return { ...plan, steps: done, conflicts: [...plan.conflicts, ...conflicts] };
   }
 
-  async #restoreAll(
-    steps: readonly Step[],
-    temporary: string,
-  ): Promise<{ done: Step[]; conflicts: Conflict[] }> {
+  async #restoreAll(steps: readonly Step[], id: string): Promise<{ done: Step[]; conflicts: Conflict[] }> {
     const slice = new TimeSlice();
     const done: Step[] = [];
     const conflicts: Conflict[] = [];
     for (const step of steps) {
       if (slice.isOver) await slice.pause();
-      const result = await restorePath(this.#options.context, step, temporary);
+      const result = await restorePath(this.#options.context, step, id);
       if (result === "done") done.push(step);
       else conflicts.push([step.path, result]);
     }
@@ -129,14 +126,20 @@ export class ThreadFiles {
   /** Keeps only the changes that were actually made. */
   async #settleApplied(key: RecordKey, record: FilesRecord): Promise<void> {
     const { records, context } = this.#options;
-    const changes = record.changes.filter(({ path, after }) => {
+    const made: Change[] = [];
+    for (const change of record.changes) {
+      const { path, before, after } = change;
       const root = rootOf(path, record.roots);
-      if (root === undefined) return false;
-      dropTemporary(context, path, root, temporaryName(record.id));
+      if (root === undefined) continue;
+      const step = { path, root, current: before, target: after };
+      await settlePath(context, step, record.id);
+      // The mode of a new folder is set last.
+      if (before?.kind !== "folder") await restoreFolderMode(context.disk, step);
       const present = currentState(context, path, root, false);
-      return present !== "blocked" && sameState(present, after);
-    });
-    await records.write(key, { ...record, changes });
+      // Nothing can be below a link or a file.
+      if (sameState(present === "blocked" ? undefined : present, after)) made.push(change);
+    }
+    await records.write(key, { ...record, changes: made });
   }
 }
 
@@ -169,13 +172,6 @@ function childrenOf({ disk }: CaptureContext, path: string, root: string): reado
   } finally {
     folder.close();
   }
-}
-
-function dropTemporary({ disk }: CaptureContext, path: string, root: string, temporary: string): void {
-  const folder = OpenFolder.descend(disk, root, namesWithin(path, root).slice(0, -1));
-  if (!(folder instanceof OpenFolder)) return;
-  unlinkIfExists(disk, folder.pathOf(temporary));
-  folder.close();
 }
 
 /** Nothing is restored unless the current content could be stored first. */

@@ -120,7 +120,7 @@ export interface FaultPlan {
 
 /** The calls that change the disk. */
 export const CHANGING_CALLS: ReadonlySet<string> = new Set([
-  ...["write", "setMode", "makeLink", "makeFolder", "rename", "unlink", "removeFolder"],
+  ...["write", "setMode", "makeLink", "makeFolder", "rename", "link", "unlink", "removeFolder"],
 ]);
 
 /** Thrown by every call after a crash, when a killed process would do nothing more. */
