@@ -64,6 +64,14 @@ export class JsonlStore implements Store {
   }
 
   async create(threadId: string): Promise<ThreadWriter> {
+    const folder = await this.#folder(threadId);
+    try {
+      return await this.#opener.create(folder);
+    } catch (error) {
+      // Expected: the folder of the store was deleted since it was created.
+      if (!(error instanceof FlintError) || error.data.code !== "ENOENT") throw error;
+    }
+    this.#ready = undefined;
     return this.#opener.create(await this.#folder(threadId));
   }
 

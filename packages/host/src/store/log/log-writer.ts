@@ -1,5 +1,5 @@
 import { storageFailed } from "@flint/core/ports";
-import type { EventBody, FlintError, StoredEvent } from "@flint/protocol";
+import { type EventBody, FlintError, type StoredEvent } from "@flint/protocol";
 import type { FileSystem } from "../file-system.ts";
 import { decodeLine, encodeRecord, LINE_END, MAX_RECORD } from "./record.ts";
 
@@ -10,6 +10,12 @@ export interface LogEnd {
   readonly size: number;
   /** Whether its last byte is a line end. */
   readonly terminated: boolean;
+}
+
+/** Which log it is. */
+export interface LogLocation {
+  readonly threadId: string;
+  readonly logPath: string;
 }
 
 /** A failed write, which may have left something at the end of the log. */
@@ -25,6 +31,8 @@ export class LogWriter implements SyncTarget {
   readonly #files: FileSystem;
   readonly #file: number;
   readonly #threadId: string;
+  readonly #path: string;
+  #inode: number | undefined;
   /** New folders that are not synced yet. */
   #newFolders: readonly string[];
   #seq: number;
@@ -35,10 +43,17 @@ export class LogWriter implements SyncTarget {
   #syncedSize: number;
   #syncFailure: FlintError | undefined;
 
-  constructor(files: FileSystem, file: number, threadId: string, end: LogEnd, newFolders: readonly string[]) {
+  constructor(
+    files: FileSystem,
+    file: number,
+    { threadId, logPath }: LogLocation,
+    end: LogEnd,
+    newFolders: readonly string[],
+  ) {
     this.#files = files;
     this.#file = file;
     this.#threadId = threadId;
+    this.#path = logPath;
     this.#seq = end.seq;
     this.#size = end.size;
     this.#terminated = end.terminated;
@@ -62,6 +77,7 @@ export class LogWriter implements SyncTarget {
     const lines = events.map((event) => encodeRecord(event.seq, at, event));
     if (lines.length === 0) return events;
     this.#checkLength(lines);
+    this.#checkPlace();
     this.#write(Buffer.from(`${lines.join("\n")}\n`, "utf8"));
     this.#seq += events.length;
     return events.map((event, index) => asWritten(event, lines[index] ?? ""));
@@ -140,6 +156,27 @@ export class LogWriter implements SyncTarget {
     }
     this.#failedWrite = undefined;
     return true;
+  }
+
+  /** A log that was deleted or replaced would take records that no one reads again. */
+  #checkPlace(): void {
+    if (this.#isInPlace()) return;
+    const message = `The log ${this.#path} was deleted or replaced while Flint was writing it, so nothing more is stored in thread ${this.#threadId}. Up to event ${this.#seq} it is in the file that was there; put that file back, or start a new thread.`;
+    throw new FlintError("storageFailed", message, {
+      threadId: this.#threadId,
+      path: this.#path,
+      code: "ESTALE",
+      lastSeq: this.#seq,
+    });
+  }
+
+  #isInPlace(): boolean {
+    try {
+      this.#inode ??= this.#files.fstatSync(this.#file).ino;
+      return this.#files.lstatSync(this.#path)?.ino === this.#inode;
+    } catch (error) {
+      throw this.#failure("could not be written", error);
+    }
   }
 
   #checkLength(lines: readonly string[]): void {

@@ -106,7 +106,7 @@ export class ThreadOpener {
     const createdAtMs = Date.now();
     const epoch = mintId();
     const newFolders = [folder.path, ...this.#options.foldersAbove];
-    const log = new LogWriter(this.#files, file, folder.threadId, NEW_LOG, newFolders);
+    const log = new LogWriter(this.#files, file, folder, NEW_LOG, newFolders);
     await withCleanup(
       async () => log.appendLine(encodeHeader(folder.threadId, { version: LOG_VERSION, epoch, createdAtMs })),
       async () => {
@@ -136,7 +136,7 @@ export class ThreadOpener {
         await folder.tidy();
         const contents = await readWithLatestTurn(this.#files, folder, file);
         const { epoch, state, damage, end } = contents;
-        const log = new LogWriter(this.#files, file, folder.threadId, end, []);
+        const log = new LogWriter(this.#files, file, folder, end, []);
         return { epoch, state, damage, writer: this.#writer(folder, lock, file, log, contents) };
       },
       async () => closeQuietly(this.#files, file),
