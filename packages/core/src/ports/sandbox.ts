@@ -75,6 +75,11 @@ export interface RunningProcess {
   /** Resolves when none of its processes is left. Never rejects. */
   readonly exited: Promise<{ readonly exitCode: number }>;
   /**
+   * Whether one of its processes can still write to stdout. False only if that is certain: what confines it may keep the
+   * stream open after the program itself has closed it.
+   */
+  holdsOutput?(): boolean;
+  /**
    * Ends it and everything it started: terminated first, killed after `graceMs`. Resolves when none of its processes is
    * left.
    */

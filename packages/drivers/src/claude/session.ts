@@ -231,6 +231,7 @@ export class ClaudeSession implements DriverSession {
       clientTools: clientToolsOf(this.#spec),
       signal: this.#closing.signal,
       frame: (frame) => isCurrent() && this.#onFrame(frame),
+      unreadableResult: (reason) => isCurrent() && this.#turn?.unreadableResult(reason),
       died: (error) => isCurrent() && this.#onDeath(error),
     });
     this.#options.initialized(process.initialized);

@@ -120,6 +120,14 @@ export class ClaudeTurn {
     else this.#finish({ status: "failed", error: { message, errorInfo: "AgentFailed" } });
   }
 
+  /** Ends the turn as failed: Claude is done with it, but how it ended cannot be read. */
+  unreadableResult(reason: string): void {
+    if (this.#isOver) return;
+    this.#advance(abandonTurn(this.#state));
+    const message = `Claude reported the end of the turn in a form that Flint cannot read (${reason}). What it did is above; its version may be too new, see \`flint doctor\`.`;
+    this.#finish({ status: "failed", error: { message, errorInfo: "AgentFailed" } });
+  }
+
   #handle(frame: TurnFrame): void {
     const { tools } = this.#state;
     if (concernsFiles(frame, tools)) void this.#handleWithFiles(frame, tools);

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import type { RunningProcess, Sandbox } from "@flint/core/ports";
+import { type RunningProcess, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
 import { FlintError, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
@@ -41,6 +41,9 @@ export function hostsIn(values: readonly string[]): string[] {
 
 const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** How often it is looked at whether an agent still has its output open. */
+const LOOK_MS = 3_000;
+
 /** How an agent's process ended. */
 export interface AgentExit {
   readonly exitCode: number;
@@ -58,12 +61,14 @@ export class AgentProcess {
   /** Resolves when nothing of it is left; never rejects. */
   readonly exited: Promise<AgentExit>;
   readonly #running: RunningProcess;
+  #hasClosedOutput = false;
 
   private constructor(name: string, running: RunningProcess) {
     this.name = name;
     this.#running = running;
     const stderr = new StderrTail(running.stderr);
     this.transport = streamTransport(running.stdout, running.stdin);
+    this.#watchOutput();
     this.exited = running.exited.then(async ({ exitCode }) => {
       await stderr.ended;
       return { exitCode, lastLines: stderr.lines };
@@ -91,8 +96,24 @@ export class AgentProcess {
   /** The error for everything that still needed the process, once it has ended. */
   async failure(): Promise<FlintError> {
     const { exitCode } = await this.exited;
-    const message = `${this.name} ended with exit code ${exitCode}.${await this.lastLines()}`;
+    const how = this.#hasClosedOutput
+      ? "closed its output while it was still running, and was stopped"
+      : `ended with exit code ${exitCode}`;
+    const message = `${this.name} ${how}.${await this.lastLines()}`;
     return new FlintError("agentFailed", message, { exitCode });
+  }
+
+  /** Ends the output of a program that has closed it and lives on, which its sandbox would hide. */
+  #watchOutput(): void {
+    const { stdout } = this.#running;
+    const cancel = SYSTEM_CLOCK.after(LOOK_MS, () => {
+      stdout.off("close", cancel);
+      if (stdout.destroyed || stdout.readableEnded) return;
+      this.#hasClosedOutput = this.#running.holdsOutput?.() === false;
+      if (this.#hasClosedOutput) stdout.destroy();
+      else this.#watchOutput();
+    });
+    stdout.once("close", cancel);
   }
 
   /** A sentence with the last lines on stderr, once it has ended; empty if there are none. */

@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 /** @typedef {Record<string, unknown>} Step */
@@ -182,7 +182,8 @@ const STEPS = {
   ignoreSignals(step) {
     for (const signal of /** @type {NodeJS.Signals[]} */ (step.ignoreSignals)) process.on(signal, () => {});
   },
-  closeOutput: () => new Promise((resolve) => process.stdout.end(() => resolve(undefined))),
+  // Closes the descriptor only: shutting down the stream would end it for the wrappers of a sandbox, too.
+  closeOutput: () => closeSync(1),
   exit: (step) => leave(Number(step.exit)),
   kill: () => process.kill(process.pid, "SIGKILL"),
   hang: forever,

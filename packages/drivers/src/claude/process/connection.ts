@@ -23,6 +23,8 @@ const ANSWER_MS = 10_000;
 export interface ConnectionHandlers {
   /** Called with every frame but the responses to requests, in order. */
   frame(frame: Exclude<ClaudeFrame, ClaudeFrameOf<"control_response">>): void;
+  /** Called instead with a frame that ends a turn, but cannot be read. */
+  unreadableResult(reason: string): void;
   /** Called when the process has ended, or nothing can be read from it any more. Nothing of it is left then. */
   died(error: FlintError): void;
 }
@@ -155,9 +157,15 @@ export class ClaudeConnection {
   #onOtherLine(text: string): void {
     if (text.trim() === "") return;
     const decoded = decodeClaudeFrame(text);
-    if (!decoded.ok) this.#onMalformed();
+    if (!decoded.ok) this.#onUnreadable(text, decoded.reason);
     else if (decoded.frame.type === "control_response") this.#onResponse(decoded.frame.response);
     else this.#options.handlers.frame(decoded.frame);
+  }
+
+  #onUnreadable(text: string, reason: string): void {
+    this.#onMalformed();
+    if (RESULT_LINE.test(text.slice(0, RESULT_LINE_CHARACTERS)))
+      this.#options.handlers.unreadableResult(reason);
   }
 
   #onMalformed(): void {
@@ -187,6 +195,11 @@ function noResponse({ subtype }: ClaudeRequest, timeoutMs: number): FlintError {
   const message = `Claude did not answer ${subtype} within ${timeoutMs / 1000} seconds. Its version may be too old; update it with \`claude update\`.`;
   return new FlintError("agentFailed", message, { request: subtype });
 }
+
+/** The beginning of a frame that ends a turn, also if the rest of the line is damaged. */
+const RESULT_LINE =
+  /^\s*\{(?:"[a-z_]{1,40}":(?:"[^"\\]{0,200}"|true|false|null|\d{1,20}),){0,8}"type":"result"/;
+const RESULT_LINE_CHARACTERS = 2_000;
 
 /** Longer lines are decoded as all others: patterns are only safe on text of a known size. */
 const DELTA_LINE_CHARACTERS = 16_384;

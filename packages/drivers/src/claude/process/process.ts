@@ -37,6 +37,8 @@ export interface ClaudeProcessOptions {
   /** Stops the process, also while it starts. */
   readonly signal: AbortSignal;
   frame(frame: TurnFrame): void;
+  /** Called with the reason if a frame that ends a turn cannot be read. */
+  unreadableResult(reason: string): void;
   died(error: FlintError): void;
 }
 
@@ -74,7 +76,11 @@ export class ClaudeProcess {
     };
     const connection = await ClaudeConnection.start(options.launch, {
       ...options,
-      handlers: { frame, died: (error) => options.died(error) },
+      handlers: {
+        frame,
+        unreadableResult: (reason) => options.unreadableResult(reason),
+        died: (error) => options.died(error),
+      },
     });
     const stop = () => void connection.stop();
     options.signal.addEventListener("abort", stop, { once: true });

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import type { RunningProcess } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
+import { FIRST_PROCESS } from "../mechanisms/launch.ts";
+import { holdsOutput } from "./held-output.ts";
 import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
 
 /** How long a program may take to shut down after SIGTERM. */
@@ -59,6 +61,11 @@ export class ProcessRun implements RunningProcess {
     for (const stream of Object.values(streams)) stream.on("error", () => undefined).destroy();
     await tree.ended;
     return undefined;
+  }
+
+  holdsOutput(): boolean {
+    const { pid } = this.#tree.child;
+    return pid === undefined || holdsOutput(pid, (commandLine) => commandLine.includes(FIRST_PROCESS));
   }
 
   stop(graceMs: number = STOP_GRACE_MS): Promise<void> {
