@@ -57,6 +57,8 @@ export interface EngineOptions {
   /** The user's home folder; a writable root that contains it confines nothing. */
   readonly home?: string | undefined;
   readonly approvalTimeoutMs: number;
+  /** How long an agent may report nothing while its model is expected to speak. */
+  readonly silenceTimeoutMs?: number | undefined;
   readonly idleTimeoutMs: number;
   readonly backgroundTimeoutMs: number;
   /** Strings to keep out of logs and of everything that is sent, such as the keys of model providers. */

@@ -28,6 +28,7 @@ const DURABILITY_TEXTS: Record<Durability, string> = {
 
 const TEN_MINUTES = 600_000;
 const FIVE_MINUTES = 300_000;
+const FIFTEEN_MINUTES = 900_000;
 const ONE_DAY = 86_400_000;
 
 /** Composes an engine. Starts no agent and accesses no disk before a request needs it. */
@@ -84,6 +85,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     allowUnconfined: options.allowUnconfined ?? startsUnconfined(options),
     home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
+    silenceTimeoutMs: options.silenceMs ?? FIFTEEN_MINUTES,
     idleTimeoutMs: options.idleMs ?? FIVE_MINUTES,
     backgroundTimeoutMs: options.backgroundMs ?? ONE_DAY,
     durability: DURABILITY_TEXTS[durability],

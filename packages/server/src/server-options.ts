@@ -37,6 +37,8 @@ export interface ServerOptions {
   /** Lets clients turn off approvals and the sandbox together; true by default for a server started that way. */
   readonly allowUnconfined?: boolean | undefined;
   readonly approvalTimeoutMs?: number | undefined;
+  /** How long an agent may report nothing while its model is expected to speak; 15 minutes if absent. */
+  readonly silenceMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly backgroundMs?: number | undefined;
   /** Lets clients of a port provide MCP servers that are programs, which run on this machine outside the sandbox. */

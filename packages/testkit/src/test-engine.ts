@@ -50,6 +50,7 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly allowUnconfined?: boolean;
   readonly home?: string;
   readonly approvalTimeoutMs?: number;
+  readonly silenceTimeoutMs?: number;
   readonly idleMs?: number;
   readonly backgroundMs?: number;
   /** Strings that must be redacted everywhere. */
@@ -150,6 +151,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
       sandboxPolicy: options.sandboxPolicy ?? { type: "workspaceWrite" },
       approvalTimeoutMs: options.approvalTimeoutMs ?? 600_000,
+      silenceTimeoutMs: options.silenceTimeoutMs,
       idleTimeoutMs: options.idleMs ?? 300_000,
       backgroundTimeoutMs: options.backgroundMs ?? 86_400_000,
       durability: "none: this is a test",

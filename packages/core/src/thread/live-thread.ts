@@ -54,6 +54,8 @@ export interface LiveThreadOptions {
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
+  /** How long an agent may report nothing while its model is expected to speak. */
+  readonly silenceMs?: number | undefined;
   realPath(path: string): string;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   /** The tools that a client provides now. */
@@ -74,6 +76,7 @@ export class LiveThread {
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
   readonly #checkpoints: Checkpoints | undefined;
+  readonly #silenceMs: number | undefined;
   readonly #sandbox: ThreadSandbox;
   readonly #network: NetworkGate;
   readonly #agent: AgentSession;
@@ -96,6 +99,7 @@ export class LiveThread {
     this.log = log;
     this.#clock = clock;
     this.#checkpoints = options.checkpoints;
+    this.#silenceMs = options.silenceMs;
     this.#network = new NetworkGate({
       state: () => log.current(),
       approve: (action) => this.#approve(action),
@@ -185,6 +189,7 @@ export class LiveThread {
       clock: this.#clock,
       checkpoints: this.#checkpoints,
       ephemeral: this.ephemeral,
+      silenceMs: this.#silenceMs,
       session,
       closeSession: () => this.#agent.close(),
       extendBudget: (extended) => void this.queue.run(() => this.#extendBudget(extended)),

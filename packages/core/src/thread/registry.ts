@@ -38,6 +38,8 @@ export interface ThreadRegistryOptions {
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
+  /** How long an agent may report nothing while its model is expected to speak. */
+  readonly silenceTimeoutMs?: number | undefined;
   realPath(path: string): string;
   /** How long an unused thread stays loaded. */
   readonly idleTimeoutMs: number;
@@ -228,6 +230,7 @@ export class ThreadRegistry {
       sandbox,
       catalogue,
       approvalTimeoutMs,
+      silenceMs: this.#options.silenceTimeoutMs,
       realPath: this.#options.realPath,
       history,
       stateOf: (threadId) => this.#stateOf(threadId),

@@ -37,6 +37,7 @@ import type { StartedTurn } from "./decisions.ts";
 import { TurnFiles } from "./files.ts";
 import { TurnReporter } from "./reporter.ts";
 import { TurnRequests } from "./requests.ts";
+import { SilenceGuard } from "./silence-guard.ts";
 
 /** How long a driver may take to stop before its session is closed. */
 const STOP_GRACE_MS = 3_000;
@@ -51,6 +52,8 @@ export interface TurnRunnerOptions {
   /** Saves files before the turn changes them. */
   readonly checkpoints?: Checkpoints | undefined;
   readonly ephemeral?: boolean;
+  /** How long the agent may report nothing; absent: as long as it likes. */
+  readonly silenceMs?: number | undefined;
   /** What the agent committed in its sandbox. */
   commits(): Promise<CommitOffer | undefined>;
   /** The connections that were decided about while the command of an item ran. */
@@ -81,6 +84,7 @@ export class TurnRunner {
   readonly #reporter: TurnReporter;
   readonly #files: TurnFiles | undefined;
   readonly #guard: BudgetGuard;
+  readonly #silence: SilenceGuard;
   readonly #userRequests: TurnRequests;
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
@@ -89,7 +93,8 @@ export class TurnRunner {
   #position: string | undefined;
   #interruptedBy: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
-  #overBudget: TurnError | undefined;
+  /** Why the turn was stopped, if not by the user: its budget is used up, or its agent is silent. */
+  #stoppedFor: TurnError | undefined;
 
   constructor(options: TurnRunnerOptions) {
     const { threadId, log, requests, clock } = options;
@@ -104,9 +109,11 @@ export class TurnRunner {
       this.#files = new TurnFiles({ threadId, turnId, log, clock, checkpoints, ephemeral, signal });
     this.#guard = new BudgetGuard({
       ...{ threadId, turnId, log, requests, clock, onError: failed },
-      exceeded: (error) => this.#exceed(error),
+      exceeded: (error) => this.#stopFor(error),
       extendThread: (extended) => options.extendBudget(extended),
     });
+    const { silenceMs: limitMs } = options;
+    this.#silence = new SilenceGuard({ clock, limitMs, silent: (error) => this.#stopFor(error) });
     this.#userRequests = new TurnRequests({
       ...{ turnId, requests, onError: failed, guard: this.#guard, files: this.#files },
       isOver: () => this.#isOver,
@@ -158,6 +165,7 @@ export class TurnRunner {
     if (!this.#isOver) this.#guard.reportOverrun();
     this.#finished.open();
     this.#guard.close();
+    this.#silence.close();
     this.#cancelGrace?.();
     requests.cancelTurn(this.turnId);
     await this.#steers.released();
@@ -206,6 +214,7 @@ export class TurnRunner {
     await this.#markHandoff(opened);
     if (this.#isOver) return { status: "interrupted" };
     this.#session = opened.session;
+    this.#silence.begin(opened.agent);
     const running = opened.session.run(this.#context(opened.asksToWrite));
     this.#begun.open();
     return running;
@@ -233,10 +242,10 @@ export class TurnRunner {
     this.#options.requests.cancelTurn(this.turnId);
   }
 
-  /** Stops the turn because its budget is used up, unless it is ending already. */
-  #exceed(error: TurnError): void {
+  /** Stops the turn so that it fails with this error, unless it is ending already. */
+  #stopFor(error: TurnError): void {
     if (this.#isOver) return;
-    this.#overBudget = error;
+    this.#stoppedFor = error;
     this.#stop();
   }
 
@@ -246,8 +255,8 @@ export class TurnRunner {
       const error = this.#interruptedBy === "serverStopped" ? SERVER_STOPPED : undefined;
       return { status: "interrupted", error, by: this.#interruptedBy };
     }
-    if (this.#overBudget !== undefined && outcome.status !== "completed") {
-      return { status: "failed", error: this.#overBudget, by: "turnEnded" };
+    if (this.#stoppedFor !== undefined && outcome.status !== "completed") {
+      return { status: "failed", error: this.#stoppedFor, by: "turnEnded" };
     }
     const error = outcome.status === "failed" ? outcome.error : undefined;
     return { status: outcome.status, error, by: "turnEnded" };
@@ -278,9 +287,10 @@ export class TurnRunner {
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
-      approve: (action, guarantees) => this.#userRequests.approve(this.#agent, action, guarantees),
-      ask: (itemId, questions) => this.#userRequests.ask(itemId, questions),
-      callTool: (call) => this.#userRequests.callTool(call),
+      approve: (action, guarantees) =>
+        this.#silence.during(() => this.#userRequests.approve(this.#agent, action, guarantees)),
+      ask: (itemId, questions) => this.#silence.during(() => this.#userRequests.ask(itemId, questions)),
+      callTool: (call) => this.#silence.during(() => this.#userRequests.callTool(call)),
     };
   }
 
@@ -288,7 +298,7 @@ export class TurnRunner {
     await this.#options.log.drained();
     // Yields to other work even if the log never makes it wait.
     await new Promise((resolve) => setImmediate(resolve));
-    await this.#guard.held();
+    await this.#silence.during(async () => this.#guard.held());
   }
 
   #failStorage(error: FlintError): void {
@@ -306,6 +316,7 @@ export class TurnRunner {
   #emit(reported: DriverEvent): void {
     const isOver = this.#finished.isOpen || this.#storageFailure !== undefined;
     if (isOver) return;
+    this.#silence.observe(reported);
     if (reported.type === "position") {
       this.#position = reported.position;
       return;

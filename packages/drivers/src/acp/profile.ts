@@ -12,8 +12,6 @@ export interface AcpProfile extends AgentDescriptor {
   readonly startMs: number;
   /** How long it may take to cancel a turn before its process is stopped. */
   readonly cancelMs: number;
-  /** How long it may send nothing while it neither runs a tool nor waits for an answer. */
-  readonly silenceMs: number;
   /** Whether it is offered to read and write files through Flint. Its requests are answered in any case. */
   readonly offersFiles: boolean;
   /** Whether it may run commands through Flint. */
@@ -59,7 +57,6 @@ export const GENERIC: AcpProfile = {
   folders: undefined,
   startMs: 60_000,
   cancelMs: 750,
-  silenceMs: 15 * 60_000,
   offersFiles: false,
   offersTerminals: false,
   rejectionCancelsTurn: true,

@@ -1,6 +1,12 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { answerElicitation } from "@flint/core/elicitation";
-import { type DriverEvent, orAborted, type TurnContext, type TurnOutcome } from "@flint/core/ports";
+import {
+  type Clock,
+  type DriverEvent,
+  orAborted,
+  type TurnContext,
+  type TurnOutcome,
+} from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
@@ -16,7 +22,6 @@ import {
   permissionResponse,
   type RequestContext,
 } from "./requests/permissions.ts";
-import { SilenceTimer, settlesWithin } from "./timing.ts";
 import { actionOf } from "./translate/tool-item.ts";
 import {
   type AcpState,
@@ -56,9 +61,7 @@ export class AcpTurn implements RequestContext {
   readonly signal: AbortSignal;
   readonly approved = new ApprovedActions();
   readonly #options: AcpTurnOptions;
-  readonly #silence: SilenceTimer;
   #state: AcpState;
-  #openRequests = 0;
   #hasDeclined = false;
   /** Whether the agent has responded to the prompt, so that nothing else it asks belongs to the turn. */
   #hasResponse = false;
@@ -66,12 +69,10 @@ export class AcpTurn implements RequestContext {
 
   constructor(options: AcpTurnOptions) {
     const { turn, signal, diff } = options;
-    const { clock, profile } = options.options;
     this.#options = options;
     this.turn = turn;
     this.signal = signal;
     this.#state = beginTurn(turn.turnId, { cwd: turn.settings.cwd, diff });
-    this.#silence = new SilenceTimer(clock, profile.silenceMs, () => this.#isBusy);
   }
 
   /** Runs the turn. Never rejects. */
@@ -90,7 +91,6 @@ export class AcpTurn implements RequestContext {
     } catch (thrown) {
       return await this.#failed(thrown);
     } finally {
-      this.#silence.stop();
       // The end of its commands still belongs to the turn.
       await requests.stopTerminals();
       this.#isOver = true;
@@ -100,20 +100,17 @@ export class AcpTurn implements RequestContext {
   /** Handles a session update. */
   update(update: JsonObject): void {
     if (this.#isOver) return;
-    this.#silence.reset();
     this.#advance(step(this.#state, update));
     this.#options.requests.embedTerminals(update, (callId, text) => this.#onTerminalOutput(callId, text));
   }
 
   /** Answers a request of the agent. Rejects with a RequestRefusal. */
   async answer(method: string, params: JsonObject): Promise<unknown> {
-    this.#openRequests += 1;
-    try {
-      return await this.#answer(method, params);
-    } finally {
-      this.#openRequests -= 1;
-      this.#silence.reset();
-    }
+    const isOver = this.#hasResponse || this.#isOver || this.signal.aborted;
+    if (method === "session/request_permission") return isOver ? CANCELLED : this.#requestPermission(params);
+    if (isOver) throw new RequestRefusal("cancelled", "The turn has ended.");
+    if (method === "elicitation/create") return this.#elicit(params);
+    return this.#options.requests.answer(method, params, this);
   }
 
   emit(event: DriverEvent): void {
@@ -124,21 +121,6 @@ export class AcpTurn implements RequestContext {
     const [state, id] = newItemId(this.#state);
     this.#state = state;
     return id;
-  }
-
-  get #isBusy(): boolean {
-    if (this.#openRequests > 0) return true;
-    return [...this.#state.tools.values()].some(
-      ({ call, isDone }) => !isDone && call.status === "in_progress",
-    );
-  }
-
-  async #answer(method: string, params: JsonObject): Promise<unknown> {
-    const isOver = this.#hasResponse || this.#isOver || this.signal.aborted;
-    if (method === "session/request_permission") return isOver ? CANCELLED : this.#requestPermission(params);
-    if (isOver) throw new RequestRefusal("cancelled", "The turn has ended.");
-    if (method === "elicitation/create") return this.#elicit(params);
-    return this.#options.requests.answer(method, params, this);
   }
 
   async #requestPermission(request: JsonObject): Promise<PermissionResponse> {
@@ -178,11 +160,8 @@ export class AcpTurn implements RequestContext {
   }
 
   async #untilEnd(response: Promise<JsonObject>): Promise<AcpTurnEnd> {
-    const silent = this.#silence.expired.then(() => "silent" as const);
-    const end = await Promise.race([orAborted(response, this.signal, "stopped" as const), silent]);
-    if (end === "stopped") return this.#cancel(response);
-    if (end === "silent") return this.#stopSilentAgent();
-    return this.#ended(end);
+    const end = await orAborted(response, this.signal, "stopped" as const);
+    return end === "stopped" ? this.#cancel(response) : this.#ended(end);
   }
 
   /** Asks the agent to cancel the turn, and stops an agent that does not. */
@@ -197,15 +176,6 @@ export class AcpTurn implements RequestContext {
     ]);
     if (!isUsable) await agent.stop();
     return { ...end, isUsable };
-  }
-
-  async #stopSilentAgent(): Promise<AcpTurnEnd> {
-    const { agent, options } = this.#options;
-    const { displayName, silenceMs } = options.profile;
-    await agent.stop();
-    const seconds = Math.round(silenceMs / 1000);
-    const message = `${displayName} sent nothing for ${seconds} seconds and was stopped. Try again.`;
-    return failure({ message, errorInfo: "AgentFailed" }, false);
   }
 
   #ended(response: JsonObject): AcpTurnEnd {
@@ -264,4 +234,17 @@ export class AcpTurn implements RequestContext {
 
 function failure(error: TurnError, isUsable: boolean, response: JsonObject = {}): AcpTurnEnd {
   return { outcome: { status: "failed", error }, response, isUsable };
+}
+
+/** Whether a promise settles within a time, resolved or rejected. */
+async function settlesWithin(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  let cancel = () => {};
+  const late = new Promise<boolean>((resolve) => {
+    cancel = clock.after(milliseconds, () => resolve(false));
+  });
+  const settled = work.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, late]).finally(() => cancel());
 }

@@ -149,6 +149,12 @@ export const CONFIG_KEYS = {
     "user",
   ),
   approval_timeout: key(amount, SECONDS, "Decline approvals that are not answered within this time.", "user"),
+  silence_timeout: key(
+    amount,
+    SECONDS,
+    "Stop an agent that sends nothing for this long while no tool or command runs and no request is open (default: 900).",
+    "user",
+  ),
   policy_file: key(string, "a path", "Policy file for unattended runs.", "user"),
   durability: key(
     z.enum(DURABILITIES),

@@ -16,6 +16,7 @@ export function configuredOptions(config: ConfigValues): ServerOptions {
     idleMs: secondsOf(config.get("idle_timeout")),
     backgroundMs: secondsOf(config.get("background_timeout")),
     autoResume: config.get("acp.auto_resume"),
+    silenceMs: secondsOf(config.get("silence_timeout")),
     approvalTimeoutMs: secondsOf(config.get("approval_timeout")),
     mcpServers: mcpServersOf(config, expand),
     native: nativeOptions(config),
