@@ -33,13 +33,13 @@ export class SilenceGuard {
   begin(agent: string): void {
     const { clock, limitMs } = this.#options;
     this.#agent = agent;
-    this.#lastReport = clock.now();
+    this.#lastReport = clock.monotonic();
     if (limitMs !== undefined) this.#cancel = clock.after(limitMs, () => this.#check(limitMs));
   }
 
   /** Takes note of what the agent reports. Cheap, because it is called with every delta. */
   observe(event: DriverEvent): void {
-    this.#lastReport = this.#options.clock.now();
+    this.#lastReport = this.#options.clock.monotonic();
     if (event.type === "item/started" && !isSpoken(event.item)) this.#openTools.add(event.item.id);
     else if (event.type === "item/completed") this.#openTools.delete(event.item.id);
   }
@@ -51,7 +51,7 @@ export class SilenceGuard {
       return await request();
     } finally {
       this.#requests -= 1;
-      this.#lastReport = this.#options.clock.now();
+      this.#lastReport = this.#options.clock.monotonic();
     }
   }
 
@@ -63,8 +63,8 @@ export class SilenceGuard {
 
   #check(limitMs: number): void {
     const { clock, silent } = this.#options;
-    if (this.#requests > 0 || this.#openTools.size > 0) this.#lastReport = clock.now();
-    const left = limitMs - (clock.now() - this.#lastReport);
+    if (this.#requests > 0 || this.#openTools.size > 0) this.#lastReport = clock.monotonic();
+    const left = limitMs - (clock.monotonic() - this.#lastReport);
     if (left > 0) {
       this.#cancel = clock.after(left, () => this.#check(limitMs));
       return;
