@@ -97,6 +97,10 @@ export class LazySandbox extends LazyPort<Sandbox> implements Sandbox {
     return (await this.loaded())?.commits?.(scopeId);
   }
 
+  async refreshScope(scopeId: string): Promise<void> {
+    await (await this.loaded())?.refreshScope?.(scopeId);
+  }
+
   async closeScope(scopeId: string): Promise<void> {
     await (await this.loaded())?.closeScope?.(scopeId);
   }

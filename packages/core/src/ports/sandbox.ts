@@ -92,13 +92,16 @@ export interface OfferedCommit {
   readonly title: string;
 }
 
-/** A branch or tag that was changed in the sandbox. */
+/** A branch or tag that was changed in the sandbox, or HEAD, or what was added to the stash. */
 export interface OfferedRef {
   readonly name: string;
+  /** The folder of the submodule that it belongs to, relative to the workspace. */
+  readonly submodule?: string;
   readonly commits: readonly OfferedCommit[];
   /** How many commits there are; `commits` may be only the newest. */
   readonly total: number;
-  readonly change: "created" | "updated" | "deleted";
+  /** `forced`: commits that it had before are no longer part of it. `switched`: HEAD names it now. */
+  readonly change: "created" | "updated" | "forced" | "deleted" | "switched";
 }
 
 /** What was committed in the sandbox, and is not in the user's repository yet. */
@@ -106,8 +109,12 @@ export interface CommitOffer {
   readonly refs: readonly OfferedRef[];
   /** Bounded. */
   readonly diff: string;
-  /** Takes everything over, or nothing and says why. */
+  /** Why nothing can be taken over yet, such as a merge with conflicts. Then there is nothing to decide. */
+  readonly blocked?: string;
+  /** Takes everything over, or nothing and says why and what the user can do. */
   accept(): Promise<{ readonly refused?: string; readonly notes: readonly string[] }>;
+  /** Changes nothing, and offers the same not again. Returns how the user can take it over later. */
+  decline(): Promise<string>;
 }
 
 /** Starts every command and program that Flint runs. */
@@ -120,6 +127,8 @@ export interface Sandbox {
   start(spec: ProcessSpec): Promise<RunningProcess>;
   /** Looks at what was committed in a scope; undefined if there is nothing to take over. */
   commits?(scopeId: string): Promise<CommitOffer | undefined>;
+  /** Shows the programs of a scope what the user has committed since. Never rejects. */
+  refreshScope?(scopeId: string): Promise<void>;
   /** Removes what the commands of a scope shared. Connections that are still open end with it. */
   closeScope?(scopeId: string): Promise<void>;
 }

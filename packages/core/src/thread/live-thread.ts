@@ -185,6 +185,7 @@ export class LiveThread {
       log: this.log,
       requests: this.requests,
       commits: () => this.#sandbox.commits(),
+      refreshScope: () => this.#sandbox.refreshScope(),
       connectionsOf: (itemId) => this.#network.take(itemId),
       clock: this.#clock,
       checkpoints: this.#checkpoints,

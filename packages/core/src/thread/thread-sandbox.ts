@@ -37,6 +37,11 @@ export class ThreadSandbox implements Sandbox {
     return this.#sandbox.commits?.(this.#scope().id);
   }
 
+  /** Shows the thread's agent what the user committed since. Never rejects. */
+  async refreshScope(): Promise<void> {
+    await this.#sandbox.refreshScope?.(this.#scope().id);
+  }
+
   /** Removes what the thread's commands shared. */
   async closeScope(): Promise<void> {
     await this.#sandbox.closeScope?.(this.#scope().id);

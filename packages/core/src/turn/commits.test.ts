@@ -15,6 +15,8 @@ const REFS: CommitOffer["refs"] = [
   },
 ];
 
+const LATER = "To take them over later:\ngit merge refs/flint/in/t/heads/main";
+
 /** A turn whose agent made commits, and a user who decides this. */
 async function finish(
   options: Partial<TurnCommitsOptions> & { outcome?: Decision["outcome"]; refused?: string },
@@ -28,8 +30,9 @@ async function finish(
     diff: "diff --git a/a b/a\n",
     accept: async () => {
       accepted += 1;
-      return refused === undefined ? { notes: [] } : { refused, notes: [] };
+      return refused === undefined ? { notes: [] } : { refused, notes: [LATER] };
     },
+    decline: async () => LATER,
   };
   await takeOverCommits({
     mode: "ask",
@@ -76,7 +79,7 @@ test("does not ask in auto mode, and does not even look in off mode", async () =
 test("says why the repository refused the commits, and where they are", async () => {
   const { events } = await finish({ refused: "HEAD was changed in the meantime" });
   expect(events.at(-1)).toMatchObject({
-    item: { status: "failed", error: expect.stringMatching(/HEAD was changed.*refs\/flint\/in/) },
+    item: { status: "failed", error: `Nothing was changed: HEAD was changed in the meantime.\n${LATER}` },
   });
 });
 

@@ -12,7 +12,7 @@ export interface TurnCommitsOptions {
 
 /**
  * Offers the commits that the agent of a turn made in its sandbox, and takes them over into the user's repository if that
- * is allowed. What is declined stays in the sandbox and is offered again after the next turn. Never rejects.
+ * is allowed. What is declined stays in the sandbox and is offered again when there is more. Never rejects.
  */
 export async function takeOverCommits({ mode, commits, approve, emit }: TurnCommitsOptions): Promise<void> {
   if (mode === "off") return;
@@ -24,14 +24,33 @@ export async function takeOverCommits({ mode, commits, approve, emit }: TurnComm
     const title = describeOffer(offer);
     const shown = { ...item, title, arguments: { refs: offer.refs, diff: offer.diff } };
     emit({ type: "item/started", item: shown });
-    const allowed = mode === "auto" || (await isApproved(approve, shown));
-    const finished = allowed ? await accepted(shown, offer) : { ...shown, status: "declined" as const };
-    emit({ type: "item/completed", item: finished });
+    emit({ type: "item/completed", item: await decided(shown, offer, mode, approve) });
   } catch (error) {
     // Git refuses what would harm the repository, and says why.
     const failed = { ...item, title: "Apply commits", status: "failed" as const };
     emit({ type: "item/completed", item: { ...failed, error: asFlintError(error).message } });
   }
+}
+
+async function decided(
+  item: Item<"toolCall">,
+  offer: CommitOffer,
+  mode: GitMode,
+  approve: TurnCommitsOptions["approve"],
+): Promise<Item<"toolCall">> {
+  if (offer.blocked !== undefined) {
+    const result = `Nothing was taken over: ${offer.blocked}. It is offered when that is finished.`;
+    return { ...item, status: "completed", result };
+  }
+  const isAllowed = (mode === "auto" && !losesCommits(offer)) || (await isApproved(approve, item));
+  if (isAllowed) return accepted(item, offer);
+  return { ...item, status: "declined", result: await offer.decline() };
+}
+
+/** Whether the user's branches or tags would lose something: that is asked about in every mode. */
+function losesCommits({ refs }: CommitOffer): boolean {
+  const isOwn = ({ name }: OfferedRef) => !name.startsWith("refs/remotes/");
+  return refs.some((ref) => isOwn(ref) && (ref.change === "deleted" || ref.change === "forced"));
 }
 
 async function isApproved(
@@ -46,22 +65,36 @@ async function isApproved(
 async function accepted(item: Item<"toolCall">, offer: CommitOffer): Promise<Item<"toolCall">> {
   const { refused, notes } = await offer.accept();
   if (refused === undefined) return { ...item, status: "completed", result: notes.join(" ") };
-  const error = `Nothing was changed: ${refused}. The commits are kept under refs/flint/in.`;
+  const error = [`Nothing was changed: ${refused}.`, ...notes].join("\n");
   return { ...item, status: "failed", error };
 }
 
 /** Describes an offer in one line: "Apply 2 commits on main (fix the parser; add zod)". */
-export function describeOffer({ refs }: Pick<CommitOffer, "refs">): string {
-  return `Apply ${refs.map(describeRef).join(", ")}`;
+export function describeOffer({ refs, blocked }: Pick<CommitOffer, "refs" | "blocked">): string {
+  if (blocked !== undefined) return "Apply commits later";
+  const shown = refs.slice(0, MAX_REFS).map(describeRef);
+  const more = refs.length > shown.length ? [`${refs.length - shown.length} more`] : [];
+  return `Apply ${[...shown, ...more].join(", ")}`;
 }
 
 const MAX_TITLES = 5;
+const MAX_REFS = 10;
 
-function describeRef({ name, total, change, commits }: OfferedRef): string {
+function describeRef(ref: OfferedRef): string {
+  const what = describeChange(ref);
+  return ref.submodule === undefined ? what : `${what} in ${ref.submodule}`;
+}
+
+function describeChange({ name, total, change, commits }: OfferedRef): string {
   const short = name.replace(/^refs\/(?:heads|tags|remotes)\//, "").replace(/^refs\//, "");
   if (change === "deleted") return `the deletion of ${short}`;
+  if (change === "switched" && name !== "HEAD") return `the switch to ${short}`;
   if (total === 0) return `${change === "created" ? "the new" : "the moved"} ${short}`;
   const titles = commits.slice(0, MAX_TITLES).map(({ title }) => title);
   const more = total > titles.length ? [`${total - titles.length} more`] : [];
-  return `${total} ${total === 1 ? "commit" : "commits"} on ${short} (${[...titles, ...more].join("; ")})`;
+  const listed = `(${[...titles, ...more].join("; ")})`;
+  if (name === "refs/stash") return `${total} stash ${total === 1 ? "entry" : "entries"} ${listed}`;
+  const counted = `${total} ${total === 1 ? "commit" : "commits"}`;
+  if (change === "forced") return `${counted} on ${short}, which loses commits it had, ${listed}`;
+  return `${counted} on ${name === "HEAD" ? "a detached HEAD" : short} ${listed}`;
 }

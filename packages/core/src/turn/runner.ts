@@ -56,6 +56,8 @@ export interface TurnRunnerOptions {
   readonly silenceMs?: number | undefined;
   /** What the agent committed in its sandbox. */
   commits(): Promise<CommitOffer | undefined>;
+  /** Shows a running agent what the user has committed since its last turn. Never rejects. */
+  refreshScope(): Promise<void>;
   /** The connections that were decided about while the command of an item ran. */
   connectionsOf(itemId: string): readonly DecidedConnection[];
   /** The agent's session, opened if necessary. */
@@ -212,6 +214,7 @@ export class TurnRunner {
       if (this.#isOver) return { status: "interrupted" };
     }
     await this.#markHandoff(opened);
+    await Promise.race([this.#options.refreshScope(), this.#stopped.opened]);
     if (this.#isOver) return { status: "interrupted" };
     this.#session = opened.session;
     this.#silence.begin(opened.agent);

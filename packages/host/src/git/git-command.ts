@@ -5,7 +5,7 @@ import { FlintError } from "@flint/protocol";
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** How long one command may take. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 /**
  * Settings with which git, run by Flint in the user's repository, starts no program that the repository names: no hooks,
@@ -19,6 +19,9 @@ const HARDENED = [
   "gc.auto=0",
   "fetch.fsckObjects=true",
   "fetch.writeCommitGraph=false",
+  "fetch.pruneTags=false",
+  "log.showSignature=false",
+  "protocol.file.allow=always",
   "submodule.recurse=false",
 ].flatMap((setting) => ["-c", setting]);
 
@@ -27,6 +30,12 @@ export interface GitResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Where git finds a repository without searching for it. */
+export interface GitLocation {
+  readonly worktree: string;
+  readonly gitDir: string;
 }
 
 /** Runs git outside of the sandbox, on the user's own repository and never on one that an agent can write. */
@@ -39,63 +48,101 @@ export class GitCommand {
     this.#environment = gitEnvironment(environment);
   }
 
+  /** The same for a repository that was found: a `.git` that is replaced later leads nowhere else. */
+  in({ worktree, gitDir }: GitLocation): GitCommand {
+    const located = new GitCommand(worktree, this.#environment);
+    Object.assign(located.#environment, { GIT_DIR: gitDir, GIT_WORK_TREE: worktree });
+    return located;
+  }
+
   /** Runs a command and returns its output. Rejects with a FlintError if it fails. */
   async run(args: readonly string[], input = ""): Promise<string> {
-    const { exitCode, stdout, stderr } = await this.attempt(args, input);
-    if (exitCode === 0) return stdout;
-    const [first = "no message"] = stderr.trim().split("\n");
-    throw new FlintError("internalError", `git ${args[0] ?? ""} failed (${exitCode}): ${first}`, { stderr });
+    return outputOf(args[0], await this.attempt(args, input));
   }
 
   /** Runs a command to its end, whatever its exit code. */
   attempt(args: readonly string[], input = ""): Promise<GitResult> {
     return runToEnd(["git", ...HARDENED, ...args], { cwd: this.#cwd, env: this.#environment, input });
   }
+
+  /** Like `run`, with an end for every file that it writes. */
+  async runBounded(args: readonly string[], input: string, maxFileBytes: number): Promise<string> {
+    // In blocks of 512 bytes; a limit that is lower already stays.
+    const limited = `ulimit -f ${Math.ceil(maxFileBytes / 512)} 2>/dev/null; exec "$@"`;
+    const command = ["/bin/sh", "-c", limited, "sh", "git", ...HARDENED, ...args];
+    const result = await runToEnd(command, { cwd: this.#cwd, env: this.#environment, input });
+    return outputOf(args[0], result);
+  }
+}
+
+function outputOf(command = "", { exitCode, stdout, stderr }: GitResult): string {
+  if (exitCode === 0) return stdout;
+  const lines = stderr.trim().split("\n");
+  const reason = lines.find((line) => /^(?:fatal|error): /.test(line)) ?? lines[0] ?? "no message";
+  throw new FlintError("internalError", `git ${command} failed (${exitCode}): ${reason.slice(0, 500)}`, {
+    stderr: stderr.slice(0, 10_000),
+  });
+}
+
+/** What a program is run with. */
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly input?: string | undefined;
+  /** When it is ended; after two minutes if not given. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Runs a program to its end, bounded in time and output. Rejects with a FlintError if it cannot be started. */
 export function runToEnd(
   [program = "", ...args]: readonly string[],
-  {
-    cwd,
-    env,
-    input = "",
-  }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly input?: string },
+  { cwd, env, input = "", timeoutMs = TIMEOUT_MS }: RunOptions,
 ): Promise<GitResult> {
-  const child = spawn(program, args, {
-    ...{ cwd, env, timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  // A group of its own, because git leaves the programs behind that it has started.
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   // It may end without reading its input.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
-  return resultOf(child);
+  return resultOf(child, timeoutMs);
 }
 
 /** Variables that would point git at another repository or run a program are left out. */
-function gitEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function gitEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const inherited = Object.entries(environment).filter(([name]) => !name.startsWith("GIT_"));
-  return { ...Object.fromEntries(inherited), GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+  return {
+    ...Object.fromEntries(inherited),
+    ...{ GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", LC_ALL: "C" },
+  };
 }
 
-function resultOf(child: ChildProcess): Promise<GitResult> {
+function resultOf(child: ChildProcess, timeoutMs: number): Promise<GitResult> {
   return new Promise((resolve, reject) => {
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let size = 0;
+    const timeout = setTimeout(() => killGroup(child), timeoutMs);
     const collect = (into: Buffer[]) => (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_OUTPUT) child.kill("SIGKILL");
+      if (size > MAX_OUTPUT) killGroup(child);
       else into.push(chunk);
     };
     child.stdout?.on("data", collect(stdout));
     child.stderr?.on("data", collect(stderr));
-    child.on("error", (error) =>
-      reject(new FlintError("internalError", `git cannot be started: ${error.message}`)),
-    );
+    child.on("error", (error) => {
+      clearTimeout(timeout);
+      reject(new FlintError("internalError", `git cannot be started: ${error.message}`));
+    });
     child.on("close", (code) => {
+      clearTimeout(timeout);
       const decode = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString("utf8");
       resolve({ exitCode: code ?? 137, stdout: decode(stdout), stderr: decode(stderr) });
     });
   });
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  // Expected: all of its processes have ended.
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {}
 }

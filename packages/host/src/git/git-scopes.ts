@@ -1,12 +1,14 @@
-import { rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { CommitOffer, OfferedRef } from "@flint/core/ports";
+import { SerialQueue } from "@flint/core/async";
+import type { CommitOffer } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import { GitCommand } from "./git-command.ts";
-import type { Incoming, RefChange } from "./incoming.ts";
-import { makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
-import { findRepository, type Repository, readState } from "./repository.ts";
-import { type ConfinedGit, GitTakeOver } from "./take-over.ts";
+import { loadRecord } from "./git-record.ts";
+import { GitScope } from "./git-scope.ts";
+import { findRepository, findSubmodules, type Repository } from "./repository.ts";
+import type { ConfinedGit } from "./take-over.ts";
 
 /** What the git directories of scopes are made with. */
 export interface GitScopesOptions {
@@ -23,21 +25,24 @@ export interface GitLease {
   release(): void;
 }
 
-interface Scope {
-  readonly git: GitCommand;
-  readonly folder: string;
-  privateDir: PrivateGitDir;
-  /** What the user's repository looked like from outside when the directory was made. */
+interface OpenScope {
+  readonly scope: GitScope;
+  /** What the user's repositories looked like from outside when the scope last followed them. */
   fingerprint: string;
   users: number;
 }
 
 const NO_MOUNTS: GitLease = { mounts: [], release: () => undefined };
 
+/** How long the git directory of a closed thread is kept for what is left in it. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
 /** The private git directories of scopes: each is made when a command is first started in a repository. */
 export class GitScopes {
   readonly #options: GitScopesOptions;
-  readonly #scopes = new Map<string, Promise<Scope | undefined>>();
+  readonly #scopes = new Map<string, Promise<OpenScope | undefined>>();
+  readonly #queues = new Map<string, SerialQueue>();
+  #cleaned: Promise<void> | undefined;
 
   constructor(options: GitScopesOptions) {
     this.#options = options;
@@ -45,102 +50,140 @@ export class GitScopes {
 
   /** The mounts for a command in this workspace; none if it is not the worktree of a repository. */
   async acquire(id: string, workspace: string): Promise<GitLease> {
-    const opened = this.#scopes.get(id) ?? this.#open(id, workspace);
-    this.#scopes.set(id, opened);
-    const scope = await opened;
-    if (scope === undefined) return NO_MOUNTS;
-    if (scope.users === 0) await this.#refresh(scope);
-    scope.users += 1;
-    return {
-      mounts: scope.privateDir.mounts,
-      release: () => {
-        scope.users -= 1;
-      },
-    };
+    return this.#inTurn(id, async () => {
+      this.#cleaned ??= this.#clean();
+      await this.#cleaned;
+      const opened = this.#scopes.get(id) ?? this.#open(id, workspace);
+      this.#scopes.set(id, opened);
+      const found = await opened.catch((error: unknown) => {
+        this.#scopes.delete(id);
+        throw error;
+      });
+      if (found === undefined) return NO_MOUNTS;
+      await follow(found);
+      found.users += 1;
+      const release = () => {
+        found.users -= 1;
+      };
+      return { mounts: found.scope.mounts, release };
+    });
+  }
+
+  /** Lets the git directories of a scope follow what the user committed since. Never rejects. */
+  async refresh(id: string): Promise<void> {
+    await this.#inTurn(id, async () => {
+      const found = await this.#scopes.get(id);
+      if (found !== undefined) await follow(found);
+    }).catch(() => undefined);
   }
 
   /** Fetches what was committed in a scope, for the user to decide about; undefined if nothing was. */
   async commits(id: string): Promise<CommitOffer | undefined> {
-    const scope = await this.#scopes.get(id);
-    if (scope === undefined) return undefined;
-    const takeOver = await this.#takeOver(id, scope);
-    const incoming = await takeOver.incoming();
-    if (incoming === undefined) return undefined;
-    const { refs, diff } = await takeOver.offer(incoming);
+    const offer = await this.#inTurn(id, async () => (await this.#scopes.get(id))?.scope.offer());
+    if (offer === undefined) return undefined;
     return {
-      refs: refs.map(({ name, commits, total, ...change }): OfferedRef => {
-        return { name, commits, total, change: kindOf(change) };
-      }),
-      diff,
-      accept: () => this.#accept(scope, takeOver, incoming),
+      ...offer,
+      accept: () => this.#inTurn(id, () => offer.accept()),
+      decline: () => this.#inTurn(id, () => offer.decline()),
     };
   }
 
-  /** Removes the git directory of a scope. */
+  /** Forgets a scope. Its git directories stay if there is something in them that was not taken over. */
   async close(id: string): Promise<void> {
-    const scope = await this.#scopes.get(id);
-    this.#scopes.delete(id);
-    if (scope !== undefined) await rm(scope.folder, { recursive: true, force: true });
+    await this.#inTurn(id, async () => {
+      const found = await this.#scopes.get(id)?.catch(() => undefined);
+      this.#scopes.delete(id);
+      // If it cannot be said, nothing is removed.
+      if (found !== undefined && !(await found.scope.hasWork().catch(() => true)))
+        await rm(this.#folder(id), { recursive: true, force: true });
+    });
+    this.#queues.delete(id);
   }
 
-  async #open(id: string, workspace: string): Promise<Scope | undefined> {
-    const git = new GitCommand(workspace, this.#options.environment);
-    const repository = await findRepository(git, workspace);
-    if (repository === undefined) return undefined;
-    const folder = join(this.#options.folder, id);
-    const fingerprint = await fingerprintOf(repository);
-    await rm(folder, { recursive: true, force: true });
-    const privateDir = await makePrivateGitDir(git, repository, folder);
-    return { git, folder, privateDir, fingerprint, users: 0 };
+  async #open(id: string, workspace: string): Promise<OpenScope | undefined> {
+    const gitIn = (folder: string) => new GitCommand(folder, this.#options.environment);
+    const top = await findRepository(gitIn(workspace), workspace);
+    if (top === undefined) return undefined;
+    const repositories = [...(await findSubmodules(top, gitIn)), top];
+    const folder = this.#folder(id);
+    const record = await loadRecord(folder);
+    const fingerprint = await fingerprintOf(repositories);
+    const scope = await GitScope.open(
+      {
+        ...{ id, folder, repositories, confined: this.#options.confined },
+        gitFor: (repository) => gitIn(repository.worktree).in(repository),
+      },
+      record,
+    );
+    // What was kept may be older than what the user has now.
+    return { scope, fingerprint: record === undefined ? fingerprint : "", users: 0 };
   }
 
-  /** Makes the directory again if the user's repository has changed and nothing in it is left to take over. */
-  async #refresh(scope: Scope): Promise<void> {
-    const { git, folder, privateDir } = scope;
-    const fingerprint = await fingerprintOf(privateDir.repository);
-    if (fingerprint === scope.fingerprint) return;
-    const takeOver = await this.#takeOver("refresh", scope);
-    if ((await takeOver.incoming()) !== undefined) return;
-    await rm(folder, { recursive: true, force: true });
-    scope.privateDir = await makePrivateGitDir(git, privateDir.repository, folder);
-    scope.fingerprint = fingerprint;
+  #inTurn<Value>(id: string, task: () => Promise<Value>): Promise<Value> {
+    const queue = this.#queues.get(id) ?? new SerialQueue();
+    this.#queues.set(id, queue);
+    return queue.run(task);
   }
 
-  async #takeOver(id: string, { git, privateDir }: Scope): Promise<GitTakeOver> {
-    const { worktree } = privateDir.repository;
-    const confined = await this.#options.confined(worktree, privateDir.mounts);
-    return new GitTakeOver(git, privateDir, confined, id);
+  /** The id becomes a part of paths and of refs. */
+  #folder(id: string): string {
+    if (!/^[A-Za-z0-9_-]{1,100}$/.test(id))
+      throw new FlintError("invalidParams", `"${id}" cannot name a git directory.`);
+    return join(this.#options.folder, id);
   }
 
-  async #accept(scope: Scope, takeOver: GitTakeOver, incoming: Incoming) {
-    const taken = await takeOver.accept(incoming);
-    if (taken.status === "refused") return { refused: taken.reason, notes: [] };
-    const { repository } = scope.privateDir;
-    scope.privateDir = { ...scope.privateDir, base: await readState(scope.git, repository) };
-    return { notes: taken.notes };
+  /** Removes what threads left behind that have not been used for long. */
+  async #clean(): Promise<void> {
+    const { folder } = this.#options;
+    for (const name of await readdir(folder).catch((): string[] => [])) {
+      const found = await stat(join(folder, name, "record.json")).catch(() => undefined);
+      const isOld = found === undefined || Date.now() - found.mtimeMs > KEPT_MS;
+      if (isOld) await rm(join(folder, name), { recursive: true, force: true });
+    }
   }
 }
 
-function kindOf({ from, to }: Pick<RefChange, "from" | "to">): OfferedRef["change"] {
-  if (to === undefined) return "deleted";
-  return from === undefined ? "created" : "updated";
+async function follow(opened: OpenScope): Promise<void> {
+  const fingerprint = await fingerprintOf(opened.scope.repositories);
+  if (fingerprint === opened.fingerprint) return;
+  opened.fingerprint = fingerprint;
+  // Expected: the agent has broken its own copy of .git, and continues with that.
+  await opened.scope.follow(opened.users > 0).catch(() => undefined);
 }
 
-/** Differs after anything that changes HEAD, a branch or the index, at the cost of a few `stat` calls. */
-async function fingerprintOf({ gitDir, commonDir }: Repository): Promise<string> {
-  const files = [
-    ...["HEAD", "index", "logs/HEAD"].map((name) => join(gitDir, name)),
-    ...["packed-refs", "refs/heads", "refs/tags", "refs/remotes", "config"].map((name) =>
-      join(commonDir, name),
-    ),
-  ];
+/** How many folders of refs are looked at. */
+const MAX_FOLDERS = 200;
+
+/** Differs after anything that changes HEAD, a ref, the index or the configuration, at the cost of some `stat` calls. */
+async function fingerprintOf(repositories: readonly Repository[]): Promise<string> {
+  const files: string[] = [];
+  for (const { gitDir, commonDir } of repositories) {
+    files.push(...["HEAD", "index", "logs/HEAD"].map((name) => join(gitDir, name)));
+    const shared = ["packed-refs", "config", "refs/stash", "logs/refs/stash", "reftable/tables.list"];
+    files.push(...shared.map((name) => join(commonDir, name)));
+    files.push(
+      ...(await foldersBelow(["heads", "tags", "remotes"].map((name) => join(commonDir, "refs", name)))),
+    );
+  }
   const times = await Promise.all(
     files.map((file) =>
       stat(file).then(
-        ({ mtimeMs }) => mtimeMs,
-        () => 0,
+        ({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`,
+        () => "",
       ),
     ),
   );
-  return times.join(" ");
+  return times.join(",");
+}
+
+/** A ref that is written is a file that is renamed, which changes its folder. */
+async function foldersBelow(folders: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  const left = [...folders];
+  for (let folder = left.shift(); folder !== undefined && found.length < MAX_FOLDERS; folder = left.shift()) {
+    found.push(folder);
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) if (entry.isDirectory()) left.push(join(folder, entry.name));
+  }
+  return found;
 }

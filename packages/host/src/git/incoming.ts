@@ -1,4 +1,11 @@
-import { type Head, OBJECT_ID, OPERATION_FILES, REF_NAMESPACES, type RepositoryState } from "./repository.ts";
+import {
+  type Head,
+  isSameHead,
+  OBJECT_ID,
+  OPERATION_FILES,
+  REF_NAMESPACES,
+  type RepositoryState,
+} from "./repository.ts";
 
 /** One ref that is different in a private git directory. */
 export interface RefChange {
@@ -9,58 +16,137 @@ export interface RefChange {
   readonly to?: string;
 }
 
-/** What an agent did in its private git directory. As untrusted as the agent. */
-export interface Incoming {
-  readonly refs: readonly RefChange[];
-  /** What HEAD names now, if that changed. */
+/** An entry of the stash. */
+export interface StashEntry {
+  readonly id: string;
+  readonly message: string;
+}
+
+/** What a private git directory looks like, as reported from inside. As untrusted as the agent. */
+export interface Report {
+  /** The refs by name. */
+  readonly refs: ReadonlyMap<string, string>;
+  /** What HEAD names; undefined if it cannot be said. */
   readonly head: Head | undefined;
+  /** The tree of the commit that HEAD names. */
+  readonly headTree: string | undefined;
   /** The tree of what is staged; undefined if that cannot be a tree, as during a merge with conflicts. */
   readonly staged: string | undefined;
   /** The operation that is not finished. */
   readonly unfinished: string | undefined;
+  /** The newest first. */
+  readonly stash: readonly StashEntry[];
+  readonly hasWorktrees: boolean;
 }
 
-/** How many refs one take-over may change. */
-const MAX_REFS = 1_000;
+/** What an agent did in its private git directory. */
+export interface Incoming {
+  readonly refs: readonly RefChange[];
+  /** How many refs were changed that have names which agents may not use. */
+  readonly ignoredRefs: number;
+  /** What HEAD names now, if that changed. */
+  readonly head: Head | undefined;
+  readonly staged: string | undefined;
+  readonly unfinished: string | undefined;
+  /** Entries that were added to the stash, the newest first. */
+  readonly stash: readonly StashEntry[];
+}
 
 /** Where the tree of what is staged is put, so that it can be fetched. */
 export const STAGED_REF = "refs/flint/staged";
+
+/** Where the entries of the stash are put, by their id. */
+export const STASH_REFS = "refs/flint/stash";
+
+/** How many entries of the stash come back. */
+const MAX_STASH = 50;
 
 const SECTION = "--flint--";
 
 /** Reports the state of a private git directory. Runs in the sandbox: whatever the agent set up there runs with it. */
 export const REPORT_SCRIPT = [
-  `git for-each-ref '--format=%(objectname) %(refname) %(symref)' ${REF_NAMESPACES.join(" ")}`,
+  'directory=$(git rev-parse --git-dir) || exit; echo "directory"',
+  `echo ${SECTION}; git for-each-ref '--format=%(objectname) %(refname) %(symref)' ${REF_NAMESPACES.join(" ")}`,
   `echo ${SECTION}; git symbolic-ref -q HEAD || git rev-parse -q --verify HEAD`,
+  `echo ${SECTION}; git rev-parse -q --verify 'HEAD^{tree}'`,
   `echo ${SECTION}; tree=$(git write-tree 2>/dev/null) && git update-ref ${STAGED_REF} "$tree" && echo "$tree"`,
   `echo ${SECTION}; for file in ${Object.keys(OPERATION_FILES).join(" ")}; do`,
-  `if test -e "$(git rev-parse --git-path "$file")"; then echo "$file"; fi; done`,
+  `if test -e "$directory/$file"; then echo "$file"; fi; done`,
+  `echo ${SECTION}; if git rev-parse -q --verify refs/stash > /dev/null; then`,
+  `git stash list -n ${MAX_STASH} '--format=%H %gs'`,
+  `git stash list -n ${MAX_STASH} '--format=update ${STASH_REFS}/%H %H' | git update-ref --stdin; fi`,
+  `echo ${SECTION}; ls -A "$directory/worktrees" 2>/dev/null | head -n 1`,
 ].join("\n");
 
-/** Reads what the script printed, as changes of the state that the directory was made from. */
-export function readReport(printed: string, base: RepositoryState): Incoming {
-  const [refs = "", head = "", staged = "", operations = ""] = printed.split(`${SECTION}\n`);
-  const tree = staged.trim();
+/** Reads what the script printed. */
+export function readReport(printed: string): Report {
+  const sections = printed.split(`${SECTION}\n`);
+  const [, refs = "", head = "", headTree = "", staged = "", operations = "", stash = "", worktrees = ""] =
+    sections;
   return {
-    refs: changedRefs(parseRefs(refs), base),
-    head: changedHead(head.trim(), base.head),
-    staged: OBJECT_ID.test(tree) ? tree : undefined,
+    refs: parseRefs(refs),
+    head: parseHead(head.trim()),
+    headTree: objectId(headTree),
+    staged: objectId(staged),
     unfinished: operations.split("\n").flatMap((file) => OPERATION_FILES[file] ?? [])[0],
+    stash: stash.split("\n").flatMap(parseStash).slice(0, MAX_STASH),
+    hasWorktrees: worktrees.trim() !== "",
+  };
+}
+
+/** What changed since the state that the directory was made from. */
+export function changesSince(base: RepositoryState, report: Report): Incoming {
+  const { staged, unfinished } = report;
+  const changed = changedRefs(report.refs, base);
+  return {
+    refs: changed.filter(({ name }) => isChangeable(name)),
+    ignoredRefs: changed.filter(({ name }) => !isChangeable(name)).length,
+    head: report.head === undefined ? undefined : changedHead(report.head, base.head),
+    stash: report.stash.filter(({ id }) => !base.stash.includes(id)),
+    ...{ staged, unfinished },
   };
 }
 
 /** Whether there is anything to take over. */
-export function isEmpty({ refs, head }: Incoming): boolean {
-  return refs.length === 0 && head === undefined;
+export function isEmpty({ refs, head, stash }: Incoming): boolean {
+  return refs.length === 0 && head === undefined && stash.length === 0;
+}
+
+/** Whether the agent has left nothing in its directory that would be lost if it were made again. */
+export function isPristine(incoming: Incoming, { headTree, staged, hasWorktrees }: Report): boolean {
+  const { ignoredRefs, unfinished } = incoming;
+  const isUsed = ignoredRefs > 0 || unfinished !== undefined || hasWorktrees || staged !== headTree;
+  return isEmpty(incoming) && !isUsed;
 }
 
 function parseRefs(rows: string): ReadonlyMap<string, string> {
   const refs = new Map<string, string>();
   for (const row of rows.split("\n")) {
     const [object = "", name = "", target = ""] = row.split(" ");
-    if (target === "" && OBJECT_ID.test(object) && isChangeable(name)) refs.set(name, object);
+    if (target === "" && OBJECT_ID.test(object) && name !== "") refs.set(name, object);
   }
   return refs;
+}
+
+function parseHead(printed: string): Head | undefined {
+  if (OBJECT_ID.test(printed)) return { kind: "detached", commit: printed };
+  return printed.startsWith("refs/heads/") ? { kind: "branch", ref: printed } : undefined;
+}
+
+function parseStash(row: string): StashEntry[] {
+  const [id = ""] = row.split(" ");
+  if (!OBJECT_ID.test(id)) return [];
+  // It becomes a line of a file of the user's repository.
+  const message = row
+    .slice(id.length + 1)
+    .replace(/\p{C}/gu, " ")
+    .slice(0, 200);
+  return [{ id, message }];
+}
+
+function objectId(section: string): string | undefined {
+  const id = section.trim();
+  return OBJECT_ID.test(id) ? id : undefined;
 }
 
 /**
@@ -68,10 +154,11 @@ function parseRefs(rows: string): ReadonlyMap<string, string> {
  * scripts of the user.
  */
 export function isChangeable(name: string): boolean {
-  if (name === "refs/stash") return true;
   return (
     /^refs\/(?:heads|tags|remotes)(?:\/[A-Za-z0-9_](?:[A-Za-z0-9_.+@#=-]*[A-Za-z0-9_+@#=-])?)+$/.test(name) &&
-    !/\.\.|@\{|\.lock(?:\/|$)/.test(name) &&
+    !name.includes("..") &&
+    !name.includes("@{") &&
+    !name.split("/").some((part) => part.endsWith(".lock")) &&
     name.length <= 250
   );
 }
@@ -82,18 +169,11 @@ function changedRefs(now: ReadonlyMap<string, string>, { refs: base }: Repositor
     const from = base.get(name);
     if (from !== to) changed.push({ name, to, ...(from === undefined ? {} : { from }) });
   }
-  for (const [name, from] of base) {
-    // A name that agents may not use was in the repository before; it is not theirs to delete either.
-    if (!now.has(name) && isChangeable(name)) changed.push({ name, from });
-  }
-  return changed.slice(0, MAX_REFS);
+  for (const [name, from] of base) if (!now.has(name)) changed.push({ name, from });
+  return changed;
 }
 
-function changedHead(printed: string, base: Head): Head | undefined {
-  if (OBJECT_ID.test(printed)) {
-    const isSame = base.kind === "detached" && base.commit === printed;
-    return isSame ? undefined : { kind: "detached", commit: printed };
-  }
-  if (!printed.startsWith("refs/heads/") || !isChangeable(printed)) return undefined;
-  return base.kind === "branch" && base.ref === printed ? undefined : { kind: "branch", ref: printed };
+function changedHead(head: Head, base: Head): Head | undefined {
+  if (head.kind === "branch" && !isChangeable(head.ref)) return undefined;
+  return isSameHead(head, base) ? undefined : head;
 }

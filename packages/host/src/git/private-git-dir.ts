@@ -1,15 +1,9 @@
-import { lstat, mkdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { plainBytes } from "../files/plain-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import type { GitCommand } from "./git-command.ts";
-import { type Repository, type RepositoryState, readState } from "./repository.ts";
-
-/** Where the objects of the user's repository are seen in the sandbox. */
-const OBJECTS = "/run/flint/objects";
-
-/** Where the private git directory is seen if `.git` in the worktree is a file. */
-const GIT_DIR = "/run/flint/git";
+import { alternatesOf, type Repository, type RepositoryState, readState } from "./repository.ts";
 
 /** The largest file that is copied; an index of a million files has about 100 MB. */
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -20,19 +14,29 @@ export interface PrivateGitDir {
   readonly base: RepositoryState;
   /** Where it lies, outside of the sandbox. */
   readonly folder: string;
-  /** In the order they apply. */
+  /** In the order they apply. None is inside of another, because agents choose what is in their directory. */
   readonly mounts: readonly Mount[];
+}
+
+/** Where a private git directory is made and what it starts with. */
+export interface PrivateGitOptions {
+  /** Must not exist. */
+  readonly folder: string;
+  /** Tells the repositories of one sandbox apart. */
+  readonly number: number;
+  /** The configuration that the agent made for itself; that of the repository if not given. */
+  readonly config?: string | undefined;
 }
 
 /**
  * Makes a git directory that replaces `.git` in the sandbox. Agents add, commit, switch and rebase in it as they like; it
  * reads the objects of the user's repository and writes its own. Nothing that is written there is ever used outside:
- * commits return as from a remote that is not trusted. `folder` must not exist.
+ * commits return as from a remote that is not trusted.
  */
 export async function makePrivateGitDir(
   git: GitCommand,
   repository: Repository,
-  folder: string,
+  { folder, number, config }: PrivateGitOptions,
 ): Promise<PrivateGitDir> {
   const { gitDir, commonDir } = repository;
   const gitFolder = join(folder, "git");
@@ -40,47 +44,90 @@ export async function makePrivateGitDir(
   await mkdir(join(gitFolder, "refs", "heads"), { recursive: true });
   const base = await readState(git, repository);
   await writeRefs(gitFolder, base);
-  await copyFiles(gitDir, gitFolder, ["HEAD", "index", "shallow", "info/sparse-checkout"]);
+  await copyFiles(gitDir, gitFolder, ["HEAD", "index", "shallow", "info/sparse-checkout", "config.worktree"]);
   await copyFiles(commonDir, gitFolder, [
-    "config",
-    "shallow",
-    "info/exclude",
-    "info/attributes",
-    "logs/refs/stash",
+    ...["shallow", "info/exclude", "info/attributes"],
+    ...(base.stash.length > 0 ? ["logs/refs/stash"] : []),
   ]);
-  // With the worktree of another place git would look there.
-  await git.attempt(["config", "--file", join(gitFolder, "config"), "--unset-all", "core.worktree"]);
-  await writeFile(join(gitFolder, "objects", "info", "alternates"), `${OBJECTS}\n`);
-  return { repository, base, folder, mounts: await mountsOf(repository, folder) };
+  const seen = seenAt(number);
+  const hooks = await hooksOf(git, commonDir);
+  const first = await privateConfig(repository, hooks === undefined ? undefined : seen.hooks);
+  // Kept beside it, to see later whether the agent has changed its own.
+  await writeFile(join(folder, "config"), first);
+  await writeFile(join(gitFolder, "config"), config ?? first);
+  const borrowed = await alternatesOf(join(commonDir, "objects"));
+  const alternates = [seen.objects, ...borrowed.map((_, at) => seen.alternate(at))];
+  await writeFile(join(gitFolder, "objects", "info", "alternates"), `${alternates.join("\n")}\n`);
+  await writeFile(join(folder, "pointer"), `gitdir: ${seen.gitDir}\n`);
+  return { repository, base, folder, mounts: await mountsOf(git, repository, folder, number) };
 }
 
-async function mountsOf(repository: Repository, folder: string): Promise<Mount[]> {
-  const { worktree, commonDir, isLinked } = repository;
+/** Where the sandbox shows what belongs to a repository. Git LFS looks for objects beside a borrowed object folder. */
+function seenAt(number: number) {
+  const at = `/run/flint/${number}`;
+  return {
+    objects: `${at}/objects`,
+    lfs: `${at}/lfs`,
+    hooks: `${at}/hooks`,
+    gitDir: `${at}/git`,
+    alternate: (index: number) => `${at}/alternate-${index}`,
+  };
+}
+
+/** The mounts that put a private git directory in place. */
+export async function mountsOf(
+  git: GitCommand,
+  { worktree, commonDir, isLinked }: Repository,
+  folder: string,
+  number: number,
+): Promise<Mount[]> {
+  const seen = seenAt(number);
   const dotGit = join(worktree, ".git");
-  const target = isLinked ? GIT_DIR : dotGit;
-  const mounts: Mount[] = [
-    { source: join(commonDir, "objects"), target: OBJECTS, writable: false },
-    { source: join(folder, "git"), target, writable: true },
+  const readable = (source: string, target: string): Mount => ({ source, target, writable: false });
+  const mounts = [
+    readable(join(commonDir, "objects"), seen.objects),
+    { source: join(folder, "git"), target: isLinked ? seen.gitDir : dotGit, writable: true },
   ];
-  if (isLinked) {
-    const pointer = join(folder, "pointer");
-    await writeFile(pointer, `gitdir: ${GIT_DIR}\n`);
-    mounts.push({ source: pointer, target: dotGit, writable: false });
-  }
-  for (const shared of ["hooks", "modules"]) {
-    const source = join(commonDir, shared);
-    if (await isFolder(source)) {
-      // A mount needs something to be put over.
-      await mkdir(join(folder, "git", shared), { recursive: true });
-      mounts.push({ source, target: join(target, shared), writable: false });
-    }
-  }
+  if (isLinked) mounts.push(readable(join(folder, "pointer"), dotGit));
+  const borrowed = await alternatesOf(join(commonDir, "objects"));
+  mounts.push(...borrowed.map((path, at) => readable(path, seen.alternate(at))));
+  const hooks = await hooksOf(git, commonDir);
+  if (hooks !== undefined) mounts.push(readable(hooks, seen.hooks));
+  if (await isFolder(join(commonDir, "lfs"))) mounts.push(readable(join(commonDir, "lfs"), seen.lfs));
   return mounts;
 }
 
+/** The folder of the repository's hooks, if it has any but samples and git looks for them there. */
+async function hooksOf(git: GitCommand, commonDir: string): Promise<string | undefined> {
+  const folder = join(commonDir, "hooks");
+  const entries = (await isFolder(folder)) ? await readdir(folder).catch(() => []) : [];
+  if (entries.every((name) => name.endsWith(".sample"))) return undefined;
+  // The command itself runs without hooks, so its own setting does not count.
+  const { stdout } = await git.attempt(["config", "--show-scope", "--get-all", "core.hooksPath"]);
+  const isElsewhere = stdout.split("\n").some((line) => line !== "" && !line.startsWith("command"));
+  return isElsewhere ? undefined : folder;
+}
+
+/** The repository's configuration, for a git directory that is elsewhere. The last value of a setting counts. */
+async function privateConfig(
+  { worktree, commonDir }: Repository,
+  hooksPath: string | undefined,
+): Promise<string> {
+  const content = (await plainBytes(join(commonDir, "config"), MAX_BYTES))?.toString("utf8") ?? "";
+  const quoted = (value: string) => `"${value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+  const hooks = hooksPath === undefined ? "" : `\thooksPath = ${quoted(hooksPath)}\n`;
+  // Refs are files in a private directory, however the repository stores its own.
+  const storage = /refstorage/i.test(content) ? "[extensions]\n\trefStorage = files\n" : "";
+  return `${content}\n[core]\n\tbare = false\n\tworktree = ${quoted(worktree)}\n${hooks}${storage}`;
+}
+
 /** All refs in one file, whatever their number. */
-async function writeRefs(gitFolder: string, { refs, symbolicRefs }: RepositoryState): Promise<void> {
-  const rows = [...refs].map(([name, object]) => `${object} ${name}`).sort(byName);
+async function writeRefs(
+  gitFolder: string,
+  { refs, symbolicRefs, stash: [stash] }: RepositoryState,
+): Promise<void> {
+  const all = [...refs, ...(stash === undefined ? [] : [["refs/stash", stash] as const])];
+  const rows = all.map(([name, object]) => `${object} ${name}`).sort(byName);
   await writeFile(join(gitFolder, "packed-refs"), ["# pack-refs with: sorted ", ...rows, ""].join("\n"));
   for (const [name, target] of symbolicRefs) {
     const file = join(gitFolder, name);

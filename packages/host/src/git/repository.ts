@@ -1,12 +1,14 @@
 import { lstat, readFile, realpath } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
+import { plainText } from "../files/plain-file.ts";
+import { isInside } from "../sandbox/mechanisms/confinement.ts";
 import type { GitCommand } from "./git-command.ts";
 
 /** An object id: SHA-1 or SHA-256. */
 export const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** The refs that agents may change in the user's repository. */
-export const REF_NAMESPACES = ["refs/heads", "refs/tags", "refs/remotes", "refs/stash"] as const;
+/** The refs that agents may change in the user's repository, beside the stash. */
+export const REF_NAMESPACES = ["refs/heads", "refs/tags", "refs/remotes"] as const;
 
 /** Where a repository keeps what. All paths are free of links. */
 export interface Repository {
@@ -27,6 +29,8 @@ export interface RepositoryState {
   /** Refs that are names for other refs. */
   readonly symbolicRefs: ReadonlyMap<string, string>;
   readonly head: Head;
+  /** The commits of the stash. */
+  readonly stash: readonly string[];
   /** Changes whenever the index does; undefined without an index. */
   readonly indexVersion: string | undefined;
 }
@@ -36,24 +40,78 @@ export type Head =
   | { readonly kind: "branch"; readonly ref: string }
   | { readonly kind: "detached"; readonly commit: string };
 
+/** Whether two heads name the same. */
+export function isSameHead(left: Head, right: Head): boolean {
+  return left.kind === "branch"
+    ? right.kind === "branch" && left.ref === right.ref
+    : right.kind === "detached" && left.commit === right.commit;
+}
+
 /** Finds the repository whose worktree is exactly this folder; undefined if there is none. */
 export async function findRepository(git: GitCommand, folder: string): Promise<Repository | undefined> {
-  const worktree = await realpath(folder);
+  const worktree = await realpath(folder).catch(() => undefined);
+  if (worktree === undefined) return undefined;
   const dotGit = await lstat(join(worktree, ".git")).catch(() => undefined);
   // A link could lead anywhere by the time it is used.
   if (dotGit === undefined || !(dotGit.isDirectory() || dotGit.isFile())) return undefined;
-  const asked = ["rev-parse", "--absolute-git-dir", "--git-common-dir"];
+  const asked = ["rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-toplevel"];
   const { exitCode, stdout } = await git.attempt(asked);
-  const [gitDir = "", common = ""] = stdout.split("\n");
+  const [gitDir = "", common = "", top = ""] = stdout.split("\n");
   if (exitCode !== 0 || gitDir === "" || common === "") return undefined;
+  // A .git that is not a repository makes git look in the folders above.
+  if ((await realpath(top).catch(() => undefined)) !== worktree) return undefined;
   const commonDir = await realpath(resolve(worktree, common));
   return { worktree, gitDir: await realpath(gitDir), commonDir, isLinked: dotGit.isFile() };
+}
+
+/** How many submodules of a worktree get a git directory of their own. */
+const MAX_SUBMODULES = 32;
+
+/** Finds the submodules of a repository that are checked out, and theirs; the innermost come first. */
+export async function findSubmodules(
+  { worktree, gitDir }: Repository,
+  gitIn: (folder: string) => GitCommand,
+  left = MAX_SUBMODULES,
+): Promise<Repository[]> {
+  const modules = join(gitDir, "modules");
+  if ((await lstat(modules).catch(() => undefined))?.isDirectory() !== true) return [];
+  const listing = ["config", "--file", join(worktree, ".gitmodules"), "-z", "--get-regexp", "\\.path$"];
+  const { stdout } = await gitIn(worktree).attempt(listing);
+  const found: Repository[] = [];
+  for (const entry of stdout.split("\0")) {
+    const path = join(worktree, entry.slice(entry.indexOf("\n") + 1));
+    if (entry === "" || found.length >= left || !isInside(path, worktree) || path === worktree) continue;
+    const submodule = await findRepository(gitIn(path), path).catch(() => undefined);
+    if (submodule?.worktree !== path || !submodule.isLinked || !isInside(submodule.gitDir, modules)) continue;
+    found.push(...(await findSubmodules(submodule, gitIn, left - found.length - 1)), submodule);
+  }
+  return found;
+}
+
+/** How many object folders a repository may borrow from. */
+const MAX_ALTERNATES = 10;
+
+/** The folders that a repository borrows objects from, directly or by others. */
+export async function alternatesOf(objects: string): Promise<string[]> {
+  const found = new Set<string>();
+  const left = [objects];
+  for (let folder = left.shift(); folder !== undefined; folder = left.shift()) {
+    const listed = await plainText(join(folder, "info", "alternates"), 65_536);
+    const lines = typeof listed === "string" ? listed.split("\n") : [];
+    for (const line of lines.filter((row) => row !== "" && !row.startsWith("#"))) {
+      const path = await realpath(isAbsolute(line) ? line : resolve(folder, line)).catch(() => undefined);
+      if (path === undefined || found.has(path) || found.size >= MAX_ALTERNATES) continue;
+      found.add(path);
+      left.push(path);
+    }
+  }
+  return [...found];
 }
 
 /** Reads the state of the user's repository. */
 export async function readState(git: GitCommand, { gitDir }: Repository): Promise<RepositoryState> {
   const format = "--format=%(objectname) %(refname) %(symref)";
-  const listed = await git.run(["for-each-ref", format, ...REF_NAMESPACES]);
+  const listed = await git.run(["for-each-ref", format, ...REF_NAMESPACES, "refs/stash"]);
   const refs = new Map<string, string>();
   const symbolicRefs = new Map<string, string>();
   for (const line of listed.split("\n").filter((row) => row !== "")) {
@@ -61,7 +119,13 @@ export async function readState(git: GitCommand, { gitDir }: Repository): Promis
     if (target === "") refs.set(name, object);
     else symbolicRefs.set(name, target);
   }
-  return { refs, symbolicRefs, head: await readHead(git), indexVersion: await indexVersion(gitDir) };
+  const stash = refs.delete("refs/stash") ? await readStash(git) : [];
+  return { refs, symbolicRefs, stash, head: await readHead(git), indexVersion: await indexVersion(gitDir) };
+}
+
+async function readStash(git: GitCommand): Promise<string[]> {
+  const { stdout } = await git.attempt(["stash", "list", "--format=%H"]);
+  return stdout.split("\n").filter((id) => OBJECT_ID.test(id));
 }
 
 async function readHead(git: GitCommand): Promise<Head> {
@@ -70,10 +134,13 @@ async function readHead(git: GitCommand): Promise<Head> {
   return { kind: "detached", commit: (await git.run(["rev-parse", "--verify", "HEAD^{commit}"])).trim() };
 }
 
-/** An index ends with a checksum of its content. */
+/** An index ends with a checksum of its content, unless `index.skipHash` has left it empty. */
 async function indexVersion(gitDir: string): Promise<string | undefined> {
-  const content = await readFile(join(gitDir, "index")).catch(() => undefined);
-  return content?.subarray(-32).toString("hex");
+  const file = join(gitDir, "index");
+  const content = await readFile(file).catch(() => undefined);
+  const checksum = content?.subarray(-20);
+  if (checksum?.every((byte) => byte === 0) !== true) return checksum?.toString("hex");
+  return String((await lstat(file)).mtimeMs);
 }
 
 /** What keeps a repository from being changed from outside: an operation that the user has not finished. */

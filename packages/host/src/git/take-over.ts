@@ -1,35 +1,34 @@
-import { rm } from "node:fs/promises";
+import type { OfferedRef } from "@flint/core/ports";
 import { singleQuote } from "@flint/core/text";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand, GitResult } from "./git-command.ts";
-import { type Incoming, isEmpty, REPORT_SCRIPT, type RefChange, readReport, STAGED_REF } from "./incoming.ts";
+import {
+  changesSince,
+  type Incoming,
+  isEmpty,
+  REPORT_SCRIPT,
+  type RefChange,
+  type Report,
+  readReport,
+  STAGED_REF,
+  STASH_REFS,
+} from "./incoming.ts";
+import { OfferedRefs } from "./offered-refs.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
-import { OBJECT_ID, readState, unfinishedOperation } from "./repository.ts";
+import { isSameHead, readState, unfinishedOperation } from "./repository.ts";
 
 /** Runs commands in the sandbox of an agent, with its private git directory in place and without any network. */
 export interface ConfinedGit {
-  run(command: readonly string[]): Promise<GitResult>;
+  run(command: readonly string[], input?: string): Promise<GitResult>;
   /** The command line that runs a command likewise. */
   wrap(command: readonly string[]): readonly string[];
 }
 
-/** A commit that an agent made. */
-export interface IncomingCommit {
-  readonly id: string;
-  readonly title: string;
-}
-
-/** One ref with the commits that it gains. */
-export interface IncomingRef extends RefChange {
-  readonly commits: readonly IncomingCommit[];
-  /** How many commits there are; more than `commits` if there are very many. */
-  readonly total: number;
-}
-
 /** What would be taken over, for the user to look at. */
 export interface Offer {
-  readonly refs: readonly IncomingRef[];
-  readonly head: Incoming["head"];
+  /** With the commits that the user made meanwhile as the starting point, where the agent's build on them. */
+  readonly incoming: Incoming;
+  readonly refs: readonly OfferedRef[];
   /** The difference that the refs make, bounded. */
   readonly diff: string;
 }
@@ -40,8 +39,14 @@ export type TakeOver =
   /** Nothing was changed. The commits stay under `refs/flint/in`. */
   | { readonly status: "refused"; readonly reason: string };
 
-const MAX_COMMITS = 50;
-const MAX_DIFF = 200_000;
+/** The limits of one take-over. */
+export interface TakeOverLimits {
+  readonly refs: number;
+  /** Of the pack with the new objects. */
+  readonly packBytes: number;
+}
+
+const LIMITS: TakeOverLimits = { refs: 5_000, packBytes: 2 * 1024 ** 3 };
 
 /**
  * Takes the commits of an agent over into the user's repository. They are fetched as from a remote that is not trusted:
@@ -52,35 +57,55 @@ export class GitTakeOver {
   readonly #git: GitCommand;
   readonly #private: PrivateGitDir;
   readonly #confined: ConfinedGit;
+  readonly #offered: OfferedRefs;
+  readonly #limits: TakeOverLimits;
   /** Where fetched refs are kept until they are taken over. */
   readonly #prefix: string;
 
-  constructor(git: GitCommand, privateDir: PrivateGitDir, confined: ConfinedGit, id: string) {
+  constructor(
+    git: GitCommand,
+    privateDir: PrivateGitDir,
+    confined: ConfinedGit,
+    id: string,
+    limits: TakeOverLimits = LIMITS,
+  ) {
     this.#git = git;
     this.#private = privateDir;
     this.#confined = confined;
+    this.#offered = new OfferedRefs(git);
+    this.#limits = limits;
     this.#prefix = `refs/flint/in/${id}`;
+  }
+
+  /** Looks at the private git directory, from inside. */
+  async report(): Promise<Report> {
+    const { exitCode, stdout, stderr } = await this.#confined.run(["sh", "-c", REPORT_SCRIPT]);
+    if (!stdout.startsWith("directory\n") || exitCode === 137) {
+      const reason = stderr.trim().split("\n")[0] ?? "";
+      const message = `The agent's copy of .git cannot be read (${reason.slice(0, 300)}); its commits stay there.`;
+      throw new FlintError("internalError", message);
+    }
+    return readReport(stdout);
   }
 
   /** Looks at what the agent did; undefined if there is nothing to take over. */
   async incoming(): Promise<Incoming | undefined> {
-    const { exitCode, stdout, stderr } = await this.#confined.run(["sh", "-c", REPORT_SCRIPT]);
-    if (exitCode !== 0 && stdout === "") {
-      throw new FlintError("internalError", `The agent's repository cannot be read: ${stderr.slice(0, 500)}`);
-    }
-    const incoming = readReport(stdout, this.#private.base);
+    const incoming = changesSince(this.#private.base, await this.report());
     return isEmpty(incoming) ? undefined : incoming;
   }
 
   /** Fetches the objects, without changing any ref of the user, and describes them. Rejects if git refuses them. */
-  async offer(incoming: Incoming): Promise<Offer> {
-    await this.#fetch(incoming);
-    const refs: IncomingRef[] = [];
-    for (const change of incoming.refs) refs.push({ ...change, ...(await this.#commits(change)) });
-    return { refs, head: incoming.head, diff: await this.#diff(incoming.refs) };
+  async offer(reported: Incoming): Promise<Offer> {
+    if (reported.refs.length > this.#limits.refs) {
+      const message = `The agent changed ${reported.refs.length} branches and tags, and at most ${this.#limits.refs} are taken over at once; they stay in its copy of .git.`;
+      throw new FlintError("internalError", message);
+    }
+    await this.#fetch(reported);
+    const incoming = await this.#sinceUsersCommits(reported);
+    return { incoming, refs: await this.#offered.list(incoming), diff: await this.#offered.diff(incoming) };
   }
 
-  /** Changes the user's refs, HEAD and index to what was offered; all refs or none, and only if no one else changed them. */
+  /** Changes the user's refs, HEAD, stash and index to what was offered; all refs or none, and only if no one else changed them. */
   async accept(incoming: Incoming): Promise<TakeOver> {
     const { repository, base } = this.#private;
     const operation = await unfinishedOperation(repository);
@@ -88,16 +113,31 @@ export class GitTakeOver {
     const elsewhere = await this.#checkedOutElsewhere(incoming.refs);
     if (elsewhere !== undefined) return refused(`${elsewhere} is checked out in another worktree`);
     const now = await readState(this.#git, repository);
-    const isIndexSame = now.indexVersion === base.indexVersion;
-    if (incoming.head !== undefined && JSON.stringify(now.head) !== JSON.stringify(base.head)) {
-      return refused("HEAD was changed in the meantime");
-    }
+    const isHeadSame = isSameHead(now.head, base.head);
+    if (incoming.head !== undefined && !isHeadSame) return refused("HEAD was changed in the meantime");
+    const head = incoming.head ?? now.head;
+    const isDeleted = ({ name, to }: RefChange) =>
+      to === undefined && head.kind === "branch" && head.ref === name;
+    if (incoming.refs.some(isDeleted)) return refused("the branch that is checked out would be deleted");
+    const before = await this.#headCommit();
     const lines = incoming.refs.flatMap(refUpdate);
-    const updated = await this.#git.attempt(["update-ref", "--stdin"], `${lines.join("\n")}\n`);
+    const updated = await this.#git.attempt(
+      ["update-ref", "--stdin"],
+      lines.map((row) => `${row}\n`).join(""),
+    );
     if (updated.exitCode !== 0) return refused(reasonOf(updated.stderr));
-    const notes = await this.#moveHead(incoming, isIndexSame);
+    await this.#moveHead(incoming);
+    const isIndexSame = now.indexVersion === base.indexVersion;
+    const notes = isHeadSame ? await this.#moveIndex(incoming, isIndexSame, before) : [];
+    notes.push(...(await this.#storeStash(incoming, now.stash)));
+    if (incoming.ignoredRefs > 0) notes.push(ignoredNote(incoming.ignoredRefs));
     await this.discard();
     return { status: "done", notes };
+  }
+
+  /** The ref under which something that was fetched stays until it is taken over. */
+  kept(name: string): string {
+    return `${this.#prefix}/${name.replace(/^refs\//, "")}`;
   }
 
   /** Forgets what was fetched. */
@@ -106,67 +146,45 @@ export class GitTakeOver {
     if (listed !== "") await this.#git.run(["update-ref", "--stdin"], listed);
   }
 
-  /** Removes the private git directory. */
-  async remove(): Promise<void> {
-    await rm(this.#private.folder, { recursive: true, force: true });
-  }
-
-  async #fetch({ refs, staged, head }: Incoming): Promise<void> {
+  async #fetch(incoming: Incoming): Promise<void> {
+    const wanted = wantedRefs(incoming);
+    if (wanted.size === 0) return;
     const { worktree } = this.#private.repository;
-    const wanted = refs.flatMap(({ name, to }) => (to === undefined ? [] : [`+${name}:${this.#kept(name)}`]));
-    if (staged !== undefined) wanted.push(`+${STAGED_REF}:${this.#kept(STAGED_REF)}`);
-    if (head?.kind === "detached") wanted.push(`+HEAD:${this.#prefix}/HEAD`);
-    if (wanted.length === 0) return;
     const uploadPack = this.#confined.wrap(["git", "upload-pack"]).map(singleQuote).join(" ");
     const options = [
-      "--no-tags",
-      "--no-write-fetch-head",
-      "--no-recurse-submodules",
-      "--no-auto-maintenance",
-      "-q",
+      ...["--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules"],
+      ...["--no-auto-maintenance", "-q", "--stdin", `--upload-pack=${uploadPack}`],
     ];
-    await this.#git.run(["fetch", ...options, `--upload-pack=${uploadPack}`, `${worktree}/.git`, ...wanted]);
-    for (const { name, to } of refs) if (to !== undefined) await this.#expectFetched(name, to);
+    const refspecs = [...wanted.keys()].map((name) => `+${name}:${this.kept(name)}\n`);
+    const fetch = ["fetch", ...options, `${worktree}/.git`];
+    await this.#git.runBounded(fetch, refspecs.join(""), this.#limits.packBytes);
+    await this.#expectFetched(wanted);
   }
 
   /** What arrived has to be what was reported, because that is what is shown and taken over. */
-  async #expectFetched(name: string, to: string): Promise<void> {
-    const found = (await this.#git.run(["rev-parse", "--verify", this.#kept(name)])).trim();
-    if (found !== to)
+  async #expectFetched(wanted: ReadonlyMap<string, string>): Promise<void> {
+    const format = "--format=%(refname) %(objectname)";
+    const listed = await this.#git.run(["for-each-ref", format, `${this.#prefix}/`]);
+    const found = new Set(listed.split("\n"));
+    for (const [name, object] of wanted) {
+      if (found.has(`${this.kept(name)} ${object}`)) continue;
       throw new FlintError("internalError", `${name} changed while it was fetched; try again.`);
-  }
-
-  #kept(name: string): string {
-    return `${this.#prefix}/${name.slice("refs/".length)}`;
-  }
-
-  async #commits({ from, to }: RefChange): Promise<Pick<IncomingRef, "commits" | "total">> {
-    if (to === undefined) return { commits: [], total: 0 };
-    // Everything that no ref of the user has yet.
-    const range = [to, "--not", ...(from === undefined ? ["--branches", "--tags", "--remotes"] : [from])];
-    const counted = await this.#git.attempt(["rev-list", "--count", ...range, "--"]);
-    const listed = await this.#git.attempt([
-      "log",
-      "--format=%H%x09%s",
-      `--max-count=${MAX_COMMITS}`,
-      ...range,
-      "--",
-    ]);
-    const commits = listed.stdout.split("\n").flatMap((line) => {
-      const [id = "", title = ""] = [line.slice(0, line.indexOf("\t")), line.slice(line.indexOf("\t") + 1)];
-      return OBJECT_ID.test(id) ? [{ id, title: title.slice(0, 200) }] : [];
-    });
-    return { commits, total: Number(counted.stdout.trim()) || commits.length };
-  }
-
-  async #diff(refs: readonly RefChange[]): Promise<string> {
-    const parts: string[] = [];
-    for (const { from, to } of refs) {
-      if (to === undefined || from === undefined) continue;
-      const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-      parts.push((await this.#git.attempt(["diff", ...plain, from, to, "--"])).stdout);
     }
-    return parts.join("").slice(0, MAX_DIFF);
+  }
+
+  /** A ref that the user moved meanwhile starts where it is now, if the agent's commits are based on that. */
+  async #sinceUsersCommits(incoming: Incoming): Promise<Incoming> {
+    const now = await readState(this.#git, this.#private.repository);
+    const refs: RefChange[] = [];
+    for (const change of incoming.refs) {
+      const { name, from, to } = change;
+      const current = now.refs.get(name);
+      if (current === to) continue;
+      const isBased = current !== undefined && current !== from && to !== undefined;
+      const follows = isBased && (await this.#offered.isAncestor(current, to));
+      refs.push(follows ? { ...change, from: current } : change);
+    }
+    return { ...incoming, refs };
   }
 
   /** A branch that another worktree of the user has checked out, whose files would not match any more. */
@@ -183,15 +201,56 @@ export class GitTakeOver {
     return undefined;
   }
 
-  async #moveHead({ head, staged }: Incoming, isIndexSame: boolean): Promise<string[]> {
-    if (head?.kind === "branch") await this.#git.run(["symbolic-ref", "HEAD", head.ref]);
-    if (head?.kind === "detached") await this.#git.run(["update-ref", "--no-deref", "HEAD", head.commit]);
-    if (staged === undefined)
-      return ["The index is as it was, because the agent has an unfinished operation."];
-    if (!isIndexSame) return ["The index is as it was, because it was changed in the meantime."];
-    const { exitCode, stderr } = await this.#git.attempt(["read-tree", "-m", "-i", staged]);
-    return exitCode === 0 ? [] : [`The index is as it was: ${reasonOf(stderr)}.`];
+  async #headCommit(): Promise<string | undefined> {
+    const { exitCode, stdout } = await this.#git.attempt(["rev-parse", "-q", "--verify", "HEAD^{commit}"]);
+    return exitCode === 0 ? stdout.trim() : undefined;
   }
+
+  async #moveHead({ head }: Incoming): Promise<void> {
+    const message = ["-m", "taken over from an agent"];
+    if (head?.kind === "branch") await this.#git.run(["symbolic-ref", ...message, "HEAD", head.ref]);
+    if (head?.kind === "detached")
+      await this.#git.run(["update-ref", ...message, "--no-deref", "HEAD", head.commit]);
+  }
+
+  /** The index becomes that of the agent. What the user staged meanwhile is kept, on top of the new commits. */
+  async #moveIndex(
+    { staged }: Incoming,
+    isIndexSame: boolean,
+    before: string | undefined,
+  ): Promise<string[]> {
+    if (isIndexSame && staged !== undefined) {
+      const { exitCode, stderr } = await this.#git.attempt(["read-tree", "-m", "-i", staged]);
+      return exitCode === 0 ? [] : [`The index is as it was: ${reasonOf(stderr)}.`];
+    }
+    const after = await this.#headCommit();
+    if (after === undefined || after === before) return [];
+    const start = before ?? (await this.#git.run(["hash-object", "-t", "tree", "--stdin"])).trim();
+    const { exitCode } = await this.#git.attempt(["read-tree", "-m", "-i", start, after]);
+    return exitCode === 0
+      ? []
+      : ["The index is as it was, because you staged the same files in the meantime."];
+  }
+
+  /** One entry after the other, the oldest first. Entries that the agent dropped stay. */
+  async #storeStash({ stash }: Incoming, present: readonly string[]): Promise<string[]> {
+    const notes: string[] = [];
+    for (const { id, message } of [...stash].reverse()) {
+      if (present.includes(id)) continue;
+      const { exitCode, stderr } = await this.#git.attempt(["stash", "store", "-m", message, id]);
+      if (exitCode !== 0) notes.push(`A stash entry was not stored: ${reasonOf(stderr)}.`);
+    }
+    return notes;
+  }
+}
+
+/** Everything to fetch, with what it has to be. */
+function wantedRefs({ refs, staged, head, stash }: Incoming): Map<string, string> {
+  const wanted = new Map(refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const])));
+  if (staged !== undefined) wanted.set(STAGED_REF, staged);
+  if (head?.kind === "detached") wanted.set("HEAD", head.commit);
+  for (const { id } of stash) wanted.set(`${STASH_REFS}/${id}`, id);
+  return wanted;
 }
 
 function refUpdate({ name, from, to }: RefChange): string[] {
@@ -199,10 +258,16 @@ function refUpdate({ name, from, to }: RefChange): string[] {
   return from === undefined ? [`create ${name} ${to}`] : [`update ${name} ${to} ${from}`];
 }
 
+function ignoredNote(count: number): string {
+  return count === 1
+    ? "One ref has a name that a shell could misread, and was left out."
+    : `${count} refs have names that a shell could misread, and were left out.`;
+}
+
 function refused(reason: string): TakeOver {
   return { status: "refused", reason };
 }
 
 function reasonOf(stderr: string): string {
-  return (stderr.trim().split("\n").at(-1) ?? "").replace(/^(?:fatal|error): /, "");
+  return (stderr.trim().split("\n").at(-1) ?? "").replace(/^(?:fatal|error): /, "").slice(0, 500);
 }

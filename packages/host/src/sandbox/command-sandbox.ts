@@ -10,7 +10,7 @@ import type {
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
 import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from "@flint/protocol";
-import { runToEnd } from "../git/git-command.ts";
+import { gitEnvironment, runToEnd } from "../git/git-command.ts";
 import type { ConfinedGit } from "../git/take-over.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import {
@@ -110,6 +110,10 @@ export class CommandSandbox implements Sandbox {
     return this.#scopes?.commits(scopeId);
   }
 
+  async refreshScope(scopeId: string): Promise<void> {
+    await this.#scopes?.refresh(scopeId);
+  }
+
   async closeScope(scopeId: string): Promise<void> {
     await this.#scopes?.close(scopeId);
   }
@@ -194,7 +198,11 @@ export class CommandSandbox implements Sandbox {
       ...["/bin/sh", "-c", 'exec 3>/dev/null 4>&2; exec "$@"', "sh"],
       ...mechanism.launchArguments(command, confinement),
     ];
-    return { wrap, run: (command) => runToEnd(wrap(command), { cwd: "/", env: this.#environment }) };
+    const env = gitEnvironment(this.#environment);
+    return {
+      wrap,
+      run: (command, input) => runToEnd(wrap(command), { cwd: "/", env, input, timeoutMs: GIT_TIMEOUT_MS }),
+    };
   }
 
   async #confine(request: StartRequest, policy: ConfinedPolicy, shared: ScopeLease) {
@@ -225,6 +233,9 @@ export class CommandSandbox implements Sandbox {
     }
   }
 }
+
+/** Git inside may wait for a pipe of the agent's. */
+const GIT_TIMEOUT_MS = 20_000;
 
 const READ_ONLY: ConfinedPolicy = { type: "readOnly" };
 

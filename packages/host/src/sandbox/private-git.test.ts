@@ -1,105 +1,95 @@
-import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { promisify } from "node:util";
-import type { SandboxScope } from "@flint/core/ports";
-import { needs, temporaryFolder } from "@flint/testkit";
-import { describe, expect } from "vitest";
-import { CommandSandbox } from "./command-sandbox.ts";
+import { join } from "node:path";
+import { describeEachMechanism } from "@flint/testkit";
+import { expect } from "vitest";
+import { agentIn, newRepository, TAKEN } from "./testing/repository.ts";
 
-const confined = needs("bwrap");
-const WORKSPACE_WRITE = { type: "workspaceWrite" } as const;
-const SCOPE: SandboxScope = { id: "thread-1", privateGit: true };
-const AUTHOR = "git -c user.name=a -c user.email=a@example.org";
-
-async function setUp() {
-  const home = await temporaryFolder();
-  const workspace = home.join("work");
-  await mkdir(workspace);
-  const git = async (...args: string[]) =>
-    (
-      await promisify(execFile)("git", ["-c", "user.name=u", "-c", "user.email=u@example.org", ...args], {
-        cwd: workspace,
-      })
-    ).stdout;
-  await git("init", "-q", "-b", "main");
-  await writeFile(home.join("work/a.txt"), "one\n");
-  await git("add", ".");
-  await git("commit", "-qm", "first");
-  const sandbox = new CommandSandbox({
-    ...{ environment: process.env, mechanisms: ["bubblewrap"], scopeFolder: home.join("state") },
-  });
-  const run = async (
-    script: string,
-    options: { scope?: SandboxScope; policy?: "readOnly" } = { scope: SCOPE },
-  ) => {
-    let output = "";
-    const { exitCode } = await sandbox.launch({
-      ...{ command: ["sh", "-c", script], cwd: workspace, workspace },
-      policy: options.policy === undefined ? WORKSPACE_WRITE : { type: options.policy },
-      scope: options.scope,
-      onOutput: (text) => {
-        output += text;
-      },
-    });
-    return { exitCode, output };
-  };
-  return { home, git, sandbox, run };
-}
-
-describe("a command in a repository", () => {
-  confined(
-    "commits in a git directory of its thread, and its commits are taken over on request",
-    async () => {
-      const { git, sandbox, run } = await setUp();
-      expect(await run(`echo two >> a.txt; ${AUTHOR} commit -qam two`)).toEqual({ exitCode: 0, output: "" });
-      expect((await run("git log --format=%s")).output).toBe("two\nfirst\n");
-      expect(await git("log", "--format=%s")).toBe("first\n");
-      const offer = await sandbox.commits(SCOPE.id);
-      expect(offer?.refs).toMatchObject([{ name: "refs/heads/main", total: 1, commits: [{ title: "two" }] }]);
-      expect(await offer?.accept()).toEqual({ notes: [] });
-      expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
-      expect(await git("status", "--porcelain")).toBe("");
-      expect(await sandbox.commits(SCOPE.id)).toBeUndefined();
-    },
-  );
-
-  confined("sees what the user committed since its last command", async () => {
-    const { git, run, home } = await setUp();
-    await run("git status");
-    await writeFile(home.join("work/b.txt"), "mine\n");
-    await git("add", ".");
-    await git("commit", "-qm", "mine");
-    expect((await run("git log --format=%s; git status --porcelain")).output).toBe("mine\nfirst\n");
+describeEachMechanism("a command in a repository, with %s", (mechanism, test) => {
+  test("commits in a git directory of its thread, and its commits are taken over on request", async () => {
+    const { git, agent, offered, sandbox, scope } = await newRepository({ mechanism });
+    await agent("echo two >> a.txt; git commit -qam two");
+    expect(await agent("git log --format=%s")).toBe("two\nfirst\n");
+    expect(await git("log", "--format=%s")).toBe("first\n");
+    const offer = await offered();
+    expect(offer.refs).toMatchObject([{ name: "refs/heads/main", total: 1, commits: [{ title: "two" }] }]);
+    expect(await offer.accept()).toEqual(TAKEN);
+    expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
+    expect(await git("status", "--porcelain")).toBe("");
+    expect(await sandbox.commits(scope.id)).toBeUndefined();
   });
 
-  confined("changes nothing of the user's git directory, whatever it writes into its own", async () => {
-    const { run, home, git } = await setUp();
-    const config = await readFile(home.join("work/.git/config"), "utf8");
-    const { exitCode } = await run(
-      "git config core.fsmonitor 'touch /tmp/x'; echo ./evil > .git/commondir.x; ls .git/objects",
-    );
-    expect(exitCode).toBe(0);
-    expect(await readFile(home.join("work/.git/config"), "utf8")).toBe(config);
+  test("changes nothing of the user's git directory, whatever it writes into its own", async () => {
+    const { agent, path, git } = await newRepository({ mechanism });
+    const config = await readFile(join(path, ".git/config"), "utf8");
+    await agent("git config core.fsmonitor 'touch /tmp/x'; echo ./evil > .git/commondir.x; ls .git/objects");
+    expect(await readFile(join(path, ".git/config"), "utf8")).toBe(config);
     expect(await git("status", "--porcelain")).toBe("");
   });
 
-  confined(
-    "cannot commit in a thread without a git directory of its own, nor under a read-only policy",
-    async () => {
-      const { run } = await setUp();
-      const commit = `${AUTHOR} commit -q --allow-empty -m x`;
-      for (const options of [{}, { scope: SCOPE, policy: "readOnly" as const }]) {
-        expect(await run(commit, options)).toMatchObject({
-          ...{ exitCode: 128, output: expect.stringContaining("Read-only file system") },
-        });
-      }
-    },
-  );
+  test("cannot commit in a thread without a git directory of its own, nor under a read-only policy", async () => {
+    const { attempt, scope } = await newRepository({ mechanism });
+    const commit = "git commit -q --allow-empty -m x";
+    for (const options of [{}, { scope, policy: { type: "readOnly" } as const }]) {
+      expect(await attempt(commit, options)).toMatchObject({
+        ...{ exitCode: 128, output: expect.stringContaining("Read-only file system") },
+      });
+    }
+  });
 
-  confined("gets a new git directory after its scope was closed", async () => {
-    const { run, sandbox } = await setUp();
-    await run(`${AUTHOR} commit -q --allow-empty -m lost`);
-    await sandbox.closeScope(SCOPE.id);
-    expect((await run("git log --format=%s")).output).toBe("first\n");
+  test("cannot commit to a repository above its workspace", async () => {
+    const { attempt, git } = await newRepository({
+      mechanism,
+      prepare: async (path) => {
+        await mkdir(join(path, "sub"));
+        return join(path, "sub");
+      },
+    });
+    const { exitCode, output } = await attempt("echo x > x; git status -s; git add x");
+    expect({ exitCode, output }).toMatchObject({
+      ...{ exitCode: 128, output: expect.stringMatching(/\?\? \.\/[\s\S]*Read-only file system/) },
+    });
+    expect(await git("status", "-s")).toBe("?? sub/\n");
+  });
+
+  test("sees what the user committed and staged since its last command", async () => {
+    const { git, agent, path } = await newRepository({ mechanism });
+    await agent("git status");
+    await writeFile(join(path, "b.txt"), "mine\n");
+    await git("add", ".");
+    await git("commit", "-qm", "mine");
+    await writeFile(join(path, "c.txt"), "staged\n");
+    await git("add", ".");
+    expect(await agent("git log --format=%s; git status --porcelain")).toBe("mine\nfirst\nA  c.txt\n");
+  });
+
+  test("works in the linked worktree that is its workspace", async () => {
+    const { agent, take, git, workspace } = await newRepository({
+      mechanism,
+      prepare: async (path, git) => {
+        await git("worktree", "add", "-q", "-b", "side", join(path, "..", "linked"));
+        return join(path, "..", "linked");
+      },
+    });
+    await agent("echo two >> a.txt; git commit -qam 'in linked'");
+    expect(await take()).toEqual(TAKEN);
+    expect(await git("log", "--format=%s", "side")).toBe("in linked\nfirst\n");
+    expect(await git("-C", workspace, "status", "--porcelain")).toBe("");
+  });
+});
+
+describeEachMechanism("two threads in one repository, with %s", (mechanism, test) => {
+  test("commit each for itself, and are taken over one after the other", async () => {
+    const { git, sandbox, path, agent, take } = await newRepository({ mechanism });
+    const other = agentIn(sandbox, path, "t2");
+    await Promise.all([
+      agent("echo two > b.txt; git add b.txt; git commit -qm one"),
+      other.agent("git switch -qc side; echo three > c.txt; git add c.txt; git commit -qm other"),
+    ]);
+    expect(await agent("git log --format=%s")).toBe("one\nfirst\n");
+    expect(await other.agent("git log --format=%s")).toBe("other\nfirst\n");
+    expect(await take()).toEqual(TAKEN);
+    expect(await other.take()).toEqual(TAKEN);
+    expect(await git("log", "--format=%s", "main")).toBe("one\nfirst\n");
+    expect(await git("log", "--format=%s", "side")).toBe("other\nfirst\n");
   });
 });

@@ -32,8 +32,8 @@ export interface SandboxScopesOptions extends Omit<GitScopesOptions, "folder"> {
 type Request = Pick<LaunchSpec, "scope" | "workspace"> & Pick<ProcessSpec, "hosts">;
 
 /**
- * The networks and git directories of scopes. Both need bubblewrap: with another mechanism commands have no network and
- * read-only repositories, and agents keep the network of the machine.
+ * The networks and git directories of scopes. Networks need bubblewrap: with another mechanism commands have none, and
+ * agents keep the network of the machine.
  */
 export class SandboxScopes {
   readonly #git: GitScopes;
@@ -52,9 +52,9 @@ export class SandboxScopes {
     mechanism: Mechanism,
     environment: Readonly<Record<string, string>>,
   ): Promise<ScopeLease> {
-    if (!(mechanism instanceof Bubblewrap)) return unscoped(request.hosts !== undefined);
-    const filterFile = await this.#network.filter();
+    const filterFile = mechanism instanceof Bubblewrap ? await this.#network.filter() : undefined;
     const git = await this.#acquireGit(request, policy);
+    if (!(mechanism instanceof Bubblewrap)) return { ...unscoped(request.hosts !== undefined), ...git };
     // If there is no network to be had, nothing is left behind.
     try {
       const network = await this.#openNetwork(mechanism, request, policy, environment);
@@ -78,6 +78,11 @@ export class SandboxScopes {
   /** What was committed in a scope; undefined if there is nothing to take over. */
   commits(scopeId: string): Promise<CommitOffer | undefined> {
     return this.#git.commits(scopeId);
+  }
+
+  /** Lets the git directories of a scope follow what the user committed since. Never rejects. */
+  refresh(scopeId: string): Promise<void> {
+    return this.#git.refresh(scopeId);
   }
 
   /** Removes the network and the git directory of a scope. */

@@ -40,7 +40,7 @@ export interface Confinement {
   readonly sockets: readonly string[];
   /** Folders that are shown empty, even inside of something that is shown. */
   readonly hidden: readonly string[];
-  /** Mounted after everything else, in this order. Only bubblewrap can: others are not given any. */
+  /** Mounted after everything else, in this order. What does not exist is in `/run/flint`. */
   readonly mounts: readonly Mount[];
   readonly network: boolean;
   /** The descriptor of a seccomp filter; only bubblewrap takes one. */
@@ -111,7 +111,11 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all)))).flat();
   const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
-  const binds = all.filter(({ path }) => [undefined, path].includes(privateAround(path)?.path));
+  const { mounts = [] } = request;
+  const isCoveredLater = (path: string) => mounts.some(({ target }) => target === path);
+  const binds = all.filter(
+    ({ path }) => [undefined, path].includes(privateAround(path)?.path) && !isCoveredLater(path),
+  );
   // Nothing in a masked or private folder is visible, unless a bind around it shows it again.
   const isSeen = (path: string) => {
     const shownAgain = privateAround(path)?.binds ?? binds;
@@ -129,7 +133,7 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     hidden: (guarded.hidden ?? []).filter(isSeen),
     binds,
     privates,
-    mounts: request.mounts ?? [],
+    mounts,
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };

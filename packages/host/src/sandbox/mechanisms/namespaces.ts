@@ -1,5 +1,5 @@
 import { singleQuote } from "@flint/core/text";
-import { type Bind, type Confinement, isInside, type PrivateMount } from "./confinement.ts";
+import { type Bind, type Confinement, isInside, type Mount, type PrivateMount } from "./confinement.ts";
 import {
   FIRST_PROCESS,
   type Mechanism,
@@ -54,6 +54,7 @@ function script(confinement: Confinement, identity: Identity): string {
   const staged = binds.filter((bind) => isCovered(bind) && !isWithin(bind));
   const inTmp = staged.filter((bind) => isInside(bind.path, "/tmp"));
   const elsewhere = staged.filter((bind) => !inTmp.includes(bind));
+  const mounts = confinement.mounts.map((mount, at) => ({ ...mount, stage: `/dev/${STAGE}/mount-${at}` }));
   const size = `size=${temporaryBytes()}`;
   return [
     "set -eu",
@@ -64,12 +65,14 @@ function script(confinement: Confinement, identity: Identity): string {
     ...elsewhere.map((bind) => `stage ${singleQuote(bind.path)} /tmp/${STAGE}/${staged.indexOf(bind)}`),
     "mount -n --move /tmp /dev",
     ...inTmp.map((bind) => `stage ${singleQuote(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
+    ...mounts.map(({ source, stage }) => `stage ${singleQuote(source)} ${stage}`),
     ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${singleQuote(mask)}`),
     ...staged.map((bind, at) => `restore /dev/${STAGE}/${at} ${singleQuote(bind.path)}`),
     table(binds.filter((bind) => !staged.includes(bind)).map(bindLine)),
     ...confinement.privates.flatMap((mount, at) => privateSteps(mount, `/dev/${STAGE}/private-${at}`, size)),
     table(sockets.map(coverLine)),
     ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${singleQuote(folder)}`),
+    ...mounts.map(({ stage, target }) => placeMount(stage, target)),
     protection(confinement),
     `rm -r /dev/${STAGE}`,
     "mount -n -o remount,bind,ro /dev",
@@ -125,6 +128,12 @@ function privateSteps({ path, links, binds }: PrivateMount, stage: string, size:
   ];
 }
 
+/** Only what is in a folder of the sandbox's own is created: anything else could be a link of the agent's that leads out. */
+function placeMount(stage: string, target: string): string {
+  const isOwn = isInside(target, "/run/flint");
+  return `${isOwn ? "restore" : "mount -n --move"} ${stage} ${singleQuote(target)}`;
+}
+
 function bindLine({ path }: Bind): string {
   return `${mountinfoPath(path)} ${mountinfoPath(path)} none rbind 0 0`;
 }
@@ -140,7 +149,9 @@ function coverLine(path: string): string {
 function protection(confinement: Confinement): string {
   const { binds, privates } = confinement;
   // The deepest first, because the innermost of nested binds decides.
-  const all = [...binds, ...privates.flatMap((mount) => mount.binds)].sort(
+  const mounted = confinement.mounts.map(({ target, writable }: Mount) => ({ path: target, writable }));
+  // What is mounted over a bind counts instead of it.
+  const all = [...mounted, ...binds, ...privates.flatMap((mount) => mount.binds)].sort(
     (left, right) => right.path.length - left.path.length,
   );
   const exceptions = all.map(({ path, writable }) => {

@@ -1,0 +1,262 @@
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { CommitOffer, OfferedRef } from "@flint/core/ports";
+import { unlinkedText } from "../files/plain-file.ts";
+import type { Mount } from "../sandbox/mechanisms/confinement.ts";
+import { planFollow } from "./follow.ts";
+import type { GitCommand } from "./git-command.ts";
+import { type GitRecord, saveRecord } from "./git-record.ts";
+import { changesSince, type Incoming, isEmpty, isPristine } from "./incoming.ts";
+import { howToTakeOver } from "./later.ts";
+import { copyLfsObjects } from "./lfs.ts";
+import { makePrivateGitDir, mountsOf, type PrivateGitDir } from "./private-git-dir.ts";
+import { type Repository, readState } from "./repository.ts";
+import { type ConfinedGit, GitTakeOver } from "./take-over.ts";
+
+/** What the git directories of a scope are made with. */
+export interface GitScopeOptions {
+  readonly id: string;
+  /** Where they are kept. */
+  readonly folder: string;
+  /** The repositories of the workspace, submodules before what contains them. */
+  readonly repositories: readonly Repository[];
+  /** Runs git on one of them, outside. */
+  gitFor(repository: Repository): GitCommand;
+  /** Runs commands in a sandbox in which nothing but the private git directories can be written. */
+  confined(worktree: string, mounts: readonly Mount[]): Promise<ConfinedGit>;
+}
+
+/** One repository of the workspace. */
+interface Member {
+  readonly git: GitCommand;
+  readonly number: number;
+  privateDir: PrivateGitDir;
+}
+
+/** What one repository has to offer. */
+interface Waiting {
+  readonly member: Member;
+  readonly takeOver: GitTakeOver;
+  readonly incoming: Incoming;
+}
+
+/** The private git directories of one scope. Its methods must not overlap. */
+export class GitScope {
+  readonly #options: GitScopeOptions;
+  readonly #members: readonly Member[];
+  #declined: string | undefined;
+
+  private constructor(options: GitScopeOptions, members: readonly Member[], declined?: string) {
+    this.#options = options;
+    this.#members = members;
+    this.#declined = declined;
+  }
+
+  /** Makes new git directories, or continues with those that the record describes. */
+  static async open(options: GitScopeOptions, record: GitRecord | undefined): Promise<GitScope> {
+    const { repositories, folder } = options;
+    const isKept = record !== undefined && repositories.every(({ worktree }) => record.bases.has(worktree));
+    if (!isKept) await rm(folder, { recursive: true, force: true });
+    const members: Member[] = [];
+    for (const [number, repository] of repositories.entries()) {
+      const git = options.gitFor(repository);
+      const own = join(folder, String(number));
+      const base = isKept ? record.bases.get(repository.worktree) : undefined;
+      const privateDir =
+        base === undefined
+          ? await makePrivateGitDir(git, repository, { folder: own, number })
+          : { repository, base, folder: own, mounts: await mountsOf(git, repository, own, number) };
+      members.push({ git, number, privateDir });
+    }
+    const scope = new GitScope(options, members, isKept ? record.declined : undefined);
+    await scope.#save();
+    return scope;
+  }
+
+  get repositories(): readonly Repository[] {
+    return this.#members.map(({ privateDir }) => privateDir.repository);
+  }
+
+  /** Those of a submodule come after the workspace's own. */
+  get mounts(): readonly Mount[] {
+    return [...this.#members].reverse().flatMap(({ privateDir }) => privateDir.mounts);
+  }
+
+  /** Lets the git directories follow what the user did since. Only unused ones are made again if nothing is in them. */
+  async follow(isUsed: boolean): Promise<void> {
+    for (const member of this.#members) await this.#follow(member, isUsed);
+    await this.#save();
+  }
+
+  /** Fetches what was committed, for the user to decide about; undefined if there is nothing that was not declined. */
+  async offer(): Promise<CommitOffer | undefined> {
+    const waiting = await this.#waiting();
+    const key = keyOf(waiting);
+    if (waiting.length === 0 || key === this.#declined) return undefined;
+    const blocked = waiting.find(({ incoming }) => incoming.unfinished !== undefined)?.incoming.unfinished;
+    if (blocked !== undefined) {
+      await this.#decline(key);
+      return blockedOffer(blocked);
+    }
+    return this.#offer(waiting, key);
+  }
+
+  /** Whether something would be lost without the git directories. */
+  async hasWork(): Promise<boolean> {
+    for (const member of this.#members) {
+      const takeOver = await this.#takeOver(member);
+      const report = await takeOver.report();
+      if (!isPristine(changesSince(member.privateDir.base, report), report)) return true;
+    }
+    return false;
+  }
+
+  async #waiting(): Promise<Waiting[]> {
+    const waiting: Waiting[] = [];
+    for (const member of this.#members) {
+      const takeOver = await this.#takeOver(member);
+      const incoming = changesSince(member.privateDir.base, await takeOver.report());
+      if (!isEmpty(incoming) || incoming.unfinished !== undefined)
+        waiting.push({ member, takeOver, incoming });
+    }
+    return waiting;
+  }
+
+  async #offer(waiting: readonly Waiting[], key: string): Promise<CommitOffer> {
+    const found: Waiting[] = [];
+    const refs: OfferedRef[] = [];
+    const commands: string[] = [];
+    let diff = "";
+    for (const { member, takeOver, incoming: reported } of waiting) {
+      const offer = await takeOver.offer(reported);
+      const submodule = this.#submodule(member);
+      const shown = offer.refs.map((ref) => (submodule === undefined ? ref : { ...ref, submodule }));
+      found.push({ member, takeOver, incoming: offer.incoming });
+      refs.push(...shown);
+      commands.push(...howToTakeOver(shown, (name) => takeOver.kept(name)));
+      diff += offer.diff;
+    }
+    const later = laterNote(commands);
+    return {
+      ...{ refs, diff },
+      accept: async () => {
+        const { refused, notes } = await this.#accept(found);
+        if (refused === undefined) return { notes };
+        await this.#decline(key);
+        return { refused, notes: [...notes, later] };
+      },
+      decline: async () => {
+        await this.#decline(key);
+        return later;
+      },
+    };
+  }
+
+  async #accept(waiting: readonly Waiting[]): Promise<{ refused?: string; notes: string[] }> {
+    const notes: string[] = [];
+    for (const { member, takeOver, incoming } of waiting) {
+      const taken = await takeOver.accept(incoming);
+      if (taken.status === "refused") return { refused: taken.reason, notes };
+      notes.push(...taken.notes);
+      const { repository, folder } = member.privateDir;
+      const skipped = await copyLfsObjects(join(folder, "git"), repository.commonDir);
+      if (skipped > 0)
+        notes.push(`${skipped} objects of Git LFS were left out: they are not what they are named.`);
+      await this.#rebase(member, incoming);
+    }
+    this.#declined = undefined;
+    await this.#save();
+    return { notes };
+  }
+
+  /** What was taken over is what later changes are counted from. What the user did meanwhile comes with the next command. */
+  async #rebase(member: Member, incoming: Incoming): Promise<void> {
+    const { base, repository } = member.privateDir;
+    const refs = new Map(base.refs);
+    for (const { name, to } of incoming.refs) {
+      if (to === undefined) refs.delete(name);
+      else refs.set(name, to);
+    }
+    const now = await readState(member.git, repository);
+    const stash = [...base.stash, ...incoming.stash.map(({ id }) => id)];
+    const next = { ...base, refs, stash, head: incoming.head ?? base.head, indexVersion: now.indexVersion };
+    member.privateDir = { ...member.privateDir, base: next };
+  }
+
+  async #follow(member: Member, isUsed: boolean): Promise<void> {
+    const { git, number, privateDir } = member;
+    const { repository, base, folder } = privateDir;
+    const takeOver = await this.#takeOver(member);
+    const report = await takeOver.report();
+    if (!isUsed && isPristine(changesSince(base, report), report)) {
+      const config = await ownConfig(privateDir);
+      await rm(folder, { recursive: true, force: true });
+      member.privateDir = await makePrivateGitDir(git, repository, { folder, number, config });
+      return;
+    }
+    const plan = planFollow(base, report, await readState(git, repository));
+    if (plan.command !== undefined) {
+      const confined = await this.#confined(member);
+      // If it fails, the agent has seen to that; what it sees stays as it was, and so does the base.
+      if ((await confined.run(plan.command, plan.input)).exitCode !== 0) return;
+    }
+    member.privateDir = { ...privateDir, base: plan.base };
+  }
+
+  async #takeOver(member: Member): Promise<GitTakeOver> {
+    return new GitTakeOver(member.git, member.privateDir, await this.#confined(member), this.#options.id);
+  }
+
+  #confined({ privateDir }: Member): Promise<ConfinedGit> {
+    return this.#options.confined(privateDir.repository.worktree, this.mounts);
+  }
+
+  #submodule({ privateDir }: Member): string | undefined {
+    const top = this.#members.at(-1)?.privateDir.repository.worktree ?? "";
+    const path = relative(top, privateDir.repository.worktree);
+    return path === "" ? undefined : path;
+  }
+
+  async #decline(key: string): Promise<void> {
+    this.#declined = key;
+    await this.#save();
+  }
+
+  async #save(): Promise<void> {
+    const { folder } = this.#options;
+    const privateDirs = this.#members.map(({ privateDir }) => privateDir);
+    await saveRecord(folder, privateDirs, this.#declined);
+  }
+}
+
+const MAX_CONFIG = 1024 * 1024;
+
+/** The configuration in the directory, if the agent has changed it. It is only ever used inside. */
+async function ownConfig({ folder }: PrivateGitDir): Promise<string | undefined> {
+  const files = [join(folder, "config"), join(folder, "git", "config")];
+  // A link could lead to a file that the agent cannot read.
+  const [first, now] = await Promise.all(files.map((path) => unlinkedText(path, MAX_CONFIG)));
+  return now === first ? undefined : now;
+}
+
+/** The same for the same commits. */
+function keyOf(waiting: readonly Waiting[]): string {
+  const parts = waiting.map(({ member, incoming }) => {
+    const { refs, head, stash, unfinished } = incoming;
+    const moved = refs.map(({ name, to }) => [name, to]);
+    return [member.privateDir.repository.worktree, moved, head, stash.map(({ id }) => id), unfinished];
+  });
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+function blockedOffer(operation: string): CommitOffer {
+  const blocked = `a ${operation} is not finished in the agent's copy of .git`;
+  const nothing = { refused: blocked, notes: [] };
+  return { refs: [], diff: "", blocked, accept: async () => nothing, decline: async () => blocked };
+}
+
+function laterNote(commands: readonly string[]): string {
+  const shown = commands.slice(0, 5).join("\n");
+  return shown === "" ? "" : `To take them over later:\n${shown}`;
+}

@@ -1,0 +1,204 @@
+import { existsSync } from "node:fs";
+import { chmod, lstat, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { needs } from "@flint/testkit";
+import { describe, expect } from "vitest";
+import { newFolder } from "../sandbox/testing/fixture.ts";
+import { newRepository, TAKEN, type UserGit } from "../sandbox/testing/repository.ts";
+import { GitCommand } from "./git-command.ts";
+import { makePrivateGitDir } from "./private-git-dir.ts";
+import { findRepository } from "./repository.ts";
+import { GitTakeOver } from "./take-over.ts";
+
+const confined = needs("bwrap");
+const COMMIT = "echo two >> a.txt; git commit -qam two";
+
+/** A file outside of the workspace that exists as soon as something the agent planted was run outside. */
+function outsideMark() {
+  const mark = join(newFolder(), "ran-outside");
+  return { mark, run: `touch ${mark}` };
+}
+
+/** What a user does next in a repository. */
+async function userWorks(git: UserGit) {
+  for (const command of [
+    "status",
+    "log -1",
+    "branch",
+    "switch -qc later",
+    "commit -q --allow-empty -m later",
+    "gc -q",
+  ])
+    await git(...command.split(" "));
+}
+
+describe("what an agent plants in its git directory runs nowhere outside", () => {
+  const placeholder = "MARK";
+  const EVIL = `mkdir -p evil/refs evil/objects; printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = "${placeholder}; false"\\n\\thooksPath = %s/h\\n' "$PWD" > evil/config; mkdir -p h; for hook in post-checkout reference-transaction pre-commit post-index-change; do printf '#!/bin/sh\\n${placeholder}\\n' > h/$hook; chmod +x h/$hook; done`;
+  const PLANTS: Readonly<Record<string, string>> = {
+    "commondir that leads to a folder of its own": `${COMMIT}; ${EVIL}; echo "$PWD/evil" > .git/commondir`,
+    "a config.worktree": `${COMMIT}; ${EVIL}; git config extensions.worktreeConfig true; cp evil/config .git/config.worktree`,
+    "configuration with programs": `${COMMIT}; ${EVIL}; cat evil/config >> .git/config; git config filter.x.clean '${placeholder}'; git config filter.x.smudge '${placeholder}'; git config diff.external '${placeholder}'; git config uploadpack.packObjectsHook '${placeholder}'; echo '* filter=x' > .git/info/attributes`,
+    hooks: `${COMMIT}; ${EVIL}; rm -rf .git/hooks; cp -r h .git/hooks`,
+    "a rebase that runs programs": `${COMMIT}; mkdir .git/rebase-merge; echo 'exec ${placeholder}' > .git/rebase-merge/git-rebase-todo; echo refs/heads/main > .git/rebase-merge/head-name; git rev-parse HEAD > .git/rebase-merge/onto`,
+    "a branch named like a command": `${COMMIT}; git branch 'x;${placeholder.replaceAll(" ", "$" + "{IFS}")};#'; git symbolic-ref HEAD 'refs/heads/x;${placeholder};#' || true`,
+    "a .git in a subfolder": `${COMMIT}; mkdir sub; cp -r .git sub/.git; printf '[core]\\n\\tfsmonitor = "${placeholder}; false"\\n' >> sub/.git/config; git add a.txt`,
+  };
+
+  for (const [plant, script] of Object.entries(PLANTS)) {
+    confined(plant, async () => {
+      const { mark, run } = outsideMark();
+      const { agent, sandbox, scope, git, path } = await newRepository();
+      const before = await readFile(join(path, ".git/config"), "utf8");
+      await agent(script.replaceAll("MARK", run));
+      const offer = await sandbox.commits(scope.id).catch(() => undefined);
+      await offer?.accept();
+      await sandbox.refreshScope(scope.id);
+      await userWorks(git);
+      expect(existsSync(mark)).toBe(false);
+      expect(await readFile(join(path, ".git/config"), "utf8")).toBe(before);
+      for (const name of ["commondir", "config.worktree", "rebase-merge", "info/grafts"])
+        expect(existsSync(join(path, ".git", name))).toBe(false);
+    });
+  }
+});
+
+describe("links and pipes in its git directory", () => {
+  for (const name of [
+    "COMMIT_EDITMSG",
+    "index",
+    "logs/HEAD",
+    "packed-refs",
+    "config",
+    "HEAD",
+    "FETCH_HEAD",
+    "shallow",
+  ]) {
+    for (const kind of ["a link", "a pipe"]) {
+      confined(`as ${name}: ${kind} is neither followed nor waited for`, async () => {
+        const { agent, attempt, sandbox, scope, git, path } = await newRepository();
+        const target = join(path, "..", "target");
+        await writeFile(target, "mine");
+        await agent(COMMIT);
+        const make = kind === "a link" ? `ln -s '${target}'` : "mkfifo";
+        await attempt(`mkdir -p .git/logs; rm -rf .git/${name}; ${make} .git/${name}`);
+        // The commands of git inside would wait for a pipe; each of them has an end.
+        const isHanging = kind === "a pipe" && !["COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD"].includes(name);
+        if (!isHanging) await (await sandbox.commits(scope.id).catch(() => undefined))?.accept();
+        await git("commit", "-q", "--allow-empty", "-m", "mine");
+        if (!isHanging) await sandbox.refreshScope(scope.id);
+        expect(await readFile(target, "utf8")).toBe("mine");
+        expect((await lstat(join(path, ".git", "HEAD"))).isFile()).toBe(true);
+        expect((await git("log", "-1", "--format=%s")).trim()).toBe("mine");
+      });
+    }
+  }
+
+  confined("as objects: what they lead to is not read for the agent", async () => {
+    const secret = newFolder();
+    await chmod(secret, 0o700);
+    const { agent, sandbox, scope, git } = await newRepository();
+    await agent(`${COMMIT}; rm -rf .git/objects; ln -s ${secret} .git/objects`);
+    await expect(sandbox.commits(scope.id)).rejects.toThrow(/stay|failed/);
+    expect(await git("log", "--format=%s")).toBe("first\n");
+  });
+
+  confined("as config: a file that it cannot read is not copied for it", async () => {
+    const { agent, attempt, git, home } = await newRepository();
+    await agent("git status");
+    await writeFile(join(home, "state", "secret"), "[my]\n\tsecret = yes\n");
+    await attempt(`rm .git/config; ln -s ${join(home, "state", "secret")} .git/config`);
+    await git("commit", "-q", "--allow-empty", "-m", "mine");
+    await attempt("git status");
+    const config = join(home, "state", "git", "t1", "0", "git", "config");
+    expect((await lstat(config)).isFile()).toBe(true);
+    expect(await readFile(config, "utf8")).not.toContain("secret");
+  });
+});
+
+describe("objects", () => {
+  confined("that replace others, or cut history off, change nothing for the user", async () => {
+    const { agent, take, git } = await newRepository();
+    await agent(
+      [
+        COMMIT,
+        "git replace HEAD $(git commit-tree -m replaced HEAD^{tree}); git notes add -m note HEAD",
+        "git rev-parse HEAD > .git/info/grafts",
+      ].join("\n"),
+    );
+    const taken = await take().catch((error: unknown) => String(error));
+    expect(await git("for-each-ref", "refs/replace", "refs/notes")).toBe("");
+    expect(["two\nfirst\n", "first\n"]).toContain(await git("log", "--format=%s"));
+    expect(taken).toBeDefined();
+    await git("fsck", "--connectivity-only");
+  });
+
+  confined("borrowed from elsewhere come only as far as the agent could read them", async () => {
+    const { agent, take, git, path } = await newRepository({
+      prepare: async (path, git) =>
+        void (await git("clone", "-q", "--bare", ".", join(path, "..", "other.git"))),
+    });
+    const other = join(path, "..", "other.git");
+    await git("--git-dir", other, "update-ref", "refs/heads/x", "main");
+    await agent(
+      `echo ${other}/objects >> .git/objects/info/alternates; echo /root >> .git/objects/info/alternates; ${COMMIT}`,
+    );
+    expect(await take()).toEqual(TAKEN);
+    expect(existsSync(join(path, ".git/objects/info/alternates"))).toBe(false);
+    await git("fsck", "--connectivity-only");
+  });
+
+  confined("without end are bounded, also if git itself was replaced in the sandbox", async () => {
+    const bin = newFolder();
+    const { agent, git, path, sandbox, scope } = await newRepository({
+      environment: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    });
+    await agent(COMMIT);
+    expect((await sandbox.commits(scope.id))?.refs).toHaveLength(1);
+    // A program that answers like git, and then sends a pack that does not end.
+    const script = `#!/bin/sh\ncase "$*" in *upload-pack*) ;; *) exec /usr/bin/git "$@" ;; esac\nhead -c 30000000 /dev/urandom; cat /dev/zero\n`;
+    await writeFile(join(bin, "git-evil"), script, { mode: 0o755 });
+    const repository = await findRepository(new GitCommand(path, process.env), path);
+    if (repository === undefined) throw new Error("no repository");
+    const command = new GitCommand(path, process.env).in(repository);
+    const privateDir = await makePrivateGitDir(command, repository, { folder: join(bin, "p"), number: 0 });
+    const endless = {
+      run: async () => ({ exitCode: 0, stdout: "", stderr: "" }),
+      wrap: () => [join(bin, "git-evil"), "upload-pack"],
+    };
+    const takeOver = new GitTakeOver(command, privateDir, endless, "t2");
+    const to = "1".repeat(40);
+    const incoming = {
+      refs: [{ name: "refs/heads/x", to }],
+      ignoredRefs: 0,
+      head: undefined,
+      staged: undefined,
+      unfinished: undefined,
+      stash: [],
+    };
+    await expect(takeOver.offer(incoming)).rejects.toThrow("git fetch failed");
+    expect(await git("for-each-ref", "refs/heads/x", "refs/flint/in/t2")).toBe("");
+  });
+
+  confined("of thousands of branches are refused, and the message says so", async () => {
+    const { agent, sandbox, scope, git } = await newRepository();
+    await agent(
+      'h=$(git rev-parse HEAD); seq 1 6000 | sed "s,.*,create refs/heads/b/& $h," | git update-ref --stdin',
+    );
+    await expect(sandbox.commits(scope.id)).rejects.toThrow(/6000 branches and tags.*at most 5000/);
+    expect(await git("branch", "--format=x")).toBe("x\n");
+  });
+});
+
+confined("a .git that the user replaces while the agent works is not changed", async () => {
+  const { agent, sandbox, scope, path, git } = await newRepository();
+  await agent(COMMIT);
+  await rename(join(path, ".git"), join(path, "..", "old.git"));
+  await writeFile(join(path, ".git"), `gitdir: ${join(path, "..", "other.git")}\n`);
+  await mkdir(join(path, "..", "other.git"));
+  const offer = await sandbox.commits(scope.id).catch(() => undefined);
+  const taken = await offer?.accept().catch(() => undefined);
+  expect(taken?.notes ?? []).toEqual([]);
+  expect(await readdir(join(path, "..", "other.git"))).toEqual([]);
+  expect(await git("--git-dir", "../old.git", "log", "--format=%s")).toBe("first\n");
+});

@@ -1,0 +1,117 @@
+import type { OfferedRef } from "@flint/core/ports";
+import type { GitCommand } from "./git-command.ts";
+import type { Incoming, RefChange } from "./incoming.ts";
+import { OBJECT_ID } from "./repository.ts";
+
+const MAX_COMMITS = 50;
+const MAX_DIFF = 200_000;
+
+/** The commits that the user has, as options of `git rev-list`. */
+const KNOWN = ["--branches", "--tags", "--remotes"];
+
+/** How many refs are shown with their commits; each costs a few calls of git. */
+const MAX_DETAILED = 40;
+
+/** Describes what was fetched from a sandbox, for the user to decide about. */
+export class OfferedRefs {
+  readonly #git: GitCommand;
+
+  constructor(git: GitCommand) {
+    this.#git = git;
+  }
+
+  /** The changes with the commits that they bring, most important first. */
+  async list({ refs, head, stash }: Incoming): Promise<OfferedRef[]> {
+    const offered: OfferedRef[] = [];
+    for (const [at, change] of byImportance(refs).entries()) {
+      const isDetailed = at < MAX_DETAILED && !isRemote(change.name);
+      offered.push(isDetailed ? await this.#describe(change) : { ...plain(change), commits: [], total: 0 });
+    }
+    if (head?.kind === "branch") {
+      offered.push({ name: head.ref, commits: [], total: 0, change: "switched" });
+    } else if (head !== undefined) {
+      offered.push({ name: "HEAD", change: "switched", ...(await this.#commits({ to: head.commit })) });
+    }
+    if (stash.length > 0) {
+      const commits = stash.map(({ id, message: title }) => ({ id, title }));
+      offered.push({ name: "refs/stash", commits, total: stash.length, change: "created" });
+    }
+    return offered;
+  }
+
+  /** The difference that the changes make, bounded; of a new branch since it left what the user has. */
+  async diff({ refs, head }: Incoming): Promise<string> {
+    const changes = [...byImportance(refs).filter(({ name }) => name.startsWith("refs/heads/"))];
+    if (head?.kind === "detached") changes.push({ name: "HEAD", to: head.commit });
+    const parts: string[] = [];
+    let size = 0;
+    for (const change of changes.slice(0, MAX_DETAILED)) {
+      const { to } = change;
+      const from = await this.#startOf(change);
+      if (to === undefined || from === undefined || size >= MAX_DIFF) continue;
+      const options = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
+      const { stdout } = await this.#git.attempt(["diff", ...options, from, to, "--"]);
+      if (parts.includes(stdout)) continue;
+      parts.push(stdout);
+      size += stdout.length;
+    }
+    return parts.join("").slice(0, MAX_DIFF);
+  }
+
+  /** Whether a commit is part of the history of another. */
+  async isAncestor(ancestor: string, commit: string): Promise<boolean> {
+    return (await this.#git.attempt(["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
+  }
+
+  async #describe(change: RefChange): Promise<OfferedRef> {
+    const { name, from, to } = change;
+    const isForced = from !== undefined && to !== undefined && !(await this.isAncestor(from, to));
+    const described = isForced ? { name, change: "forced" as const } : plain(change);
+    return { ...described, ...(await this.#commits(change)) };
+  }
+
+  async #commits({
+    from,
+    to,
+  }: Pick<RefChange, "from" | "to">): Promise<Pick<OfferedRef, "commits" | "total">> {
+    if (to === undefined) return { commits: [], total: 0 };
+    const range = [to, "--not", ...(from === undefined ? KNOWN : [from])];
+    const counted = await this.#git.attempt(["rev-list", "--count", ...range, "--"]);
+    const format = ["--format=%H%x09%s", `--max-count=${MAX_COMMITS}`];
+    const listed = await this.#git.attempt(["log", ...format, ...range, "--"]);
+    const commits = listed.stdout.split("\n").flatMap((line) => {
+      const [id = "", title = ""] = [line.slice(0, line.indexOf("\t")), line.slice(line.indexOf("\t") + 1)];
+      return OBJECT_ID.test(id) ? [{ id, title: title.slice(0, 200) }] : [];
+    });
+    return { commits, total: Number(counted.stdout.trim()) || commits.length };
+  }
+
+  /** Where to compare from: the old value, else the newest commit that the user has too, else nothing at all. */
+  async #startOf({ from, to }: RefChange): Promise<string | undefined> {
+    if (from !== undefined || to === undefined) return from;
+    const boundary = await this.#git.attempt(["rev-list", "--boundary", to, "--not", ...KNOWN, "--"]);
+    const found = boundary.stdout
+      .split("\n")
+      .find((line) => line.startsWith("-"))
+      ?.slice(1);
+    if (found !== undefined) return found;
+    const isNew = boundary.stdout.trim() !== "";
+    return isNew ? (await this.#git.run(["hash-object", "-t", "tree", "--stdin"])).trim() : undefined;
+  }
+}
+
+function plain({ name, from, to }: RefChange): Pick<OfferedRef, "name" | "change"> {
+  if (to === undefined) return { name, change: "deleted" };
+  return { name, change: from === undefined ? "created" : "updated" };
+}
+
+function isRemote(name: string): boolean {
+  return name.startsWith("refs/remotes/");
+}
+
+/** Branches, then tags, then what was fetched from remotes. */
+function byImportance(refs: readonly RefChange[]): readonly RefChange[] {
+  const order = ["refs/heads/", "refs/tags/", "refs/remotes/"];
+  const rank = ({ name }: RefChange) => order.findIndex((prefix) => name.startsWith(prefix));
+  return [...refs].sort((left, right) => rank(left) - rank(right));
+}
