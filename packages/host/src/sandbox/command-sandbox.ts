@@ -80,7 +80,8 @@ export class CommandSandbox implements Sandbox {
     const umask = options.umask ?? process.umask();
     this.#environment = { ...environment, [UMASK_NAME]: umask.toString(8).padStart(3, "0") };
     this.#clock = options.clock ?? SYSTEM_CLOCK;
-    this.#protected = new ProtectedPaths(this.#clock);
+    const homes = [environment.HOME, environment.ZDOTDIR].filter((folder) => folder !== undefined);
+    this.#protected = new ProtectedPaths(this.#clock, homes);
     this.#guarded = new GuardedPaths(options.guarded ?? {}, listenerSockets);
     const { scopeFolder: folder } = options;
     if (folder !== undefined)

@@ -8,6 +8,7 @@ import { FlintError } from "@flint/protocol";
 import { mountinfoPath, SYSTEM_PATH } from "../mechanisms/launch.ts";
 import { pipesOf } from "../processes/process-tree.ts";
 import { FolderPresence, type PresenceSocket } from "../sockets.ts";
+import { HeldNames } from "./held-names.ts";
 import { isPlaceholder, isProtectedName, PLACEHOLDER_MODE, PROTECTED_NAMES } from "./protected-names.ts";
 
 /** The mode of an ordinary folder, for a placeholder that is in use by now. */
@@ -36,14 +37,19 @@ interface ActiveRoot {
 }
 
 /**
- * Creates an empty folder for every protected name that is missing, because only what exists can be mounted over. They
- * are removed when the last command ends, of this server or another. They are folders even where a file is expected,
+ * Creates an empty folder for every protected name that is missing and has to be held, because only what exists can be
+ * mounted over (docs/why/decisions/0008-placeholders.md). They are removed when the last command ends, of this server or another. They are folders even where a file is expected,
  * because git does not list empty folders.
  */
 export class Placeholders {
   readonly #active = new Map<string, ActiveRoot>();
   readonly #queues = new Map<string, SerialQueue>();
   readonly #janitor = new Janitor();
+  readonly #names: HeldNames;
+
+  constructor(names = new HeldNames()) {
+    this.#names = names;
+  }
 
   /** Rejects with `sandboxUnavailable` if a name cannot be protected. */
   acquire(root: string): Promise<Lease> {
@@ -58,7 +64,7 @@ export class Placeholders {
         return released;
       };
       try {
-        return { paths: await fill(active), release };
+        return { paths: await fill(active, this.#names.in(root)), release };
       } catch (thrown) {
         await this.#release(active);
         throw thrown;
@@ -90,11 +96,11 @@ export class Placeholders {
 }
 
 /** Creates what is missing and lists everything. Nothing is still being created when it settles. */
-async function fill({ root, placeholders }: ActiveRoot): Promise<string[]> {
+async function fill({ root, placeholders }: ActiveRoot, held: readonly string[]): Promise<string[]> {
   const entries = await readdir(root).catch((): string[] => []);
   const present = entries.filter(isProtectedName);
   const found = new Set(present.map((name) => name.toLowerCase()));
-  const missing = PROTECTED_NAMES.filter((name) => !found.has(name));
+  const missing = held.filter((name) => !found.has(name));
   const results = await Promise.allSettled([
     ...present.map((name) => examine(join(root, name), placeholders)),
     ...missing.map((name) => make(join(root, name), placeholders)),

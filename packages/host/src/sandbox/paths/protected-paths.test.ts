@@ -16,8 +16,8 @@ import { describeEachMechanism, settled, TestClock, temporaryFolder } from "@fli
 import { test as anywhere, describe, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { launch, newFolder, startServer } from "../testing/fixture.ts";
+import { HeldNames } from "./held-names.ts";
 import { Placeholders } from "./placeholders.ts";
-import { PROTECTED_NAMES } from "./protected-names.ts";
 import { ProtectedPaths, Repositories } from "./protected-paths.ts";
 
 const sandboxes = {
@@ -60,15 +60,27 @@ describeEachMechanism("protected names with %s", (name, test) => {
 
   test("cannot be created if they are missing, and their placeholders are removed [P32]", async () => {
     const [workspace, listed] = [newFolder(), newFolder(tmpdir())];
+    const environment = { ...process.env, HOME: workspace };
+    const atHome = new CommandSandbox({ environment, mechanisms: [name] });
+    const names = new HeldNames([workspace]);
     const attacks = [workspace, listed].flatMap((root) =>
-      PROTECTED_NAMES.map((missing) => `attack ${join(root, missing)}`),
+      names.in(root).map((missing) => `attack ${join(root, missing)}`),
     );
-    const { exitCode, printed } = await launch(sandbox, [ATTACK, ...attacks].join("\n"), workspace, {
+    const { exitCode, printed } = await launch(atHome, [ATTACK, ...attacks].join("\n"), workspace, {
       ...{ type: "workspaceWrite", writableRoots: [listed] },
     });
     expect({ exitCode, printed }).toEqual({ exitCode: 0, printed: "" });
     expect(everythingIn(workspace)).toEqual(["folder", "source"]);
     expect(everythingIn(listed)).toEqual([]);
+  });
+
+  test("that are read only in a home folder, or checked by their readers, are not held elsewhere", async () => {
+    const workspace = newFolder();
+    const { printed } = await launch(sandbox, "ls -A", workspace);
+    const seen = printed.trim().split("\n").sort();
+    expect(seen).toEqual([...new HeldNames().in(workspace)].sort());
+    for (const free of [".bashrc", ".ssh", ".gitconfig", ".gitmodules"]) expect(seen).not.toContain(free);
+    for (const held of [".git", ".mcp.json", ".vscode"]) expect(seen).toContain(held);
   });
 
   test("cannot be changed, moved or replaced if they exist [P32]", async () => {
@@ -218,7 +230,7 @@ anywhere("removes the placeholders of a killed server, at the latest with the ne
   while (existsSync(join(root, ".git"))) await settled();
   while (readdirSync(root).length > 0) await settled();
   // The janitor cannot receive a path with a line break.
-  expect(readdirSync(odd)).toHaveLength(PROTECTED_NAMES.length);
+  expect(readdirSync(odd)).toHaveLength(new HeldNames().in(odd).length);
   await (await new Placeholders().acquire(odd)).release();
   expect(readdirSync(odd)).toEqual([]);
 });

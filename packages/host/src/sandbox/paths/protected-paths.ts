@@ -2,14 +2,17 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import { plainText } from "../../files/plain-file.ts";
+import { HeldNames } from "./held-names.ts";
 import { type Lease, Placeholders } from "./placeholders.ts";
 
 /** Finds or creates everything in writable folders that must not be written while a command runs. */
 export class ProtectedPaths {
-  readonly #placeholders = new Placeholders();
+  readonly #placeholders: Placeholders;
   readonly #repositories: Repositories;
 
-  constructor(clock: Clock) {
+  /** `homes` are folders whose start-up files are read, beside the home folders of this machine. */
+  constructor(clock: Clock, homes: readonly string[] = []) {
+    this.#placeholders = new Placeholders(new HeldNames(homes));
     this.#repositories = new Repositories(clock);
   }
 
