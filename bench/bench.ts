@@ -24,6 +24,7 @@ export const PROGRAMS = [
   "fan-out",
   "floor-adapter",
   "floor-claude",
+  "git",
   "network",
   "parse-lines",
   "read-file",

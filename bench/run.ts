@@ -14,6 +14,7 @@ import { durability } from "./figures/durability.ts";
 import { execStart } from "./figures/exec-start.ts";
 import { fanOut } from "./figures/fan-out.ts";
 import { frontendMemory } from "./figures/frontend-memory.ts";
+import { git } from "./figures/git.ts";
 import { idle } from "./figures/idle.ts";
 import { network } from "./figures/network.ts";
 import { sandbox } from "./figures/sandbox.ts";
@@ -38,6 +39,7 @@ const FIGURES: readonly Figure[] = [
   checkpoint,
   sandbox,
   network,
+  git,
 ];
 
 async function main(): Promise<number> {

@@ -11,7 +11,7 @@ import { changesSince, type Incoming, isEmpty, isPristine } from "./incoming.ts"
 import { howToTakeOver } from "./later.ts";
 import { copyLfsObjects } from "./lfs.ts";
 import { makePrivateGitDir, mountsOf, type PrivateGitDir } from "./private-git-dir.ts";
-import { type Repository, readState } from "./repository.ts";
+import { indexVersion, type Repository, readState } from "./repository.ts";
 import { type ConfinedGit, GitTakeOver } from "./take-over.ts";
 
 /** What the git directories of a scope are made with. */
@@ -106,7 +106,7 @@ export class GitScope {
   async hasWork(): Promise<boolean> {
     for (const member of this.#members) {
       const takeOver = await this.#takeOver(member);
-      const report = await takeOver.report();
+      const report = await takeOver.report("whole");
       if (!isPristine(changesSince(member.privateDir.base, report), report)) return true;
     }
     return false;
@@ -178,9 +178,14 @@ export class GitScope {
       if (to === undefined) refs.delete(name);
       else refs.set(name, to);
     }
-    const now = await readState(member.git, repository);
     const stash = [...base.stash, ...incoming.stash.map(({ id }) => id)];
-    const next = { ...base, refs, stash, head: incoming.head ?? base.head, indexVersion: now.indexVersion };
+    const next = {
+      ...base,
+      refs,
+      stash,
+      head: incoming.head ?? base.head,
+      indexVersion: await indexVersion(repository.gitDir),
+    };
     member.privateDir = { ...member.privateDir, base: next };
   }
 
@@ -188,7 +193,7 @@ export class GitScope {
     const { git, number, privateDir } = member;
     const { repository, base, folder } = privateDir;
     const takeOver = await this.#takeOver(member);
-    const report = await takeOver.report();
+    const report = await takeOver.report("whole");
     if (!isUsed && isPristine(changesSince(base, report), report)) {
       const config = await ownConfig(privateDir);
       await rm(folder, { recursive: true, force: true });

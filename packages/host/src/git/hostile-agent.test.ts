@@ -164,7 +164,7 @@ describe("objects", () => {
     const privateDir = await makePrivateGitDir(command, repository, { folder: join(bin, "p"), number: 0 });
     const endless = {
       run: async () => ({ exitCode: 0, stdout: "", stderr: "" }),
-      wrap: () => [join(bin, "git-evil"), "upload-pack"],
+      wrap: async () => [join(bin, "git-evil"), "upload-pack"],
     };
     const takeOver = new GitTakeOver(command, privateDir, endless, "t2");
     const to = "1".repeat(40);

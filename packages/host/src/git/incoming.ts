@@ -28,7 +28,7 @@ export interface Report {
   readonly refs: ReadonlyMap<string, string>;
   /** What HEAD names; undefined if it cannot be said. */
   readonly head: Head | undefined;
-  /** The tree of the commit that HEAD names. */
+  /** The tree of the commit that HEAD names, if it was asked for. */
   readonly headTree: string | undefined;
   /** The tree of what is staged; undefined if that cannot be a tree, as during a merge with conflicts. */
   readonly staged: string | undefined;
@@ -63,25 +63,34 @@ const MAX_STASH = 50;
 
 const SECTION = "--flint--";
 
-/** Reports the state of a private git directory. Runs in the sandbox: whatever the agent set up there runs with it. */
+/**
+ * Reports the state of a private git directory, with as few processes as possible. Runs in the sandbox: whatever the agent
+ * set up there runs with it.
+ */
 export const REPORT_SCRIPT = [
-  'directory=$(git rev-parse --git-dir) || exit; echo "directory"',
-  `echo ${SECTION}; git for-each-ref '--format=%(objectname) %(refname) %(symref)' ${REF_NAMESPACES.join(" ")}`,
-  `echo ${SECTION}; git symbolic-ref -q HEAD || git rev-parse -q --verify HEAD`,
-  `echo ${SECTION}; git rev-parse -q --verify 'HEAD^{tree}'`,
-  `echo ${SECTION}; tree=$(git write-tree 2>/dev/null) && git update-ref ${STAGED_REF} "$tree" && echo "$tree"`,
+  'if [ -f .git ]; then read -r _ directory < .git; else directory=.git; fi; echo "directory"',
+  `echo ${SECTION}; git for-each-ref '--format=%(objectname) %(refname) %(symref)' ${REF_NAMESPACES.join(" ")} || exit`,
+  `echo ${SECTION}; read -r head < "$directory/HEAD"; echo "\${head#ref: }"`,
+  `echo ${SECTION}; if tree=$(git write-tree 2>/dev/null); then echo "$tree"`,
+  `[ -d "$directory/refs/flint" ] || mkdir "$directory/refs/flint"; echo "$tree" > "$directory/${STAGED_REF}"; fi`,
   `echo ${SECTION}; for file in ${Object.keys(OPERATION_FILES).join(" ")}; do`,
-  `if test -e "$directory/$file"; then echo "$file"; fi; done`,
-  `echo ${SECTION}; if git rev-parse -q --verify refs/stash > /dev/null; then`,
+  `if [ -e "$directory/$file" ]; then echo "$file"; fi; done`,
+  `echo ${SECTION}; if [ -e "$directory/logs/refs/stash" ]; then`,
   `git stash list -n ${MAX_STASH} '--format=%H %gs'`,
   `git stash list -n ${MAX_STASH} '--format=update ${STASH_REFS}/%H %H' | git update-ref --stdin; fi`,
-  `echo ${SECTION}; ls -A "$directory/worktrees" 2>/dev/null | head -n 1`,
+  `echo ${SECTION}; for worktree in "$directory"/worktrees/*; do if [ -d "$worktree" ]; then echo "$worktree"; fi; done`,
+  `echo ${SECTION}; if [ "$1" = whole ]; then git rev-parse -q --verify 'HEAD^{tree}'; fi`,
 ].join("\n");
+
+/** Whether the script has printed everything. */
+export function isWhole(printed: string): boolean {
+  return printed.split(`${SECTION}\n`).length === 8;
+}
 
 /** Reads what the script printed. */
 export function readReport(printed: string): Report {
   const sections = printed.split(`${SECTION}\n`);
-  const [, refs = "", head = "", headTree = "", staged = "", operations = "", stash = "", worktrees = ""] =
+  const [, refs = "", head = "", staged = "", operations = "", stash = "", worktrees = "", headTree = ""] =
     sections;
   return {
     refs: parseRefs(refs),

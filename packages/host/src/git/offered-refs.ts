@@ -30,7 +30,8 @@ export class OfferedRefs {
     if (head?.kind === "branch") {
       offered.push({ name: head.ref, commits: [], total: 0, change: "switched" });
     } else if (head !== undefined) {
-      offered.push({ name: "HEAD", change: "switched", ...(await this.#commits({ to: head.commit })) });
+      const { commits, total } = await this.#commits({ to: head.commit });
+      offered.push({ name: "HEAD", change: "switched", commits, total });
     }
     if (stash.length > 0) {
       const commits = stash.map(({ id, message: title }) => ({ id, title }));
@@ -64,26 +65,28 @@ export class OfferedRefs {
   }
 
   async #describe(change: RefChange): Promise<OfferedRef> {
-    const { name, from, to } = change;
-    const isForced = from !== undefined && to !== undefined && !(await this.isAncestor(from, to));
-    const described = isForced ? { name, change: "forced" as const } : plain(change);
-    return { ...described, ...(await this.#commits(change)) };
+    const { lost, ...commits } = await this.#commits(change);
+    const { name } = change;
+    return { ...(lost ? { name, change: "forced" as const } : plain(change)), ...commits };
   }
 
-  async #commits({
-    from,
-    to,
-  }: Pick<RefChange, "from" | "to">): Promise<Pick<OfferedRef, "commits" | "total">> {
-    if (to === undefined) return { commits: [], total: 0 };
-    const range = [to, "--not", ...(from === undefined ? KNOWN : [from])];
-    const counted = await this.#git.attempt(["rev-list", "--count", ...range, "--"]);
-    const format = ["--format=%H%x09%s", `--max-count=${MAX_COMMITS}`];
-    const listed = await this.#git.attempt(["log", ...format, ...range, "--"]);
-    const commits = listed.stdout.split("\n").flatMap((line) => {
-      const [id = "", title = ""] = [line.slice(0, line.indexOf("\t")), line.slice(line.indexOf("\t") + 1)];
-      return OBJECT_ID.test(id) ? [{ id, title: title.slice(0, 200) }] : [];
-    });
-    return { commits, total: Number(counted.stdout.trim()) || commits.length };
+  /** The commits that a change brings, and whether others are lost by it. */
+  async #commits({ from, to }: Pick<RefChange, "from" | "to">) {
+    if (to === undefined) return { commits: [], total: 0, lost: false };
+    // What is only on the left side is lost.
+    const range = from === undefined ? [to, "--not", ...KNOWN] : [`${from}...${to}`];
+    const format = ["--left-right", "--format=%m%x09%H%x09%s", `--max-count=${MAX_COMMITS + 1}`];
+    const { stdout } = await this.#git.attempt(["log", ...format, ...range, "--"]);
+    const rows = stdout.split("\n").map((line) => line.split("\t"));
+    const commits = rows.flatMap(([side, id = "", ...title]) =>
+      side === ">" && OBJECT_ID.test(id) ? [{ id, title: title.join("\t").slice(0, 200) }] : [],
+    );
+    if (rows.length <= MAX_COMMITS) {
+      return { commits, total: commits.length, lost: rows.some(([side]) => side === "<") };
+    }
+    const counted = await this.#git.attempt(["rev-list", "--left-right", "--count", ...range, "--"]);
+    const [left = 0, right = 0] = counted.stdout.trim().split(/\s+/).map(Number);
+    return { commits: commits.slice(0, MAX_COMMITS), total: right || commits.length, lost: left > 0 };
   }
 
   /** Where to compare from: the old value, else the newest commit that the user has too, else nothing at all. */

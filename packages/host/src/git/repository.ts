@@ -31,6 +31,8 @@ export interface RepositoryState {
   readonly head: Head;
   /** The commits of the stash. */
   readonly stash: readonly string[];
+  /** What was fetched from an agent, if it was asked for. */
+  readonly kept?: ReadonlyMap<string, string>;
   /** Changes whenever the index does; undefined without an index. */
   readonly indexVersion: string | undefined;
 }
@@ -108,19 +110,32 @@ export async function alternatesOf(objects: string): Promise<string[]> {
   return [...found];
 }
 
-/** Reads the state of the user's repository. */
-export async function readState(git: GitCommand, { gitDir }: Repository): Promise<RepositoryState> {
+/** Reads the state of the user's repository; with what is kept below a prefix, if one is given. */
+export async function readState(
+  git: GitCommand,
+  { gitDir }: Repository,
+  prefix?: string,
+): Promise<RepositoryState> {
   const format = "--format=%(objectname) %(refname) %(symref)";
-  const listed = await git.run(["for-each-ref", format, ...REF_NAMESPACES, "refs/stash"]);
+  const wanted = [...REF_NAMESPACES, "refs/stash", ...(prefix === undefined ? [] : [prefix])];
+  const listed = await git.run(["for-each-ref", format, ...wanted]);
   const refs = new Map<string, string>();
+  const kept = new Map<string, string>();
   const symbolicRefs = new Map<string, string>();
   for (const line of listed.split("\n").filter((row) => row !== "")) {
     const [object = "", name = "", target = ""] = line.split(" ");
-    if (target === "") refs.set(name, object);
-    else symbolicRefs.set(name, target);
+    if (target !== "") symbolicRefs.set(name, target);
+    else if (prefix !== undefined && name.startsWith(`${prefix}/`)) kept.set(name, object);
+    else refs.set(name, object);
   }
   const stash = refs.delete("refs/stash") ? await readStash(git) : [];
-  return { refs, symbolicRefs, stash, head: await readHead(git), indexVersion: await indexVersion(gitDir) };
+  const state = { refs, symbolicRefs, stash, head: await readHead(git, gitDir) };
+  return { ...state, kept, indexVersion: await indexVersion(gitDir) };
+}
+
+/** The commit that HEAD names in a state; undefined if it has none yet. */
+export function headCommit({ head, refs }: Pick<RepositoryState, "head" | "refs">): string | undefined {
+  return head.kind === "detached" ? head.commit : refs.get(head.ref);
 }
 
 async function readStash(git: GitCommand): Promise<string[]> {
@@ -128,14 +143,19 @@ async function readStash(git: GitCommand): Promise<string[]> {
   return stdout.split("\n").filter((id) => OBJECT_ID.test(id));
 }
 
-async function readHead(git: GitCommand): Promise<Head> {
+/** Most repositories have it in a file; asking git costs a process. */
+async function readHead(git: GitCommand, gitDir: string): Promise<Head> {
+  const line = await plainText(join(gitDir, "HEAD"), 4096);
+  const text = typeof line === "string" ? line.trim() : "";
+  if (OBJECT_ID.test(text)) return { kind: "detached", commit: text };
+  if (/^ref: refs\/heads\/[^.]/.test(text)) return { kind: "branch", ref: text.slice("ref: ".length) };
   const symbolic = await git.attempt(["symbolic-ref", "-q", "HEAD"]);
   if (symbolic.exitCode === 0) return { kind: "branch", ref: symbolic.stdout.trim() };
   return { kind: "detached", commit: (await git.run(["rev-parse", "--verify", "HEAD^{commit}"])).trim() };
 }
 
 /** An index ends with a checksum of its content, unless `index.skipHash` has left it empty. */
-async function indexVersion(gitDir: string): Promise<string | undefined> {
+export async function indexVersion(gitDir: string): Promise<string | undefined> {
   const file = join(gitDir, "index");
   const content = await readFile(file).catch(() => undefined);
   const checksum = content?.subarray(-20);

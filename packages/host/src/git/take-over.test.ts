@@ -24,7 +24,7 @@ class BwrapGit implements ConfinedGit {
     this.#private = privateDir;
   }
 
-  wrap(command: readonly string[]): readonly string[] {
+  async wrap(command: readonly string[]): Promise<readonly string[]> {
     const { repository, mounts } = this.#private;
     const { worktree } = repository;
     return [
@@ -40,8 +40,8 @@ class BwrapGit implements ConfinedGit {
     ];
   }
 
-  run(command: readonly string[], input?: string): Promise<GitResult> {
-    return runToEnd(this.wrap(command), { cwd: "/", env: process.env, input, timeoutMs: 5_000 });
+  async run(command: readonly string[], input?: string): Promise<GitResult> {
+    return runToEnd(await this.wrap(command), { cwd: "/", env: process.env, input, timeoutMs: 5_000 });
   }
 }
 

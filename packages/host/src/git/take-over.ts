@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { OfferedRef } from "@flint/core/ports";
 import { singleQuote } from "@flint/core/text";
 import { FlintError } from "@flint/protocol";
@@ -6,6 +8,7 @@ import {
   changesSince,
   type Incoming,
   isEmpty,
+  isWhole,
   REPORT_SCRIPT,
   type RefChange,
   type Report,
@@ -15,13 +18,19 @@ import {
 } from "./incoming.ts";
 import { OfferedRefs } from "./offered-refs.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
-import { isSameHead, readState, unfinishedOperation } from "./repository.ts";
+import {
+  headCommit,
+  isSameHead,
+  type RepositoryState,
+  readState,
+  unfinishedOperation,
+} from "./repository.ts";
 
 /** Runs commands in the sandbox of an agent, with its private git directory in place and without any network. */
 export interface ConfinedGit {
   run(command: readonly string[], input?: string): Promise<GitResult>;
-  /** The command line that runs a command likewise. */
-  wrap(command: readonly string[]): readonly string[];
+  /** The command line that runs a command likewise, to be used at once. */
+  wrap(command: readonly string[]): Promise<readonly string[]>;
 }
 
 /** What would be taken over, for the user to look at. */
@@ -77,10 +86,11 @@ export class GitTakeOver {
     this.#prefix = `refs/flint/in/${id}`;
   }
 
-  /** Looks at the private git directory, from inside. */
-  async report(): Promise<Report> {
-    const { exitCode, stdout, stderr } = await this.#confined.run(["sh", "-c", REPORT_SCRIPT]);
-    if (!stdout.startsWith("directory\n") || exitCode === 137) {
+  /** Looks at the private git directory, from inside; `whole` tells also whether it is in use. */
+  async report(extent: "changes" | "whole" = "changes"): Promise<Report> {
+    const script = ["sh", "-c", REPORT_SCRIPT, "sh", extent];
+    const { exitCode, stdout, stderr } = await this.#confined.run(script);
+    if (!isWhole(stdout) || exitCode === 137) {
       const reason = stderr.trim().split("\n")[0] ?? "";
       const message = `The agent's copy of .git cannot be read (${reason.slice(0, 300)}); its commits stay there.`;
       throw new FlintError("internalError", message);
@@ -100,8 +110,11 @@ export class GitTakeOver {
       const message = `The agent changed ${reported.refs.length} branches and tags, and at most ${this.#limits.refs} are taken over at once; they stay in its copy of .git.`;
       throw new FlintError("internalError", message);
     }
-    await this.#fetch(reported);
-    const incoming = await this.#sinceUsersCommits(reported);
+    const wanted = wantedRefs(reported);
+    if (wanted.size > 0) await this.#fetch(wanted);
+    const now = await readState(this.#git, this.#private.repository, this.#prefix);
+    this.#expectFetched(wanted, now.kept);
+    const incoming = await this.#sinceUsersCommits(reported, now);
     return { incoming, refs: await this.#offered.list(incoming), diff: await this.#offered.diff(incoming) };
   }
 
@@ -112,26 +125,25 @@ export class GitTakeOver {
     if (operation !== undefined) return refused(`a ${operation} is not finished in the repository`);
     const elsewhere = await this.#checkedOutElsewhere(incoming.refs);
     if (elsewhere !== undefined) return refused(`${elsewhere} is checked out in another worktree`);
-    const now = await readState(this.#git, repository);
+    const now = await readState(this.#git, repository, this.#prefix);
     const isHeadSame = isSameHead(now.head, base.head);
     if (incoming.head !== undefined && !isHeadSame) return refused("HEAD was changed in the meantime");
     const head = incoming.head ?? now.head;
     const isDeleted = ({ name, to }: RefChange) =>
       to === undefined && head.kind === "branch" && head.ref === name;
     if (incoming.refs.some(isDeleted)) return refused("the branch that is checked out would be deleted");
-    const before = await this.#headCommit();
-    const lines = incoming.refs.flatMap(refUpdate);
+    // What was fetched is forgotten at the same moment; nothing removes objects that soon.
+    const forgotten = [...(now.kept?.keys() ?? [])].map((name) => `delete ${name}`);
+    const lines = [...incoming.refs.flatMap(refUpdate), ...forgotten];
     const updated = await this.#git.attempt(
       ["update-ref", "--stdin"],
       lines.map((row) => `${row}\n`).join(""),
     );
     if (updated.exitCode !== 0) return refused(reasonOf(updated.stderr));
     await this.#moveHead(incoming);
-    const isIndexSame = now.indexVersion === base.indexVersion;
-    const notes = isHeadSame ? await this.#moveIndex(incoming, isIndexSame, before) : [];
+    const notes = isHeadSame ? await this.#moveIndex(incoming, now) : [];
     notes.push(...(await this.#storeStash(incoming, now.stash)));
     if (incoming.ignoredRefs > 0) notes.push(ignoredNote(incoming.ignoredRefs));
-    await this.discard();
     return { status: "done", notes };
   }
 
@@ -140,41 +152,32 @@ export class GitTakeOver {
     return `${this.#prefix}/${name.replace(/^refs\//, "")}`;
   }
 
-  /** Forgets what was fetched. */
-  async discard(): Promise<void> {
-    const listed = await this.#git.run(["for-each-ref", "--format=delete %(refname)", `${this.#prefix}/`]);
-    if (listed !== "") await this.#git.run(["update-ref", "--stdin"], listed);
+  async #fetch(wanted: ReadonlyMap<string, string>): Promise<void> {
+    const refspecs = [...wanted.keys()].map((name) => `+${name}:${this.kept(name)}\n`).join("");
+    // A sandbox cannot be set up if a socket vanishes that it covers, and git does not tell that apart.
+    await this.#fetchOnce(refspecs).catch(() => this.#fetchOnce(refspecs));
   }
 
-  async #fetch(incoming: Incoming): Promise<void> {
-    const wanted = wantedRefs(incoming);
-    if (wanted.size === 0) return;
-    const { worktree } = this.#private.repository;
-    const uploadPack = this.#confined.wrap(["git", "upload-pack"]).map(singleQuote).join(" ");
+  async #fetchOnce(refspecs: string): Promise<void> {
+    const uploadPack = (await this.#confined.wrap(["git", "upload-pack"])).map(singleQuote).join(" ");
     const options = [
       ...["--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules"],
       ...["--no-auto-maintenance", "-q", "--stdin", `--upload-pack=${uploadPack}`],
     ];
-    const refspecs = [...wanted.keys()].map((name) => `+${name}:${this.kept(name)}\n`);
-    const fetch = ["fetch", ...options, `${worktree}/.git`];
-    await this.#git.runBounded(fetch, refspecs.join(""), this.#limits.packBytes);
-    await this.#expectFetched(wanted);
+    const fetch = ["fetch", ...options, `${this.#private.repository.worktree}/.git`];
+    await this.#git.runBounded(fetch, refspecs, this.#limits.packBytes);
   }
 
   /** What arrived has to be what was reported, because that is what is shown and taken over. */
-  async #expectFetched(wanted: ReadonlyMap<string, string>): Promise<void> {
-    const format = "--format=%(refname) %(objectname)";
-    const listed = await this.#git.run(["for-each-ref", format, `${this.#prefix}/`]);
-    const found = new Set(listed.split("\n"));
+  #expectFetched(wanted: ReadonlyMap<string, string>, kept: RepositoryState["kept"]): void {
     for (const [name, object] of wanted) {
-      if (found.has(`${this.kept(name)} ${object}`)) continue;
+      if (kept?.get(this.kept(name)) === object) continue;
       throw new FlintError("internalError", `${name} changed while it was fetched; try again.`);
     }
   }
 
   /** A ref that the user moved meanwhile starts where it is now, if the agent's commits are based on that. */
-  async #sinceUsersCommits(incoming: Incoming): Promise<Incoming> {
-    const now = await readState(this.#git, this.#private.repository);
+  async #sinceUsersCommits(incoming: Incoming, now: RepositoryState): Promise<Incoming> {
     const refs: RefChange[] = [];
     for (const change of incoming.refs) {
       const { name, from, to } = change;
@@ -189,7 +192,8 @@ export class GitTakeOver {
 
   /** A branch that another worktree of the user has checked out, whose files would not match any more. */
   async #checkedOutElsewhere(refs: readonly RefChange[]): Promise<string | undefined> {
-    const { worktree, gitDir } = this.#private.repository;
+    const { worktree, gitDir, commonDir } = this.#private.repository;
+    if (!existsSync(join(commonDir, "worktrees"))) return undefined;
     // A submodule is listed by its git directory.
     const here = [worktree, gitDir].map((path) => `worktree ${path}`);
     const listed = await this.#git.run(["worktree", "list", "--porcelain", "-z"]);
@@ -201,11 +205,6 @@ export class GitTakeOver {
     return undefined;
   }
 
-  async #headCommit(): Promise<string | undefined> {
-    const { exitCode, stdout } = await this.#git.attempt(["rev-parse", "-q", "--verify", "HEAD^{commit}"]);
-    return exitCode === 0 ? stdout.trim() : undefined;
-  }
-
   async #moveHead({ head }: Incoming): Promise<void> {
     const message = ["-m", "taken over from an agent"];
     if (head?.kind === "branch") await this.#git.run(["symbolic-ref", ...message, "HEAD", head.ref]);
@@ -214,16 +213,14 @@ export class GitTakeOver {
   }
 
   /** The index becomes that of the agent. What the user staged meanwhile is kept, on top of the new commits. */
-  async #moveIndex(
-    { staged }: Incoming,
-    isIndexSame: boolean,
-    before: string | undefined,
-  ): Promise<string[]> {
-    if (isIndexSame && staged !== undefined) {
+  async #moveIndex({ staged, refs, head }: Incoming, now: RepositoryState): Promise<string[]> {
+    if (now.indexVersion === this.#private.base.indexVersion && staged !== undefined) {
       const { exitCode, stderr } = await this.#git.attempt(["read-tree", "-m", "-i", staged]);
       return exitCode === 0 ? [] : [`The index is as it was: ${reasonOf(stderr)}.`];
     }
-    const after = await this.#headCommit();
+    const moved = new Map(refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const])));
+    const before = headCommit(now);
+    const after = headCommit({ head: head ?? now.head, refs: new Map([...now.refs, ...moved]) });
     if (after === undefined || after === before) return [];
     const start = before ?? (await this.#git.run(["hash-object", "-t", "tree", "--stdin"])).trim();
     const { exitCode } = await this.#git.attempt(["read-tree", "-m", "-i", start, after]);

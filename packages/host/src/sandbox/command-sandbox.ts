@@ -194,15 +194,27 @@ export class CommandSandbox implements Sandbox {
     const { mechanism } = await this.#search.mechanism();
     const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
     if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
-    const { confinement } = await this.#confine(spec, READ_ONLY, { ...unscoped(false), mounts });
-    const wrap = (command: readonly string[]) => [
-      ...["/bin/sh", "-c", 'exec 3>/dev/null 4>&2; exec "$@"', "sh"],
-      ...mechanism.launchArguments(command, confinement),
-    ];
-    const env = gitEnvironment(this.#environment);
+    const wrap = async (command: readonly string[], start: string) => {
+      const { confinement } = await this.#confine(spec, READ_ONLY, { ...unscoped(false), mounts });
+      return [
+        ...["/bin/sh", "-c", `exec 3>${start} 4>&2; exec "$@"`, "sh"],
+        ...mechanism.launchArguments(command, confinement),
+      ];
+    };
+    const options = { cwd: "/", env: gitEnvironment(this.#environment), timeoutMs: GIT_TIMEOUT_MS };
+    const attempt = async (command: readonly string[], input?: string) => {
+      const result = await runToEnd(await wrap(command, "&1"), { ...options, input });
+      // The first process writes an empty line when everything is set up.
+      return result.stdout.startsWith("\n") ? { ...result, stdout: result.stdout.slice(1) } : undefined;
+    };
     return {
-      wrap,
-      run: (command, input) => runToEnd(wrap(command), { cwd: "/", env, input, timeoutMs: GIT_TIMEOUT_MS }),
+      wrap: (command) => wrap(command, "/dev/null"),
+      run: (command, input) =>
+        retrying(async (isLast) => {
+          const result = await attempt(command, input);
+          if (result === undefined && isLast) throw unavailable(spec.command, READ_ONLY, []);
+          return result;
+        }),
     };
   }
 
