@@ -19,14 +19,20 @@ const LATER = "To take them over later:\ngit merge refs/flint/in/t/heads/main";
 
 /** A turn whose agent made commits, and a user who decides this. */
 async function finish(
-  options: Partial<TurnCommitsOptions> & { outcome?: Decision["outcome"]; refused?: string },
+  options: Partial<TurnCommitsOptions> & {
+    outcome?: Decision["outcome"];
+    refused?: string;
+    refs?: CommitOffer["refs"];
+    blocked?: string;
+  },
 ) {
   const events: DriverEvent[] = [];
   const asked: Action[] = [];
   let accepted = 0;
-  const { outcome = "allow", refused, ...given } = options;
+  const { outcome = "allow", refused, refs = REFS, blocked, ...given } = options;
   const offer: CommitOffer = {
-    refs: REFS,
+    ...(blocked === undefined ? {} : { blocked }),
+    refs,
     diff: "diff --git a/a b/a\n",
     accept: async () => {
       accepted += 1;
@@ -63,9 +69,9 @@ test("asks with the titles and the diff of the commits, and takes them over if t
   expect(accepted).toBe(1);
 });
 
-test("takes nothing over that is declined, and shows it as declined", async () => {
+test("takes nothing over that is declined, shows it as declined, and says how to take it over later", async () => {
   const { events, accepted } = await finish({ outcome: "deny" });
-  expect(events.at(-1)).toMatchObject({ item: { status: "declined" } });
+  expect(events.at(-1)).toMatchObject({ item: { status: "declined", result: LATER } });
   expect(accepted).toBe(0);
 });
 
@@ -74,6 +80,21 @@ test("does not ask in auto mode, and does not even look in off mode", async () =
   expect([auto.asked, auto.accepted]).toEqual([[], 1]);
   const commits = () => Promise.reject(new Error("looked"));
   expect(await finish({ mode: "off", commits })).toMatchObject({ events: [], asked: [] });
+});
+
+test.each(["deleted", "forced"] as const)("asks in auto mode, too, if a branch is %s", async (change) => {
+  const refs = REFS.map((ref) => ({ ...ref, change }));
+  expect(await finish({ mode: "auto", refs, outcome: "deny" })).toMatchObject({ asked: [{}], accepted: 0 });
+  const remotes = refs.map((ref) => ({ ...ref, name: "refs/remotes/origin/main" }));
+  expect(await finish({ mode: "auto", refs: remotes })).toMatchObject({ asked: [], accepted: 1 });
+});
+
+test("asks nothing while the agent has a merge to finish, and says so", async () => {
+  const { events, asked, accepted } = await finish({ refs: [], blocked: "a merge is not finished" });
+  expect([asked, accepted]).toEqual([[], 0]);
+  expect(events.at(-1)).toMatchObject({
+    item: { status: "completed", result: expect.stringContaining("a merge is not finished") },
+  });
 });
 
 test("says why the repository refused the commits, and where they are", async () => {
@@ -97,4 +118,10 @@ test("describes created and deleted branches", () => {
   const deleted = { ...ref, name: "refs/heads/old", change: "deleted" as const };
   const created = { ...ref, name: "refs/tags/v1", change: "created" as const, total: 0, commits: [] };
   expect(describeOffer({ refs: [deleted, created] })).toBe("Apply the deletion of old, the new v1");
+  const forced = { ...ref, change: "forced" as const, submodule: "lib" };
+  const switched = { ...created, name: "refs/heads/topic", change: "switched" as const };
+  const stash = { ...ref, name: "refs/stash", change: "created" as const };
+  expect(describeOffer({ refs: [forced, switched, stash] })).toBe(
+    "Apply 2 commits on main, which loses commits it had, (add zod; fix the parser) in lib, the switch to topic, 2 stash entries (add zod; fix the parser)",
+  );
 });

@@ -115,7 +115,8 @@ export class GitTakeOver {
     const now = await readState(this.#git, this.#private.repository, this.#prefix);
     this.#expectFetched(wanted, now.kept);
     const incoming = await this.#sinceUsersCommits(reported, now);
-    return { incoming, refs: await this.#offered.list(incoming), diff: await this.#offered.diff(incoming) };
+    const [refs, diff] = await Promise.all([this.#offered.list(incoming), this.#offered.diff(incoming)]);
+    return { incoming, refs, diff };
   }
 
   /** Changes the user's refs, HEAD, stash and index to what was offered; all refs or none, and only if no one else changed them. */
