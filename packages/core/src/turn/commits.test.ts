@@ -15,7 +15,7 @@ const REFS: CommitOffer["refs"] = [
   },
 ];
 
-const LATER = "To take them over later:\ngit merge refs/flint/in/t/heads/main";
+const LATER = "To apply them later:\ngit merge refs/flint/in/t/heads/main";
 
 /** A turn whose agent made commits, and a user who decides this. */
 async function finish(

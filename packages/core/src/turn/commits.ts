@@ -39,7 +39,7 @@ async function decided(
   approve: TurnCommitsOptions["approve"],
 ): Promise<Item<"toolCall">> {
   if (offer.blocked !== undefined) {
-    const result = `Nothing was taken over: ${offer.blocked}. It is offered when that is finished.`;
+    const result = `Nothing was applied: ${offer.blocked}. It is offered when that is finished.`;
     return { ...item, status: "completed", result };
   }
   const isAllowed = (mode === "auto" && !losesCommits(offer)) || (await isApproved(approve, item));

@@ -263,5 +263,5 @@ function blockedOffer(operation: string): CommitOffer {
 
 function laterNote(commands: readonly string[]): string {
   const shown = commands.slice(0, 5).join("\n");
-  return shown === "" ? "" : `To take them over later:\n${shown}`;
+  return shown === "" ? "" : `To apply them later:\n${shown}`;
 }

@@ -18,7 +18,7 @@ describe("commits that were declined", () => {
     const { agent, offered, sandbox, scope, git } = await newRepository();
     await agent("echo two >> a.txt; git commit -qam two");
     expect(await (await offered()).decline()).toBe(
-      "To take them over later:\ngit merge refs/flint/in/t1/heads/main",
+      "To apply them later:\ngit merge refs/flint/in/t1/heads/main",
     );
     await agent("git status");
     expect(await sandbox.commits(scope.id)).toBeUndefined();
@@ -64,7 +64,7 @@ describe("commits of the user in the meantime", () => {
     await userCommits(repository);
     expect(await offer.accept()).toEqual({
       refused: expect.stringContaining("refs/heads/main"),
-      notes: ["To take them over later:\ngit merge refs/flint/in/t1/heads/main"],
+      notes: ["To apply them later:\ngit merge refs/flint/in/t1/heads/main"],
     });
     expect(await git("log", "--format=%s")).toBe("mine\nfirst\n");
     expect(await git("log", "--format=%s", "refs/flint/in/t1/heads/main")).toBe("agents\nfirst\n");

@@ -107,7 +107,7 @@ export class GitTakeOver {
   /** Fetches the objects, without changing any ref of the user, and describes them. Rejects if git refuses them. */
   async offer(reported: Incoming): Promise<Offer> {
     if (reported.refs.length > this.#limits.refs) {
-      const message = `The agent changed ${reported.refs.length} branches and tags, and at most ${this.#limits.refs} are taken over at once; they stay in its copy of .git.`;
+      const message = `The agent changed ${reported.refs.length} branches and tags, and at most ${this.#limits.refs} are applied at once; they stay in its copy of .git.`;
       throw new FlintError("internalError", message);
     }
     const wanted = wantedRefs(reported);
