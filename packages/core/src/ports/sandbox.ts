@@ -36,11 +36,31 @@ export interface LaunchResult {
   readonly ended: "exited" | "timedOut" | "aborted";
 }
 
+/** A file of which a program gets a copy of its own. */
+export interface CopiedFile {
+  /** Its name in the folder. */
+  readonly name: string;
+  /** Where the original is, if it is not in the folder. */
+  readonly original?: string;
+  /**
+   * Whether what the program has made of its copy may replace the original, which is undefined if there is none. Must not
+   * throw. Without it the original never changes.
+   */
+  readonly accepts?: (before: string | undefined, after: string) => boolean;
+}
+
 /** A folder that a program sees in a private version. */
 export interface PrivateFolder {
   readonly path: string;
   /** Names in it that it does not see, or everything; it can make them for itself. */
   readonly hides?: readonly string[] | "everything";
+  /** Names in it that it can neither change nor make: a missing one is shown empty. Folders end with a slash. */
+  readonly readOnly?: readonly string[];
+  /**
+   * Files in it that it can change and replace. While it runs, an accepted change replaces the original, a change of the
+   * original replaces the copy, and of two changes that of the original counts.
+   */
+  readonly copies?: readonly CopiedFile[];
 }
 
 /** A long-running program with a protocol on its pipes, such as an agent or an MCP server. */

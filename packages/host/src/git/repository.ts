@@ -1,7 +1,7 @@
 import { lstat, readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { plainText } from "../files/plain-file.ts";
-import { isInside } from "../sandbox/mechanisms/confinement.ts";
+import { isInside } from "../sandbox/mechanisms/binds.ts";
 import type { GitCommand } from "./git-command.ts";
 
 /** An object id: SHA-1 or SHA-256. */

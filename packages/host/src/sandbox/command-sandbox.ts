@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type {
   CommitOffer,
   LaunchResult,
@@ -23,6 +23,7 @@ import {
 import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { type GuardedLocations, GuardedPaths } from "./paths/guarded-paths.ts";
 import { ProtectedPaths } from "./paths/protected-paths.ts";
+import { PrivateFolders } from "./private-folders.ts";
 import { CommandRun } from "./processes/command-run.ts";
 import { ProcessRun } from "./processes/process-run.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
@@ -42,8 +43,8 @@ export interface CommandSandboxOptions {
   /** The mechanisms to try, in order; all if not given. */
   readonly mechanisms?: readonly MechanismName[];
   /**
-   * Where the networks and git directories of scopes keep their files; without it confined commands have no network but
-   * what their policy allows, and cannot change a repository.
+   * Where the networks and git directories of scopes keep their files, and the private folders of programs; without it
+   * confined commands have no network but what their policy allows, and cannot change a repository.
    */
   readonly scopeFolder?: string;
   /** The containment of unconfined commands; the best that works on this machine if not given. */
@@ -74,6 +75,7 @@ export class CommandSandbox implements Sandbox {
   readonly #protected: ProtectedPaths;
   readonly #guarded: GuardedPaths;
   readonly #scopes: SandboxScopes | undefined;
+  readonly #privateFolders: PrivateFolders;
 
   constructor(options: CommandSandboxOptions) {
     const environment = commandEnvironment(options.environment);
@@ -84,6 +86,7 @@ export class CommandSandbox implements Sandbox {
     this.#protected = new ProtectedPaths(this.#clock, homes);
     this.#guarded = new GuardedPaths(options.guarded ?? {}, listenerSockets);
     const { scopeFolder: folder } = options;
+    this.#privateFolders = new PrivateFolders(folder && join(folder, "agents"), this.#clock);
     if (folder !== undefined)
       this.#scopes = new SandboxScopes({
         ...{ folder, environment, clock: this.#clock },
@@ -219,24 +222,28 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #confine(request: StartRequest, policy: ConfinedPolicy, shared: ScopeLease) {
-    let release: Prepared["release"] = async () => shared.release();
+    const leases: { release(): void | Promise<void> }[] = [shared];
+    const release = async () => {
+      for (const lease of leases) await lease.release();
+    };
     const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const lease = await this.#protected.acquire(roots);
-      release = async () => {
-        shared.release();
-        await lease.release();
-      };
+      leases.push(lease);
       const { paths: locked, pins, sockets } = await this.#guarded.within(roots, own);
       return { protected: lease.paths, locked, pins, sockets, hidden: await this.#guarded.hidden() };
     };
     // If something cannot be protected, what was acquired so far is released.
     try {
+      const own = await this.#privateFolders.acquire(request.privateFolders);
+      leases.push(own);
+      const { privateFolders, privateSources } = own;
       // The arguments of a program come from the user; those of a command may come from a model.
       const { command, environment } = request;
       const trusted = environment === undefined ? command.slice(0, 1) : command;
       const programs = trusted.filter((argument) => isAbsolute(argument));
       const { mounts, keepsNetwork: network } = shared;
-      const confinement = await confine({ ...request, policy, programs, mounts, network }, guard);
+      const wanted = { ...request, policy, programs, mounts, network, privateFolders, privateSources };
+      const confinement = await confine(wanted, guard);
       if (confinement.sockets.length > MAX_SOCKETS) throw tooManySockets(confinement.sockets);
       const filter = shared.filterFile === undefined ? {} : { filterDescriptor: FILTER_DESCRIPTOR };
       return { confinement: { ...confinement, ...filter }, release };

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { isInside } from "../../sandbox/mechanisms/confinement.ts";
+import { isInside } from "../../sandbox/mechanisms/binds.ts";
 import { isProtectedName as isProtectedAtTop } from "../../sandbox/paths/protected-names.ts";
 import type { Disk } from "./disk.ts";
 

@@ -1,5 +1,6 @@
-import type { Bind, Confinement, Mount, PrivateMount } from "./confinement.ts";
+import type { Confinement, Mount } from "./confinement.ts";
 import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./launch.ts";
+import type { PrivateBind, PrivateMount } from "./private-mounts.ts";
 
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
 
@@ -53,9 +54,10 @@ export class Bubblewrap implements Mechanism {
   }
 }
 
-function privateArguments({ path, links, binds }: PrivateMount): string[] {
+function privateArguments({ path, source, links, binds }: PrivateMount): string[] {
+  const inMemory = ["--perms", "0700", "--size", String(temporaryBytes()), "--tmpfs", path];
   return [
-    ...["--perms", "0700", "--size", String(temporaryBytes()), "--tmpfs", path],
+    ...(source === undefined ? inMemory : ["--bind", source, path]),
     ...links.flatMap((link) => ["--symlink", link.target, link.path]),
     ...binds.flatMap(bindArguments),
   ];
@@ -70,6 +72,6 @@ function mountArguments({ source, target, writable }: Mount): string[] {
   return [writable ? "--bind" : "--ro-bind", source, target];
 }
 
-function bindArguments(bind: Bind): string[] {
-  return [bind.writable ? "--bind" : "--ro-bind", bind.path, bind.path];
+function bindArguments({ path, writable, source = path }: PrivateBind): string[] {
+  return [writable ? "--bind" : "--ro-bind", source, path];
 }

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfinedPolicy } from "@flint/protocol";
 import { expect, onTestFinished, test } from "vitest";
+import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import { confine, isInside } from "./confinement.ts";
+import { confine } from "./confinement.ts";
 
 function folder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "flint-confinement-")));

@@ -1,29 +1,15 @@
-import { readdir, readlink, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import type { PrivateFolder } from "@flint/core/ports";
 import { type ConfinedPolicy, FlintError } from "@flint/protocol";
 import { boundSockets } from "../sockets.ts";
-
-/** A path that is mounted into the confined file system. */
-export interface Bind {
-  readonly path: string;
-  readonly writable: boolean;
-}
+import { type Bind, inOrder, isInside } from "./binds.ts";
+import { type PrivateMount, privateMount, type StagedFolder, stagedFolders } from "./private-mounts.ts";
 
 /** Something that is mounted at another path than its own. */
 export interface Mount {
   readonly source: string;
   readonly target: string;
   readonly writable: boolean;
-}
-
-/** A folder that is covered by an empty private one, into which parts of its content are mounted again. */
-export interface PrivateMount {
-  readonly path: string;
-  /** Its links, created again. */
-  readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** In the order in which they are mounted. */
-  readonly binds: readonly Bind[];
 }
 
 /** What a confined command can see and change. All paths exist and contain no links. */
@@ -36,6 +22,8 @@ export interface Confinement {
   readonly binds: readonly Bind[];
   /** Mounted after all binds. */
   readonly privates: readonly PrivateMount[];
+  /** The folder that contains the sources of private mounts, if they have any; nothing else of it is shown. */
+  readonly privateSources?: string | undefined;
   /** Sockets to cover, because a read-only mount does not prevent connections. */
   readonly sockets: readonly string[];
   /** Folders that are shown empty, even inside of something that is shown. */
@@ -83,7 +71,8 @@ export interface ConfinementRequest {
   readonly cwd: string;
   /** Writable, whatever the policy. */
   readonly ownPaths?: readonly string[];
-  readonly privateFolders?: readonly PrivateFolder[];
+  readonly privateFolders?: readonly StagedFolder[];
+  readonly privateSources?: string | undefined;
   /** Read-only, even in the workspace. */
   readonly readOnlyPaths?: readonly string[];
   /** Network access, whatever the policy. */
@@ -93,23 +82,20 @@ export interface ConfinementRequest {
   readonly programs?: readonly string[];
 }
 
-/** A folder with more entries is shown read-only instead of privately, because each entry is a mount. */
-const MAX_ENTRIES = 300;
-
 /** Translates a policy to paths of this machine. Roots that do not exist are left out. */
 export async function confine(request: ConfinementRequest, guard: Guard): Promise<Confinement> {
   const { policy, workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = request;
   const roots = await resolvedRoots(policy, workspace);
   const programs = (await existing(request.programs ?? [])).flatMap(shownFolder);
   const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...readOnlyPaths]);
-  const folders = await resolvedFolders(privateFolders, roots);
+  const folders = await stagedFolders(privateFolders, roots);
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
   const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
   const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => !roots.some((root) => isInside(path, root));
   const all = bindsOf({ roots, readable, own, guarded });
-  const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all)))).flat();
+  const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all, masks)))).flat();
   const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
   const { mounts = [] } = request;
   const isCoveredLater = (path: string) => mounts.some(({ target }) => target === path);
@@ -133,54 +119,11 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     hidden: (guarded.hidden ?? []).filter(isSeen),
     binds,
     privates,
+    privateSources: request.privateSources,
     mounts,
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
-}
-
-/** The real paths of private folders. One that is a root itself is left alone, because it is meant to be changed. */
-async function resolvedFolders(
-  folders: readonly PrivateFolder[],
-  roots: readonly string[],
-): Promise<PrivateFolder[]> {
-  const found = await Promise.all(
-    folders.map(async (folder) => ({ ...folder, path: await resolved(folder.path) })),
-  );
-  const known = found.flatMap(({ path, ...rest }) => (path === undefined ? [] : [{ ...rest, path }]));
-  const isAlone = (folder: PrivateFolder, at: number) =>
-    !roots.includes(folder.path) &&
-    !known.some(
-      ({ path }, other) =>
-        other !== at && isInside(folder.path, path) && (path !== folder.path || other < at),
-    );
-  return known.filter(isAlone);
-}
-
-/** None if the folder cannot be listed or has too many entries; then it is read-only, except for writable paths in it. */
-async function privateMount(
-  { path: folder, hides = [] }: PrivateFolder,
-  all: readonly Bind[],
-): Promise<PrivateMount[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
-  if (entries === undefined) return [];
-  const isSeen = ({ name }: { readonly name: string }) => hides !== "everything" && !hides.includes(name);
-  const seen = entries.filter(isSeen);
-  if (seen.length > MAX_ENTRIES) return [];
-  const added = all.filter(({ path }) => path !== folder && isInside(path, folder));
-  const shown = seen
-    .filter((entry) => entry.isFile() || entry.isDirectory())
-    .map(({ name }) => ({ path: join(folder, name), writable: false }))
-    .filter(({ path }) => !added.some((bind) => bind.path === path));
-  const links = seen.filter((entry) => entry.isSymbolicLink());
-  const targets = await Promise.all(
-    links.map(async ({ name }) => {
-      const path = join(folder, name);
-      const target = await readlink(path).catch(() => undefined);
-      return target === undefined ? [] : [{ path, target }];
-    }),
-  );
-  return [{ path: folder, links: targets.flat(), binds: inOrder([...shown, ...added]) }];
 }
 
 /** The top folder in a mask that contains a program, with everything the program loads from beside it. */
@@ -219,17 +162,6 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
     return around === undefined ? isRootWritable(roots, guarded) : around.writable && around.path !== path;
   };
   return inOrder([...binds, ...pins.filter(needsPin).map((path) => ({ path, writable: true }))]);
-}
-
-function inOrder(binds: readonly Bind[]): Bind[] {
-  return binds
-    .filter((bind) => bind.path !== sep)
-    .sort((left, right) => depth(left.path) - depth(right.path));
-}
-
-/** Whether a path is a folder or anywhere inside of it. */
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /**
@@ -271,8 +203,4 @@ async function existing(paths: readonly string[]): Promise<string[]> {
 /** The real path; undefined if nothing is there. */
 function resolved(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
-}
-
-function depth(path: string): number {
-  return path.split(sep).length;
 }

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import { CommandRun } from "../processes/command-run.ts";
 import { findProgram } from "../processes/program.ts";
+import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import { confine, isInside, maskedFolders } from "./confinement.ts";
+import { confine, maskedFolders } from "./confinement.ts";
 import {
   type Containment,
   GroupContainment,

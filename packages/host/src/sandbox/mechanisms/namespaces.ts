@@ -1,5 +1,6 @@
 import { singleQuote } from "@flint/core/text";
-import { type Bind, type Confinement, isInside, type Mount, type PrivateMount } from "./confinement.ts";
+import { type Bind, isInside } from "./binds.ts";
+import type { Confinement, Mount } from "./confinement.ts";
 import {
   FIRST_PROCESS,
   type Mechanism,
@@ -8,6 +9,7 @@ import {
   type Tools,
   temporaryBytes,
 } from "./launch.ts";
+import type { PrivateMount } from "./private-mounts.ts";
 
 /** The user and group that the command runs as. */
 export interface Identity {
@@ -19,6 +21,9 @@ const UNSHARE = ["--user", "--map-root-user", "--mount", "--pid", "--ipc", "--ut
 
 /** The script's own folder in the new /dev, for binds that are staged while their folder is covered. */
 const STAGE = ".flint";
+
+/** Where the sources of private mounts are until they are mounted, even if their own folder is covered. */
+const SOURCES = `/dev/${STAGE}/sources`;
 
 /**
  * Confines with util-linux only, which every Debian has: a shell script in new namespaces sets up the file system, drops
@@ -46,7 +51,7 @@ export class Namespaces implements Mechanism {
 }
 
 function script(confinement: Confinement, identity: Identity): string {
-  const { binds, masks, sockets, hidden } = confinement;
+  const { binds, masks, sockets, hidden, privateSources } = confinement;
   const covered = [...masks, "/dev"];
   const isCovered = (bind: Bind) => covered.some((folder) => isInside(bind.path, folder));
   const isWithin = (bind: Bind) => binds.some(({ path }) => path !== bind.path && isInside(bind.path, path));
@@ -66,15 +71,19 @@ function script(confinement: Confinement, identity: Identity): string {
     "mount -n --move /tmp /dev",
     ...inTmp.map((bind) => `stage ${singleQuote(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
     ...mounts.map(({ source, stage }) => `stage ${singleQuote(source)} ${stage}`),
+    ...(privateSources === undefined ? [] : [`stage ${singleQuote(privateSources)} ${SOURCES}`]),
     ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${singleQuote(mask)}`),
     ...staged.map((bind, at) => `restore /dev/${STAGE}/${at} ${singleQuote(bind.path)}`),
     table(binds.filter((bind) => !staged.includes(bind)).map(bindLine)),
-    ...confinement.privates.flatMap((mount, at) => privateSteps(mount, `/dev/${STAGE}/private-${at}`, size)),
+    ...confinement.privates.flatMap((mount, at) =>
+      privateSteps(mount, stagedSource(privateSources), `/dev/${STAGE}/private-${at}`, size),
+    ),
+    ...(privateSources === undefined ? [] : [`umount -n ${SOURCES}`]),
     table(sockets.map(coverLine)),
     ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${singleQuote(folder)}`),
     ...mounts.map(({ stage, target }) => placeMount(stage, target)),
     protection(confinement),
-    `rm -r /dev/${STAGE}`,
+    `rm -r --one-file-system /dev/${STAGE}`,
     "mount -n -o remount,bind,ro /dev",
     ...lastSteps(confinement, identity),
   ].join("\n");
@@ -118,11 +127,19 @@ function table(lines: readonly string[]): string {
 }
 
 /** What is shown again is staged while the folder is covered. */
-function privateSteps({ path, links, binds }: PrivateMount, stage: string, size: string): string[] {
+function privateSteps(
+  { path, source, links, binds }: PrivateMount,
+  stagedAt: (source: string) => string,
+  stage: string,
+  size: string,
+): string[] {
   const staged = (at: number) => `${stage}-${at}`;
+  const target = singleQuote(path);
   return [
-    ...binds.map((bind, at) => `stage ${singleQuote(bind.path)} ${staged(at)}`),
-    `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${singleQuote(path)}`,
+    ...binds.map((bind, at) => `stage ${singleQuote(stagedAt(bind.source ?? bind.path))} ${staged(at)}`),
+    source === undefined
+      ? `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${target}`
+      : `mount -n --bind ${singleQuote(stagedAt(source))} ${target}`,
     ...links.map((link) => `ln -s -- ${singleQuote(link.target)} ${singleQuote(link.path)}`),
     ...binds.map((bind, at) => `restore ${staged(at)} ${singleQuote(bind.path)}`),
   ];
@@ -132,6 +149,12 @@ function privateSteps({ path, links, binds }: PrivateMount, stage: string, size:
 function placeMount(stage: string, target: string): string {
   const isOwn = isInside(target, "/run/flint");
   return `${isOwn ? "restore" : "mount -n --move"} ${stage} ${singleQuote(target)}`;
+}
+
+/** Where a path is while the folder of private sources is staged. */
+function stagedSource(folder: string | undefined): (source: string) => string {
+  return (source) =>
+    folder !== undefined && isInside(source, folder) ? SOURCES + source.slice(folder.length) : source;
 }
 
 function bindLine({ path }: Bind): string {

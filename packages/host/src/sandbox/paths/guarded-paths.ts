@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { FlintError } from "@flint/protocol";
-import { isInside } from "../mechanisms/confinement.ts";
+import { isInside } from "../mechanisms/binds.ts";
 
 /** The locations of Flint's own state and settings. */
 export interface GuardedLocations {

@@ -1,0 +1,23 @@
+import { sep } from "node:path";
+
+/** A path that is mounted into the confined file system. */
+export interface Bind {
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+/** Outer folders before what is in them. */
+export function inOrder<Each extends Bind>(binds: readonly Each[]): Each[] {
+  return binds
+    .filter((bind) => bind.path !== sep)
+    .sort((left, right) => depth(left.path) - depth(right.path));
+}
+
+/** Whether a path is a folder or anywhere inside of it. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function depth(path: string): number {
+  return path.split(sep).length;
+}

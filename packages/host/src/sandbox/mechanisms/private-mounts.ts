@@ -1,0 +1,107 @@
+import { readdir, readlink, realpath } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { PrivateFolder } from "@flint/core/ports";
+import { type Bind, inOrder, isInside } from "./binds.ts";
+
+/** A private folder with what it is made of. */
+export interface StagedFolder extends PrivateFolder {
+  /** The folder that covers it, in which its copies are. An empty one in memory if not given. */
+  readonly source?: string | undefined;
+  /** What is shown for a read-only name that is missing; required for folders that have any. */
+  readonly placeholder?: ((name: string) => string) | undefined;
+}
+
+/** A path in a private folder that is shown again, or shown as something else. */
+export interface PrivateBind extends Bind {
+  /** What is mounted, if it is not what is at the path. */
+  readonly source?: string | undefined;
+}
+
+/** A folder that is covered by a private one, into which parts of its content are mounted again. */
+export interface PrivateMount {
+  readonly path: string;
+  /** As of its `StagedFolder`. */
+  readonly source?: string | undefined;
+  /** Its links, created again. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** In the order in which they are mounted. */
+  readonly binds: readonly PrivateBind[];
+}
+
+/** With more entries only the known ones are shown, because each is a mount; without known ones all are, read-only. */
+const MAX_ENTRIES = 300;
+
+/** The private folders with their real paths. One that is a root itself is left alone, because it is meant to be changed. */
+export async function stagedFolders(
+  folders: readonly StagedFolder[],
+  roots: readonly string[],
+): Promise<StagedFolder[]> {
+  const found = await Promise.all(
+    folders.map(async (folder) => ({ ...folder, path: await resolved(folder.path) })),
+  );
+  const known = found.flatMap(({ path, ...rest }) => (path === undefined ? [] : [{ ...rest, path }]));
+  const isAlone = (folder: StagedFolder, at: number) =>
+    !roots.includes(folder.path) &&
+    !known.some(
+      ({ path }, other) =>
+        other !== at && isInside(folder.path, path) && (path !== folder.path || other < at),
+    );
+  return known.filter(isAlone);
+}
+
+/** None if the folder cannot be listed or has too many entries; then it is read-only, except for writable paths in it. */
+export async function privateMount(
+  folder: StagedFolder,
+  all: readonly Bind[],
+  masks: readonly string[],
+): Promise<PrivateMount[]> {
+  const { path, source, hides = [], copies = [] } = folder;
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return [];
+  const added = all.filter((bind) => bind.path !== path && isInside(bind.path, path));
+  const readOnly = (await readOnlyBinds(folder, masks)).filter((bind) => !isListed(bind, added));
+  const isOther = ({ name }: { readonly name: string }) =>
+    hides !== "everything" &&
+    !hides.includes(name) &&
+    !copies.some((copy) => copy.name === name) &&
+    !isListed({ path: join(path, name) }, [...added, ...readOnly]);
+  const others = entries.filter(isOther);
+  const isFull = others.length > MAX_ENTRIES;
+  if (isFull && source === undefined) return [];
+  const shown = (isFull ? [] : others)
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .map(({ name }) => ({ path: join(path, name), writable: false }));
+  const links = isFull ? [] : others.filter((entry) => entry.isSymbolicLink());
+  const targets = await Promise.all(links.map(({ name }) => linkAt(join(path, name))));
+  return [{ path, source, links: targets.flat(), binds: inOrder([...shown, ...readOnly, ...added]) }];
+}
+
+/** Mounts, so that they can be neither written nor replaced; a link is shown as what it leads to. */
+function readOnlyBinds(
+  { path: folder, readOnly = [], placeholder }: StagedFolder,
+  masks: readonly string[],
+): Promise<PrivateBind[]> {
+  if (placeholder === undefined) return Promise.resolve([]);
+  const binds = readOnly.map(async (name) => {
+    const path = join(folder, basename(name));
+    const real = await resolved(path);
+    const isMasked = (found: string) =>
+      !isInside(found, folder) && masks.some((mask) => isInside(found, mask));
+    const source = real === undefined || isMasked(real) ? placeholder(name) : real;
+    return { path, writable: false, ...(source === path ? {} : { source }) };
+  });
+  return Promise.all(binds);
+}
+
+async function linkAt(path: string) {
+  const target = await readlink(path).catch(() => undefined);
+  return target === undefined ? [] : [{ path, target }];
+}
+
+function isListed({ path }: { readonly path: string }, binds: readonly Bind[]): boolean {
+  return binds.some((bind) => bind.path === path);
+}
+
+function resolved(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
+}
