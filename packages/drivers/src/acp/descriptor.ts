@@ -1,5 +1,11 @@
 import { CLAUDE_HOSTS, CODEX_HOSTS } from "../shared/agent.ts";
-import { CLAUDE_FOLDER, CODEX_FOLDER } from "../shared/agent-folders.ts";
+import {
+  CLAUDE_FOLDER,
+  CODEX_FOLDER,
+  GEMINI_FOLDER,
+  GOOSE_FOLDERS,
+  OPENCODE_FOLDERS,
+} from "../shared/agent-folders.ts";
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 
 /** Agents that report tokens at the end of each turn, and what the session has cost by then. */
@@ -17,35 +23,7 @@ export const OPENCODE: AcpProfile = {
   login: { command: "opencode auth login", hint: "opencode auth login" },
   ownVariables: /^OPENCODE_/,
   hosts: ["opencode.ai", "models.dev"],
-  folders: [
-    {
-      path: ".config/opencode",
-      movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" },
-      writable: [],
-      others: "private",
-    },
-    {
-      path: ".cache/opencode",
-      movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" },
-      writable: [],
-      others: "private",
-    },
-    {
-      path: ".local/state/opencode",
-      movedBy: { variable: "XDG_STATE_HOME", below: "opencode" },
-      writable: [],
-      others: "private",
-    },
-    {
-      path: ".local/share/opencode",
-      movedBy: { variable: "XDG_DATA_HOME", below: "opencode" },
-      writable: ["log/", "storage/", "flint/", "auth.json", "mcp-auth.json"],
-      // Repositories whose settings git obeys, and a database that cannot be shared without the files beside it.
-      hides: ["snapshot", "repos", "opencode.db", "opencode.db-wal", "opencode.db-shm"],
-      variables: { OPENCODE_DB: "flint/opencode.db" },
-      others: "private",
-    },
-  ],
+  folders: OPENCODE_FOLDERS,
   startMs: 90_000,
   usageReports: TOKENS_AND_COST,
   stopsWhenIdle: true,
@@ -102,16 +80,7 @@ export const GEMINI: AcpProfile = {
     ...["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"],
     ...["oauth2.googleapis.com", "accounts.google.com"],
   ],
-  folders: [
-    {
-      path: ".gemini",
-      movedBy: { variable: "GEMINI_CLI_HOME", below: ".gemini" },
-      writable: ["oauth_creds.json", "google_accounts.json"],
-      // Programs that it runs, repositories whose settings git obeys, and a list that it can rebuild.
-      hides: ["tmp", "history", "projects.json"],
-      others: "private",
-    },
-  ],
+  folders: [GEMINI_FOLDER],
   usageReports: TOKENS,
   autonomousModes: ["autoEdit", "yolo"],
   modes: [
@@ -230,11 +199,7 @@ export const GOOSE: AcpProfile = {
   command: ["goose", "acp"],
   login: { command: "goose configure", hint: "goose configure" },
   ownVariables: /^GOOSE_/,
-  folders: [
-    { path: ".config/goose", writable: [], others: "private" },
-    { path: ".local/share/goose", writable: ["sessions/"], others: "private" },
-    { path: ".local/state/goose", writable: [], others: "private" },
-  ],
+  folders: GOOSE_FOLDERS,
   stopsWhenIdle: true,
   autonomousModes: ["auto", "smart_approve"],
   askVariables: { GOOSE_MODE: "approve" },

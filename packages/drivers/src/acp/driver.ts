@@ -7,8 +7,8 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "../shared/agent.ts";
-import { OfflineFolder } from "../shared/agent-folders.ts";
 import { DescribedDriver } from "../shared/driver.ts";
+import { OfflineFolder } from "../shared/offline-folder.ts";
 import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
 import type { AcpProfile } from "./profile.ts";
 

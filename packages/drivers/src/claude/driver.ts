@@ -13,13 +13,13 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
 import { type AgentOptions, notInstalled } from "../shared/agent.ts";
-import { CLAUDE_FOLDER, folderPath, OfflineFolder } from "../shared/agent-folders.ts";
+import { CLAUDE_FOLDER } from "../shared/agent-folders.ts";
+import { folderPath } from "../shared/agent-paths.ts";
 import { DescribedDriver } from "../shared/driver.ts";
+import { CLAUDE_LOGIN } from "../shared/login-files.ts";
+import { OfflineFolder } from "../shared/offline-folder.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { claudeModel, claudePrice, isAlias, modelRows, qualifiedModel, selectors } from "./models.ts";
-
-/** Where Claude stores its login, in its own folder. */
-const LOGIN_FILE = ".credentials.json";
 
 /** Claude Code: the real program, one long-lived process for each live thread. */
 export class ClaudeDriver extends DescribedDriver implements Driver {
@@ -85,7 +85,7 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
     if (environment.ANTHROPIC_API_KEY !== undefined || environment.ANTHROPIC_AUTH_TOKEN !== undefined) {
       return { account: { type: "apiKey", label: "Anthropic" }, requiresLogin: false };
     }
-    const login = join(folderPath(CLAUDE_FOLDER, environment, this.#home), LOGIN_FILE);
+    const login = join(folderPath(CLAUDE_FOLDER, environment, this.#home), CLAUDE_LOGIN.name);
     const isSignedIn =
       environment.CLAUDE_CODE_OAUTH_TOKEN !== undefined ||
       (await access(login).then(

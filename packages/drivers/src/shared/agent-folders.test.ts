@@ -11,23 +11,23 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs, realSandbox } from "@flint/testkit";
-import { test as anywhere, describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism } from "@flint/testkit";
+import { test as anywhere, expect, onTestFinished } from "vitest";
 import { ACP_PROFILES, profileFor } from "../acp/descriptor.ts";
-import {
-  type AgentFolder,
-  agentPaths,
-  CLAUDE_FOLDER,
-  CODEX_FOLDER,
-  defaultFolders,
-  folderPath,
-} from "./agent-folders.ts";
+import { type AgentFolder, CLAUDE_FOLDER, CODEX_FOLDER, defaultFolders } from "./agent-folders.ts";
+import { agentPaths } from "./agent-paths.ts";
 
 const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: defaultFolders("newcomer") };
 const AGENTS: Readonly<Record<string, readonly AgentFolder[]>> = {
   ...KNOWN,
-  ...Object.fromEntries(ACP_PROFILES.map(({ id, folders = [] }) => [`${id} over ACP`, folders])),
+  ...Object.fromEntries(
+    ACP_PROFILES.filter(({ id }) => !/^(?:claude|codex)/.test(id)).map(({ id, folders = [] }) => [
+      id,
+      folders,
+    ]),
+  ),
 };
 
 /** What an unconfined program runs, sources or obeys later; and some that agents have to write. */
@@ -72,28 +72,53 @@ const SETTINGS = [
     ".cache/newcomer/x.js",
   ],
 ];
-const LOGINS = [
-  ...[
-    ".claude/.credentials.json",
-    ".codex/auth.json",
-    ".local/share/opencode/auth.json",
-    ".gemini/oauth_creds.json",
+/** Logins, and what they become when they are renewed. */
+const LOGINS: Readonly<Record<string, readonly [before: object, after: object]>> = {
+  ".claude/.credentials.json": [
+    { claudeAiOauth: { accessToken: "a", expiresAt: 1 } },
+    { claudeAiOauth: { accessToken: "b", expiresAt: 2 } },
   ],
-  ".newcomer/oauth_creds.json",
-];
+  ".codex/auth.json": [
+    { OPENAI_API_KEY: null, tokens: { access_token: "a" } },
+    { OPENAI_API_KEY: null, tokens: { access_token: "b" }, last_refresh: "2026-11-17T00:00:00Z" },
+  ],
+  ".local/share/opencode/auth.json": [
+    { anthropic: { type: "oauth", access: "a", expires: 1 } },
+    { anthropic: { type: "oauth", access: "b", expires: 2 } },
+  ],
+  ".gemini/oauth_creds.json": [
+    { access_token: "a", expiry_date: 1 },
+    { access_token: "b", expiry_date: 2 },
+  ],
+  ".newcomer/oauth_creds.json": [{ token: "a" }, { token: "b" }],
+};
+/** Whose login each is. */
+const OWNERS = {
+  claude: ".claude",
+  codex: ".codex",
+  opencode: ".local",
+  gemini: ".gemini",
+  unknown: ".newcomer",
+};
 const SESSIONS = [
   ...[".claude/projects/p/1.jsonl", ".codex/sessions/2026/1.jsonl", ".local/share/opencode/storage/1.json"],
   ...[".local/share/opencode/flint/opencode.db", ".local/share/goose/sessions/sessions.db"],
 ];
 
-function stage() {
+/** A home with all of it, or with nothing but a folder to work in. */
+function stage(isEmpty = false) {
   const home = realpathSync(mkdtempSync("/var/tmp/flint-agent-folders-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  for (const name of [...SETTINGS, ...LOGINS, ...SESSIONS]) {
-    mkdirSync(dirname(join(home, name)), { recursive: true });
-    writeFileSync(join(home, name), "before\n");
-  }
   mkdirSync(join(home, "workspace"));
+  if (isEmpty) return home;
+  const logins = Object.entries(LOGINS).map(([name, [before]]) => [name, JSON.stringify(before)] as const);
+  for (const [name, content] of [
+    ...[...SETTINGS, ...SESSIONS].map((name) => [name, "before\n"] as const),
+    ...logins,
+  ]) {
+    mkdirSync(dirname(join(home, name)), { recursive: true });
+    writeFileSync(join(home, name), content);
+  }
   return home;
 }
 
@@ -112,76 +137,93 @@ find . -type f ! -path './workspace/*' | while read -r file; do
   echo replaced > "$file.new" && mv -f "$file.new" "$file"
 done 2>/dev/null
 find . -type d ! -path './workspace*' | while read -r folder; do echo planted > "$folder/planted.js"; done 2>/dev/null
-mkdir -p .config/opencode/plugin .gemini/extensions/e .claude/skills/s .codex/skills/s 2>/dev/null
+for file in ${[...SETTINGS, ".claude/.config.json"].join(" ")}; do
+  mkdir -p "$(dirname "$file")"; echo planted > "$file"
+done 2>/dev/null
 echo done`;
 
-/** Changes what an agent's sandbox lets it change in a home; returns what that is beyond its sessions and login. */
-async function vandalize(
-  home: string,
-  folders: readonly AgentFolder[],
-  policy: SandboxPolicy,
-  moved: Readonly<Record<string, string>> = {},
-) {
-  const before = filesIn(home);
-  const { environment, ...paths } = await agentPaths(folders, moved, home);
-  const workspace = join(home, "workspace");
-  const running = await realSandbox().start({
-    ...{ command: ["sh", "-c", VANDAL], cwd: workspace, workspace, policy, ...paths },
-    environment: { ...environment, HOME: home },
-  });
-  expect(await text(running.stdout)).toBe("done\n");
-  await running.exited;
-  const after = filesIn(home);
-  const isOwn = (path: string) =>
-    paths.ownPaths.some((own) => `${join(home, path)}/`.startsWith(join(own, "/")));
-  const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
-  return { changed: changed.filter((path) => !isOwn(path)), before, after, isOwn };
-}
+describeEachMechanism("a sandboxed agent with %s", (mechanism, test) => {
+  /** Runs a script with the folders of an agent; returns what the home had before and after, and its own paths. */
+  async function run(name: string, home: string, policy: SandboxPolicy, script: string) {
+    const before = filesIn(home);
+    const { environment, sandboxed, ...paths } = await agentPaths(AGENTS[name] ?? [], {}, home);
+    const workspace = join(home, "workspace");
+    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
+    const running = await sandbox.start({
+      ...{ command: ["sh", "-c", script], cwd: workspace, workspace, policy, ...paths },
+      environment: { ...environment, ...sandboxed, HOME: home },
+    });
+    expect(await text(running.stdout)).toBe("done\n");
+    await running.exited;
+    const mine = (path: string) =>
+      paths.ownPaths.some((own) => `${join(home, path)}/`.startsWith(join(own, "/")));
+    return { before, after: filesIn(home), mine };
+  }
 
-describe.each(Object.keys(AGENTS))("a sandboxed agent with the folders of %s", (name) => {
-  const test = needs("namespaces");
-  const folders = AGENTS[name] ?? [];
+  for (const name of Object.keys(AGENTS)) {
+    for (const policy of [{ type: "workspaceWrite" }, { type: "readOnly" }] satisfies SandboxPolicy[]) {
+      test(`changes nothing but its sessions in the folders of ${name}, with ${policy.type}`, async () => {
+        const { before, after, mine } = await run(name, stage(), policy, VANDAL);
+        const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
+        expect(changed.filter((path) => !mine(path))).toEqual([]);
+        expect(SETTINGS.filter(mine)).toEqual([]);
+        // It can write what it should.
+        expect(SESSIONS.filter((path) => mine(path) && before[path] === after[path])).toEqual([]);
+      });
+    }
 
-  for (const policy of [{ type: "workspaceWrite" }, { type: "readOnly" }] satisfies SandboxPolicy[]) {
-    test(`changes nothing but its own sessions and login, with ${policy.type}`, async () => {
-      const home = stage();
-      const { changed, before, after, isOwn } = await vandalize(home, folders, policy);
-      expect(changed).toEqual([]);
-      expect(SETTINGS.filter(isOwn)).toEqual([]);
-      // It can write what it should.
-      const unwritten = [...LOGINS, ...SESSIONS].filter(
-        (path) => isOwn(path) && before[path] === after[path],
-      );
-      expect(unwritten).toEqual([]);
+    test(`plants nothing in a home in which ${name} was never used`, async () => {
+      const { after, mine } = await run(name, stage(true), { type: "workspaceWrite" }, VANDAL);
+      expect(Object.keys(after).filter((path) => !mine(path))).toEqual([]);
     });
   }
 
-  test("changes no settings of its own even if the whole home is writable, wherever they are", async () => {
+  for (const [name, folder] of Object.entries(OWNERS)) {
+    const [login = "", [, renewed] = []] =
+      Object.entries(LOGINS).find(([path]) => path.startsWith(`${folder}/`)) ?? [];
+    const renew = `cd "$HOME"; printf %s '${JSON.stringify(renewed)}' > ${login}.tmp && mv ${login}.tmp ${login}; echo done`;
+
+    test(`stores the renewed login of ${name}, and no changed one`, async () => {
+      const home = stage();
+      const { after } = await run(name, home, { type: "workspaceWrite" }, renew);
+      expect(JSON.parse(after[login] ?? "")).toEqual(renewed);
+      const spoil = `cd "$HOME"; printf %s '${JSON.stringify({ ...renewed, apiKeyHelper: "evil" })}' > ${login}; echo done`;
+      const again = await run(name, home, { type: "workspaceWrite" }, spoil);
+      expect(again.after).toEqual(again.before);
+    });
+
+    test(`stores the first login of ${name} only if its file is known`, async () => {
+      const { after } = await run(
+        name,
+        stage(true),
+        { type: "readOnly" },
+        `mkdir -p "$HOME/${folder}"; ${renew}`,
+      );
+      expect(Object.keys(after)).toEqual(name === "unknown" ? [] : [login]);
+    });
+  }
+
+  test("shows Claude a copy of its main file where it can replace it", async () => {
     const home = stage();
-    const moved = Object.fromEntries(
-      folders.flatMap(({ path, movedBy }) =>
-        movedBy === undefined ? [] : [[movedBy.variable, join(home, "moved", path)]],
-      ),
-    );
-    const own = folders.map((folder) => folderPath(folder, moved, home));
-    for (const path of own) {
-      mkdirSync(path, { recursive: true });
-      writeFileSync(join(path, "settings"), "before\n");
-    }
-    const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots: [home] };
-    const { changed } = await vandalize(home, folders, policy, moved);
-    const isInside = (path: string) => own.some((folder) => join(home, path).startsWith(`${folder}/`));
-    expect(changed.filter(isInside)).toEqual([]);
+    const script = `cat "$CLAUDE_CONFIG_DIR/.claude.json" >&2; cd "$CLAUDE_CONFIG_DIR"; echo x > y; mv y .claude.json && echo done`;
+    const { before, after } = await run("claude", home, { type: "workspaceWrite" }, script);
+    expect(after).toEqual(before);
   });
 });
 
-anywhere("lets every known agent write its sessions and login", async () => {
+anywhere("every file of a known login can be stored, and every session is real", async () => {
   const home = stage();
   const all = await Promise.all(Object.values(AGENTS).map((folders) => agentPaths(folders, {}, home)));
   const own = all.flatMap(({ ownPaths }) => ownPaths);
+  const copied = all.flatMap(({ privateFolders }) =>
+    privateFolders.flatMap(({ path, copies = [] }) =>
+      copies.flatMap(({ name, accepts }) => (accepts === undefined ? [] : [join(path, name)])),
+    ),
+  );
   const isWritable = (path: string) =>
     own.some((writable) => `${join(home, path)}/`.startsWith(join(writable, "/")));
-  expect([...LOGINS, ...SESSIONS].filter((path) => !isWritable(path))).toEqual([]);
+  expect(SESSIONS.filter((path) => !isWritable(path))).toEqual([]);
+  expect(Object.keys(LOGINS).filter((path) => !copied.includes(join(home, path)))).toEqual([]);
 });
 
 anywhere("moves a folder by its variable, without anything around it", async () => {
@@ -196,4 +238,16 @@ anywhere("moves a folder by its variable, without anything around it", async () 
   expect(ownPaths.filter((path) => !path.startsWith(join(home, "d/opencode/")))).toEqual([]);
   expect(environment).toEqual({ OPENCODE_DB: join(home, "d/opencode/flint/opencode.db") });
   appendFileSync(join(home, "d/opencode/flint/opencode.db"), "");
+});
+
+anywhere("copies Claude's main file from the home, or from where its folder was moved to", async () => {
+  const originals = async (variables: Readonly<Record<string, string>>) => {
+    const { privateFolders } = await agentPaths([CLAUDE_FOLDER], variables, "/nowhere/home");
+    const copies = privateFolders.flatMap(({ path, copies = [] }) =>
+      copies.map(({ name, original = join(path, name) }) => original),
+    );
+    return copies.filter((path) => path.endsWith(".claude.json"));
+  };
+  expect(await originals({})).toEqual(["/nowhere/home/.claude.json"]);
+  expect(await originals({ CLAUDE_CONFIG_DIR: "/nowhere/c" })).toEqual(["/nowhere/c/.claude.json"]);
 });

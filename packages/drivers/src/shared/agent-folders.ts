@@ -1,184 +1,138 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PrivateFolder } from "@flint/core/ports";
+import { CLAUDE_LOGIN, CODEX_LOGIN, GEMINI_LOGINS, type LoginFile, OPENCODE_LOGINS } from "./login-files.ts";
 
 /**
- * A folder of an agent's own. Settings, plugins, hooks and shell snapshots are code that runs later, outside of any sandbox,
- * so a sandboxed agent changes only the listed parts of it permanently.
+ * A folder of an agent's own, and what a sandboxed agent may do with each name in it. Settings, plugins, hooks and shell
+ * snapshots are code that runs later, outside of any sandbox, so only sessions and logins last. Names of folders end with
+ * a slash. All other files are read-only, and what the agent adds is deleted with its process.
  */
 export interface AgentFolder {
   /** Its path in the user's home. */
   readonly path: string;
   /** The variable that moves it, and the path below what that names. */
   readonly movedBy?: { readonly variable: string; readonly below?: string };
-  /** What the agent may write: its sessions and its login. Folders end with a slash and are created if needed. */
-  readonly writable: readonly string[] | RegExp;
-  /** What the agent does not see, because it has to write there and none of it may last. Folders end with a slash. */
-  readonly hides?: readonly string[];
   /**
-   * What applies to all other files, which are read-only in both cases. With `private` the agent can add files that only it
-   * sees, for agents that do not work otherwise; with `readOnly` it cannot, because a command could then change what its own
-   * agent asks about.
+   * What is read-only even if it is missing: a command could otherwise make a file that its own agent obeys at once, for
+   * example about what it asks.
    */
-  readonly others: "private" | "readOnly";
-  /** Files that the agent does not start without and cannot create in a sandbox, with their initial content. */
-  readonly initialFiles?: Readonly<Record<string, () => string>>;
-  /** Variables that point the agent to a writable path for files that would otherwise lie among the settings. */
+  readonly settings?: readonly string[];
+  /** What it writes for good: its sessions, and what it needs to resume them. */
+  readonly sessions?: readonly string[];
+  /** What it does not see and makes for itself, because it has to write there and none of it may last. */
+  readonly hidden?: readonly string[] | "everything";
+  /** What it gets a copy of, which is stored if it is a renewed login. Those of an unknown agent are found by name. */
+  readonly logins?: readonly LoginFile[] | "likely";
+  /** What it gets a copy of that is never stored. */
+  readonly copies?: readonly string[];
+  /** Files beside the folder that it gets a copy of in it, unless the folder was moved. Never stored. */
+  readonly copiesBeside?: readonly string[];
+  /** Variables that name a path in the folder. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The same, in a sandbox only. */
+  readonly sandboxVariables?: Readonly<Record<string, string>>;
 }
 
-type Variables = Readonly<Record<string, string>>;
-
-/** The paths of an agent's folders as a sandbox takes them. */
-export interface AgentPaths {
-  readonly ownPaths: readonly string[];
-  readonly privateFolders: readonly PrivateFolder[];
-  readonly readOnlyPaths: readonly string[];
-  /** Variables that point the agent to its writable paths. */
-  readonly environment: Variables;
-}
-
-/** Claude's folder. What hooks leave in session-env, and the snapshots, are sourced by every shell that Claude starts. */
+/**
+ * Claude Code 2.1. Shells that it starts source the snapshots, and what hooks leave in session-env. Its main file, which
+ * names MCP servers, is beside the folder, unless a variable names the folder.
+ */
 export const CLAUDE_FOLDER: AgentFolder = {
   path: ".claude",
   movedBy: { variable: "CLAUDE_CONFIG_DIR" },
-  writable: [
-    "projects/",
-    "sessions/",
-    "file-history/",
-    "todos/",
-    "tasks/",
-    "plans/",
-    "debug/",
-    ".credentials.json",
+  settings: [
+    ...["settings.json", "CLAUDE.md", "keybindings.json", "agents/", "commands/", "skills/", "plugins/"],
+    ...["hooks/", "output-styles/", "rules/", "workflows/"],
   ],
-  hides: ["shell-snapshots/", "session-env/"],
-  others: "readOnly",
+  sessions: ["projects/", "sessions/", "file-history/", "todos/", "tasks/", "plans/", "debug/"],
+  hidden: [
+    ...["shell-snapshots/", "session-env/", "backups/", "cache/", "statsig/", "telemetry/"],
+    ...["history.jsonl", "stats-cache.json", "mcp-needs-auth-cache.json"],
+  ],
+  logins: [CLAUDE_LOGIN],
+  copies: [".claude.json", ".config.json"],
+  copiesBeside: [".claude.json"],
+  sandboxVariables: { CLAUDE_CONFIG_DIR: "" },
 };
 
-/** Codex's folder. A running Codex looks in tmp first for programs. */
+/** Codex 0.166. A running Codex looks in tmp first for programs. Its indexes are for Flint's Codex alone. */
 export const CODEX_FOLDER: AgentFolder = {
   path: ".codex",
   movedBy: { variable: "CODEX_HOME" },
-  writable: [
-    ...[
-      "sessions/",
-      "archived_sessions/",
-      "thread-writer-locks/",
-      "generated_images/",
-      "attachments/",
-      "log/",
-    ],
-    ...["flint-index/", "installation_id", "auth.json", "models_cache.json"],
+  settings: [
+    ...["config.toml", "hooks.json", "AGENTS.md", "rules/", "skills/", "prompts/", "plugins/", "hooks/"],
+    "agents/",
   ],
-  hides: ["tmp/"],
-  initialFiles: { installation_id: () => crypto.randomUUID() },
-  others: "readOnly",
-  // Its indexes need a folder that can be written as a whole, which its home is not.
+  sessions: [
+    ...["sessions/", "archived_sessions/", "thread-writer-locks/", "generated_images/", "attachments/"],
+    ...["log/", "flint-index/"],
+  ],
+  hidden: ["tmp/", ".tmp/", "shell_snapshots/", "cache/", "history.jsonl", "version.json"],
+  logins: [CODEX_LOGIN],
+  copies: ["installation_id", "models_cache.json"],
   variables: { CODEX_SQLITE_HOME: "flint-index" },
 };
+
+/**
+ * OpenCode 1.18. Plugins are programs, snapshots and repos are repositories whose settings git obeys, and a database
+ * cannot be shared without the files beside it.
+ */
+export const OPENCODE_FOLDERS: readonly AgentFolder[] = [
+  {
+    path: ".config/opencode",
+    movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" },
+    settings: [
+      ...["opencode.json", "opencode.jsonc", "config.json", "AGENTS.md"],
+      ...["agent", "command", "mode", "plugin", "skill", "tool"].flatMap((name) => [`${name}/`, `${name}s/`]),
+      "themes/",
+    ],
+  },
+  { path: ".cache/opencode", movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" } },
+  {
+    path: ".local/state/opencode",
+    movedBy: { variable: "XDG_STATE_HOME", below: "opencode" },
+    hidden: "everything",
+  },
+  {
+    path: ".local/share/opencode",
+    movedBy: { variable: "XDG_DATA_HOME", below: "opencode" },
+    sessions: ["log/", "storage/", "flint/"],
+    hidden: [
+      ...["snapshot/", "repos/", "tool-output/"],
+      ...["opencode.db", "opencode.db-wal", "opencode.db-shm"],
+    ],
+    logins: OPENCODE_LOGINS,
+    variables: { OPENCODE_DB: "flint/opencode.db" },
+  },
+];
+
+/** Gemini 0.61. It runs programs in tmp, and history has repositories whose settings git obeys. */
+export const GEMINI_FOLDER: AgentFolder = {
+  path: ".gemini",
+  movedBy: { variable: "GEMINI_CLI_HOME", below: ".gemini" },
+  // An empty .env would hide that of the home folder, so only an existing one is read-only.
+  settings: [
+    ...["settings.json", "trustedFolders.json", "GEMINI.md", "extensions/", "commands/", "policies/"],
+    ...["skills/", "agents/", "hooks/"],
+  ],
+  hidden: ["tmp/", "history/"],
+  logins: GEMINI_LOGINS,
+  copies: ["projects.json", "installation_id"],
+};
+
+/** Goose. */
+export const GOOSE_FOLDERS: readonly AgentFolder[] = [
+  { path: ".config/goose", movedBy: { variable: "XDG_CONFIG_HOME", below: "goose" } },
+  {
+    path: ".local/share/goose",
+    movedBy: { variable: "XDG_DATA_HOME", below: "goose" },
+    sessions: ["sessions/"],
+  },
+  { path: ".local/state/goose", movedBy: { variable: "XDG_STATE_HOME", below: "goose" } },
+];
 
 /** The folders of an agent that is not known: those that are commonly named after a program. */
 export function defaultFolders(name: string): readonly AgentFolder[] {
   if (!/^[a-z][a-z0-9_-]*$/i.test(name)) return [];
   const bases = [".config", ".cache", ".local/share", ".local/state"].map((base) => join(base, name));
-  return [`.${name}`, ...bases].map((path) => ({ path, writable: LOGIN_FILES, others: "private" }));
-}
-
-/** Files that hold a login, which agents renew from time to time, and no code. */
-const LOGIN_FILES = /(?:auth|cred|token|account|login)[\w.-]*\.json$/i;
-
-/** Resolves the folders for a process with these variables, and creates those that the agent writes. */
-export async function agentPaths(
-  folders: readonly AgentFolder[],
-  environment: Variables,
-  home: string,
-): Promise<AgentPaths> {
-  const found = await Promise.all(
-    folders.map((folder) => pathsOf(folder, folderPath(folder, environment, home))),
-  );
-  return {
-    ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
-    privateFolders: found.flatMap(({ privateFolders }) => privateFolders),
-    readOnlyPaths: found.flatMap(({ readOnlyPaths }) => readOnlyPaths),
-    environment: Object.assign({}, ...found.map(({ variables }) => variables)),
-  };
-}
-
-/** Where an agent's folder is. */
-export function folderPath({ path, movedBy }: AgentFolder, environment: Variables, home: string): string {
-  const moved = movedBy === undefined ? undefined : environment[movedBy.variable];
-  return moved === undefined || moved === "" ? join(home, path) : join(moved, movedBy?.below ?? "");
-}
-
-async function pathsOf(folder: AgentFolder, path: string) {
-  const { writable, hides = [], initialFiles = {}, variables = {}, others } = folder;
-  const isPattern = writable instanceof RegExp;
-  const own = isPattern ? await filesMatching(writable, path) : writable;
-  // Only what exists can be mounted.
-  const mounted = others === "private" ? own : [...own, ...hides];
-  const created = isPattern ? [] : ["/", ...mounted.filter((name) => name.endsWith("/"))];
-  await Promise.all(created.map((name) => createFolder(join(path, name))));
-  // Expected: an agent that was used before has them already.
-  const files = Object.entries(initialFiles).map(([name, content]) =>
-    writeFile(join(path, name), content(), { flag: "wx", mode: 0o600 }).catch(() => undefined),
-  );
-  await Promise.all(files);
-  return {
-    ownPaths: own.map((name) => join(path, name)),
-    ...(others === "private"
-      ? { privateFolders: [{ path, hides }], readOnlyPaths: [] }
-      : { privateFolders: hides.map((name) => emptyFolder(join(path, name))), readOnlyPaths: [path] }),
-    variables: Object.fromEntries(
-      Object.entries(variables).map(([name, below]) => [name, join(path, below)]),
-    ),
-  };
-}
-
-/** Expected: a home that is not writable. The agent itself reports that where it matters. */
-async function createFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined);
-}
-
-function emptyFolder(path: string): PrivateFolder {
-  return { path, hides: "everything" };
-}
-
-async function filesMatching(pattern: RegExp, folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isFile() && pattern.test(entry.name)).map(({ name }) => name);
-}
-
-/** The folder for an agent's state while it works on the offline model, apart from the user's own sessions of it. */
-export class OfflineFolder {
-  readonly #stateFolder: string | undefined;
-  readonly #name: string;
-  #path: Promise<string> | undefined;
-
-  /** Without a state folder it is a temporary one, which `remove` removes. */
-  constructor(stateFolder: string | undefined, name: string) {
-    this.#stateFolder = stateFolder;
-    this.#name = name;
-  }
-
-  /** Its path; the folder is created by the first call. */
-  path(): Promise<string> {
-    this.#path ??= this.#create();
-    return this.#path;
-  }
-
-  /** Removes a temporary folder. */
-  async remove(): Promise<void> {
-    if (this.#stateFolder !== undefined) return;
-    const path = await this.#path?.catch(() => undefined);
-    if (path !== undefined) await rm(path, { recursive: true, force: true, maxRetries: 3 });
-  }
-
-  async #create(): Promise<string> {
-    if (this.#stateFolder === undefined) return mkdtemp(join(tmpdir(), `flint-${this.#name}-`));
-    const path = join(this.#stateFolder, this.#name);
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    return path;
-  }
+  return [`.${name}`, ...bases].map((path) => ({ path, logins: "likely" }));
 }

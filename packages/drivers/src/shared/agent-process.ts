@@ -1,9 +1,10 @@
 import { homedir } from "node:os";
 import { type RunningProcess, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
-import { FlintError, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
+import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
-import { type AgentFolder, agentPaths } from "./agent-folders.ts";
+import type { AgentFolder } from "./agent-folders.ts";
+import { agentPaths } from "./agent-paths.ts";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {
@@ -79,8 +80,8 @@ export class AgentProcess {
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
     const { name, command, cwd, workspace = cwd, policy, folders, sandbox } = spec;
     const home = spec.home ?? spec.environment.HOME ?? homedir();
-    const { environment: added, ...paths } = await agentPaths(folders, spec.environment, home);
-    const environment = { ...spec.environment, ...added };
+    const { environment: added, sandboxed, ...paths } = await agentPaths(folders, spec.environment, home);
+    const environment = { ...spec.environment, ...added, ...(isUnconfined(policy) ? {} : sandboxed) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
     const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];

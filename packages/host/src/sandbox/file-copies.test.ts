@@ -29,6 +29,7 @@ anywhere("of two changes that of the original counts", async () => {
   writeFileSync(original, "login 1");
   const copies = await FileCopies.start([{ original, copy, accepts: () => true }], {
     now: () => 0,
+    monotonic: () => 0,
     after: () => () => undefined,
   });
   writeFileSync(copy, "login inside");

@@ -1,0 +1,96 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { CopiedFile, PrivateFolder } from "@flint/core/ports";
+import type { AgentFolder } from "./agent-folders.ts";
+import { isRenewal, isSameShape, LIKELY_LOGIN } from "./login-files.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+/** The paths of an agent's folders as a sandbox takes them. */
+export interface AgentPaths {
+  readonly ownPaths: readonly string[];
+  readonly privateFolders: readonly PrivateFolder[];
+  /** Variables that point the agent to paths in its folders. */
+  readonly environment: Variables;
+  /** Further ones in a sandbox. */
+  readonly sandboxed: Variables;
+}
+
+/** Resolves the folders for a process with these variables, and creates those that the agent writes. */
+export async function agentPaths(
+  folders: readonly AgentFolder[],
+  environment: Variables,
+  home: string,
+): Promise<AgentPaths> {
+  const found = await Promise.all(folders.map((folder) => pathsOf(folder, environment, home)));
+  return {
+    ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
+    privateFolders: found.map(({ privateFolder }) => privateFolder),
+    environment: Object.assign({}, ...found.map(({ variables }) => variables)),
+    sandboxed: Object.assign({}, ...found.map(({ sandboxed }) => sandboxed)),
+  };
+}
+
+/** Where an agent's folder is. */
+export function folderPath(folder: AgentFolder, environment: Variables, home: string): string {
+  return movedPath(folder, environment) ?? join(home, folder.path);
+}
+
+function movedPath({ movedBy }: AgentFolder, environment: Variables): string | undefined {
+  const moved = movedBy === undefined ? undefined : environment[movedBy.variable];
+  return moved === undefined || moved === "" ? undefined : join(moved, movedBy?.below ?? "");
+}
+
+async function pathsOf(folder: AgentFolder, environment: Variables, home: string) {
+  const { settings = [], sessions = [], hidden = [] } = folder;
+  const path = folderPath(folder, environment, home);
+  // Only what exists can be mounted; what an unknown agent does not use is not created.
+  if (folder.logins !== "likely") {
+    await createFolder(path);
+    await Promise.all(sessions.map((name) => createFolder(join(path, name))));
+  }
+  const copies = [...(await loginCopies(folder, path)), ...otherCopies(folder, environment, home)];
+  const privateFolder: PrivateFolder = {
+    path,
+    hides: hidden === "everything" ? hidden : hidden.map((name) => basename(name)),
+    ...(settings.length > 0 && { readOnly: settings }),
+    ...(copies.length > 0 && { copies }),
+  };
+  return {
+    ownPaths: sessions.map((name) => join(path, name)),
+    privateFolder,
+    variables: pathVariables(folder.variables, path),
+    sandboxed: pathVariables(folder.sandboxVariables, path),
+  };
+}
+
+function pathVariables(names: Variables = {}, path: string): Variables {
+  return Object.fromEntries(Object.entries(names).map(([name, below]) => [name, join(path, below)]));
+}
+
+/** A login of a known agent may also be made; one of an unknown agent must be there and keep its shape. */
+async function loginCopies({ logins = [] }: AgentFolder, path: string): Promise<CopiedFile[]> {
+  if (logins !== "likely") {
+    return logins.map((file) => ({
+      name: file.name,
+      accepts: (before, after) => isRenewal(file, before, after),
+    }));
+  }
+  // Expected: the agent has no such folder.
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isFile() && LIKELY_LOGIN.test(entry.name));
+  return names.map(({ name }) => ({ name, accepts: isSameShape }));
+}
+
+function otherCopies(folder: AgentFolder, environment: Variables, home: string): CopiedFile[] {
+  const { copies = [], copiesBeside = [] } = folder;
+  const isMoved = movedPath(folder, environment) !== undefined;
+  return copies.map((name) =>
+    !isMoved && copiesBeside.includes(name) ? { name, original: join(home, name) } : { name },
+  );
+}
+
+/** Expected: a home that is not writable. The agent itself reports that where it matters. */
+async function createFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined);
+}
