@@ -81,6 +81,21 @@ export const claudeAgentAcp = npmPart({
   lean: true,
 });
 
+/** OpenCode; the package of the platform holds nothing but the program. */
+export const opencode = npmPart({
+  name: "opencode",
+  specifier: `opencode-${PLATFORM}@1.18.33`,
+  file: `opencode-${PLATFORM}/bin/opencode`,
+});
+
+/** Google's command line, without the native modules that it can do without. */
+export const gemini = npmPart({
+  name: "gemini",
+  specifier: "@google/gemini-cli@0.61.0",
+  file: "@google/gemini-cli/bundle/gemini.js",
+  lean: true,
+});
+
 /** A client of the Agent Client Protocol for the terminal. It wants a newer Node than ours: tests run it on node24. */
 export const acpx = npmPart({
   name: "acpx",

@@ -1,5 +1,15 @@
 import { bwrap, chromium, curl, git, pip, redis, ssh, tmux } from "./debian-programs.mjs";
-import { acpx, claude, claudeAgentAcp, codex, codexAcp, codexSdk, node24 } from "./npm-programs.mjs";
+import {
+  acpx,
+  claude,
+  claudeAgentAcp,
+  codex,
+  codexAcp,
+  codexSdk,
+  gemini,
+  node24,
+  opencode,
+} from "./npm-programs.mjs";
 
 /**
  * A program that some tests need.
@@ -29,6 +39,8 @@ export const PARTS = [
   claude,
   codexAcp,
   claudeAgentAcp,
+  opencode,
+  gemini,
   acpx,
   codexSdk,
   tmux,

@@ -7,6 +7,8 @@ export type RealAgent =
   | "codex"
   | "codex-acp"
   | "claude-agent-acp"
+  | "opencode"
+  | "gemini"
   | "acpx"
   | "codex-sdk"
   | "chromium"

@@ -29,6 +29,8 @@ const PARTS = {
   codex: [agentProgram("codex") ?? "codex", "--version"],
   "codex-acp": [agentProgram("codex-acp") ?? "codex-acp", "--version"],
   "claude-agent-acp": [agentProgram("claude-agent-acp") ?? "claude-agent-acp", "--version"],
+  opencode: [agentProgram("opencode") ?? "opencode", "--version"],
+  gemini: [agentProgram("gemini") ?? "gemini", "--version"],
   node24: [agentProgram("node24") ?? "node24", "--version"],
   // It wants a newer Node than the one of the tests may be.
   acpx: [agentProgram("node24") ?? process.execPath, agentProgram("acpx") ?? "acpx", "--version"],
