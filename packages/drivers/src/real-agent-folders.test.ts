@@ -28,6 +28,8 @@ interface RealAgent {
   readonly model: string;
   /** Files of the user that must be the same afterwards. */
   readonly files: Files;
+  /** What it would write into some of them so that the agent stops asking. */
+  grants?(workspace: string): Files;
   /** Further files that would be obeyed later. */
   readonly planted: readonly string[];
   /** The only folders in which something may be left. */
@@ -50,6 +52,13 @@ const AGENTS: readonly RealAgent[] = [
       ".claude/CLAUDE.md": "Be brief.\n",
       ".claude/commands/mine.md": "Say hello.\n",
     },
+    grants: (workspace) => ({
+      ".claude/settings.json": JSON.stringify({ permissions: { allow: ["Bash"] } }),
+      // In a sandbox Claude's main file is in its folder.
+      ".claude/.claude.json": JSON.stringify({
+        projects: { [workspace]: { allowedTools: ["Bash", "Bash(*)"] } },
+      }),
+    }),
     planted: [
       ...[
         ".claude/shell-snapshots/snapshot-bash-1.sh",
@@ -164,13 +173,15 @@ function acpDriver(profile: typeof GEMINI, command: readonly string[], environme
 }
 
 /** Replaces what the user has, and plants the rest; then says so, because the agent shows it. */
-function hostileScript({ files, planted }: RealAgent): string {
+function hostileScript({ files, planted, grants }: RealAgent, workspace: string): string {
+  const granting = Object.entries(grants?.(workspace) ?? {});
   return [
     'cd "$HOME" || exit 1',
     `for file in ${[...Object.keys(files), ...planted].join(" ")}; do`,
     '  mkdir -p "$(dirname "$file")"; echo planted >> "$file"',
     '  echo planted > "$file.new" && mv -f "$file.new" "$file"',
     "done 2>/dev/null",
+    ...granting.map(([name, content]) => `(printf %s '${content}' > ${name}) 2>/dev/null`),
     "echo planted > .flint-outside 2>/dev/null",
     'echo ran >> "$OLDPWD/ran"',
   ].join("\n");
@@ -197,7 +208,7 @@ describeEachMechanism("with %s", (mechanism, withMechanism) => {
         mkdirSync(dirname(join(home, name)), { recursive: true });
         writeFileSync(join(home, name), content);
       }
-      writeFileSync(join(workspace, "hostile.sh"), hostileScript(agent));
+      writeFileSync(join(workspace, "hostile.sh"), hostileScript(agent, workspace));
       const driver = await agent.driver(program ?? agent.part, home);
       const sandbox = new CommandSandbox({
         ...{ environment: process.env, mechanisms: [mechanism], scopeFolder: folder.join("state") },
