@@ -45,7 +45,7 @@ const OPTIONAL = new RegExp(
     ...["node", "nodejs", "npm", "npx", "corepack", "rg"],
     ...["bwrap", "git.*", "tmux", "curl", "ssh.*", "scp", "sftp", "pip.*", "python.*"],
     ...["chromium.*", "google-chrome.*", "redis-.*", "valkey-.*"],
-    ...["claude", "claude-agent-acp", "codex", "codex-acp", "acpx"],
+    ...["claude", "claude-agent-acp", "codex", "codex-acp", "acpx", "opencode", "gemini"],
   ].join("|")})$`,
 );
 

@@ -17,7 +17,7 @@ import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, expect, onTestFinished } from "vitest";
 import { ACP_PROFILES, profileFor } from "../acp/descriptor.ts";
 import { type AgentFolder, CLAUDE_FOLDER, CODEX_FOLDER, defaultFolders } from "./agent-folders.ts";
-import { agentPaths } from "./agent-paths.ts";
+import { agentPaths, folderPath } from "./agent-paths.ts";
 
 const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: defaultFolders("newcomer") };
 const AGENTS: Readonly<Record<string, readonly AgentFolder[]>> = {
@@ -144,9 +144,15 @@ echo done`;
 
 describeEachMechanism("a sandboxed agent with %s", (mechanism, test) => {
   /** Runs a script with the folders of an agent; returns what the home had before and after, and its own paths. */
-  async function run(name: string, home: string, policy: SandboxPolicy, script: string) {
+  async function run(
+    name: string,
+    home: string,
+    policy: SandboxPolicy,
+    script: string,
+    moved: Readonly<Record<string, string>> = {},
+  ) {
     const before = filesIn(home);
-    const { environment, sandboxed, ...paths } = await agentPaths(AGENTS[name] ?? [], {}, home);
+    const { environment, sandboxed, ...paths } = await agentPaths(AGENTS[name] ?? [], moved, home);
     const workspace = join(home, "workspace");
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
     const running = await sandbox.start({
@@ -171,6 +177,28 @@ describeEachMechanism("a sandboxed agent with %s", (mechanism, test) => {
         expect(SESSIONS.filter((path) => mine(path) && before[path] === after[path])).toEqual([]);
       });
     }
+
+    test(`changes no settings of ${name} even if the whole home is writable, wherever they are`, async () => {
+      const folders = AGENTS[name] ?? [];
+      const home = stage();
+      const moved = Object.fromEntries(
+        folders.flatMap(({ path, movedBy }) =>
+          movedBy === undefined ? [] : [[movedBy.variable, join(home, "moved", path)]],
+        ),
+      );
+      for (const folder of folders.map((each) => folderPath(each, moved, home))) {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(join(folder, "settings"), "before\n");
+      }
+      for (const variables of [{}, moved]) {
+        const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots: [home] };
+        const { before, after, mine } = await run(name, home, policy, VANDAL, variables);
+        const inside = (path: string) =>
+          folders.some((folder) => join(home, path).startsWith(`${folderPath(folder, variables, home)}/`));
+        const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
+        expect(changed.filter((path) => inside(path) && !mine(path))).toEqual([]);
+      }
+    });
 
     test(`plants nothing in a home in which ${name} was never used`, async () => {
       const { after, mine } = await run(name, stage(true), { type: "workspaceWrite" }, VANDAL);
