@@ -39,6 +39,7 @@ const FOR_AGENTS = [
   "@flint/core/text",
   "@flint/host/globs",
   "@flint/host/files",
+  "@flint/host/protected-names",
 ];
 const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];
 

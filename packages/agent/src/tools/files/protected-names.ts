@@ -1,6 +1,10 @@
 import { FileAccessError } from "@flint/host/files";
+import { isProtectedName } from "@flint/host/protected-names";
 
-/** Hidden names that affect neither agents nor shells. Every other hidden name can only be written by a command. */
+/**
+ * Hidden names that affect neither agents nor shells. Every other hidden name can only be written by a command, and at the
+ * top of the workspace not even by that if the sandbox protects it.
+ */
 const ALLOWED_HIDDEN = new Set([
   ".babelrc",
   ".browserslistrc",
@@ -35,9 +39,10 @@ const SHORT_GIT = /^git~\d/i;
  * pass, compared exactly, so neither case nor invisible characters bypass it.
  */
 export function rejectProtected(path: string): void {
-  const found = path
-    .split("/")
-    .find((name) => (name.startsWith(".") && !ALLOWED_HIDDEN.has(name)) || SHORT_GIT.test(name));
+  const found = path.split("/").find((name, depth) => {
+    const isHidden = name.startsWith(".") && !ALLOWED_HIDDEN.has(name);
+    return isHidden || SHORT_GIT.test(name) || (depth === 0 && isProtectedName(name));
+  });
   if (found === undefined) return;
   throw new FileAccessError(`${found} may affect agents, editors or shells, so this tool does not write it.`);
 }

@@ -121,6 +121,8 @@ test("rejects files outside, behind links or with protected names without approv
       "sub/.Claude/x",
       ".bashrc",
       "GIT~1/config",
+      "opencode.json",
+      "OpenCode.jsonc",
     ],
     ...[".g\u200cit/config", ".git /x", ".", "a\0b", "a\n+++ b/x"],
   ];

@@ -2,39 +2,23 @@ import type { Stats } from "node:fs";
 
 /** Folders and files that configure agents, editors and version control; writing them means running code later. */
 const CONFIGURATION_NAMES = [
-  ".git",
-  ".flint",
-  ".harness",
-  ".mcp.json",
-  ".claude",
-  ".codex",
-  ".cursor",
-  ".gemini",
-  ".vscode",
-  ".idea",
+  ...[".git", ".flint", ".harness", ".mcp.json", ".agents", ".claude", ".codex", ".gemini", ".qwen", ".kiro"],
+  ...[".opencode", "opencode.json", "opencode.jsonc", ".goose", ".goosehints", ".aider.conf.yml"],
+  ...[".cursor", ".windsurf", ".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json"],
 ];
 
-/** The files that shells, git, ssh and search tools read when they start. */
+/** Settings of package managers and hooks that name programs to run; what is built and tested stays writable. */
+const TOOL_NAMES = [".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".cargo", ".husky"];
+
+/** The files that shells, editors, git, ssh and search tools read when they start. */
 const START_UP_NAMES = [
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".envrc",
-  ".gitconfig",
-  ".gitmodules",
-  ".ripgreprc",
-  ".ssh",
+  ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile"],
+  ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout"],
+  ...[".envrc", ".exrc", ".gitconfig", ".gitmodules", ".ripgreprc", ".ssh"],
 ];
 
 /** The names that an agent must not write at the top of a workspace. */
-export const PROTECTED_NAMES: readonly string[] = [...CONFIGURATION_NAMES, ...START_UP_NAMES];
+export const PROTECTED_NAMES: readonly string[] = [...CONFIGURATION_NAMES, ...TOOL_NAMES, ...START_UP_NAMES];
 
 const LOWER_CASE: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 
