@@ -1,0 +1,83 @@
+import { readdir, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { plainText, UNREADABLE } from "../files/plain-file.ts";
+import { type GitSetting, steeringGitConfig } from "./git-settings.ts";
+
+/** What a repository makes git run. */
+export interface GitSteering {
+  /** The repository's own settings file. */
+  readonly config: string;
+  readonly settings: readonly GitSetting[];
+  /** False if it includes a file that cannot be read, or too many. */
+  readonly isComplete: boolean;
+  /** The folder of hooks that git runs, with a hook in it; undefined if there is none. */
+  readonly hooks: string | undefined;
+}
+
+const MAX_BYTES = 1024 * 1024;
+/** More than a path can be long. */
+const MAX_LENGTH = 4096;
+/** How many settings files are read that include each other; git itself follows ten levels. */
+const MAX_FILES = 100;
+/** How many folders above the workspace are searched at most. */
+const MAX_LEVELS = 64;
+
+/** Looks at the repository around a folder, without running git; undefined if there is none. */
+export async function gitSteering(cwd: string): Promise<GitSteering | undefined> {
+  const gitDir = await findGitDir(cwd);
+  if (gitDir === undefined) return undefined;
+  const common = await firstLine(join(gitDir, "commondir"));
+  const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
+  const config = join(commonDir, "config");
+  const { settings, isComplete } = await settingsIn([config, join(gitDir, "config.worktree")]);
+  const hooksPath = settings.findLast(({ name }) => name === "core.hookspath")?.value;
+  const worktree = dirname(gitDir);
+  const folder = hooksPath === undefined ? join(commonDir, "hooks") : resolve(worktree, expand(hooksPath));
+  return { config, settings, isComplete, hooks: (await hasHooks(folder)) ? folder : undefined };
+}
+
+/** The steering settings of files and of those that they include. */
+async function settingsIn(files: readonly string[]): Promise<Pick<GitSteering, "settings" | "isComplete">> {
+  const settings: GitSetting[] = [];
+  let isComplete = true;
+  const open = [...files];
+  for (let read = 0; open.length > 0 && read < MAX_FILES; read += 1) {
+    const file = open.shift() ?? "";
+    const text = await plainText(file, MAX_BYTES);
+    if (text === UNREADABLE) isComplete = false;
+    if (typeof text !== "string") continue;
+    const found = steeringGitConfig(text);
+    settings.push(...found);
+    const included = found.filter(({ name }) => /^include(?:if\..*)?\.path$/.test(name));
+    open.push(...included.map(({ value }) => resolve(dirname(file), expand(value))));
+  }
+  return { settings, isComplete: isComplete && open.length === 0 };
+}
+
+function expand(path: string): string {
+  return path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+}
+
+async function hasHooks(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.some((name) => !name.endsWith(".sample"));
+}
+
+async function findGitDir(cwd: string): Promise<string | undefined> {
+  let folder = await realpath(cwd).catch(() => cwd);
+  for (let level = 0; level < MAX_LEVELS; level += 1) {
+    const dotGit = join(folder, ".git");
+    const line = await firstLine(dotGit);
+    if (line?.startsWith("gitdir:") === true) return resolve(folder, line.slice("gitdir:".length).trim());
+    if ((await firstLine(join(dotGit, "HEAD"))) !== undefined) return dotGit;
+    if (dirname(folder) === folder) return undefined;
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+async function firstLine(path: string): Promise<string | undefined> {
+  const text = await plainText(path, MAX_LENGTH);
+  return typeof text === "string" ? text.split("\n")[0]?.trim() : undefined;
+}
