@@ -572,6 +572,7 @@ export interface WorkspaceFile {
   sha256: string;
   trusted: boolean;
   content: string;
+  steers?: string[];
   problem?: string;
   _meta?: Meta;
 }

@@ -4,11 +4,14 @@ import type { Trace } from "@flint/rpc";
 import { type ConfiguredAgent, configuredAgents } from "./config/agents.ts";
 import { nativeOptions } from "./config/server-config.ts";
 import type { ServerOptions } from "./server-options.ts";
+import type { SteeredAgent } from "./trust/project-files.ts";
 import { VERSION } from "./version.ts";
 
 /** The agents of a server. */
 export interface Agents {
   readonly drivers: readonly Driver[];
+  /** What files of projects steer which of them. */
+  readonly steered: readonly SteeredAgent[];
   close(): Promise<void>;
 }
 
@@ -30,8 +33,14 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
     }),
   }));
   const drivers = builtInDrivers(native, named);
+  const steered = drivers.flatMap(({ displayName, projectFiles }) =>
+    displayName === undefined || projectFiles === undefined
+      ? []
+      : [{ name: displayName, files: projectFiles }],
+  );
   return {
     drivers,
+    steered,
     async close() {
       await Promise.allSettled(drivers.map((driver) => driver.close?.()));
       await offline?.close();

@@ -5,6 +5,7 @@ import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { isUnconfined } from "@flint/protocol";
 import { composeAgents } from "./agents.ts";
+import { findProgram } from "./config/agents.ts";
 import {
   homeFolder,
   inheritedEnvironment,
@@ -66,7 +67,10 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     mcpServers: options.mcpServers ?? [],
     workspaces: new LazyWorkspaces(async () => {
       const { TrustFile, WorkspaceFiles } = await import("./config/workspace-files.ts");
-      return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), startChoices(options));
+      return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), {
+        ...{ fixed: startChoices(options), agents: agents.steered, mcpServers: options.mcpServers ?? [] },
+        ...{ home: homeFolder(), findProgram },
+      });
     }),
     secrets: [
       ...(options.secrets ?? []),

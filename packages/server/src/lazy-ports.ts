@@ -6,12 +6,14 @@ import type {
   FilesPreview,
   LaunchResult,
   LaunchSpec,
+  McpServerConfig,
   OpenedThread,
   Page,
   ProcessSpec,
   ReadThread,
   RunningProcess,
   Sandbox,
+  Steering,
   Store,
   ThreadQuery,
   ThreadWriter,
@@ -110,6 +112,22 @@ export class LazySandbox extends LazyPort<Sandbox> implements Sandbox {
 export class LazyWorkspaces extends LazyPort<Workspaces> implements Workspaces {
   async configOf(cwd: string): Promise<WorkspaceConfig> {
     return (await this.port).configOf(cwd);
+  }
+
+  async steering(cwd: string, paths: readonly string[]): Promise<Steering> {
+    return (await this.port).steering(cwd, paths);
+  }
+
+  async gitVariables(cwd: string): Promise<Readonly<Record<string, string>>> {
+    return (await this.port).gitVariables(cwd);
+  }
+
+  async mcpProblem(
+    server: McpServerConfig,
+    cwd: string,
+    roots: readonly string[],
+  ): Promise<string | undefined> {
+    return (await this.port).mcpProblem(server, cwd, roots);
   }
 
   async files(cwd: string): Promise<readonly WorkspaceFile[]> {

@@ -41,7 +41,7 @@ export interface ServerOptions {
   readonly silenceMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly backgroundMs?: number | undefined;
-  /** Lets clients of a port provide MCP servers that are programs, which run on this machine outside the sandbox. */
+  /** Lets clients of a port provide MCP servers that are programs, which run on this machine. */
   readonly allowRemoteMcp?: boolean | undefined;
   /** Whether the first new session of an editor in a folder continues its last one there. */
   readonly autoResume?: boolean | undefined;

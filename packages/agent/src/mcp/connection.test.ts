@@ -9,7 +9,7 @@ async function setup() {
   leavesNoProcess();
   const { path: cwd } = await temporaryFolder();
   const sandbox = new CommandSandbox({ environment: process.env });
-  return { sandbox, cwd, clock: new TestClock(), version: "1" };
+  return { sandbox, cwd, clock: new TestClock(), version: "1", policy: { type: "workspaceWrite" } as const };
 }
 
 test("does not send a call that was cancelled before it began", async () => {

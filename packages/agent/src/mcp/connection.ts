@@ -1,8 +1,9 @@
-import { basename } from "node:path";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type AskUser, answerElicitation } from "@flint/core/elicitation";
-import type { Clock, McpServerConfig, Sandbox } from "@flint/core/ports";
-import { isRecord } from "@flint/protocol";
+import type { Clock, McpServerConfig, ProcessSpec, Sandbox } from "@flint/core/ports";
+import { isRecord, isUnconfined, type SandboxPolicy } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { FailureDescriber, McpFailure, Redaction } from "./failure.ts";
 import { IdleTimeout, OpenCalls } from "./open-calls.ts";
@@ -16,6 +17,7 @@ export interface CallListener {
   readonly ask: AskUser;
 }
 
+type StdioConfig = Extract<McpServerConfig, { type: "stdio" }>;
 type Request = { readonly method: string; readonly params?: Record<string, unknown> };
 
 /** The timeout of every request but tool calls. */
@@ -95,7 +97,8 @@ export class McpConnection {
       // Whatever a server can fail with while connecting; the reason is kept, the rest is cleaned up.
       const isEnd = !signal.aborted && failures.isConnectionEnd(thrown);
       await connection.close();
-      if (isEnd) throw new McpFailure(transport.closeReason, { cause: thrown });
+      if (isEnd)
+        throw new McpFailure(`${transport.closeReason}${wayOut(config, options)}`, { cause: thrown });
       const { message } = signal.aborted ? new McpFailure(String(signal.reason)) : failures.describe(thrown);
       throw new McpFailure(`${message} ${transport.diagnostics}`.trim(), { cause: thrown });
     }
@@ -252,6 +255,10 @@ export type McpLibrary = typeof import("@modelcontextprotocol/client");
 export interface ConnectionOptions {
   readonly sandbox: Sandbox;
   readonly cwd: string;
+  /** What the programs of servers may touch: the same as the commands of the thread. */
+  readonly policy: SandboxPolicy;
+  /** Why a server must not be started now; undefined if it may be. */
+  problem?(server: McpServerConfig): Promise<string | undefined>;
   readonly clock: Clock;
   /** The version of Flint that is sent to servers. */
   readonly version: string;
@@ -260,16 +267,16 @@ export interface ConnectionOptions {
 /** Starts the process of a stdio server, or prepares the connection to an HTTP server. */
 export async function openTransport(
   config: McpServerConfig,
-  { sandbox, cwd, clock }: ConnectionOptions,
+  options: ConnectionOptions,
   library: McpLibrary,
 ): Promise<ServerTransport> {
+  const { sandbox, clock } = options;
   switch (config.type) {
     case "stdio": {
       const { StdioTransport } = await import("./transport/stdio-transport.ts");
-      // The user configured this program, so it runs with the rights of the user.
-      const policy = { type: "dangerFullAccess" } as const;
-      const command = [config.command, ...config.args];
-      const running = await sandbox.start({ command, cwd, workspace: cwd, policy, environment: config.env });
+      const problem = await options.problem?.(config);
+      if (problem !== undefined) throw new McpFailure(problem);
+      const running = await sandbox.start(serverProcess(config, options));
       return new StdioTransport(running, new Redaction(config));
     }
     case "http": {
@@ -277,4 +284,26 @@ export async function openTransport(
       return new HttpTransport(config, clock, library.StreamableHTTPClientTransport);
     }
   }
+}
+
+/** Caches of package managers, which a server may add to for itself. */
+const CACHES = [".npm", ".cache"];
+
+/** What a user can do about a program that does not start in the sandbox. */
+function wayOut({ type, name }: McpServerConfig, { policy }: ConnectionOptions): string {
+  if (type === "http" || isUnconfined(policy)) return "";
+  return ` It runs in the sandbox; mcp_servers.${name}.writable and mcp_servers.${name}.network in your configuration allow it more.`;
+}
+
+/** The program of a server, in a sandbox of its own. */
+function serverProcess(config: StdioConfig, { cwd, policy }: ConnectionOptions): ProcessSpec {
+  const { command, args, env, network, writable = [] } = config;
+  const home = homedir();
+  return {
+    command: [command, ...args],
+    ...{ cwd, workspace: cwd, policy, environment: env },
+    ownPaths: writable.map((path) => (path.startsWith("~/") ? join(home, path.slice(2)) : path)),
+    privateFolders: CACHES.map((name) => ({ path: join(home, name) })),
+    ...(network === undefined ? {} : { hosts: network }),
+  };
 }

@@ -7,6 +7,7 @@ import {
   SYSTEM_CLOCK,
 } from "@flint/core/ports";
 import { displayText } from "@flint/core/text";
+import type { SandboxPolicy } from "@flint/protocol";
 import type { Tool, ToolContext, ToolOutcome, ToolSource } from "../tools/tool.ts";
 import { readCallResult } from "./call-result.ts";
 import { McpFailure } from "./failure.ts";
@@ -20,10 +21,16 @@ export interface McpOptions {
   readonly sandbox: Sandbox;
   /** The folder of the thread: the working directory and root of the servers. */
   readonly cwd: string;
+  /** What the programs of servers may touch; the workspace if not given. */
+  readonly policy?: SandboxPolicy;
+  /** Why a server must not be started now; undefined if it may be. Asked before each start. */
+  problem?(server: McpServerConfig): Promise<string | undefined>;
   readonly clock?: Clock;
   /** The version of Flint that is sent to servers. */
   readonly version?: string;
 }
+
+const WORKSPACE: SandboxPolicy = { type: "workspaceWrite" };
 
 /** The MCP servers of one session as tools of the agent. Nothing is started before the tools are first requested. */
 export class McpServers implements ToolSource {
@@ -32,10 +39,10 @@ export class McpServers implements ToolSource {
   #isClosed = false;
 
   constructor(configs: readonly McpServerConfig[], options: McpOptions) {
-    const { sandbox, cwd, clock = SYSTEM_CLOCK, version = "unknown" } = options;
+    const { clock = SYSTEM_CLOCK, version = "unknown", policy = WORKSPACE } = options;
     // Names are unique: tool calls and approvals refer to servers by name.
     const named = new Map(configs.map((config) => [config.name, config]));
-    const connection = { sandbox, cwd, clock, version };
+    const connection = { ...options, clock, version, policy };
     this.#servers = [...named.values()].map((config) => new McpServer(config, connection));
     this.#clock = clock;
   }

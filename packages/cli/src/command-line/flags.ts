@@ -163,7 +163,7 @@ export const LISTEN_FLAGS = {
   },
   "allow-remote-mcp": {
     type: "boolean",
-    doc: "Let WebSocket clients add stdio MCP servers, which run on this machine outside the sandbox",
+    doc: "Let WebSocket clients add stdio MCP servers, which run on this machine",
   },
   "idle-exit": {
     type: "string",

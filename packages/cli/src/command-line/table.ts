@@ -139,10 +139,14 @@ const trust = command({
   flags: {
     yes: { type: "boolean", short: "y", doc: "Trust the files without asking for confirmation" },
     revoke: { type: "boolean", doc: "Stop trusting this project's configuration" },
+    ...JSON_FLAG,
     ...HELP_FLAG,
   },
   examples: ["flint trust", "flint trust --revoke"],
-  notes: ["Trust applies to the exact content: a file that changes is ignored until you trust it again."],
+  notes: [
+    "Lists what configures Flint, what steers each agent (settings, hooks, plugins), what the repository makes git run, and programs of MCP servers that agents can write.",
+    "Trust applies to the exact content: what changes is ignored until you trust it again.",
+  ],
   run: async (given) => (await import("../commands/permissions.ts")).trust(given),
 });
 

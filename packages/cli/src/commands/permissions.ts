@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { describeRule, type WorkspaceFile } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
 import { columns, say, sayJson } from "../command-line/output.ts";
@@ -7,46 +8,68 @@ import { askLine, isInteractive } from "../command-line/terminal.ts";
 import { withStoredData } from "./local-server.ts";
 
 interface TrustArguments {
-  readonly values: { readonly yes?: boolean | undefined; readonly revoke?: boolean | undefined };
+  readonly values: {
+    readonly yes?: boolean | undefined;
+    readonly revoke?: boolean | undefined;
+    readonly json?: boolean | undefined;
+  };
   readonly positionals: readonly string[];
 }
 
-/** `flint trust [DIR]`: shows the configuration files of a project in full, and asks whether to trust them. */
+/** `flint trust [DIR]`: shows what in a project configures Flint or steers an agent, and asks whether to trust it. */
 export async function trust({ values, positionals }: TrustArguments): Promise<number> {
   const [folder = ".", ...more] = positionals;
   noArguments("trust", more);
   const cwd = resolve(folder);
+  const { yes = false, revoke = false, json = false } = values;
   return withStoredData(async (client) => {
-    if (values.revoke === true) {
-      const before = (await client.call("workspace/read", { cwd })).files.filter((file) => file.trusted);
-      await client.call("workspace/distrust", { cwd });
-      if (before.length === 0) return say(`No trusted files in ${cwd}.\n`);
-      return say(`No longer trusted: ${before.map((file) => file.path).join(", ")}.\n`);
-    }
+    if (revoke) return revokeTrust(client, cwd, json);
     const { files } = await client.call("workspace/read", { cwd });
-    if (files.length === 0) return say(`No .flint/config.toml or .mcp.json in ${cwd}.\n`);
-    say(files.map(shown).join("\n"));
-    const open = files.filter((file) => !file.trusted);
-    if (open.length === 0) return say("Already trusted.\n");
-    if (values.yes !== true && !(await confirmed())) return say("Not trusted.\n");
+    const open = files.filter((file) => !file.trusted && !cannotBeTrusted(file));
+    if (json && !yes) return sayJson(files);
+    if (!json) {
+      if (files.length === 0) return say(`Nothing in ${cwd} configures Flint or steers an agent.\n`);
+      say(files.map(shown).join("\n"));
+      if (open.length === 0)
+        return say(files.every((file) => file.trusted) ? "Already trusted.\n" : NOTHING_LEFT);
+      if (!yes && !(await confirmed())) return say("Not trusted.\n");
+    }
     // Exactly what was shown: the server refuses if a file has changed in the meantime.
-    await client.call("workspace/trust", { cwd, files: open.map(({ path, sha256 }) => ({ path, sha256 })) });
-    return say(`Trusted: ${open.map((file) => file.path).join(", ")}.\n`);
+    const accepted = open.map(({ path, sha256 }) => ({ path, sha256 }));
+    if (accepted.length > 0) await client.call("workspace/trust", { cwd, files: accepted });
+    if (json) return sayJson((await client.call("workspace/read", { cwd })).files);
+    return say(`Trusted: ${escapeControls(open.map((file) => file.path).join(", "))}.\n`);
   });
 }
 
-function shown({ path, content, trusted, problem }: WorkspaceFile): string {
+const NOTHING_LEFT = "What is left cannot be trusted, and is not used.\n";
+
+async function revokeTrust(client: FlintClient, cwd: string, json: boolean): Promise<number> {
+  const before = (await client.call("workspace/read", { cwd })).files.filter((file) => file.trusted);
+  await client.call("workspace/distrust", { cwd });
+  if (json) return sayJson((await client.call("workspace/read", { cwd })).files);
+  if (before.length === 0) return say(`No trusted files in ${cwd}.\n`);
+  return say(`No longer trusted: ${escapeControls(before.map((file) => file.path).join(", "))}.\n`);
+}
+
+/** Flint's own files can be trusted even if they are invalid; they have no effect then. */
+function cannotBeTrusted({ steers, problem }: WorkspaceFile): boolean {
+  return steers !== undefined && problem !== undefined;
+}
+
+function shown({ path, content, trusted, problem, steers = ["Flint"] }: WorkspaceFile): string {
   const state = trusted ? "trusted" : "not trusted";
   const fault = problem === undefined ? "" : `  ignored: ${problem}\n`;
   const lines = content.trimEnd().split("\n");
-  return escapeControls(`${path} (${state})\n${fault}${lines.map((line) => `  | ${line}\n`).join("")}`);
+  const title = `${path} (${state}; ${steers.join(", ")})\n`;
+  return escapeControls(`${title}${fault}${lines.map((line) => `  | ${line}\n`).join("")}`);
 }
 
 async function confirmed(): Promise<boolean> {
   if (!isInteractive())
     throw new UsageError("Not running in a terminal. Review the files above, then run again with --yes.");
   const answer = await askLine(
-    "\nThese files set models, permissions and programs for Flint in this folder. Trust them as shown? [y/N] ",
+    "\nThese files set models, permissions and programs for Flint and the agents in this folder. Trust them as shown? [y/N] ",
   );
   return answer?.toLowerCase() === "y";
 }

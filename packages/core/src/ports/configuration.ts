@@ -1,5 +1,6 @@
 import type { Action, ApprovalPolicy, Budget, Rule, SandboxPolicy, WorkspaceFile } from "@flint/protocol";
 import type { McpServerConfig } from "./driver.ts";
+import { NO_STEERING, type Steering } from "./steering.ts";
 
 /** The configuration in the trusted files of a workspace, without anything that the user set when starting Flint. */
 export interface WorkspaceConfig {
@@ -19,6 +20,15 @@ export interface WorkspaceConfig {
 export interface Workspaces {
   /** The configuration of a folder. Never rejects: what cannot be read has no effect and is among the notices. */
   configOf(cwd: string): Promise<WorkspaceConfig>;
+  /** What steers an agent that reads these paths of its project, in a folder and those above it. Never rejects. */
+  steering(cwd: string, paths: readonly string[]): Promise<Steering>;
+  /** Variables that keep git from running what an untrusted repository names. Never rejects. */
+  gitVariables(cwd: string): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Why a program must not be started as an MCP server now, because agents can write its files and their content is not
+   * trusted; undefined if it may be. To be asked before each start. Never rejects.
+   */
+  mcpProblem(server: McpServerConfig, cwd: string, roots: readonly string[]): Promise<string | undefined>;
   /** The files of a folder, with their content and whether it is trusted. */
   files(cwd: string): Promise<readonly WorkspaceFile[]>;
   /** Trusts exactly this content of these files. Rejects with `invalidParams` if one of them has changed. */
@@ -30,6 +40,9 @@ export interface Workspaces {
 /** Workspaces without configuration. */
 export const NO_WORKSPACE_CONFIG: Workspaces = {
   configOf: async () => ({ mcpServers: [], notices: [] }),
+  steering: async () => NO_STEERING,
+  gitVariables: async () => ({}),
+  mcpProblem: async () => undefined,
   files: async () => [],
   trust: async () => undefined,
   distrust: async () => undefined,

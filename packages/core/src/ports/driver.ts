@@ -22,6 +22,7 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 import type { Sandbox } from "./sandbox.ts";
+import type { Steering } from "./steering.ts";
 
 /**
  * One kind of agent. A plain value without state of its own: what runs lives in its sessions.
@@ -36,6 +37,10 @@ export interface Driver {
   readonly asksToWrite?: boolean;
   /** Set if each session holds a process that can be stopped while the thread is idle and resumed by its session id. */
   readonly stopsWhenIdle?: boolean;
+  /** The name of its agents for users. */
+  readonly displayName?: string;
+  /** The files and folders of a project that steer its agents, beside instructions for the model. */
+  readonly projectFiles?: readonly string[];
   /** The models it offers; ids are `driver/model`. Must not start anything heavy. */
   models(): Promise<readonly Model[]>;
   /** The id of its default model, where that is known sooner than the whole list. */
@@ -109,6 +114,10 @@ export interface SessionSpec {
   readonly sandbox: Sandbox;
   /** The MCP servers that the user configured for threads in this folder. */
   readonly mcpServers: readonly McpServerConfig[];
+  /** Why an MCP server must not be started now; undefined if it may be. Asked before each start. Absent: all may be. */
+  mcpProblem?(server: McpServerConfig): Promise<string | undefined>;
+  /** What of the project steers the agent now. Asked before each start of its process. Absent: nothing does. */
+  steering?(): Promise<Steering>;
   /** The tools that a client provides and runs itself; an agent calls them with `TurnContext.callTool`. Absent: none. */
   readonly clientTools?: readonly ClientTool[] | undefined;
 }
@@ -153,6 +162,10 @@ export type McpServerConfig =
       readonly command: string;
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
+      /** Host rules that it connects to without a question; the user is asked about all others. */
+      readonly network?: readonly string[];
+      /** What it may write beside the workspace. */
+      readonly writable?: readonly string[];
     }
   | {
       readonly type: "http";

@@ -3,4 +3,5 @@ export * from "./clock.ts";
 export * from "./configuration.ts";
 export * from "./driver.ts";
 export * from "./sandbox.ts";
+export * from "./steering.ts";
 export * from "./store.ts";

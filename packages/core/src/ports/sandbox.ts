@@ -23,6 +23,8 @@ export interface LaunchSpec {
   readonly workspace: string;
   /** Absent: a confined command has no network but what its policy allows, and cannot change a repository. */
   readonly scope?: SandboxScope | undefined;
+  /** Variables in addition to those of every command. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called with decoded output, in order. Must be quick. */
@@ -81,6 +83,8 @@ export interface ProcessSpec {
   readonly privateFolders?: readonly PrivateFolder[];
   /** What it may not write although its policy would let it, apart from its own paths. What does not exist is left out. */
   readonly readOnlyPaths?: readonly string[];
+  /** Files and folders that it sees empty, and cannot write. What does not exist is left out. */
+  readonly hiddenPaths?: readonly string[];
   /** As for a command. */
   readonly scope?: SandboxScope | undefined;
   /** Host rules for what it may connect to whatever its policy says, as an agent has to reach its model. */

@@ -20,6 +20,7 @@ import type {
   PolicyRules,
   Rules,
   Sandbox,
+  Workspaces,
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import { AgentSession, type OpenSession } from "../turn/agent-session.ts";
@@ -58,6 +59,7 @@ export interface LiveThreadOptions {
   readonly silenceMs?: number | undefined;
   realPath(path: string): string;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
+  readonly workspaces: Workspaces;
   /** The tools that a client provides now. */
   clientTools(): readonly ClientTool[];
   /** The turns so far, oldest first. */
@@ -104,11 +106,15 @@ export class LiveThread {
       state: () => log.current(),
       approve: (action) => this.#approve(action),
     });
-    this.#sandbox = new ThreadSandbox(sandbox, () => ({
-      id,
-      decide: (connection) => this.#network.decide(connection),
-      privateGit: (log.state.settings.git ?? "ask") !== "off",
-    }));
+    this.#sandbox = new ThreadSandbox(
+      sandbox,
+      () => ({
+        id,
+        decide: (connection) => this.#network.decide(connection),
+        privateGit: (log.state.settings.git ?? "ask") !== "off",
+      }),
+      (cwd) => options.workspaces.gitVariables(cwd),
+    );
     this.requests = new OpenRequests({
       threadId: id,
       log,
@@ -127,6 +133,7 @@ export class LiveThread {
       history,
       stateOf,
       mcpServers,
+      workspaces: options.workspaces,
       clientTools,
       startTurn: (agent, work) => this.#requestTurn(agent, work),
     });

@@ -235,6 +235,7 @@ export class ThreadRegistry {
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
       mcpServers: (cwd) => this.#mcpServers(id, cwd),
+      workspaces: this.#options.workspaces,
       clientTools: () => this.clientProvided.tools(id),
     });
   }

@@ -8,6 +8,8 @@ import type {
   McpServerConfig,
   NativeFork,
   Sandbox,
+  Steering,
+  Workspaces,
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import type { ThreadLog } from "../thread/log.ts";
@@ -24,6 +26,7 @@ export interface AgentSessionOptions {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
+  readonly workspaces: Workspaces;
   /** The tools that a client provides now. */
   clientTools(): readonly ClientTool[];
   /** The turns so far, oldest first. */
@@ -58,6 +61,8 @@ interface Opening {
 /** The agent of one thread: started on first use, and again after it was stopped or the thread changed agents. */
 export class AgentSession {
   readonly #options: AgentSessionOptions;
+  /** The notices about the workspace that clients of this thread were sent. */
+  readonly #sentNotices = new Set<string>();
   #opening: Opening | undefined;
 
   constructor(options: AgentSessionOptions) {
@@ -138,6 +143,8 @@ export class AgentSession {
       startTurn: (work) => this.#options.startTurn(agent, work),
       sandbox,
       mcpServers,
+      mcpProblem: (server) => this.#mcpProblem(server),
+      steering: () => this.#steering(driver.projectFiles ?? []),
       clientTools: this.#options.clientTools(),
     });
     const asksFirst = driver.asksFirst === true;
@@ -146,6 +153,30 @@ export class AgentSession {
       ...{ agent, session, asksFirst, asksToWrite, missedTurns },
       checkLimits: () => checkLimits(log.state.settings, driver),
     };
+  }
+
+  /** What steers the agent now. Clients are sent each notice once. */
+  async #steering(paths: readonly string[]): Promise<Steering> {
+    const { log, workspaces } = this.#options;
+    const steering = await workspaces.steering(log.state.settings.cwd, paths);
+    for (const message of steering.notices) this.#notify(message);
+    return steering;
+  }
+
+  /** Why a server must not be started now. Clients are sent each reason once. */
+  async #mcpProblem(server: McpServerConfig): Promise<string | undefined> {
+    const { log, workspaces } = this.#options;
+    const { cwd, sandboxPolicy } = log.state.settings;
+    const problem = await workspaces.mcpProblem(server, cwd, writableRoots(sandboxPolicy));
+    if (problem !== undefined) this.#notify(`MCP server ${JSON.stringify(server.name)}: ${problem}`);
+    return problem;
+  }
+
+  #notify(message: string): void {
+    if (this.#sentNotices.has(message)) return;
+    this.#sentNotices.add(message);
+    const { threadId, log } = this.#options;
+    log.sendLive({ type: "warning", data: { threadId, message, reason: "workspace" } });
   }
 
   /** Only for an agent without a session in this thread, or whose session no longer matches the conversation. */
@@ -165,6 +196,10 @@ export class AgentSession {
     const turns = await this.#options.history();
     return turns.slice(turns.findLastIndex((turn) => turn.id === turnId) + 1);
   }
+}
+
+function writableRoots(policy: SandboxPolicy): readonly string[] {
+  return policy.type === "workspaceWrite" ? (policy.writableRoots ?? []) : [];
 }
 
 const WORKSPACE: SandboxPolicy = { type: "workspaceWrite", writableRoots: [], networkAccess: false };

@@ -6,8 +6,9 @@ test("recognizes an agent by the name of its program, wherever that is and whate
   expect(profileFor(["/usr/local/bin/opencode", "acp"]).id).toBe("opencode");
   expect(profileFor(["node", "/opt/claude-agent-acp.js"]).id).toBe("claude-agent-acp");
   expect(profileFor(["npx", "gemini", "--acp"]).id).toBe("gemini");
-  expect(profileFor(["my-agent", "--acp"])).toBe(GENERIC);
-  expect(profileFor([])).toBe(GENERIC);
+  const unknown = profileFor(["my-agent", "--acp"]);
+  expect(unknown).toEqual({ ...GENERIC, project: unknown.project });
+  expect(profileFor([])).toEqual(GENERIC);
 });
 
 test("gives an agent under another id the profile of its program, and none of the user's variables", () => {
@@ -53,4 +54,10 @@ test("codex-acp keeps the user's configuration in the sandbox, and one that is n
   });
   expect(confined().CODEX_CONFIG).toContain("require_escalated");
   expect(confined("{")).toEqual({});
+});
+
+test("hides from an unknown agent what steers any other one, and the folder of its name", () => {
+  const { project } = profileFor(["/opt/my-agent"]);
+  for (const name of [".my-agent", ".claude", ".codex", ".gemini", ".opencode", "opencode.json", ".mcp.json"])
+    expect(project.hides).toContain(name);
 });

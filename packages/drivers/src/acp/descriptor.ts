@@ -6,6 +6,14 @@ import {
   GOOSE_FOLDERS,
   OPENCODE_FOLDERS,
 } from "../shared/agent-folders.ts";
+import {
+  CLAUDE_ACP_PROJECT,
+  CODEX_ACP_PROJECT,
+  GEMINI_PROJECT,
+  GOOSE_PROJECT,
+  OPENCODE_PROJECT,
+  unknownProject,
+} from "../shared/project-files.ts";
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 
 /** Agents that report tokens at the end of each turn, and what the session has cost by then. */
@@ -23,6 +31,8 @@ export const OPENCODE: AcpProfile = {
   login: { command: "opencode auth login", hint: "opencode auth login" },
   ownVariables: /^OPENCODE_/,
   hosts: ["opencode.ai", "models.dev"],
+  project: OPENCODE_PROJECT,
+  untrustedVariables: { OPENCODE_DISABLE_PROJECT_CONFIG: "1" },
   folders: OPENCODE_FOLDERS,
   startMs: 90_000,
   usageReports: TOKENS_AND_COST,
@@ -80,6 +90,7 @@ export const GEMINI: AcpProfile = {
     ...["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"],
     ...["oauth2.googleapis.com", "accounts.google.com"],
   ],
+  project: GEMINI_PROJECT,
   folders: [GEMINI_FOLDER],
   usageReports: TOKENS,
   autonomousModes: ["autoEdit", "yolo"],
@@ -104,6 +115,7 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   hosts: CLAUDE_HOSTS,
+  project: CLAUDE_ACP_PROJECT,
   folders: [CLAUDE_FOLDER],
   usageReports: TOKENS_AND_COST,
   stopsWhenIdle: true,
@@ -159,6 +171,7 @@ export const CODEX_ACP: AcpProfile = {
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   ownVariables: /^(?:OPENAI_|CODEX_)/,
   hosts: CODEX_HOSTS,
+  project: CODEX_ACP_PROJECT,
   folders: [CODEX_FOLDER],
   usageReports: TOKENS,
   stopsWhenIdle: true,
@@ -199,6 +212,7 @@ export const GOOSE: AcpProfile = {
   command: ["goose", "acp"],
   login: { command: "goose configure", hint: "goose configure" },
   ownVariables: /^GOOSE_/,
+  project: GOOSE_PROJECT,
   folders: GOOSE_FOLDERS,
   stopsWhenIdle: true,
   autonomousModes: ["auto", "smart_approve"],
@@ -231,5 +245,6 @@ export function profileFor(command: readonly string[]): AcpProfile {
   const known = ACP_PROFILES.find(
     ({ command: [program] }) => program !== undefined && names.includes(program),
   );
-  return known ?? GENERIC;
+  const [program = ""] = names;
+  return known ?? { ...GENERIC, project: unknownProject(program) };
 }

@@ -1,5 +1,6 @@
 import type { AgentDescriptor } from "../shared/agent.ts";
 import type { AgentFolder } from "../shared/agent-folders.ts";
+import { unknownProject } from "../shared/project-files.ts";
 
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string>>;
@@ -26,6 +27,8 @@ export interface AcpProfile extends AgentDescriptor {
   readonly autonomousModes: readonly string[];
   /** The modes that it is known to have, until it reports them itself. */
   readonly modes: readonly { readonly id: string; readonly name: string }[];
+  /** Variables that make it ignore what in the project steers it, until that is trusted. */
+  readonly untrustedVariables: Variables;
   /** Variables that make it ask. */
   readonly askVariables: Variables;
   /** Variables instead of those where the approval policy is "never". */
@@ -53,6 +56,7 @@ export const GENERIC: AcpProfile = {
   // The protocol leaves it to the agent what it reports.
   usageReports: { tokens: "never", steps: "never", costUsd: "never" },
   hosts: [],
+  project: unknownProject(""),
   stopsWhenIdle: false,
   folders: undefined,
   startMs: 60_000,
@@ -64,6 +68,7 @@ export const GENERIC: AcpProfile = {
   sendsPartialDiffs: false,
   autonomousModes: [],
   modes: [],
+  untrustedVariables: {},
   askVariables: {},
   neverAskVariables: {},
   apiKeyLogin: undefined,

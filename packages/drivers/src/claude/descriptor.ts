@@ -1,4 +1,5 @@
 import { type AgentDescriptor, CLAUDE_HOSTS } from "../shared/agent.ts";
+import { CLAUDE_PROJECT } from "../shared/project-files.ts";
 
 /** Claude Code, driven by its own stream-json protocol. */
 export const CLAUDE = {
@@ -15,6 +16,7 @@ export const CLAUDE = {
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   hosts: CLAUDE_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "turn" },
+  project: CLAUDE_PROJECT,
   asksToWrite: true,
   stopsWhenIdle: true,
 } as const satisfies AgentDescriptor;

@@ -9,6 +9,7 @@ import {
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
+import { startableServers, steeringOf } from "../shared/project-files.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";
@@ -220,14 +221,15 @@ export class ClaudeSession implements DriverSession {
     const offline = url === undefined ? undefined : { url, folder: await this.#options.offlineFolder() };
     const { sandbox } = this.#spec;
     const session = this.#session;
-    const launch = await claudeLaunch({ program, session, settings, sandbox, home, offline });
+    const steering = await steeringOf(this.#spec);
+    const launch = await claudeLaunch({ program, session, settings, sandbox, steering, home, offline });
     this.#processes += 1;
     const number = this.#processes;
     // The last frames of an earlier process, and its end, do not concern the turn that runs now.
     const isCurrent = () => number === this.#processes;
     const process = await ClaudeProcess.start({
       ...{ launch, session, settings, outputSchema, clock, trace: agent.trace },
-      mcpServers: this.#spec.mcpServers,
+      mcpServers: await startableServers(this.#spec),
       clientTools: clientToolsOf(this.#spec),
       signal: this.#closing.signal,
       frame: (frame) => isCurrent() && this.#onFrame(frame),

@@ -1,4 +1,5 @@
 import { type AgentDescriptor, CODEX_HOSTS } from "../shared/agent.ts";
+import { CODEX_PROJECT } from "../shared/project-files.ts";
 
 /** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
 export const CODEX: AgentDescriptor = {
@@ -12,6 +13,7 @@ export const CODEX: AgentDescriptor = {
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   hosts: CODEX_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "never" },
+  project: CODEX_PROJECT,
   asksToWrite: true,
   stopsWhenIdle: false,
 };

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, resolve } from "node:path";
-import type { McpServerConfig } from "@flint/core/ports";
+import { type McpServerConfig, NO_STEERING, type Steering } from "@flint/core/ports";
 import {
   type ClientTool,
   isUnconfined,
@@ -16,6 +16,7 @@ import {
   type CodexUserInput,
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
+import { usesProject } from "../shared/project-files.ts";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
 
 /** Keeps Codex from trying what cannot work. */
@@ -47,6 +48,7 @@ export function threadParams(
   settings: ThreadSettings,
   mcpServers: readonly McpServerConfig[],
   temporary: string,
+  steering: Steering = NO_STEERING,
 ): CodexParams<"thread/start"> {
   const instructions = [
     settings.developerInstructions ?? "",
@@ -60,7 +62,7 @@ export function threadParams(
     approvalsReviewer: "user",
     sandbox: sandboxModeOf(settings.sandboxPolicy),
     config: {
-      projects: untrusted(settings.cwd),
+      projects: projectTrust(settings.cwd, steering),
       "shell_environment_policy.set": { TMPDIR: temporary },
       ...(mcpServers.length === 0 ? {} : { mcp_servers: mcpConfig(mcpServers) }),
     },
@@ -69,16 +71,21 @@ export function threadParams(
 }
 
 /**
- * Marks the workspace and all folders above it as untrusted. Without this Codex would start the MCP servers that a
+ * Marks the workspace and all folders above it as untrusted, unless all that steers Codex there is trusted: then from the
+ * workspace up to the highest folder with such a file. Without this Codex would start the MCP servers that a
  * workspace names, and write into the user's settings that it is trusted (0.166.0, November 2026).
  */
-function untrusted(cwd: string): Record<string, unknown> {
+function projectTrust(cwd: string, steering: Steering): Record<string, unknown> {
+  const known = usesProject(steering) ? steering.trusted.map(({ folder }) => folder) : [];
+  const isTrusted = (folder: string) => known.some((trusted) => `${folder}/`.startsWith(`${trusted}/`));
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     folders.push(folder);
     if (dirname(folder) === folder) break;
   }
-  return Object.fromEntries(folders.map((folder) => [folder, { trust_level: "untrusted" }]));
+  return Object.fromEntries(
+    folders.map((folder) => [folder, { trust_level: isTrusted(folder) ? "trusted" : "untrusted" }]),
+  );
 }
 
 function mcpConfig(servers: readonly McpServerConfig[]): Record<string, unknown> {

@@ -5,6 +5,7 @@ import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { CodexUserInput } from "@flint/protocol/codex";
 import { historyText } from "../shared/history-text.ts";
+import { startableServers, steeringOf } from "../shared/project-files.ts";
 import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
 import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
 import type { ServerPool, SharedServer } from "./process/server-pool.ts";
@@ -57,7 +58,12 @@ export class CodexThread {
     const server = await this.#server(turn.settings);
     if (this.#loaded?.server === server && server.isRunning) return this.#loaded;
     this.#stopListening();
-    const params = threadParams(turn.settings, this.#spec.mcpServers, await this.temporary(turn.settings));
+    const params = threadParams(
+      turn.settings,
+      await startableServers(this.#spec),
+      await this.temporary(turn.settings),
+      await steeringOf(this.#spec),
+    );
     const existing =
       this.#nativeId === undefined
         ? await this.#fork(turn, server, params)

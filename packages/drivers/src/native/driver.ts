@@ -138,13 +138,16 @@ export class NativeDriver implements Driver {
     return selectorsOf(listing.factsNow(found));
   }
 
-  async #sources({ mcpServers, sandbox, settings }: SessionSpec): Promise<readonly ToolSource[]> {
+  async #sources(spec: SessionSpec): Promise<readonly ToolSource[]> {
+    const { mcpServers, sandbox, settings } = spec;
     if (mcpServers.length === 0) return [];
     const { version } = this.#options;
     const { McpServers } = await import("@flint/agent/mcp");
     const servers = new McpServers(mcpServers, {
       sandbox,
       cwd: settings.cwd,
+      policy: settings.sandboxPolicy,
+      problem: async (server) => spec.mcpProblem?.(server),
       ...(version === undefined ? {} : { version }),
     });
     this.#servers.add(servers);

@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { type RunningProcess, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
 import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@flint/protocol";
@@ -21,6 +22,8 @@ export interface AgentProcessSpec {
   readonly hosts: readonly string[];
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
+  /** What of the project it sees empty, because it is not trusted. */
+  readonly hiddenPaths?: readonly string[];
   /** The user's home folder, if it is not that of the environment. */
   readonly home?: string;
 }
@@ -79,13 +82,16 @@ export class AgentProcess {
   /** Rejects with a FlintError if it cannot be started, or not in the sandbox that it should be in. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
     const { name, command, cwd, workspace = cwd, policy, folders, sandbox } = spec;
+    const { hiddenPaths = [] } = spec;
+    const hidden = isUnconfined(policy) ? await existing(hiddenPaths) : [];
+    if (hidden.length > 0) throw cannotHide(name, hidden);
     const home = spec.home ?? spec.environment.HOME ?? homedir();
     const { environment: added, sandboxed, ...paths } = await agentPaths(folders, spec.environment, home);
     const environment = { ...spec.environment, ...added, ...(isUnconfined(policy) ? {} : sandboxed) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
     const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];
-    const running = await sandbox.start({ ...process, ...paths, hosts });
+    const running = await sandbox.start({ ...process, ...paths, hosts, hiddenPaths });
     return new AgentProcess(name, running);
   }
 
@@ -122,4 +128,22 @@ export class AgentProcess {
     const { lastLines } = await this.exited;
     return lastLines === "" ? "" : ` Its last output:\n${lastLines}`;
   }
+}
+
+/** Without a sandbox nothing can be hidden from it. */
+function cannotHide(name: string, paths: readonly string[]): FlintError {
+  const message = `${name} was not started: ${paths.join(", ")} would steer it and is not trusted. Review it with flint trust, or choose --sandbox workspace-write.`;
+  return new FlintError("agentFailed", message, { paths: [...paths] });
+}
+
+async function existing(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    paths.map((path) =>
+      lstat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return paths.filter((_, at) => found[at]);
 }

@@ -2,6 +2,7 @@ import { costAt, type Price, type PriceList } from "@flint/agent/prices";
 import type { DriverEvent, Sandbox, UsageReports } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
+import type { AgentProjectFiles } from "./project-files.ts";
 
 /** The variables that name an agent's program where it is not on PATH. */
 export type ExecutableVariable = "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";
@@ -33,6 +34,8 @@ export interface AgentDescriptor {
   readonly hosts: readonly string[];
   /** What it reports of its usage, where no price is known for its model. */
   readonly usageReports: UsageReports;
+  /** What in a project steers it, and what is done about that until it is trusted. */
+  readonly project: AgentProjectFiles;
   /** Whether it requests approval of each action that may write, unless the approval policy is "never". */
   readonly asksToWrite: boolean;
   /** Whether its process can be stopped while a thread is idle: its sessions can be resumed by another process. */

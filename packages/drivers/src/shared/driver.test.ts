@@ -5,7 +5,12 @@ import { LazyDriver } from "./driver.ts";
 
 const LAMP: AgentDescriptor = {
   ...{ id: "lamp", displayName: "Lamp", command: ["lamp"], ownVariables: /^LAMP_/, install: undefined },
-  ...{ credentials: { variables: [], files: [] }, hosts: [], login: undefined },
+  ...{
+    credentials: { variables: [], files: [] },
+    hosts: [],
+    project: { files: [], hides: [] },
+    login: undefined,
+  },
   ...{
     usageReports: { tokens: "call", steps: "call", costUsd: "call" },
     asksToWrite: true,

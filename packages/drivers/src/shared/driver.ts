@@ -15,12 +15,17 @@ export type LoadDriver = (options: AgentOptions) => Promise<Driver>;
 /** A driver as far as the descriptor of its agent determines it. */
 export abstract class DescribedDriver {
   readonly id: string;
+  readonly displayName: string;
+  readonly projectFiles: readonly string[];
   readonly asksToWrite: boolean;
   readonly stopsWhenIdle: boolean;
   readonly #usageReports: UsageReports;
 
-  constructor({ id, asksToWrite, stopsWhenIdle, usageReports }: AgentDescriptor) {
+  constructor(descriptor: AgentDescriptor) {
+    const { id, displayName, project, asksToWrite, stopsWhenIdle, usageReports } = descriptor;
     this.id = id;
+    this.displayName = displayName;
+    this.projectFiles = project.files;
     this.#usageReports = usageReports;
     this.asksToWrite = asksToWrite;
     this.stopsWhenIdle = stopsWhenIdle;

@@ -57,7 +57,12 @@ export const MAX_SOCKETS = 200;
 type Variables = Readonly<Record<string, string>>;
 
 /** A command or program to start. */
-type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace"> & Partial<ProcessSpec>;
+type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace"> &
+  Omit<Partial<ProcessSpec>, "environment"> & {
+    readonly environment?: Variables | undefined;
+    /** Whether all of its arguments come from the user. */
+    readonly isProgram?: boolean;
+  };
 
 /** What to start, and how to clean up when none of its processes is left. */
 interface Prepared {
@@ -137,7 +142,7 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #start(spec: ProcessSpec, isLast: boolean): Promise<RunningProcess | undefined> {
-    const { run, mayVanish, release } = await this.#prepare(spec);
+    const { run, mayVanish, release } = await this.#prepare({ ...spec, isProgram: true });
     const [name = ""] = spec.command;
     // If it cannot be started, the preparation is undone.
     try {
@@ -238,8 +243,8 @@ export class CommandSandbox implements Sandbox {
       leases.push(own);
       const { privateFolders, privateSources } = own;
       // The arguments of a program come from the user; those of a command may come from a model.
-      const { command, environment } = request;
-      const trusted = environment === undefined ? command.slice(0, 1) : command;
+      const { command, isProgram = false } = request;
+      const trusted = isProgram ? command : command.slice(0, 1);
       const programs = trusted.filter((argument) => isAbsolute(argument));
       const { mounts, keepsNetwork: network } = shared;
       const wanted = { ...request, policy, programs, mounts, network, privateFolders, privateSources };

@@ -149,3 +149,21 @@ describeEachMechanism("a private folder with %s", (name, test) => {
     expect(output).toBe("looked\n");
   });
 });
+
+describeEachMechanism("a hidden path with %s", (name, test) => {
+  test("is empty and cannot be written, whether it is a file or a folder [P35]", async () => {
+    const workspace = newFolder("/var/tmp");
+    mkdirSync(join(workspace, ".gemini"));
+    writeFileSync(join(workspace, ".gemini/settings.json"), "steers");
+    writeFileSync(join(workspace, ".env"), "steers");
+    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
+    const running = await sandbox.start({
+      command: ["sh", "-c", "ls -A .gemini; cat .env; (echo x > .gemini/x) 2>/dev/null && echo wrote"],
+      ...{ cwd: workspace, workspace, policy: { type: "workspaceWrite" }, environment: {} },
+      hiddenPaths: [".gemini", ".env", ".missing"].map((path) => join(workspace, path)),
+    });
+    expect(await text(running.stdout)).toBe("");
+    await running.exited;
+    expect(readFileSync(join(workspace, ".env"), "utf8")).toBe("steers");
+  });
+});

@@ -4,8 +4,9 @@ import type { ConfinedPolicy } from "@flint/protocol";
 import { GitScopes, type GitScopesOptions } from "../git/git-scopes.ts";
 import type { NamespaceTools } from "../network/namespace.ts";
 import { NetworkScopes } from "../network/network-scopes.ts";
+import { isInside } from "./mechanisms/binds.ts";
 import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
-import type { Mount } from "./mechanisms/confinement.ts";
+import { type Mount, maskedFolders } from "./mechanisms/confinement.ts";
 import { type Mechanism, SYSTEM_PATH } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
 
@@ -38,11 +39,13 @@ type Request = Pick<LaunchSpec, "scope" | "workspace"> & Pick<ProcessSpec, "host
 export class SandboxScopes {
   readonly #git: GitScopes;
   readonly #network: NetworkScopes;
+  readonly #networkFolder: string;
   #nsenter: Promise<string | undefined> | undefined;
 
   constructor({ folder, clock, environment, confined }: SandboxScopesOptions) {
     this.#git = new GitScopes({ folder: join(folder, "git"), environment, confined });
-    this.#network = new NetworkScopes({ folder: join(folder, "network"), clock });
+    this.#networkFolder = join(folder, "network");
+    this.#network = new NetworkScopes({ folder: this.#networkFolder, clock });
   }
 
   /** Prepares what a command of a scope shares with the others, until it is released. */
@@ -59,7 +62,7 @@ export class SandboxScopes {
     try {
       const network = await this.#openNetwork(mechanism, request, policy, environment);
       return {
-        mounts: git.mounts,
+        mounts: [...git.mounts, ...(network === undefined ? [] : await this.#shownPrograms())],
         filterFile,
         enter: network?.enter ?? [],
         environment: network?.environment ?? {},
@@ -88,6 +91,13 @@ export class SandboxScopes {
   /** Removes the network and the git directory of a scope. */
   async close(scopeId: string): Promise<void> {
     await Promise.all([this.#git.close(scopeId), this.#network.close(scopeId)]);
+  }
+
+  /** The programs that Node loads in the network of a scope, where a sandbox masks the folder that they are in. */
+  async #shownPrograms(): Promise<Mount[]> {
+    const masks = await maskedFolders();
+    const source = this.#networkFolder;
+    return masks.some((mask) => isInside(source, mask)) ? [{ source, target: source, writable: false }] : [];
   }
 
   /** Only where the workspace can be written. */

@@ -79,7 +79,8 @@ async function contentOf(file: string, base: string, limit: number): Promise<Buf
   return (await plainBytes(file, limit)) ?? "cannot be read";
 }
 
-async function filesIn(folder: string, limit: number): Promise<string[]> {
+/** All files below a folder, up to a limit; links are among them and not followed. */
+export async function filesIn(folder: string, limit: number): Promise<string[]> {
   const files: string[] = [];
   const open = [folder];
   for (let next = open.shift(); next !== undefined && files.length < limit; next = open.shift()) {

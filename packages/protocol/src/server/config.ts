@@ -45,14 +45,16 @@ export const SandboxState = looseObject({
 export type SandboxState = z.output<typeof SandboxState>;
 
 /**
- * A file of a workspace that could configure Flint. It has no effect unless `trusted`, which applies to this exact
- * content only.
+ * A file or folder of a workspace that could configure Flint or steer an agent, or the program of an MCP server. It has no
+ * effect unless `trusted`, which applies to this exact content only.
  */
 export const WorkspaceFile = looseObject({
   path: z.string(),
   sha256: z.string(),
   trusted: z.boolean(),
   content: z.string(),
+  /** The agents and programs that it steers; absent for Flint itself. */
+  steers: z.optional(z.array(z.string())),
   /** Why it would have no effect even if it were trusted. */
   problem: z.optional(z.string()),
 });

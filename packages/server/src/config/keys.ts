@@ -145,7 +145,7 @@ export const CONFIG_KEYS = {
   allow_remote_mcp: key(
     z.boolean(),
     BOOLEAN,
-    "Let WebSocket clients add stdio MCP servers, which run on this machine outside the sandbox.",
+    "Let WebSocket clients add stdio MCP servers, which run on this machine.",
     "user",
   ),
   approval_timeout: key(amount, SECONDS, "Decline approvals that are not answered within this time.", "user"),
@@ -255,6 +255,18 @@ export const CONFIG_KEYS = {
     PAIRS,
     "Environment variables; in your own file, `{env:NAME}` is replaced with the value of a variable.",
     "user or project",
+  ),
+  "mcp_servers.*.network": key(
+    strings,
+    STRINGS,
+    "Hosts that the program may connect to without a question, as for `--network`.",
+    "user",
+  ),
+  "mcp_servers.*.writable": key(
+    strings,
+    STRINGS,
+    "Folders that the program may write beside the workspace, such as `~/.npm`.",
+    "user",
   ),
   "mcp_servers.*.url": key(address, ADDRESS, "URL of an MCP server over HTTP.", "user or project"),
   "mcp_servers.*.headers": key(

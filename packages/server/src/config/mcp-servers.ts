@@ -1,5 +1,5 @@
 import type { McpServerConfig } from "@flint/core/ports";
-import { isRecord } from "@flint/protocol";
+import { hostRuleProblem, isRecord } from "@flint/protocol";
 import { CONFIG_KEYS, rowNameOf } from "./keys.ts";
 import { ConfigError, ConfigValues } from "./parse.ts";
 
@@ -25,7 +25,21 @@ function serverOf(config: ConfigValues, name: string, expand: Expand): McpServer
   }
   const args = config.get("mcp_servers.*.args", name) ?? [];
   const env = expanded(config.get("mcp_servers.*.env", name), expand);
-  return { type: "stdio", name, command: command ?? "", args, env };
+  const network = config.get("mcp_servers.*.network", name);
+  const writable = config.get("mcp_servers.*.writable", name);
+  return {
+    ...({ type: "stdio", name, command: command ?? "", args, env } as const),
+    ...(network === undefined ? {} : { network: checkedHosts(network, name) }),
+    ...(writable === undefined ? {} : { writable }),
+  };
+}
+
+function checkedHosts(hosts: readonly string[], name: string): readonly string[] {
+  for (const host of hosts) {
+    const problem = hostRuleProblem(host);
+    if (problem !== undefined) throw new ConfigError(`mcp_servers.${name}.network: ${problem}`);
+  }
+  return hosts;
 }
 
 function expanded(pairs: Readonly<Record<string, string>> = {}, expand: Expand): Record<string, string> {

@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { WorkspaceConfig, Workspaces } from "@flint/core/ports";
+import type { McpServerConfig, Steering, WorkspaceConfig, Workspaces } from "@flint/core/ports";
 import { unlinkedText } from "@flint/host/files";
 import { FlintError, type WorkspaceFile } from "@flint/protocol";
-import { replaceFile } from "../state/replace-file.ts";
+import { McpPrograms } from "../trust/mcp-programs.ts";
+import { ProjectFiles, type SteeredAgent, type TrustEntry } from "../trust/project-files.ts";
+import type { TrustFile } from "../trust/trust-file.ts";
 import { mcpServersOf, parseMcpFile } from "./mcp-servers.ts";
 import { ConfigError, ConfigValues, parseConfig } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
+
+export { TrustFile } from "../trust/trust-file.ts";
 
 /** A configuration file of a project, and how to parse it. */
 interface KnownFile {
@@ -33,19 +37,38 @@ export type FixedSettings = ReadonlySet<string>;
 /** Larger files are ignored. */
 const MAX_BYTES = 256 * 1024;
 
-/** The configuration files of projects on this machine. Nothing in them is expanded, run or followed. */
+/** What the files of projects are looked at for. */
+export interface WorkspaceFilesOptions {
+  readonly fixed?: FixedSettings;
+  /** The agents that files of projects could steer. */
+  readonly agents?: readonly SteeredAgent[];
+  /** The user's own MCP servers, whose programs may lie in a project. */
+  readonly mcpServers?: readonly McpServerConfig[];
+  /** The user's home folder. */
+  readonly home?: string | undefined;
+  /** Finds a program on the user's search path. */
+  findProgram?(name: string): Promise<string | undefined>;
+}
+
+/**
+ * The files of projects on this machine that configure Flint or steer agents. Nothing in them is expanded, run or followed.
+ */
 export class WorkspaceFiles implements Workspaces {
   readonly #trust: TrustFile;
-  readonly #fixed: FixedSettings;
+  readonly #options: WorkspaceFilesOptions;
+  readonly #projects: ProjectFiles;
+  readonly #programs: McpPrograms;
 
-  constructor(trust: TrustFile, fixed: FixedSettings = new Set()) {
+  constructor(trust: TrustFile, options: WorkspaceFilesOptions = {}) {
     this.#trust = trust;
-    this.#fixed = fixed;
+    this.#options = options;
+    this.#projects = new ProjectFiles(options.home ?? "/");
+    this.#programs = new McpPrograms(async (name) => options.findProgram?.(name));
   }
 
   async configOf(cwd: string): Promise<WorkspaceConfig> {
     const { mcpServers, notices, ...policies } = await this.#trustedConfig(cwd);
-    const changeable = Object.entries(policies).filter(([name]) => !this.#fixed.has(name));
+    const changeable = Object.entries(policies).filter(([name]) => this.#options.fixed?.has(name) !== true);
     return { ...Object.fromEntries(changeable), mcpServers, notices };
   }
 
@@ -76,24 +99,57 @@ export class WorkspaceFiles implements Workspaces {
     );
   }
 
+  async steering(cwd: string, paths: readonly string[]): Promise<Steering> {
+    return this.#projects.steering(await realFolder(cwd), paths, await this.#trust.read());
+  }
+
+  async gitVariables(cwd: string): Promise<Readonly<Record<string, string>>> {
+    return this.#projects.gitVariables(await realFolder(cwd), () => this.#trust.read());
+  }
+
+  async mcpProblem(
+    server: McpServerConfig,
+    cwd: string,
+    roots: readonly string[],
+  ): Promise<string | undefined> {
+    return this.#programs.problem(server, await realFolder(cwd), roots, () => this.#trust.read());
+  }
+
   async files(cwd: string): Promise<readonly WorkspaceFile[]> {
-    return (await this.#look(cwd)).map(({ file }) => file);
+    return (await this.#all(cwd)).map(({ file }) => file);
   }
 
   async trust(cwd: string, files: readonly Pick<WorkspaceFile, "path" | "sha256">[]): Promise<void> {
-    const present = await this.files(cwd);
-    for (const { path, sha256 } of files) {
-      if (present.some((file) => file.path === path && file.sha256 === sha256)) continue;
+    const present = await this.#all(cwd);
+    const changes = files.map(({ path, sha256 }): [string, string] => {
+      const found = present.find(({ file }) => file.path === path && file.sha256 === sha256);
+      if (found !== undefined) return [found.key, sha256];
       const message = `${path} in ${cwd} has changed or is missing. Read it again with workspace/read.`;
       throw new FlintError("invalidParams", message, { field: "files", path });
-    }
-    const folder = await realFolder(cwd);
-    await this.#trust.change(new Map(files.map(({ path, sha256 }) => [join(folder, path), sha256])));
+    });
+    await this.#trust.change(new Map(changes));
   }
 
+  /** Also of files that are gone by now, so that none of them is trusted when it comes back. */
   async distrust(cwd: string): Promise<void> {
     const folder = await realFolder(cwd);
-    await this.#trust.change(new Map(KNOWN_FILES.map(({ path }) => [join(folder, path), undefined])));
+    const stored = [...(await this.#trust.read()).keys()].filter((key) => key.startsWith(`${folder}/`));
+    const keys = [...stored, ...(await this.#all(cwd)).map(({ key }) => key)];
+    await this.#trust.change(new Map(keys.map((key) => [key, undefined])));
+  }
+
+  /** Everything that can be trusted in a folder. */
+  async #all(cwd: string): Promise<readonly TrustEntry[]> {
+    const folder = await realFolder(cwd);
+    const { agents = [], mcpServers = [] } = this.#options;
+    const [known, trusted] = await Promise.all([this.#look(cwd), this.#trust.read()]);
+    const own = known.map(({ file }): TrustEntry => ({ key: join(folder, file.path), file }));
+    const servers = [...mcpServers, ...known.flatMap(({ values }) => serversIn(values))];
+    const [projects, programs] = await Promise.all([
+      this.#projects.entries(folder, agents, trusted),
+      this.#programs.entries(folder, servers, trusted),
+    ]);
+    return [...own, ...projects, ...programs];
   }
 
   async #look(cwd: string): Promise<readonly Found[]> {
@@ -133,44 +189,16 @@ function noticeOf(cwd: string, { path, trusted, problem }: WorkspaceFile): strin
   return problem === undefined ? [] : [`Ignoring ${path} in ${cwd}: ${problem}`];
 }
 
-function realFolder(cwd: string): Promise<string> {
-  return realpath(cwd).catch(() => cwd);
+/** The servers of a file, whether it is trusted or not; none if one of them is invalid. */
+function serversIn(values: ConfigValues): readonly McpServerConfig[] {
+  // Expected: an invalid server, which has no effect and is reported with its file.
+  try {
+    return mcpServersOf(values, (text) => text);
+  } catch {
+    return [];
+  }
 }
 
-/** The hashes of trusted files, in a file only its user can read. */
-export class TrustFile {
-  readonly #path: string;
-  #change: Promise<void> = Promise.resolve();
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** The trusted hash of each file. Read every time, because other processes change it too. */
-  async read(): Promise<ReadonlyMap<string, string>> {
-    try {
-      const stored: unknown = JSON.parse(await readFile(this.#path, "utf8"));
-      if (typeof stored !== "object" || stored === null) return new Map();
-      return new Map(Object.entries(stored).filter(([, hash]) => typeof hash === "string"));
-    } catch {
-      // A missing or unreadable file trusts nothing.
-      return new Map();
-    }
-  }
-
-  /** Applies changes one after the other; undefined removes trust. */
-  change(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const changed = this.#change.then(() => this.#write(changes));
-    this.#change = changed.catch(() => undefined);
-    return changed;
-  }
-
-  async #write(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const trusted = new Map(await this.read());
-    for (const [path, hash] of changes) {
-      if (hash === undefined) trusted.delete(path);
-      else trusted.set(path, hash);
-    }
-    await replaceFile(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
-  }
+function realFolder(cwd: string): Promise<string> {
+  return realpath(cwd).catch(() => cwd);
 }

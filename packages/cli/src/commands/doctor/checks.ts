@@ -95,11 +95,12 @@ async function workspace(cwd: string): Promise<readonly Finding[]> {
   const embedded = await embed({ cwd });
   try {
     const { files } = await embedded.client.call("workspace/read", { cwd });
-    return files.map(({ path, trusted, problem }): Finding => {
+    return files.map(({ path, trusted, problem, steers = ["Flint"] }): Finding => {
       if (problem !== undefined)
         return { name: "this folder", state: "problem", detail: `${path}: ${problem}` };
       if (trusted) return { name: "this folder", state: "ok", detail: `${path} is trusted` };
-      return { name: "this folder", state: "absent", detail: `${path} is ignored`, fix: "flint trust" };
+      const detail = `${path} is ignored (for ${steers.join(", ")})`;
+      return { name: "this folder", state: "absent", detail, fix: "flint trust" };
     });
   } finally {
     await embedded.close();

@@ -31,7 +31,9 @@ export interface Permissions {
  */
 export async function permissionsIn(cwd: string, server: PlacedOptions): Promise<Permissions> {
   const userRoot = server.userRoot ?? server.root ?? stateFolder();
-  const workspaces = new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), new Set(server.chosen));
+  const workspaces = new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), {
+    fixed: new Set(server.chosen),
+  });
   const here = await workspaces.configOf(cwd);
   return {
     approvalPolicy: here.approvalPolicy ?? server.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,

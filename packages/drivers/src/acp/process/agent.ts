@@ -1,6 +1,7 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError, type ThreadSettings } from "@flint/protocol";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
+import { startableServers } from "../../shared/project-files.ts";
 import {
   DEFAULT_MODEL,
   type Selector,
@@ -76,7 +77,7 @@ export class AcpAgent {
     try {
       const handshake = new Handshake(connection, start, program);
       const initialized = await handshake.initialize();
-      const { servers, warnings } = mcpServersFor(start.spec.mcpServers, initialized);
+      const { servers, warnings } = mcpServersFor(await startableServers(start.spec), initialized);
       const session = await handshake.open(initialized, servers);
       return new AcpAgent(connection, profile, initialized, session, warnings);
     } catch (thrown) {

@@ -4,6 +4,7 @@ import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
 import { defaultFolders } from "../../shared/agent-folders.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
+import { hiddenPaths, steeringOf, usesProject } from "../../shared/project-files.ts";
 import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
 
@@ -18,7 +19,7 @@ export interface AcpAgentOptions extends AgentOptions {
 /** What an agent is started for. */
 export interface AgentStart {
   readonly options: AcpAgentOptions;
-  readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers">;
+  readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers" | "mcpProblem" | "steering">;
   readonly settings: ThreadSettings;
   /** The session to resume. */
   readonly nativeId: string | undefined;
@@ -34,6 +35,8 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
   const { profile } = options;
   const program = await options.program();
   if (program === undefined) throw notInstalled(profile);
+  const steering = await steeringOf(spec);
+  const untrusted = usesProject(steering) ? {} : profile.untrustedVariables;
   const variables = sandboxed(settings, profile, await variablesOf(options, program, settings));
   const folders = profile.folders ?? defaultFolders(basename(program.command[0] ?? ""));
   const process = await AgentProcess.start({
@@ -41,7 +44,8 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
     command: program.command,
     cwd: settings.cwd,
     policy: settings.sandboxPolicy,
-    environment: variables,
+    environment: { ...variables, ...untrusted },
+    hiddenPaths: hiddenPaths(profile.project, steering),
     folders,
     hosts: profile.hosts,
     sandbox: spec.sandbox,

@@ -11,9 +11,13 @@ test("[S3-49] [S4-1] starts Claude in verbose print mode, with stream-json both 
   expect(claudeArguments(START)).toEqual([
     ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
     ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
-    ...["--permission-mode", "default", "--setting-sources", "user", "--strict-mcp-config"],
+    ...["--permission-mode", "default", "--strict-mcp-config", "--setting-sources", "user"],
     ...["--session-id", SESSION.id],
   ]);
+});
+
+test("uses the settings of the project only if they are trusted", () => {
+  expect(claudeArguments({ ...START, usesProject: true })).toContain("user,project,local");
 });
 
 test("resumes a known session, with the model and the instructions if there are any", () => {

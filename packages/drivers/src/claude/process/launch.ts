@@ -1,11 +1,12 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Sandbox } from "@flint/core/ports";
+import type { Sandbox, Steering } from "@flint/core/ports";
 import { plainText } from "@flint/host/files";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentProgram, CLAUDE_HOSTS } from "../../shared/agent.ts";
 import { CLAUDE_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
+import { usesProject } from "../../shared/project-files.ts";
 import { claudeModel } from "../models.ts";
 
 /** Which of Claude's own sessions a process works on. */
@@ -31,6 +32,8 @@ export interface ClaudeLaunch {
   readonly session: SessionReference;
   readonly settings: ThreadSettings;
   readonly sandbox: Sandbox;
+  /** What of the project steers Claude. */
+  readonly steering: Steering;
   /** The user's home folder. */
   readonly home: string;
   /** Undefined if Claude works on its own models. */
@@ -39,10 +42,11 @@ export interface ClaudeLaunch {
 
 /** The process to start: Claude's program with the arguments of the session, in the sandbox of the thread. */
 export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSpec> {
-  const { program, session, settings, sandbox, home, offline } = launch;
+  const { program, session, settings, sandbox, steering, home, offline } = launch;
   const { cwd, sandboxPolicy: policy } = settings;
   const instructions = await claudeInstructions(settings);
-  const command = [...program.command, ...claudeArguments({ session, settings, instructions })];
+  const given = { session, settings, instructions, usesProject: usesProject(steering) };
+  const command = [...program.command, ...claudeArguments(given)];
   const environment = claudeEnvironment(program, offline);
   const own = { folders: [CLAUDE_FOLDER], hosts: CLAUDE_HOSTS };
   return { name: "Claude", command, cwd, policy, environment, sandbox, home, ...own };
@@ -53,8 +57,8 @@ const ALWAYS = [
   ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
   // Whatever the user's own settings allow, Flint's policy decides.
   ...["--permission-mode", "default"],
-  // Files of the workspace could bring hooks and servers, which would run without the user's trust.
-  ...["--setting-sources", "user", "--strict-mcp-config"],
+  // Flint passes on the servers of the workspace that are trusted.
+  "--strict-mcp-config",
 ];
 
 /** The arguments of a process. */
@@ -62,15 +66,20 @@ export function claudeArguments({
   session,
   settings,
   instructions,
+  usesProject = false,
 }: {
   readonly session: SessionReference;
   /** What is appended to Claude's system prompt. */
   readonly instructions: string;
   readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
+  /** Whether Claude uses the settings of the project. */
+  readonly usesProject?: boolean;
 }): string[] {
   const model = claudeModel(settings.model);
   return [
     ...ALWAYS,
+    // Files of the workspace could bring hooks and plugins, which would run without the user's trust.
+    ...["--setting-sources", usesProject ? "user,project,local" : "user"],
     ...sessionArguments(session),
     ...(model === undefined ? [] : ["--model", model]),
     ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),

@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { type ConfinedPolicy, FlintError } from "@flint/protocol";
 import { boundSockets } from "../sockets.ts";
@@ -24,7 +24,7 @@ export interface Confinement {
   readonly privates: readonly PrivateMount[];
   /** The folder that contains the sources of private mounts, if they have any; nothing else of it is shown. */
   readonly privateSources?: string | undefined;
-  /** Sockets to cover, because a read-only mount does not prevent connections. */
+  /** Sockets to cover, because a read-only mount does not prevent connections, and files that are shown empty. */
   readonly sockets: readonly string[];
   /** Folders that are shown empty, even inside of something that is shown. */
   readonly hidden: readonly string[];
@@ -75,6 +75,8 @@ export interface ConfinementRequest {
   readonly privateSources?: string | undefined;
   /** Read-only, even in the workspace. */
   readonly readOnlyPaths?: readonly string[];
+  /** Files and folders that are shown empty. */
+  readonly hiddenPaths?: readonly string[];
   /** Network access, whatever the policy. */
   readonly network?: boolean;
   readonly mounts?: readonly Mount[];
@@ -111,18 +113,29 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     return !isCovered || shownAgain.some((bind) => isInside(path, bind.path));
   };
   const foreign = await boundSockets((path) => isOutside(path) && isSeen(path));
-  const sockets = [...foreign, ...(guarded.sockets ?? []).filter(isSeen)];
+  const covered = await hiddenIn(request.hiddenPaths ?? []);
+  const sockets = [...foreign, ...[...(guarded.sockets ?? []), ...covered.files].filter(isSeen)];
   return {
     rootWritable: isRootWritable(roots, guarded),
     masks,
     sockets: [...new Set(sockets)],
-    hidden: (guarded.hidden ?? []).filter(isSeen),
+    hidden: [...(guarded.hidden ?? []), ...covered.folders].filter(isSeen),
     binds,
     privates,
     privateSources: request.privateSources,
     mounts,
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
+  };
+}
+
+/** The real paths of what is shown empty; a file is covered, a folder replaced. */
+async function hiddenIn(paths: readonly string[]) {
+  const real = await existing(paths);
+  const found = await Promise.all(real.map((path) => lstat(path).catch(() => undefined)));
+  return {
+    folders: real.filter((_, at) => found[at]?.isDirectory() === true),
+    files: real.filter((_, at) => found[at]?.isDirectory() === false),
   };
 }
 

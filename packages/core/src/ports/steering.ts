@@ -1,0 +1,19 @@
+/** A file or folder of a project that steers an agent, by its path in a folder. */
+export interface SteeringFile {
+  /** The workspace, or a folder above it. */
+  readonly folder: string;
+  readonly path: string;
+}
+
+/** What of a project steers an agent. */
+export interface Steering {
+  /** What is trusted as it is now. */
+  readonly trusted: readonly SteeringFile[];
+  /** What the agent must not use. */
+  readonly untrusted: readonly SteeringFile[];
+  /** Notices for the user about what is not used. */
+  readonly notices: readonly string[];
+}
+
+/** An agent that nothing of its project steers. */
+export const NO_STEERING: Steering = { trusted: [], untrusted: [], notices: [] };

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { type McpServerConfig, NO_STEERING, type SessionSpec, type Steering } from "@flint/core/ports";
+
+/**
+ * What in a project steers an agent, beside text for its model: settings, hooks, plugins, MCP servers. Until all of it is
+ * trusted, the agent is started without it.
+ */
+export interface AgentProjectFiles {
+  /** The files and folders whose content the user trusts. */
+  readonly files: readonly string[];
+  /** What the agent sees empty until then. None if a flag or a variable of the agent makes it ignore all of them. */
+  readonly hides: readonly string[];
+}
+
+const CLAUDE_FILES = [
+  ...[
+    "settings.json",
+    "settings.local.json",
+    "hooks",
+    "agents",
+    "commands",
+    "skills",
+    "plugins",
+    "output-styles",
+  ],
+].map((name) => `.claude/${name}`);
+
+/** Claude: `--setting-sources` without `project` and `local`, and `--strict-mcp-config` (2.1.197). */
+export const CLAUDE_PROJECT: AgentProjectFiles = { files: CLAUDE_FILES, hides: [] };
+
+/** Claude behind an adapter that takes no such flag. */
+export const CLAUDE_ACP_PROJECT: AgentProjectFiles = { files: CLAUDE_FILES, hides: [".claude", ".mcp.json"] };
+
+const CODEX_FILES = [
+  ...["config.toml", "hooks.json", "hooks", "rules", "prompts", "skills", "agents"].map(
+    (name) => `.codex/${name}`,
+  ),
+  ".agents/skills",
+];
+
+/** Codex: a project whose `trust_level` is `untrusted` (0.166.0). */
+export const CODEX_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides: [] };
+
+/** Codex behind an adapter that takes no settings for single projects. */
+export const CODEX_ACP_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides: [".codex", ".agents"] };
+
+/** OpenCode: `OPENCODE_DISABLE_PROJECT_CONFIG` (1.18.33). */
+export const OPENCODE_PROJECT: AgentProjectFiles = {
+  files: [".opencode", "opencode.json", "opencode.jsonc"],
+  hides: [],
+};
+
+/** Gemini: it takes variables from `.env`, among them the address of its model. */
+export const GEMINI_PROJECT: AgentProjectFiles = { files: [".gemini", ".env"], hides: [".gemini", ".env"] };
+
+/** Goose. Its hints are text for the model. */
+export const GOOSE_PROJECT: AgentProjectFiles = { files: [".goose"], hides: [".goose"] };
+
+const ALL = [CLAUDE_ACP_PROJECT, CODEX_ACP_PROJECT, OPENCODE_PROJECT, GEMINI_PROJECT, GOOSE_PROJECT];
+
+/** An agent about which nothing is known: it may read what any other agent reads, and a folder of its own name. */
+export function unknownProject(name: string): AgentProjectFiles {
+  const own = /^[a-z][a-z0-9_-]*$/i.test(name) ? [`.${name}`] : [];
+  const hides = [...ALL.flatMap((project) => project.hides), ...OPENCODE_PROJECT.files, ...own];
+  return { files: [...new Set([...ALL.flatMap(({ files }) => files), ...own])], hides: [...new Set(hides)] };
+}
+
+/** Whether an agent may use the files of the project: there are some, and all of them are trusted. */
+export function usesProject({ trusted, untrusted }: Steering): boolean {
+  return trusted.length > 0 && untrusted.length === 0;
+}
+
+/** What an agent must see empty, as absolute paths. */
+export function hiddenPaths({ hides }: AgentProjectFiles, { untrusted }: Steering): string[] {
+  const folders = [...new Set(untrusted.map(({ folder }) => folder))];
+  return folders.flatMap((folder) => hides.map((name) => join(folder, name)));
+}
+
+/** What steers the agent of a session now. */
+export async function steeringOf(spec: Pick<SessionSpec, "steering">): Promise<Steering> {
+  return (await spec.steering?.()) ?? NO_STEERING;
+}
+
+/** The MCP servers that an agent may start now, in its own sandbox. The core reports the others. */
+export async function startableServers(
+  spec: Pick<SessionSpec, "mcpServers" | "mcpProblem">,
+): Promise<readonly McpServerConfig[]> {
+  const problems = await Promise.all(spec.mcpServers.map((server) => spec.mcpProblem?.(server)));
+  return spec.mcpServers.filter((_, at) => problems[at] === undefined);
+}
