@@ -3,12 +3,15 @@ import type { Stats } from "node:fs";
 /** Folders and files that configure agents, editors and version control; writing them means running code later. */
 const CONFIGURATION_NAMES = [
   ...[".git", ".flint", ".harness", ".mcp.json", ".agents", ".claude", ".codex", ".gemini", ".qwen", ".kiro"],
-  ...[".opencode", "opencode.json", "opencode.jsonc", ".goose", ".goosehints", ".aider.conf.yml"],
+  ...[".opencode", ".goose", ".goosehints", ".aider.conf.yml"],
   ...[".cursor", ".windsurf", ".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json"],
 ];
 
 /** Settings of package managers and hooks that name programs to run; what is built and tested stays writable. */
-const TOOL_NAMES = [".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".cargo", ".husky"];
+const TOOL_NAMES = [".npmrc", ".cargo", ".husky"];
+
+/** The same, but their programs fail if a folder has the name, so a placeholder cannot keep others from creating them. */
+const EXISTING_NAMES = ["opencode.json", "opencode.jsonc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs"];
 
 /** The files that shells, editors, git, ssh and search tools read when they start. */
 const START_UP_NAMES = [
@@ -17,10 +20,10 @@ const START_UP_NAMES = [
   ...[".envrc", ".exrc", ".gitconfig", ".gitmodules", ".ripgreprc", ".ssh"],
 ];
 
-/** The names that an agent must not write at the top of a workspace. */
+/** The names that an agent must not write at the top of a workspace, whether they exist or not. */
 export const PROTECTED_NAMES: readonly string[] = [...CONFIGURATION_NAMES, ...TOOL_NAMES, ...START_UP_NAMES];
 
-const LOWER_CASE: ReadonlySet<string> = new Set(PROTECTED_NAMES);
+const LOWER_CASE: ReadonlySet<string> = new Set([...PROTECTED_NAMES, ...EXISTING_NAMES]);
 
 /** Whether a name is protected, in any letter case, because some file systems ignore it. */
 export function isProtectedName(name: string): boolean {
