@@ -79,6 +79,7 @@ export interface CommandExecutionItem {
     host: string;
     port: number;
     allowed: boolean;
+    reason?: string;
     _meta?: Meta;
   }[];
   _meta?: Meta;
@@ -402,6 +403,7 @@ export interface SandboxState {
   available: boolean;
   mechanism: string;
   detail?: string;
+  limitations?: string[];
   _meta?: Meta;
 }
 

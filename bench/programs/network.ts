@@ -29,7 +29,9 @@ function find(name: string): string {
   return found;
 }
 
-const tools = { bwrap: find("bwrap"), nsenter: find("nsenter"), node: process.execPath };
+const bwrap = find("bwrap");
+const holder = [bwrap, "--unshare-user", "--unshare-net", "--die-with-parent", "--ro-bind", "/", "/", "--"];
+const tools = { holder, nsenter: find("nsenter"), node: process.execPath };
 const programs = await writeNodePrograms(folder);
 
 async function timed([program = "", ...rest]: readonly string[]): Promise<number> {
@@ -45,7 +47,7 @@ async function timed([program = "", ...rest]: readonly string[]): Promise<number
 async function timedInThread(network: ThreadNetwork): Promise<number> {
   const start = performance.now();
   const { enter, release } = await network.openCommand({ id: "true", environment: {} });
-  await timed([...enter, tools.bwrap, ...ARGUMENTS, "--", "true"]);
+  await timed([...enter, bwrap, ...ARGUMENTS, "--", "true"]);
   release();
   return performance.now() - start;
 }
@@ -62,7 +64,7 @@ async function timedNamespace(): Promise<number> {
 
 const network = new ThreadNetwork({ tools, programs });
 const measured = await interleave(Number(rounds), {
-  alone: () => timed([tools.bwrap, ...ARGUMENTS, "--unshare-net", "--", "true"]),
+  alone: () => timed([bwrap, ...ARGUMENTS, "--unshare-net", "--", "true"]),
   thread: () => timedInThread(network),
   namespace: timedNamespace,
 });

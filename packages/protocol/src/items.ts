@@ -61,7 +61,15 @@ const CommandExecution = looseObject({
   omittedOutputBytes: z.optional(z.number()),
   durationMs: z.optional(z.number()),
   /** The hosts that it wanted to connect to, and whether it was allowed to. */
-  connections: z.optional(z.array(looseObject({ host: z.string(), port: z.number(), allowed: z.boolean() }))),
+  connections: z.optional(
+    z.array(
+      looseObject({
+        ...{ host: z.string(), port: z.number(), allowed: z.boolean() },
+        /** Why it was refused or could not be reached. */
+        reason: z.optional(z.string()),
+      }),
+    ),
+  ),
 });
 const FileChange = looseObject({
   type: z.literal("fileChange"),

@@ -37,11 +37,15 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const root = options.root ?? stateFolder();
   const userRoot = options.userRoot ?? root;
   const durability = options.durability ?? "full";
+  const trace = options.trace?.of("network");
   const sandbox = new LazySandbox(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
     const guarded = await guardedPaths([root, userRoot], options.ownSockets ?? []);
     return new CommandSandbox({
       ...{ environment: inheritedEnvironment(), umask: usersUmask(), guarded, scopeFolder: root },
+      ...(trace === undefined
+        ? {}
+        : { onConnection: (...said) => trace("in", "decoded", JSON.stringify(said)) }),
     });
   });
   const agents = composeAgents(options, sandbox, userRoot);

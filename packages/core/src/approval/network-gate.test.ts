@@ -13,6 +13,9 @@ const REGISTRY = { host: "registry.example", port: 443 };
 const ALLOW: Decision = { outcome: "allow", scope: "once" };
 const DENY: Decision = { outcome: "deny", scope: "once" };
 
+const ALLOWED = { allowed: true };
+const DECLINED = { allowed: false, reason: "it was declined" };
+
 /** A thread in whose running turn these commands run, and a user who answers with these decisions. */
 function setUp(
   commands: readonly string[],
@@ -40,18 +43,28 @@ function setUp(
     state,
     approve: async (action) => {
       asked.push(action);
+      await answering;
       return decisions.shift() ?? DENY;
     },
   });
+  let answering: Promise<void> = Promise.resolve();
+  /** Holds all answers until the returned function is called. */
+  const hold = () => {
+    let answer = () => {};
+    answering = new Promise((resolve) => {
+      answer = resolve;
+    });
+    return answer;
+  };
   const run = (next: readonly string[]) => {
     running = next;
   };
-  return { gate, asked, run };
+  return { gate, asked, run, hold };
 }
 
 test("asks once per host while connections to it wait, and names the command", async () => {
   const { gate, asked } = setUp(["npm install"], [ALLOW]);
-  expect(await Promise.all([gate.decide(REGISTRY), gate.decide(REGISTRY)])).toEqual([true, true]);
+  expect(await Promise.all([gate.decide(REGISTRY), gate.decide(REGISTRY)])).toEqual([ALLOWED, ALLOWED]);
   expect(asked).toEqual([
     {
       ...{ kind: "command", itemId: "item-npm install", command: "npm install", cwd: "/work", running: true },
@@ -64,12 +77,12 @@ test("asks once per host while connections to it wait, and names the command", a
 
 test("what is allowed once holds while that command runs, and not for the next one", async () => {
   const { gate, asked, run } = setUp(["npm install"], [ALLOW, DENY]);
-  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([true, true]);
+  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([ALLOWED, ALLOWED]);
   gate.take("item-npm install");
   run(["curl x"]);
-  expect(await gate.decide(REGISTRY)).toBe(false);
+  expect(await gate.decide(REGISTRY)).toEqual(DECLINED);
   expect(asked).toHaveLength(2);
-  expect(gate.take("item-curl x")).toEqual([{ ...REGISTRY, allowed: false }]);
+  expect(gate.take("item-curl x")).toEqual([{ ...REGISTRY, ...DECLINED }]);
 });
 
 test("names every command that may be the one that connects", async () => {
@@ -80,13 +93,13 @@ test("names every command that may be the one that connects", async () => {
 
 test("refuses if no turn is running", async () => {
   const { gate, asked } = setUp([], []);
-  expect(await gate.decide(REGISTRY)).toBe(false);
+  expect(await gate.decide(REGISTRY)).toMatchObject({ allowed: false });
   expect(asked).toEqual([]);
 });
 
 test("asks once about a connection of the agent itself, and remembers that it was declined", async () => {
   const { gate, asked } = setUp([], [], {}, [{ type: "userMessage", id: "m", content: [] }]);
-  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([false, false]);
+  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([DECLINED, DECLINED]);
   expect(asked).toMatchObject([{ kind: "tool", tool: "network", itemId: "m", arguments: REGISTRY }]);
 });
 
@@ -104,6 +117,55 @@ test.each([
   ["a policy that only reads", { sandboxPolicy: { type: "readOnly" as const } }, false, 0],
 ])("with settings for %s, decides accordingly", async (_name, settings, allowed, questions) => {
   const { gate, asked } = setUp(["npm install"], [], settings);
-  expect(await gate.decide(REGISTRY)).toBe(allowed);
+  expect((await gate.decide(REGISTRY)).allowed).toBe(allowed);
   expect(asked).toHaveLength(questions);
+});
+
+test("what is allowed once to a command with a known item holds for no other that runs beside it", async () => {
+  const { gate, asked } = setUp(["npm install", "curl x"], [ALLOW, DENY]);
+  const [first, second] = [{ itemId: "item-npm install" }, { itemId: "item-curl x" }];
+  const both = [gate.decide({ ...REGISTRY, ...first }), gate.decide({ ...REGISTRY, ...second })];
+  expect(await Promise.all(both)).toEqual([ALLOWED, DECLINED]);
+  expect(asked.map(({ itemId, reason }) => [itemId, reason])).toEqual([
+    ["item-npm install", undefined],
+    ["item-curl x", undefined],
+  ]);
+  expect(await gate.decide({ ...REGISTRY, ...first })).toEqual(ALLOWED);
+  expect(asked).toHaveLength(2);
+});
+
+test("what was declined is not asked about again while that command runs", async () => {
+  const { gate, asked } = setUp(["npm install"], [DENY]);
+  expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([DECLINED, DECLINED]);
+  expect(asked).toHaveLength(1);
+});
+
+test("a late answer counts for the next run of exactly that command, once, and for nothing else", async () => {
+  const { gate, asked, run, hold } = setUp(["npm install"], [ALLOW, DENY, DENY]);
+  const answer = hold();
+  const held = gate.decide(REGISTRY);
+  run(["curl x"]);
+  answer();
+  expect(await held).toEqual(ALLOWED);
+  expect(gate.take("item-curl x")).toEqual([]);
+  expect(await gate.decide(REGISTRY)).toEqual(DECLINED);
+  run(["npm install"]);
+  expect(await gate.decide(REGISTRY)).toEqual(ALLOWED);
+  expect(asked).toHaveLength(2);
+  gate.take("item-npm install");
+  expect(await gate.decide(REGISTRY)).toEqual(DECLINED);
+});
+
+test("refuses with the way out where approvals are off", async () => {
+  const { gate } = setUp(["npm install"], [DENY], { approvalPolicy: "never" });
+  expect(await gate.decide(REGISTRY)).toMatchObject({
+    reason: expect.stringContaining("--network registry.example:443"),
+  });
+});
+
+test("records a connection that failed with the command that wanted it", () => {
+  const { gate } = setUp(["npm install", "curl x"], []);
+  const failed = { ...REGISTRY, allowed: true, reason: "it could not be reached" };
+  gate.onFailed({ ...failed, itemId: "item-curl x" });
+  expect([gate.take("item-npm install"), gate.take("item-curl x")]).toEqual([[], [failed]]);
 });

@@ -4,16 +4,20 @@ import {
   type Endpoint,
   formatEndpoint,
   hostRuleCovers,
+  type Item,
   isKnownItem,
   type NetworkPermission,
   type ThreadItem,
   type ThreadSettings,
   type ThreadState,
 } from "@flint/protocol";
+import type { ConnectionDecision, FailedConnection, WantedConnection } from "../ports/index.ts";
 
-/** A connection that was decided about, and how. */
+/** A connection of a command, and what became of it. */
 export interface DecidedConnection extends Endpoint {
   readonly allowed: boolean;
+  /** Why it was refused or did not come about. */
+  readonly reason?: string;
 }
 
 /** What a gate needs of its thread. */
@@ -23,62 +27,120 @@ export interface NetworkGateOptions {
   approve(action: Action): Promise<Decision>;
 }
 
+type CommandItem = Item<"commandExecution">;
+
+/** A question that is open, and whose connection it is about. */
+interface OpenQuestion {
+  readonly itemId: string | undefined;
+  readonly decision: Promise<ConnectionDecision>;
+}
+
 /**
  * Decides which hosts the commands of a thread may connect to. A connection is held until the decision: by the thread's
- * settings and grants, or by the user, who is asked once per host. What is allowed once holds for the commands that run.
+ * settings and grants, or by the user, who is asked once per host. What is allowed once holds for the command that wanted
+ * it, or for those that ran when an agent's connection could be of any of them, and never for a later one.
  */
 export class NetworkGate {
   readonly #options: NetworkGateOptions;
-  readonly #asking = new Map<string, Promise<boolean>>();
+  readonly #questions = new Map<string, OpenQuestion>();
   /** What an agent itself may not connect to: it would ask again and again. */
   readonly #declined = new Set<string>();
-  /** What was decided while a command ran, by its item. */
-  readonly #decided = new Map<string, Map<string, DecidedConnection>>();
+  /** What the user answered about running commands, by item and endpoint. */
+  readonly #answers = new Map<string, Map<string, boolean>>();
+  /** What became of the connections of running commands, by item and endpoint. */
+  readonly #connections = new Map<string, Map<string, DecidedConnection>>();
+  /** What was allowed once after the command that wanted it had ended: for the next run of exactly that command. */
+  readonly #retries = new Set<string>();
 
   constructor(options: NetworkGateOptions) {
     this.#options = options;
   }
 
   /** Decides about a connection. Never rejects. */
-  async decide(connection: Endpoint): Promise<boolean> {
-    const { settings } = this.#options.state();
-    const allowed = decidedBySettings(settings, connection) ?? (await this.#decideOnce(connection));
-    for (const { id } of openCommands(this.#options.state())) this.#note(id, { ...connection, allowed });
-    return allowed;
+  async decide(wanted: WantedConnection): Promise<ConnectionDecision> {
+    const commands = commandsOf(this.#options.state(), wanted.itemId);
+    const decision = await this.#decide(wanted, commands);
+    this.#note(commands, { host: wanted.host, port: wanted.port, ...decision });
+    return decision;
   }
 
-  /** Removes and returns what was decided while the command of this item ran. */
+  /** Records a connection that did not come about with the command that wanted it. */
+  onFailed({ itemId, ...connection }: FailedConnection): void {
+    this.#note(commandsOf(this.#options.state(), itemId), connection);
+  }
+
+  /** Removes and returns what became of the connections of a command, by its item. */
   take(itemId: string): readonly DecidedConnection[] {
-    const decided = [...(this.#decided.get(itemId)?.values() ?? [])];
-    this.#decided.delete(itemId);
-    return decided;
+    const connections = [...(this.#connections.get(itemId)?.values() ?? [])];
+    this.#connections.delete(itemId);
+    this.#answers.delete(itemId);
+    return connections;
   }
 
-  #decideOnce(connection: Endpoint): Promise<boolean> {
-    const key = formatEndpoint(connection);
-    const isAllowed = openCommands(this.#options.state()).some(
-      ({ id }) => this.#decided.get(id)?.get(key)?.allowed === true,
-    );
-    if (isAllowed) return Promise.resolve(true);
-    const asking = this.#asking.get(key) ?? this.#ask(connection).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
+  async #decide(wanted: WantedConnection, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
+    const key = formatEndpoint(wanted);
+    for (;;) {
+      const known =
+        decidedBySettings(this.#options.state().settings, wanted) ?? this.#answered(commands, key);
+      if (known !== undefined) return known;
+      const open = this.#questions.get(key);
+      if (open === undefined) break;
+      const decision = await open.decision;
+      // What was answered about one command says nothing about another one, but may have been for the whole thread.
+      if (open.itemId === wanted.itemId) return decision;
+    }
+    const decision = this.#ask(wanted, commands).finally(() => this.#questions.delete(key));
+    this.#questions.set(key, { itemId: wanted.itemId, decision });
+    return decision;
   }
 
-  async #ask(connection: Endpoint): Promise<boolean> {
-    const action = connectionAction(this.#options.state(), connection);
-    const key = formatEndpoint(connection);
-    if (action === undefined || (action.kind === "tool" && this.#declined.has(key))) return false;
-    const { outcome } = await this.#options.approve(action);
-    if (outcome !== "allow" && action.kind === "tool") this.#declined.add(key);
-    return outcome === "allow";
+  #answered(commands: readonly CommandItem[], key: string): ConnectionDecision | undefined {
+    if (commands.length === 0) return this.#declined.has(key) ? DECLINED : undefined;
+    const answers = commands.map(({ id }) => this.#answers.get(id)?.get(key));
+    if (answers.includes(true)) return ALLOWED;
+    const retried = commands.filter((command) => this.#retries.delete(retryKey(command, key)));
+    this.#remember(retried, key, true);
+    if (retried.length > 0) return ALLOWED;
+    return answers.every((answer) => answer === false) ? DECLINED : undefined;
   }
 
-  #note(itemId: string, connection: DecidedConnection): void {
-    const decided = this.#decided.get(itemId) ?? new Map<string, DecidedConnection>();
-    decided.set(formatEndpoint(connection), connection);
-    this.#decided.set(itemId, decided);
+  async #ask(wanted: WantedConnection, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
+    const state = this.#options.state();
+    const key = formatEndpoint(wanted);
+    const action = connectionAction(state, commands, wanted);
+    if (action === undefined) return NO_TURN;
+    const { outcome, scope } = await this.#options.approve(action);
+    const allowed = outcome === "allow";
+    const { openItemIds } = this.#options.state();
+    const running = commands.filter(({ id }) => openItemIds.includes(id));
+    this.#remember(running, key, allowed);
+    if (allowed && scope === "once")
+      for (const command of commands)
+        if (!running.includes(command)) this.#retries.add(retryKey(command, key));
+    if (allowed) return ALLOWED;
+    if (commands.length === 0) this.#declined.add(key);
+    return state.settings.approvalPolicy === "never" ? unlisted(key) : DECLINED;
   }
+
+  #remember(commands: readonly CommandItem[], key: string, answer: boolean): void {
+    for (const { id } of commands) mapIn(this.#answers, id).set(key, answer);
+  }
+
+  #note(commands: readonly CommandItem[], connection: DecidedConnection): void {
+    for (const { id } of commands) mapIn(this.#connections, id).set(formatEndpoint(connection), connection);
+  }
+}
+
+const ALLOWED: ConnectionDecision = { allowed: true };
+const DECLINED: ConnectionDecision = { allowed: false, reason: "it was declined" };
+const NO_TURN: ConnectionDecision = {
+  allowed: false,
+  reason: "no turn is running in which it could be asked about",
+};
+
+function unlisted(key: string): ConnectionDecision {
+  const reason = `approvals are off, and it is not on the list of allowed hosts (--network ${key})`;
+  return { allowed: false, reason };
 }
 
 /** The network of a thread: what its settings name, or what its sandbox policy says. Undefined: the user is asked. */
@@ -88,11 +150,25 @@ export function networkOf({ network, sandboxPolicy }: ThreadSettings): NetworkPe
   return network ?? (sandboxPolicy.type === "readOnly" ? "none" : undefined);
 }
 
-function decidedBySettings(settings: ThreadSettings, connection: Endpoint): boolean | undefined {
+function decidedBySettings(settings: ThreadSettings, connection: Endpoint): ConnectionDecision | undefined {
   const network = networkOf(settings);
-  if (network === "none") return false;
-  if (network === "all") return true;
-  return network?.hosts.some((rule) => hostRuleCovers(rule, connection)) === true ? true : undefined;
+  if (network === "none") {
+    const why = settings.network === "none" ? "--network none" : "--sandbox read-only without --network";
+    return { allowed: false, reason: `the thread has no network (${why})` };
+  }
+  if (network === "all") return ALLOWED;
+  return network?.hosts.some((rule) => hostRuleCovers(rule, connection)) === true ? ALLOWED : undefined;
+}
+
+function mapIn<Value>(maps: Map<string, Map<string, Value>>, id: string): Map<string, Value> {
+  const found = maps.get(id) ?? new Map<string, Value>();
+  maps.set(id, found);
+  return found;
+}
+
+/** Exactly this command line in this folder, and this endpoint. */
+function retryKey({ command, cwd }: CommandItem, key: string): string {
+  return JSON.stringify([command, cwd, key]);
 }
 
 function openItems(state: ThreadState): ThreadItem[] {
@@ -100,25 +176,30 @@ function openItems(state: ThreadState): ThreadItem[] {
   return turn?.items.filter(({ id }) => state.openItemIds.includes(id)) ?? [];
 }
 
-function openCommands(state: ThreadState) {
-  return openItems(state).flatMap((item) =>
+/** The command of an item, also one that runs on in the background; without an item, all that run now. */
+function commandsOf(state: ThreadState, itemId: string | undefined): CommandItem[] {
+  const all = itemId === undefined ? openItems(state) : state.turns.flatMap(({ items }) => items);
+  const commands = all.flatMap((item) =>
     isKnownItem(item) && item.type === "commandExecution" ? [item] : [],
   );
+  return itemId === undefined ? commands : commands.filter(({ id }) => id === itemId);
 }
 
-/** The request of the commands that run now, or else of the agent itself; undefined if no turn is running. */
-function connectionAction(state: ThreadState, connection: Endpoint): Action | undefined {
-  const needs = { network: { hosts: [formatEndpoint(connection)] } };
-  const commands = openCommands(state);
-  const [command] = commands;
+/** The request of the commands that may be connecting, or else of the agent itself; undefined if no turn is running. */
+function connectionAction(
+  state: ThreadState,
+  [command, ...others]: readonly CommandItem[],
+  { host, port }: Endpoint,
+): Action | undefined {
+  const needs = { network: { hosts: [formatEndpoint({ host, port })] } };
   if (command !== undefined) {
-    const others = commands.slice(1).map((other) => other.command);
-    const reason = others.length === 0 ? {} : { reason: `It may also come from: ${others.join("; ")}.` };
+    const also = others.map((other) => other.command).join("; ");
+    const reason = also === "" ? {} : { reason: `It may also come from: ${also}.` };
     const { id: itemId, cwd } = command;
     return { kind: "command", itemId, command: command.command, cwd, running: true, needs, ...reason };
   }
   const turn = state.turns.find(({ id }) => id === state.activeTurnId);
   const item = openItems(state).at(-1) ?? turn?.items.at(-1);
   if (item === undefined) return undefined;
-  return { kind: "tool", itemId: item.id, tool: "network", arguments: { ...connection }, needs };
+  return { kind: "tool", itemId: item.id, tool: "network", arguments: { host, port }, needs };
 }

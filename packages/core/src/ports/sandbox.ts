@@ -1,5 +1,23 @@
 import type { Readable, Writable } from "node:stream";
-import type { Endpoint, SandboxPolicy, SandboxState } from "@flint/protocol";
+import type { Endpoint, Permission, SandboxPolicy, SandboxState } from "@flint/protocol";
+
+/** A connection that a command wants. */
+export interface WantedConnection extends Endpoint {
+  /** The item of the command; absent if it may be any of the commands that an agent runs, or the agent itself. */
+  readonly itemId?: string;
+}
+
+/** Whether a connection is allowed, and if not, why: a clause for users and models. */
+export type ConnectionDecision =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string };
+
+/** A connection that did not come about, and why: refused, or allowed but not reached. */
+export interface FailedConnection extends WantedConnection {
+  readonly allowed: boolean;
+  /** A clause for users and models. */
+  readonly reason: string;
+}
 
 /** What the confined commands of one thread share. */
 export interface SandboxScope {
@@ -8,7 +26,9 @@ export interface SandboxScope {
    * Set if they may connect to hosts that are decided about one by one: they share a loopback interface of their own, and
    * a proxy that holds each connection until then. Never rejects.
    */
-  decide?(connection: Endpoint): Promise<boolean>;
+  decide?(connection: WantedConnection): Promise<ConnectionDecision>;
+  /** Called with each connection that does not come about, whoever decided that. */
+  onFailedConnection?(connection: FailedConnection): void;
   /** Set if they have a git directory of their own in place of the workspace's. */
   readonly privateGit: boolean;
 }
@@ -25,6 +45,8 @@ export interface LaunchSpec {
   readonly scope?: SandboxScope | undefined;
   /** Variables in addition to those of every command. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** The item of the command, so that its connections are known for its own. */
+  readonly itemId?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called with decoded output, in order. Must be quick. */
@@ -36,6 +58,28 @@ export interface LaunchResult {
   readonly exitCode: number;
   readonly durationMs: number;
   readonly ended: "exited" | "timedOut" | "aborted";
+  /** What the sandbox kept it from, as far as there is evidence; absent if there is none. */
+  readonly denials?: readonly Denial[];
+}
+
+/** Something that the sandbox kept a command from. Never a guess: each comes with what proves it. */
+export interface Denial {
+  /** What the command would need; absent if nothing but leaving the sandbox would help. */
+  readonly needs?: Permission;
+  /** A sentence for the user and the model. */
+  readonly evidence: string;
+}
+
+/** A command that an agent ran by itself in its sandbox, as far as its agent reported it. */
+export interface FinishedCommand {
+  readonly command: string;
+  readonly cwd: string;
+  readonly workspace: string;
+  readonly policy: SandboxPolicy;
+  readonly exitCode: number;
+  readonly output: string;
+  /** The connections that were refused while it ran. */
+  readonly refused: readonly FailedConnection[];
 }
 
 /** A file of which a program gets a copy of its own. */
@@ -149,6 +193,8 @@ export interface Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult>;
   /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
+  /** What the sandbox kept a finished command from, by the same evidence as for commands that are launched here. */
+  denials?(finished: FinishedCommand): Promise<readonly Denial[]>;
   /** Looks at what was committed in a scope; undefined if there is nothing to take over. */
   commits?(scopeId: string): Promise<CommitOffer | undefined>;
   /** Shows the programs of a scope what the user has committed since. Never rejects. */

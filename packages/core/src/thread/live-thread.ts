@@ -111,6 +111,7 @@ export class LiveThread {
       () => ({
         id,
         decide: (connection) => this.#network.decide(connection),
+        onFailedConnection: (connection) => this.#network.onFailed(connection),
         privateGit: (log.state.settings.git ?? "ask") !== "off",
       }),
       (cwd) => options.workspaces.gitVariables(cwd),

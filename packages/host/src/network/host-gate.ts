@@ -30,6 +30,8 @@ export interface NetworkQuestion extends ConnectionRequest {
 export interface NetworkAnswer {
   readonly decision: "allow" | "deny";
   readonly scope: "connection" | "once" | "thread";
+  /** Why it is denied, as a clause; that the user declined it if there is none. */
+  readonly reason?: string;
 }
 
 /**
@@ -133,7 +135,9 @@ export class HostGate {
       const answer = await this.#wait(question, until - this.#options.clock.now());
       if (answer === "late") return refusal("unanswered", UNANSWERED);
       if (answer === undefined) return refusal("blocked-by-allowlist", NOT_ASKED);
-      if (answer.scope === "connection") return decisionOf(answer);
+      // What was answered about one command says nothing about another one that waited for the same host.
+      if (answer.scope === "connection" && question.command === request.command) return decisionOf(answer);
+      if (answer.scope === "connection") continue;
       // A connection without a command has nothing that a grant could be stored for; another command asks for itself.
       const isAnonymous = question.command === undefined && request.command === undefined;
       if (isAnonymous && answer.scope === "once") return decisionOf(answer);
@@ -222,6 +226,6 @@ function refusal(code: RefusalCode, reason: string): Decision {
   return { outcome: "deny", code, reason };
 }
 
-function decisionOf({ decision }: NetworkAnswer): Decision {
-  return decision === "allow" ? { outcome: "allow" } : refusal("declined", DECLINED);
+function decisionOf({ decision, reason = DECLINED }: NetworkAnswer): Decision {
+  return decision === "allow" ? { outcome: "allow" } : refusal("declined", reason);
 }

@@ -4,11 +4,13 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { needs } from "@flint/testkit";
+import { describeEachMechanism, needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
+import type { MechanismName } from "../sandbox/mechanisms/launch.ts";
 import { bundle } from "./testing/bundle.ts";
 import { listen } from "./testing/internet.ts";
 import { type Listeners, probeLeaks } from "./testing/leak-probe.ts";
+import { probeScope, type ScopedProbe } from "./testing/scoped-probe.ts";
 
 const NOBODY = 65_534;
 
@@ -32,26 +34,34 @@ async function listeners(): Promise<Listeners & { visitors(): number }> {
   return { ...ports, abstractName, visitors: () => visitors };
 }
 
-/** The same probe in a process of another user, who may read neither these sources nor programs that were fetched. */
-async function probeAsNobody(input: Listeners): Promise<Record<string, string>> {
+/** A program in a process of another user, who may read neither these sources nor programs that were fetched. */
+async function runAsNobody(source: string, ...args: readonly string[]): Promise<unknown> {
   const folder = mkdtempSync("/var/tmp/flint-leak-test-");
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
-  const program = await bundle(
-    folder,
-    `import { probeLeaks } from "./leak-probe.ts";
-     console.log(JSON.stringify(await probeLeaks(JSON.parse(process.argv[2]))));`,
-  );
+  const program = await bundle(folder, source);
   const bwrap = (process.env.PATH ?? "").split(":").find((each) => existsSync(join(each, "bwrap")));
   const fetched = join(bwrap ?? folder, "..");
   if (existsSync(join(fetched, "files/usr/bin/bwrap")))
     cpSync(fetched, join(folder, "fetched"), { recursive: true, verbatimSymlinks: true });
   const env = { ...process.env, HOME: "/nonexistent", PATH: `${folder}/fetched/bin:${process.env.PATH}` };
   const options = { uid: NOBODY, gid: NOBODY, env };
-  const args = [program, JSON.stringify(input)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], options);
+  return JSON.parse(stdout);
+}
+
+async function probeAsNobody(input: Listeners): Promise<Record<string, string>> {
+  const source = `import { probeLeaks } from "./leak-probe.ts";
+    console.log(JSON.stringify(await probeLeaks(JSON.parse(process.argv[2]))));`;
   // The probe prints what it returns.
-  return JSON.parse(stdout) as Record<string, string>;
+  return (await runAsNobody(source, JSON.stringify(input))) as Record<string, string>;
+}
+
+async function probeScopeAsNobody(mechanism: MechanismName, port: number): Promise<ScopedProbe> {
+  const source = `import { probeScope } from "./scoped-probe.ts";
+    console.log(JSON.stringify(await probeScope(process.argv[2], Number(process.argv[3]))));`;
+  // The probe prints what it returns.
+  return (await runAsNobody(source, mechanism, String(port))) as ScopedProbe;
 }
 
 const USERS = { "the user who runs the tests": probeLeaks, "an ordinary user": probeAsNobody } as const;
@@ -81,5 +91,27 @@ describe.each(Object.keys(USERS) as (keyof typeof USERS)[])("a command of %s", (
     // A machine without IPv6 has no such addresses or sockets.
     for (const answer of [tcp6, udp6]) expect([UNREACHABLE, "97", "99"]).toContain(answer);
     expect(outside.visitors()).toBe(0);
+  });
+});
+
+describeEachMechanism("commands of a thread in the whole sandbox, with %s", (mechanism, test) => {
+  const ordinary = needs(mechanism === "bubblewrap" ? "bwrap" : "namespaces", "root", "curl");
+  const seen = (user: number): ScopedProbe => ({
+    limitations: mechanism === "bubblewrap" ? [] : [expect.stringContaining("commits need bubblewrap")],
+    user: String(user),
+    ...{ sockets: "1 1 1 open", direct: REFUSED, asked: ["other.example"] },
+    proxied: "Flint's sandbox refused the connection to other.example:80: it was declined.",
+  });
+
+  test("are confined for the user who runs the tests", async () => {
+    const { tcpPort, visitors } = await listeners();
+    expect(await probeScope(mechanism, tcpPort)).toEqual(seen(process.getuid?.() ?? 0));
+    expect(visitors()).toBe(0);
+  });
+
+  ordinary("are confined for an ordinary user", async () => {
+    const { tcpPort, visitors } = await listeners();
+    expect(await probeScopeAsNobody(mechanism, tcpPort)).toEqual(seen(NOBODY));
+    expect(visitors()).toBe(0);
   });
 });

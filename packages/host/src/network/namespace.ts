@@ -1,12 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { Server } from "node:net";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import type { Clock } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 
 /** The programs that a namespace is made and entered with, as absolute paths. */
 export interface NamespaceTools {
-  readonly bwrap: string;
+  /** What goes before a program that is to run in new user and network namespaces, with the loopback interface up. */
+  readonly holder: readonly string[];
   readonly nsenter: string;
   readonly node: string;
 }
@@ -63,19 +68,8 @@ export class NetworkNamespace {
     clock: Clock,
     addresses: readonly InnerAddress[],
   ): Promise<{ readonly namespace: NetworkNamespace; readonly listeners: InnerListeners }> {
-    // Without --dev, for which bubblewrap would nest a second user namespace that does not own the network.
-    const outer = [
-      tools.bwrap,
-      "--unshare-user",
-      "--unshare-net",
-      "--die-with-parent",
-      "--ro-bind",
-      "/",
-      "/",
-      "--",
-    ];
     let namespace: NetworkNamespace | undefined;
-    const listeners = await listenInside([...outer, tools.node], clock, addresses, (pid) => {
+    const listeners = await listenInside([...tools.holder, tools.node], clock, addresses, (pid) => {
       namespace = new NetworkNamespace(tools, clock, ...openNamespaces(pid));
     });
     if (namespace === undefined) throw unavailable("the helper did not report");
@@ -97,6 +91,29 @@ export class NetworkNamespace {
   /** Opens further listening sockets inside. */
   listen(addresses: readonly InnerAddress[]): Promise<InnerListeners> {
     return listenInside([...this.enter, this.#tools.node], this.#clock, addresses, () => undefined);
+  }
+
+  /** Why no namespace can be made or entered on this machine; undefined if that works. Leaves nothing behind. */
+  static async problem(tools: NamespaceTools, clock: Clock): Promise<string | undefined> {
+    const [program = "", ...args] = tools.holder;
+    const holder = spawn(program, [...args, "/bin/sh", "-c", "echo $$; read -r _"], {
+      ...{ cwd: "/", env: {}, detached: true, stdio: ["pipe", "pipe", "pipe"] },
+    });
+    holder.stdin.on("error", () => undefined);
+    const cancel = clock.after(TIMEOUT_MS, () => holder.kill("SIGKILL"));
+    // Expected: the kernel, or what guards it, refuses one of the steps.
+    try {
+      const pid = Number(await firstLine(holder));
+      const namespace = new NetworkNamespace(tools, clock, ...openNamespaces(pid));
+      await run([...namespace.enter, "/bin/true"]).finally(() => namespace.close());
+      return undefined;
+    } catch (thrown) {
+      return thrown instanceof Error ? thrown.message : String(thrown);
+    } finally {
+      cancel();
+      holder.stdin.end();
+      holder.kill("SIGKILL");
+    }
   }
 
   /** Lets go of the namespace. The kernel removes it when the last command in it has ended. */
@@ -192,10 +209,25 @@ function fieldsOf(message: unknown): { readonly pid?: unknown; readonly address?
   return typeof message === "object" && message !== null ? message : {};
 }
 
-function unavailable(reason: string): FlintError {
-  const way = "Commands of this thread do not run until it can be made; --network none needs no namespace.";
-  return new FlintError(
-    "sandboxUnavailable",
-    `The network namespace of the thread cannot be used: ${reason}. ${way}`,
+/** The first line of a program; rejects with what it wrote to stderr if it ends before. */
+async function firstLine(child: ChildProcessWithoutNullStreams): Promise<string> {
+  const failed = once(child, "error").then(([error]: unknown[]) => Promise.reject(error));
+  const stderr = text(child.stderr);
+  const line = createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  const { value } = await Promise.race([line, failed]);
+  if (typeof value === "string") return value;
+  throw new Error((await stderr).trim() || "the program that should hold it ended at once");
+}
+
+/** Runs a program to its end; rejects with what it wrote to stderr if it fails. */
+async function run([program = "", ...args]: readonly string[]): Promise<void> {
+  await promisify(execFile)(program, args, { cwd: "/", env: {}, timeout: TIMEOUT_MS }).catch(
+    (error: { readonly message: string; readonly stderr?: string }) => {
+      throw new Error(error.stderr?.trim() || error.message);
+    },
   );
+}
+
+function unavailable(reason: string): FlintError {
+  return new FlintError("sandboxUnavailable", `The network of the thread cannot be made: ${reason}.`);
 }

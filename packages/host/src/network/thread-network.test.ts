@@ -225,12 +225,12 @@ describe("the life of a namespace", () => {
   });
 
   test("that cannot be made is a clear error, and the next command tries again", async () => {
-    const tools = { ...networkTools(), bwrap: "/nonexistent/bwrap" };
+    const tools = { ...networkTools(), holder: ["/nonexistent/bwrap"] };
     const { network } = await thread({ tools });
     const open = () => network.openCommand({ id: "a", environment: {} });
     await expect(open()).rejects.toMatchObject({
       kind: "sandboxUnavailable",
-      message: expect.stringMatching(/network namespace.*ENOENT/),
+      message: expect.stringMatching(/network of the thread.*ENOENT/),
     });
     Object.assign(tools, networkTools());
     expect((await open()).enter[0]).toContain("nsenter");

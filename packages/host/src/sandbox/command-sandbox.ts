@@ -12,9 +12,11 @@ import { commandEnvironment, type Environment } from "@flint/core/redact";
 import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from "@flint/protocol";
 import { gitEnvironment, runToEnd } from "../git/git-command.ts";
 import type { ConfinedGit } from "../git/take-over.ts";
+import type { NetworkScopesOptions } from "../network/network-scopes.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import {
   type Containment,
+  FILTER_DESCRIPTOR,
   MAX_ATTEMPTS,
   type MechanismName,
   SYSTEM_PATH,
@@ -47,6 +49,8 @@ export interface CommandSandboxOptions {
    * confined commands have no network but what their policy allows, and cannot change a repository.
    */
   readonly scopeFolder?: string;
+  /** Called for each connection of a scope that is held, allowed, refused or fails. */
+  readonly onConnection?: NetworkScopesOptions["onEvent"];
   /** The containment of unconfined commands; the best that works on this machine if not given. */
   readonly containment?: Containment["kind"];
 }
@@ -57,7 +61,7 @@ export const MAX_SOCKETS = 200;
 type Variables = Readonly<Record<string, string>>;
 
 /** A command or program to start. */
-type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace"> &
+type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace" | "itemId"> &
   Omit<Partial<ProcessSpec>, "environment"> & {
     readonly environment?: Variables | undefined;
     /** Whether all of its arguments come from the user. */
@@ -81,6 +85,7 @@ export class CommandSandbox implements Sandbox {
   readonly #guarded: GuardedPaths;
   readonly #scopes: SandboxScopes | undefined;
   readonly #privateFolders: PrivateFolders;
+  #limitations: Promise<string[]> | undefined;
 
   constructor(options: CommandSandboxOptions) {
     const environment = commandEnvironment(options.environment);
@@ -95,6 +100,7 @@ export class CommandSandbox implements Sandbox {
     if (folder !== undefined)
       this.#scopes = new SandboxScopes({
         ...{ folder, environment, clock: this.#clock },
+        ...(options.onConnection === undefined ? {} : { onEvent: options.onConnection }),
         confined: (worktree, mounts) => this.#confinedGit(worktree, mounts),
       });
     const searchPath = searchPathOf(environment);
@@ -103,7 +109,12 @@ export class CommandSandbox implements Sandbox {
 
   async state(): Promise<SandboxState> {
     const { mechanism, failures } = await this.#search.mechanism();
-    if (mechanism !== undefined) return { available: true, mechanism: mechanism.name };
+    if (mechanism !== undefined) {
+      this.#limitations ??= this.#scopes?.limitations(mechanism);
+      const limitations = (await this.#limitations) ?? [];
+      const limited = limitations.length === 0 ? {} : { limitations };
+      return { available: true, mechanism: mechanism.name, ...limited };
+    }
     return { available: false, mechanism: "none", detail: `${failures.join("; ")}. ${WAY_OUT}` };
   }
 
@@ -263,9 +274,6 @@ export class CommandSandbox implements Sandbox {
 const GIT_TIMEOUT_MS = 20_000;
 
 const READ_ONLY: ConfinedPolicy = { type: "readOnly" };
-
-/** The first descriptor after those that every confined command is started with. */
-const FILTER_DESCRIPTOR = 5;
 
 /** Whether the setup depends on sockets, or on entries of private folders, that other programs remove at any time. */
 function mountsForeignPaths({ sockets, privates }: Confinement): boolean {

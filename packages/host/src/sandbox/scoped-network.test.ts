@@ -1,31 +1,35 @@
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { SandboxScope } from "@flint/core/ports";
+import type { FailedConnection, SandboxScope } from "@flint/core/ports";
 import type { Endpoint } from "@flint/protocol";
-import { needs, temporaryFolder } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism, needs, temporaryFolder } from "@flint/testkit";
+import { expect, onTestFinished, vi } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
+import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
+import type { MechanismName } from "./mechanisms/launch.ts";
+import { Namespaces } from "./mechanisms/namespaces.ts";
 
-const confined = needs("bwrap");
-
-async function setUp(decide: (connection: Endpoint) => boolean) {
+async function setUp(mechanism: MechanismName, decide: (connection: Endpoint) => boolean) {
   const home = await temporaryFolder();
   const asked: Endpoint[] = [];
+  const failed: FailedConnection[] = [];
   const sandbox = new CommandSandbox({
-    ...{ environment: process.env, mechanisms: ["bubblewrap"], scopeFolder: home.join("state") },
+    ...{ environment: process.env, mechanisms: [mechanism], scopeFolder: home.join("state") },
   });
   const scope: SandboxScope = {
     ...{ id: "t", privateGit: false },
     decide: async (connection) => {
       asked.push(connection);
-      return decide(connection);
+      return decide(connection) ? { allowed: true } : { allowed: false, reason: "it was declined" };
     },
+    onFailedConnection: (connection) => failed.push(connection),
   };
   onTestFinished(() => sandbox.closeScope(scope.id));
   const run = async (script: string, networkAccess = false) => {
     let output = "";
     const { exitCode } = await sandbox.launch({
-      ...{ command: ["sh", "-c", script], cwd: home.path, workspace: home.path, scope },
+      ...{ command: ["sh", "-c", script], cwd: home.path, workspace: home.path, scope, itemId: "i" },
       policy: { type: "workspaceWrite", networkAccess },
       onOutput: (text) => {
         output += text;
@@ -33,7 +37,7 @@ async function setUp(decide: (connection: Endpoint) => boolean) {
     });
     return { exitCode, output };
   };
-  return { home, sandbox, scope, run, asked };
+  return { home, sandbox, scope, run, asked, failed };
 }
 
 /** A web server on this machine. */
@@ -48,17 +52,19 @@ async function serve(): Promise<number> {
 const FETCH = (url: string) =>
   `node -e 'fetch("${url}").then((r) => r.text()).then(console.log, (e) => console.log(e.cause?.message ?? e.message))'`;
 
-describe("a confined command of a thread", () => {
+describeEachMechanism("a confined command of a thread, with %s", (mechanism, confined) => {
   confined("is asked about for each host that it connects to, and fails if that is declined", async () => {
-    const { run, asked } = await setUp(() => false);
+    const { run, asked, failed } = await setUp(mechanism, () => false);
     const { output } = await run(FETCH("https://registry.example/"));
     expect(output).toContain("registry.example");
-    expect(asked).toEqual([{ host: "registry.example", port: 443 }]);
+    const wanted = { host: "registry.example", port: 443, itemId: "i" };
+    expect(asked).toEqual([wanted]);
+    expect(failed).toEqual([{ ...wanted, allowed: false, reason: "it was declined" }]);
   });
 
   confined("reaches nothing of this machine, whatever it tries", async () => {
     const port = await serve();
-    const { run, asked } = await setUp(() => true);
+    const { run, asked } = await setUp(mechanism, () => true);
     const direct = await run(FETCH(`http://127.0.0.1:${port}/`));
     const connect = `node -e 'require("net").connect(${port}, "127.0.0.1").on("connect", () => console.log("connected")).on("error", (e) => console.log(e.code))'`;
     expect([direct.output, (await run(connect)).output]).not.toContain("from outside");
@@ -67,7 +73,7 @@ describe("a confined command of a thread", () => {
   });
 
   confined("reaches a server that another command of the thread started", async () => {
-    const { run } = await setUp(() => false);
+    const { run } = await setUp(mechanism, () => false);
     const serving = run(
       `node -e 'require("http").createServer((q, s) => s.end("from inside", () => process.exit())).listen(4321)'`,
     );
@@ -80,38 +86,74 @@ describe("a confined command of a thread", () => {
 
   confined("uses the network of the machine where its policy allows that", async () => {
     const port = await serve();
-    const { run, asked } = await setUp(() => false);
+    const { run, asked } = await setUp(mechanism, () => false);
     expect((await run(FETCH(`http://127.0.0.1:${port}/`), true)).output).toContain("from outside");
     expect(asked).toEqual([]);
   });
 
-  confined("opens no socket that a network namespace does not confine", async () => {
-    const { run } = await setUp(() => true);
-    const script =
-      "import socket\nfor family in (40, 17, 38):\n  try: socket.socket(family, socket.SOCK_STREAM); print('open')\n  except OSError as e: print(e.errno)\nsocket.socket(socket.AF_INET); print('inet')";
-    const { output } = await run(`python3 -c "${script}" 2>/dev/null || echo no python`);
-    expect(output).toMatch(/^(?:1\n1\n1\ninet|no python)\n$/);
-  });
-});
-
-confined(
-  "an agent reaches the hosts that it names, and its commands as well, without a question",
-  async () => {
+  confined("an agent reaches the hosts that it names, as do its commands, without a question", async () => {
     const port = await serve();
-    const { sandbox, scope, home, asked } = await setUp(() => false);
+    const { sandbox, scope, home, asked } = await setUp(mechanism, () => false);
     const running = await sandbox.start({
-      ...{
-        command: ["sh", "-c", FETCH(`http://127.0.0.1:${port}/`)],
-        cwd: home.path,
-        workspace: home.path,
-        scope,
-      },
-      ...{ policy: { type: "readOnly" }, environment: {}, hosts: [`localhost:${port}`] },
+      ...{ command: ["sh", "-c", FETCH(`http://127.0.0.1:${port}/`)], cwd: home.path, workspace: home.path },
+      ...{ scope, policy: { type: "readOnly" }, environment: {}, hosts: [`localhost:${port}`] },
     });
     let output = "";
     for await (const chunk of running.stdout) output += chunk;
     expect(output).toContain("from outside");
     expect(asked).toEqual([]);
     await running.exited;
-  },
-);
+  });
+});
+
+needs("namespaces")("plain namespaces enforce all but commits, which the state names", async () => {
+  const { sandbox } = await setUp("namespaces", () => false);
+  expect(await sandbox.state()).toEqual({
+    ...{ available: true, mechanism: "namespaces" },
+    limitations: [expect.stringContaining("commits need bubblewrap")],
+  });
+});
+
+describeEachMechanism("where no network can be made, with %s", (mechanism, confined) => {
+  /** A sandbox whose mechanism works, but whose scopes find no way to hold a namespace. */
+  async function broken() {
+    const made = await setUp(mechanism, () => true);
+    vi.spyOn(
+      mechanism === "bubblewrap" ? Bubblewrap.prototype : Namespaces.prototype,
+      "networkHolder",
+      "get",
+    ).mockReturnValue(["/bin/sh", "-c", "echo the kernel said no >&2; exit 1", "sh"]);
+    onTestFinished(() => void vi.restoreAllMocks());
+    return made;
+  }
+
+  confined("an agent is refused with the ways out, and nothing of it runs", async () => {
+    const { sandbox, scope, home } = await broken();
+    const spec = { command: ["touch", "started"], cwd: home.path, workspace: home.path, scope } as const;
+    const policy = { type: "workspaceWrite" } as const;
+    const starting = sandbox.start({ ...spec, policy, environment: {}, hosts: ["model.example"] });
+    await expect(starting).rejects.toMatchObject({
+      kind: "sandboxUnavailable",
+      message: expect.stringMatching(
+        /^Did not start touch: .*the kernel said no.*bubblewrap.*--network all.*--sandbox danger-full-access/,
+      ),
+    });
+    expect(existsSync(home.join("started"))).toBe(false);
+    // With the whole network there is nothing to limit.
+    const open = { ...policy, networkAccess: true };
+    const running = await sandbox.start({ ...spec, policy: open, environment: {}, hosts: ["model.example"] });
+    expect(await running.exited).toEqual({ exitCode: 0 });
+  });
+
+  confined("a command runs without any network, and the state says so", async () => {
+    const { run, sandbox } = await broken();
+    const port = await serve();
+    const { output } = await run(`echo ran; ${FETCH(`http://127.0.0.1:${port}/`)}`);
+    expect(output).toMatch(/^ran\n/);
+    expect(output).not.toContain("from outside");
+    const { limitations } = await sandbox.state();
+    expect(limitations?.[0]).toMatch(
+      /single hosts \(the kernel said no\).*agents.*do not start.*--network all/,
+    );
+  });
+});

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Clock, CommitOffer, LaunchSpec, ProcessSpec } from "@flint/core/ports";
-import type { ConfinedPolicy } from "@flint/protocol";
+import { type ConfinedPolicy, FlintError } from "@flint/protocol";
 import { GitScopes, type GitScopesOptions } from "../git/git-scopes.ts";
-import type { NamespaceTools } from "../network/namespace.ts";
-import { NetworkScopes } from "../network/network-scopes.ts";
+import type { RefusedHost } from "../network/connection-log.ts";
+import { type NamespaceTools, NetworkNamespace } from "../network/namespace.ts";
+import { NetworkScopes, type NetworkScopesOptions, type ScopedNetwork } from "../network/network-scopes.ts";
 import { isInside } from "./mechanisms/binds.ts";
-import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
 import { type Mount, maskedFolders } from "./mechanisms/confinement.ts";
 import { type Mechanism, SYSTEM_PATH } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
@@ -20,32 +20,32 @@ export interface ScopeLease {
   readonly keepsNetwork: boolean;
   /** A file with a seccomp filter. */
   readonly filterFile?: string | undefined;
+  /** What was refused to the command so far. */
+  refused(): readonly RefusedHost[];
   release(): void;
 }
 
 /** What scopes are made with. */
-export interface SandboxScopesOptions extends Omit<GitScopesOptions, "folder"> {
-  /** A folder of Flint's state. */
-  readonly folder: string;
-  readonly clock: Clock;
-}
+export interface SandboxScopesOptions extends Omit<GitScopesOptions, "folder">, NetworkScopesOptions {}
 
-type Request = Pick<LaunchSpec, "scope" | "workspace"> & Pick<ProcessSpec, "hosts">;
+type Request = Pick<LaunchSpec, "scope" | "workspace" | "itemId" | "command"> & Pick<ProcessSpec, "hosts">;
 
 /**
- * The networks and git directories of scopes. Networks need bubblewrap: with another mechanism commands have none, and
- * agents keep the network of the machine.
+ * The networks and git directories of scopes. Where there is no network to be had, commands have none, and an agent is
+ * refused, because it would have to keep the network of the machine.
  */
 export class SandboxScopes {
   readonly #git: GitScopes;
   readonly #network: NetworkScopes;
   readonly #networkFolder: string;
+  readonly #clock: Clock;
   #nsenter: Promise<string | undefined> | undefined;
 
-  constructor({ folder, clock, environment, confined }: SandboxScopesOptions) {
+  constructor({ folder, environment, confined, ...network }: SandboxScopesOptions) {
     this.#git = new GitScopes({ folder: join(folder, "git"), environment, confined });
     this.#networkFolder = join(folder, "network");
-    this.#network = new NetworkScopes({ folder: this.#networkFolder, clock });
+    this.#network = new NetworkScopes({ ...network, folder: this.#networkFolder });
+    this.#clock = network.clock;
   }
 
   /** Prepares what a command of a scope shares with the others, until it is released. */
@@ -55,9 +55,8 @@ export class SandboxScopes {
     mechanism: Mechanism,
     environment: Readonly<Record<string, string>>,
   ): Promise<ScopeLease> {
-    const filterFile = mechanism instanceof Bubblewrap ? await this.#network.filter() : undefined;
+    const filterFile = mechanism.loadsFilter ? await this.#network.filter() : undefined;
     const git = await this.#acquireGit(request, policy);
-    if (!(mechanism instanceof Bubblewrap)) return { ...unscoped(request.hosts !== undefined), ...git };
     // If there is no network to be had, nothing is left behind.
     try {
       const network = await this.#openNetwork(mechanism, request, policy, environment);
@@ -66,7 +65,8 @@ export class SandboxScopes {
         filterFile,
         enter: network?.enter ?? [],
         environment: network?.environment ?? {},
-        keepsNetwork: network !== undefined || request.hosts !== undefined,
+        keepsNetwork: network !== undefined,
+        refused: () => network?.refused() ?? [],
         release: () => {
           git.release();
           network?.release();
@@ -76,6 +76,19 @@ export class SandboxScopes {
       git.release();
       throw thrown;
     }
+  }
+
+  /** What cannot be enforced or offered with a mechanism on this machine, as sentences. Leaves nothing behind. */
+  async limitations(mechanism: Mechanism): Promise<string[]> {
+    const tools = await this.#tools(mechanism);
+    const problem = tools === undefined ? NO_NSENTER : await NetworkNamespace.problem(tools, this.#clock);
+    const hasFilter = mechanism.loadsFilter && (await this.#network.filter()) !== undefined;
+    return [
+      ...(problem === undefined
+        ? []
+        : [`Commands cannot be given single hosts (${problem}). ${WITHOUT_NETWORK}`]),
+      ...(hasFilter ? [] : [UNFILTERED]),
+    ];
   }
 
   /** What was committed in a scope; undefined if there is nothing to take over. */
@@ -108,24 +121,64 @@ export class SandboxScopes {
 
   /** Undefined for a command that may use the whole network, or none, or that belongs to no scope. */
   async #openNetwork(
-    { program: bwrap }: Bubblewrap,
-    { scope, hosts = [] }: Request,
+    mechanism: Mechanism,
+    request: Request,
     policy: ConfinedPolicy,
     environment: Readonly<Record<string, string>>,
-  ) {
+  ): Promise<ScopedNetwork | undefined> {
+    const { scope, hosts, itemId } = request;
     const isOpen = policy.type === "workspaceWrite" && policy.networkAccess === true;
-    if (scope?.decide === undefined || isOpen) return undefined;
+    if (isOpen || (scope?.decide === undefined && hosts === undefined)) return undefined;
+    // Expected: the kernel refuses one of the steps. A command then has no network at all.
+    try {
+      const tools = await this.#tools(mechanism);
+      if (scope === undefined) throw new FlintError("sandboxUnavailable", "It belongs to no thread.");
+      if (tools === undefined) throw new FlintError("sandboxUnavailable", `${capitalized(NO_NSENTER)}.`);
+      return await this.#network.open(tools, { scope, hosts: hosts ?? [], itemId, environment });
+    } catch (thrown) {
+      if (hosts !== undefined) throw refusedAgent(request, thrown);
+      return undefined;
+    }
+  }
+
+  async #tools(mechanism: Mechanism): Promise<NamespaceTools | undefined> {
     this.#nsenter ??= findProgram("nsenter", SYSTEM_PATH);
     const nsenter = await this.#nsenter;
-    if (nsenter === undefined) return undefined;
-    const tools: NamespaceTools = { bwrap, nsenter, node: process.execPath };
-    return this.#network.open(tools, scope, hosts, environment);
+    return nsenter === undefined
+      ? undefined
+      : { holder: mechanism.networkHolder, nsenter, node: process.execPath };
   }
 }
 
 const NO_GIT = { mounts: [], release: () => undefined };
 
-/** Nothing is shared; an agent keeps the network of the machine, because it has to reach its model. */
+const NO_NSENTER = "the program nsenter of util-linux is missing";
+
+const UNFILTERED =
+  "Sockets that no network namespace confines (vsock, packet, AF_ALG) are not refused, because nothing here can load a seccomp filter. Install bubblewrap (apt-get install bubblewrap).";
+
+const WITHOUT_NETWORK =
+  "They have no network at all, and agents other than Flint's own do not start. Install bubblewrap (apt-get install bubblewrap), or choose --network all.";
+
+/** An agent has to reach its model, and must not do so with everything that it runs on the network of the machine. */
+function refusedAgent({ command: [program = ""] }: Request, cause: unknown): FlintError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `Did not start ${program}: its sandbox cannot limit the network here. ${reason} Install bubblewrap (apt-get install bubblewrap), or choose --network all, which leaves the network open, or --sandbox danger-full-access (dangerFullAccess).`;
+  return new FlintError("sandboxUnavailable", message, { command: program }, { cause });
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** Nothing is shared; an agent keeps the network of the machine. Only for a sandbox that is made without scopes. */
 export function unscoped(keepsNetwork: boolean): ScopeLease {
-  return { mounts: [], enter: [], environment: {}, keepsNetwork, release: () => undefined };
+  return {
+    mounts: [],
+    enter: [],
+    environment: {},
+    keepsNetwork,
+    refused: () => [],
+    release: () => undefined,
+  };
 }

@@ -41,6 +41,8 @@ export const SandboxState = looseObject({
   available: z.boolean(),
   mechanism: z.string(),
   detail: z.optional(z.string()),
+  /** What the mechanism cannot enforce or offer on this machine, as sentences that name the way out. */
+  limitations: z.optional(z.array(z.string())),
 });
 export type SandboxState = z.output<typeof SandboxState>;
 

@@ -69,7 +69,12 @@ async function sandbox(cwd: string): Promise<readonly Finding[]> {
   const embedded = await embed({ cwd });
   try {
     const { sandbox: found } = await embedded.client.configRead();
-    if (found.available) return [{ name: "sandbox", state: "ok", detail: found.mechanism }];
+    if (found.available) {
+      const limited = (found.limitations ?? []).map(
+        (detail) => ({ name: "sandbox", state: "absent", detail }) as const,
+      );
+      return [{ name: "sandbox", state: "ok", detail: found.mechanism }, ...limited];
+    }
     const fix = "apt-get install bubblewrap";
     return [{ name: "sandbox", state: "problem", detail: found.detail ?? "not available", fix }];
   } catch (thrown) {

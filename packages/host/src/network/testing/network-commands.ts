@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { Bubblewrap } from "../../sandbox/mechanisms/bubblewrap.ts";
 import type { NamespaceTools } from "../namespace.ts";
 import { writeNodePrograms } from "../node-programs.ts";
 import { socketFilter } from "../seccomp.ts";
@@ -22,7 +23,8 @@ export function networkTools(searchPath: string = process.env.PATH ?? ""): Names
     if (program === undefined) throw new Error(`${name} is not on PATH`);
     return program;
   };
-  return { bwrap: find("bwrap"), nsenter: find("nsenter"), node: process.execPath };
+  const { networkHolder: holder } = new Bubblewrap(find("bwrap"), searchPath);
+  return { holder, nsenter: find("nsenter"), node: process.execPath };
 }
 
 /** The network of a thread with a folder for its programs and commands, and a way to run commands in it. */
@@ -74,7 +76,18 @@ export class NetworkFixture {
 
   get #bubblewrap(): string[] {
     return [
-      ...[this.#tools.bwrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
+      ...[
+        ...this.#tools.holder.slice(0, 1),
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--tmpfs",
+        "/tmp",
+      ],
       ...["--bind", this.home, this.home, "--chdir", this.home, "--unshare-user", "--unshare-pid"],
       ...["--cap-drop", "ALL", "--disable-userns", "--die-with-parent", "--new-session", "--seccomp", "3"],
     ];

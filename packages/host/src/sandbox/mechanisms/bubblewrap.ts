@@ -20,12 +20,19 @@ const RESTRICTIONS = [
 /** Confines with the program `bwrap`, found at `program`. */
 export class Bubblewrap implements Mechanism {
   readonly name = "bubblewrap";
+  readonly loadsFilter = true;
   readonly program: string;
   readonly #searchPath: string;
 
   constructor(program: string, searchPath: string) {
     this.program = program;
     this.#searchPath = searchPath;
+  }
+
+  get networkHolder(): readonly string[] {
+    // Without --dev, for which bubblewrap would nest a second user namespace that does not own the network.
+    const namespaces = ["--unshare-user", "--unshare-net", "--die-with-parent"];
+    return [this.program, ...namespaces, "--ro-bind", "/", "/", "--"];
   }
 
   launchArguments(command: readonly string[], confinement: Confinement): readonly string[] {

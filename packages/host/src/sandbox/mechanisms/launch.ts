@@ -8,12 +8,22 @@ import type { Confinement } from "./confinement.ts";
  */
 export interface Mechanism {
   readonly name: MechanismName;
+  /** Whether it applies `filterDescriptor` of a confinement. */
+  readonly loadsFilter: boolean;
+  /**
+   * What goes before a program that holds the network of a scope: it runs in a user and a network namespace of its own, in
+   * which the user's id stays what it is and the loopback interface is up, and dies with this process.
+   */
+  readonly networkHolder: readonly string[];
   /**
    * The program and arguments that run `command` confined, in its own session and process namespace. The wrapper exits
    * only when none of the processes it started is left.
    */
   launchArguments(command: readonly string[], confinement: Confinement): readonly string[];
 }
+
+/** Where a wrapper finds the seccomp filter: the first descriptor after those that every confined command is started with. */
+export const FILTER_DESCRIPTOR = 5;
 
 /** All mechanisms, in order of preference. */
 export const MECHANISM_NAMES = ["bubblewrap", "namespaces"] as const;
@@ -42,7 +52,7 @@ const RESTORE_UMASK = `umask "$${UMASK_NAME}" 2>/dev/null; unset ${UMASK_NAME}`;
  * becomes the command's stderr, so that messages of the wrapper or of this shell about a killed command go elsewhere.
  * The command inherits neither descriptor.
  */
-export const FIRST_PROCESS = `${RESTORE_UMASK}; PATH=$1; shift; { echo >&3; } 2>/dev/null; exec 2>/dev/null 3>&-; (exec "$@" 2>&4 4>&-); exit $?`;
+export const FIRST_PROCESS = `${RESTORE_UMASK}; PATH=$1; shift; { echo >&3; } 2>/dev/null; exec 2>/dev/null 3>&- ${FILTER_DESCRIPTOR}<&-; (exec "$@" 2>&4 4>&-); exit $?`;
 
 /**
  * How often a sandbox is set up for one command at most. A path that vanishes between listing and mounting makes the
@@ -62,6 +72,8 @@ export function mountinfoPath(path: string): string {
 export interface Tools {
   readonly setpriv: string;
   readonly unshare: string;
+  /** What goes before a command to load the seccomp filter of `FILTER_DESCRIPTOR`; absent if nothing here can. */
+  readonly filterLoader?: readonly string[] | undefined;
 }
 
 /** How the processes of an unconfined command are kept together, so that all of them can be ended. */

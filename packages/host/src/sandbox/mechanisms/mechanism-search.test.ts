@@ -12,7 +12,10 @@ import { type Mechanism, type MechanismName, SYSTEM_PATH } from "./launch.ts";
 import { type TrialRun, tryMechanism } from "./mechanism-search.ts";
 import { Namespaces } from "./namespaces.ts";
 
-const mechanism = { name: "bubblewrap", launchArguments: (command: readonly string[]) => command } as const;
+const mechanism: Mechanism = {
+  ...{ name: "bubblewrap", loadsFilter: false, networkHolder: [] },
+  launchArguments: (command) => command,
+};
 
 /** A trial whose command writes inside and prints this. */
 function printing(printed: string): TrialRun {

@@ -6,6 +6,7 @@ import { findProgram } from "../processes/program.ts";
 import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine, maskedFolders } from "./confinement.ts";
+import { findFilterLoader } from "./filter-loader.ts";
 import {
   type Containment,
   GroupContainment,
@@ -80,11 +81,19 @@ export class MechanismSearch {
         return program === undefined ? undefined : new Bubblewrap(program, searchPath);
       }
       case "namespaces": {
-        const tools = await findTools();
+        const tools = await this.#loadingTools();
         const identity = { user: process.getuid?.() ?? 0, group: process.getgid?.() ?? 0 };
         return tools === undefined ? undefined : new Namespaces(tools, identity, searchPath);
       }
     }
+  }
+
+  /** The tools with what loads a seccomp filter. */
+  async #loadingTools(): Promise<Tools | undefined> {
+    const tools = await findTools();
+    if (tools === undefined) return undefined;
+    const help = await this.#run([tools.setpriv, "--help"]);
+    return { ...tools, filterLoader: await findFilterLoader(tools.setpriv, help) };
   }
 
   #try(mechanism: Mechanism): Promise<string | undefined> {

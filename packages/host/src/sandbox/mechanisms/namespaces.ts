@@ -1,4 +1,4 @@
-import { singleQuote } from "@flint/core/text";
+import { shellQuote, singleQuote } from "@flint/core/text";
 import { type Bind, isInside } from "./binds.ts";
 import type { Confinement, Mount } from "./confinement.ts";
 import {
@@ -31,26 +31,48 @@ const SOURCES = `/dev/${STAGE}/sources`;
  */
 export class Namespaces implements Mechanism {
   readonly name = "namespaces";
+  readonly loadsFilter: boolean;
   readonly #tools: Tools;
   readonly #identity: Identity;
   readonly #searchPath: string;
 
   constructor(tools: Tools, identity: Identity, searchPath: string) {
+    this.loadsFilter = tools.filterLoader !== undefined;
     this.#tools = tools;
     this.#identity = identity;
     this.#searchPath = searchPath;
   }
 
-  launchArguments(command: readonly string[], confinement: Confinement): readonly string[] {
+  get networkHolder(): readonly string[] {
+    const { setpriv, unshare } = this.#tools;
     return [
-      ...[this.#tools.setpriv, "--pdeathsig", "KILL", "--"],
-      ...[this.#tools.unshare, ...UNSHARE, ...(confinement.network ? [] : ["--net"]), "--"],
-      ...["/bin/sh", "-c", script(confinement, this.#identity), "sh", this.#searchPath, ...command],
+      ...[setpriv, "--pdeathsig", "KILL", "--"],
+      ...[unshare, "--user", "--map-current-user", "--keep-caps", "--net", "--"],
+      ...["/bin/sh", "-c", HOLDER_SCRIPT, "sh"],
+    ];
+  }
+
+  launchArguments(command: readonly string[], confinement: Confinement): readonly string[] {
+    const { setpriv, unshare, filterLoader } = this.#tools;
+    const loader = confinement.filterDescriptor === undefined ? [] : (filterLoader ?? []);
+    const steps = script(confinement, this.#identity, loader);
+    return [
+      ...[setpriv, "--pdeathsig", "KILL", "--"],
+      ...[unshare, ...UNSHARE, ...(confinement.network ? [] : ["--net"]), "--"],
+      ...["/bin/sh", "-c", steps, "sh", this.#searchPath, ...command],
     ];
   }
 }
 
-function script(confinement: Confinement, identity: Identity): string {
+/** Brings the loopback interface up by whatever is there; perl makes the call of ifconfig itself (SIOCSIFFLAGS, IFF_UP). */
+const LOOPBACK_UP = `ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null ||
+perl -e 'socket(S, 2, 1, 0) && ioctl(S, 0x8914, pack("a16 s x22", "lo", 1)) || exit 1' 2>/dev/null`;
+
+const HOLDER_SCRIPT = `PATH=${SYSTEM_PATH}
+${LOOPBACK_UP} || { echo "no program can bring the loopback interface up (install iproute2)" >&2; exit 1; }
+exec "$@"`;
+
+function script(confinement: Confinement, identity: Identity, loader: readonly string[]): string {
   const { binds, masks, sockets, hidden, privateSources } = confinement;
   const covered = [...masks, "/dev"];
   const isCovered = (bind: Bind) => covered.some((folder) => isInside(bind.path, folder));
@@ -85,7 +107,7 @@ function script(confinement: Confinement, identity: Identity): string {
     protection(confinement),
     `rm -r --one-file-system /dev/${STAGE}`,
     "mount -n -o remount,bind,ro /dev",
-    ...lastSteps(confinement, identity),
+    ...lastSteps(confinement, identity, loader),
   ].join("\n");
 }
 
@@ -206,12 +228,14 @@ ${eachToProtect}
 done < /proc/self/mountinfo`;
 }
 
-/** A new /proc, no further user namespaces, no capabilities; each step needs the ones before. */
-function lastSteps(confinement: Confinement, { user, group }: Identity): string[] {
-  const loopback = confinement.network ? [] : ["ip link set lo up 2>/dev/null || true"];
+/** A new /proc, no further user namespaces, no capabilities, the filter; each step needs the ones before. */
+function lastSteps(confinement: Confinement, { user, group }: Identity, loader: readonly string[]): string[] {
+  const loopback = confinement.network ? [] : [`${LOOPBACK_UP} || true`];
   const proc = "mount -n -t proc -o nosuid,nodev,noexec proc /proc";
   const change = `cd ${singleQuote(confinement.cwd)}`;
-  const first = `/bin/sh -c ${singleQuote(FIRST_PROCESS)} sh "$@"`;
+  // The filter comes last, because it needs no privileges and the steps before must not need what it refuses.
+  const filter = loader.map((word) => `${shellQuote(word)} `).join("");
+  const first = `${filter}/bin/sh -c ${singleQuote(FIRST_PROCESS)} sh "$@"`;
   if (user === 0) {
     const drop = "setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all --";
     const limit = "echo 0 > /proc/sys/user/max_user_namespaces";

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { CommandSandbox } from "../../sandbox/command-sandbox.ts";
+import type { MechanismName } from "../../sandbox/mechanisms/launch.ts";
+
+/** What a command of a thread saw in a sandbox with this mechanism. */
+export interface ScopedProbe {
+  readonly limitations: readonly string[];
+  readonly user: string;
+  /** What came of vsock, packet and AF_ALG sockets, and of one for TCP: an errno, or "open". */
+  readonly sockets: string;
+  /** What came of a connection to a port of the machine. */
+  readonly direct: string;
+  /** What the proxy answered about a host that was declined, and which hosts were asked about. */
+  readonly proxied: string;
+  readonly asked: readonly string[];
+}
+
+const SOCKETS = `for my $family (40, 17, 38, 2) { print socket(my $s, $family, $family == 38 ? 5 : 1, 0) ? "open" : $! + 0, " " }`;
+const DIRECT = `use Socket; socket(S, 2, 1, 0); print connect(S, pack_sockaddr_in($ARGV[0], inet_aton("127.0.0.1"))) ? "reached" : $! + 0`;
+
+/** Runs commands of a thread, and reports what they could do. Port is one of the user's machine. */
+export async function probeScope(mechanism: MechanismName, port: number): Promise<ScopedProbe> {
+  const folder = mkdtempSync("/var/tmp/flint-scope-probe-");
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace);
+  const environment = { PATH: process.env.PATH ?? "", HOME: workspace };
+  const sandbox = new CommandSandbox({
+    environment,
+    mechanisms: [mechanism],
+    scopeFolder: join(folder, "state"),
+  });
+  const asked: string[] = [];
+  const decide = async ({ host }: { readonly host: string }) => {
+    asked.push(host);
+    return { allowed: false, reason: "it was declined" } as const;
+  };
+  const run = async (script: string) => {
+    let printed = "";
+    const onOutput = (text: string) => {
+      printed += text;
+    };
+    const scope = { id: "t", privateGit: false, decide };
+    const policy = { type: "workspaceWrite" } as const;
+    await sandbox.launch({
+      command: ["sh", "-c", script],
+      cwd: workspace,
+      workspace,
+      policy,
+      scope,
+      onOutput,
+    });
+    return printed.trim();
+  };
+  // Whatever comes of it, nothing is left behind.
+  try {
+    return {
+      limitations: (await sandbox.state()).limitations ?? [],
+      user: await run("id -u"),
+      sockets: await run(`perl -e '${SOCKETS}'`),
+      direct: await run(`perl -e '${DIRECT}' ${port}`),
+      proxied: await run("curl -sS http://other.example/"),
+      asked,
+    };
+  } finally {
+    await sandbox.closeScope("t");
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
