@@ -2,9 +2,9 @@
 // The flint protocol. Every object may carry more fields than are declared here.
 
 export type Action =
-  | { kind: "command"; itemId: Id; reason?: string; needs?: Permission; command: string; cwd: string; running?: boolean; _meta?: Meta }
-  | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; changes: FileUpdateChange[]; _meta?: Meta }
-  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
+  | { kind: "command"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; command: string; cwd: string; running?: boolean; _meta?: Meta }
+  | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; changes: FileUpdateChange[]; _meta?: Meta }
+  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
 
 /** Another agent continues the thread from here. */
 export interface AgentHandoffItem {
@@ -130,6 +130,13 @@ export interface Decision {
 }
 
 export type DecisionScope = "once" | "session" | "always";
+
+export interface EarlierRun {
+  itemId: Id;
+  ranMs: number;
+  evidence: string[];
+  _meta?: Meta;
+}
 
 export interface Empty {
   _meta?: Meta;

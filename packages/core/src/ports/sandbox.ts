@@ -47,6 +47,8 @@ export interface LaunchSpec {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** The item of the command, so that its connections are known for its own. */
   readonly itemId?: string;
+  /** Host rules for what it alone may connect to without a question. */
+  readonly hosts?: readonly string[];
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called with decoded output, in order. Must be quick. */
@@ -68,18 +70,6 @@ export interface Denial {
   readonly needs?: Permission;
   /** A sentence for the user and the model. */
   readonly evidence: string;
-}
-
-/** A command that an agent ran by itself in its sandbox, as far as its agent reported it. */
-export interface FinishedCommand {
-  readonly command: string;
-  readonly cwd: string;
-  readonly workspace: string;
-  readonly policy: SandboxPolicy;
-  readonly exitCode: number;
-  readonly output: string;
-  /** The connections that were refused while it ran. */
-  readonly refused: readonly FailedConnection[];
 }
 
 /** A file of which a program gets a copy of its own. */
@@ -193,8 +183,6 @@ export interface Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult>;
   /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
-  /** What the sandbox kept a finished command from, by the same evidence as for commands that are launched here. */
-  denials?(finished: FinishedCommand): Promise<readonly Denial[]>;
   /** Looks at what was committed in a scope; undefined if there is nothing to take over. */
   commits?(scopeId: string): Promise<CommitOffer | undefined>;
   /** Shows the programs of a scope what the user has committed since. Never rejects. */

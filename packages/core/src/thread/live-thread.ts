@@ -10,6 +10,7 @@ import {
 } from "@flint/protocol";
 import { NetworkGate } from "../approval/network-gate.ts";
 import { OpenRequests } from "../approval/open-requests.ts";
+import { RepeatOffers } from "../approval/repeat-offers.ts";
 import { SerialQueue, waitAtMost } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import type {
@@ -81,6 +82,7 @@ export class LiveThread {
   readonly #silenceMs: number | undefined;
   readonly #sandbox: ThreadSandbox;
   readonly #network: NetworkGate;
+  readonly #offers = new RepeatOffers();
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -192,6 +194,7 @@ export class LiveThread {
       turn,
       log: this.log,
       requests: this.requests,
+      offers: this.#offers,
       commits: () => this.#sandbox.commits(),
       refreshScope: () => this.#sandbox.refreshScope(),
       connectionsOf: (itemId) => this.#network.take(itemId),

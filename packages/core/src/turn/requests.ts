@@ -7,12 +7,17 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
+import type { RepeatOffers } from "../approval/repeat-offers.ts";
 import type { BudgetGuard } from "../budget/budget-guard.ts";
 import type { ActionGuarantees, ClientToolCall } from "../ports/index.ts";
 import { wellFormed } from "../text/characters.ts";
 import type { TurnFiles } from "./files.ts";
 
 const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
+const OFFERED_BEFORE: Decision = {
+  ...{ outcome: "deny", scope: "once" },
+  message: "The same was offered before in this thread.",
+};
 const TOO_LATE: ToolCallResult = failedToolCall("The turn has ended.");
 
 /** What requests need of their turn. */
@@ -21,6 +26,8 @@ export interface TurnRequestsOptions {
   readonly requests: OpenRequests;
   readonly guard: BudgetGuard;
   readonly files: TurnFiles | undefined;
+  /** What was offered before in this thread. */
+  readonly offers: RepeatOffers;
   /** Whether the turn has ended or is about to. */
   isOver(): boolean;
   /** Called when the user cancels the whole turn. */
@@ -39,7 +46,8 @@ export class TurnRequests {
 
   /** Requests approval of an action. The files it may change are saved before it is allowed. */
   async approve(agent: string, action: Action, guarantees?: ActionGuarantees): Promise<Decision> {
-    const { turnId, requests, files, isOver } = this.#options;
+    const { turnId, requests, files, offers, isOver } = this.#options;
+    if (!offers.admit(action)) return OFFERED_BEFORE;
     const ask = () => requests.approve(turnId, agent, wellFormed(action), guarantees);
     const decision = await this.#waitForUser(ask, NOT_ALLOWED);
     // Cancelling stops the whole turn, whatever its agent does with the decision.

@@ -10,6 +10,7 @@ import {
 } from "@flint/protocol";
 import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
+import type { RepeatOffers } from "../approval/repeat-offers.ts";
 import { KeepAlive, Latch } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
@@ -48,6 +49,8 @@ export interface TurnRunnerOptions {
   readonly turn: StartedTurn;
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
+  /** What was offered before in this thread to run again. */
+  readonly offers: RepeatOffers;
   readonly clock: Clock;
   /** Saves files before the turn changes them. */
   readonly checkpoints?: Checkpoints | undefined;
@@ -117,7 +120,14 @@ export class TurnRunner {
     const { silenceMs: limitMs } = options;
     this.#silence = new SilenceGuard({ clock, limitMs, silent: (error) => this.#stopFor(error) });
     this.#userRequests = new TurnRequests({
-      ...{ turnId, requests, onError: failed, guard: this.#guard, files: this.#files },
+      ...{
+        turnId,
+        requests,
+        onError: failed,
+        guard: this.#guard,
+        files: this.#files,
+        offers: options.offers,
+      },
       isOver: () => this.#isOver,
       cancelTurn: () => this.interrupt("interrupt"),
     });

@@ -1,6 +1,8 @@
+import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type {
   CommitOffer,
+  Denial,
   LaunchResult,
   LaunchSpec,
   ProcessSpec,
@@ -13,6 +15,7 @@ import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from
 import { gitEnvironment, runToEnd } from "../git/git-command.ts";
 import type { ConfinedGit } from "../git/take-over.ts";
 import type { NetworkScopesOptions } from "../network/network-scopes.ts";
+import { denialsOf, type EndedCommand, refusedConnection } from "./denials/denials.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import {
   type Containment,
@@ -30,6 +33,7 @@ import { CommandRun } from "./processes/command-run.ts";
 import { ProcessRun } from "./processes/process-run.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { startProblem } from "./processes/program.ts";
+import { MAX_SOCKETS, tooManySockets, unavailable, WAY_OUT } from "./refusals.ts";
 import { SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
 import { listenerSockets } from "./sockets.ts";
 
@@ -55,9 +59,6 @@ export interface CommandSandboxOptions {
   readonly containment?: Containment["kind"];
 }
 
-/** More sockets than any machine has outside of the masked folders; each is a mount. */
-export const MAX_SOCKETS = 200;
-
 type Variables = Readonly<Record<string, string>>;
 
 /** A command or program to start. */
@@ -73,6 +74,8 @@ interface Prepared {
   readonly run: RunSpec;
   /** Whether it mounts paths of other programs, which may vanish before they are mounted. */
   readonly mayVanish: boolean;
+  /** What its sandbox kept it from, once it has ended. */
+  denials(exitCode: number, output: string): Promise<readonly Denial[]>;
   release(): Promise<void>;
 }
 
@@ -85,6 +88,8 @@ export class CommandSandbox implements Sandbox {
   readonly #guarded: GuardedPaths;
   readonly #scopes: SandboxScopes | undefined;
   readonly #privateFolders: PrivateFolders;
+  /** Flint's own files, which stay out of reach whatever is granted. */
+  readonly #locked: readonly string[];
   #limitations: Promise<string[]> | undefined;
 
   constructor(options: CommandSandboxOptions) {
@@ -94,6 +99,7 @@ export class CommandSandbox implements Sandbox {
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     const homes = [environment.HOME, environment.ZDOTDIR].filter((folder) => folder !== undefined);
     this.#protected = new ProtectedPaths(this.#clock, homes);
+    this.#locked = [...(options.guarded?.folders ?? []), ...(options.guarded?.files ?? [])];
     this.#guarded = new GuardedPaths(options.guarded ?? {}, listenerSockets);
     const { scopeFolder: folder } = options;
     this.#privateFolders = new PrivateFolders(folder && join(folder, "agents"), this.#clock);
@@ -139,12 +145,21 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #launch(spec: LaunchSpec, isLast: boolean): Promise<LaunchResult | undefined> {
-    const { run, mayVanish, release } = await this.#prepare(spec);
+    const { run, mayVanish, release, denials } = await this.#prepare(spec);
+    let tail = "";
+    const onOutput: LaunchSpec["onOutput"] = (text, stream) => {
+      tail = (tail + text).slice(-MOST_OUTPUT);
+      spec.onOutput(text, stream);
+    };
     try {
       const problem = await problemOf(spec, run.environment);
       if (spec.signal?.aborted === true) return { exitCode: 130, durationMs: 0, ended: "aborted" };
-      const command = new CommandRun(run, spec);
-      if (problem === undefined) return await (mayVanish && !isLast ? command.attempt() : command.result());
+      const command = new CommandRun(run, { ...spec, onOutput });
+      if (problem === undefined) {
+        const result = await (mayVanish && !isLast ? command.attempt() : command.result());
+        const found = result?.ended === "aborted" ? [] : await denials(result?.exitCode ?? 0, tail);
+        return result === undefined || found.length === 0 ? result : { ...result, denials: found };
+      }
       spec.onOutput(`${problem.message}\n`, "stderr");
       return { exitCode: problem.exitCode, durationMs: 0, ended: "exited" };
     } finally {
@@ -181,7 +196,7 @@ export class CommandSandbox implements Sandbox {
       ...{ argv: containment.launchArguments(command), cwd, containment: containment.kind },
       ...{ environment, clock: this.#clock },
     };
-    return { run, mayVanish: false, release: async () => undefined };
+    return { run, mayVanish: false, denials: async () => [], release: async () => undefined };
   }
 
   async #prepareConfined(request: StartRequest, policy: ConfinedPolicy): Promise<Prepared> {
@@ -205,7 +220,20 @@ export class CommandSandbox implements Sandbox {
       filterFile,
       clock: this.#clock,
     };
-    return { run, mayVanish: mountsForeignPaths(confinement), release };
+    const denials = (exitCode: number, output: string) =>
+      this.#denials({
+        ...request,
+        policy,
+        exitCode,
+        output,
+        refused: shared.refused().map(refusedConnection),
+      });
+    return { run, mayVanish: mountsForeignPaths(confinement), denials, release };
+  }
+
+  #denials(command: Omit<EndedCommand, "home" | "locked">): Promise<readonly Denial[]> {
+    const home = this.#environment.HOME ?? homedir();
+    return denialsOf({ ...command, home, locked: this.#locked });
   }
 
   /** Runs git in a sandbox without network in which nothing but the mounts can be written. */
@@ -273,6 +301,9 @@ export class CommandSandbox implements Sandbox {
 /** Git inside may wait for a pipe of the agent's. */
 const GIT_TIMEOUT_MS = 20_000;
 
+/** What is looked at of the output of a command, to see what the sandbox kept it from. */
+const MOST_OUTPUT = 65_536;
+
 const READ_ONLY: ConfinedPolicy = { type: "readOnly" };
 
 /** Whether the setup depends on sockets, or on entries of private folders, that other programs remove at any time. */
@@ -297,36 +328,4 @@ function problemOf({ command: [program = ""], cwd }: StartRequest, environment: 
 
 function searchPathOf(environment: Variables): string {
   return environment.PATH ?? SYSTEM_PATH;
-}
-
-function tooManySockets([first = "", ...others]: readonly string[]): FlintError {
-  const message = `Did not run the command: ${first} and ${others.length} other sockets would have to be covered, and the limit is ${MAX_SOCKETS}. End the programs that listen there, or choose --sandbox danger-full-access (dangerFullAccess).`;
-  return new FlintError("sandboxUnavailable", message, { path: first });
-}
-
-const WAY_OUT =
-  "Install bubblewrap (apt-get install bubblewrap), or choose --sandbox danger-full-access (dangerFullAccess), or --sandbox external-sandbox (externalSandbox) where something else confines Flint.";
-
-/** The names of the policies on the command line and in the protocol. */
-const POLICY_NAMES: Readonly<Record<ConfinedPolicy["type"], string>> = {
-  readOnly: "read-only (readOnly)",
-  workspaceWrite: "workspace-write (workspaceWrite)",
-};
-
-function unavailable(
-  command: readonly string[],
-  { type }: ConfinedPolicy,
-  failures: readonly string[],
-): FlintError {
-  const shown = shownCommand(command);
-  const reasons = failures.length === 0 ? "" : ` (${failures.join("; ")})`;
-  const message = `Did not run "${shown}": --sandbox ${POLICY_NAMES[type]} cannot be enforced here${reasons}. ${WAY_OUT}`;
-  return new FlintError("sandboxUnavailable", message, { command: shown, policy: type });
-}
-
-/** The command without the shell that runs it. */
-function shownCommand(command: readonly string[]): string {
-  const [program = "", flag = "", script, ...rest] = command;
-  const isScript = /(?:^|\/)(?:ba|da|z)?sh$/.test(program) && /^-[a-z]*c$/.test(flag) && rest.length === 0;
-  return isScript && script !== undefined ? script : command.join(" ");
 }

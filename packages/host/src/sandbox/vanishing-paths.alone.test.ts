@@ -4,9 +4,10 @@ import { text } from "node:stream/consumers";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { CommandSandbox, MAX_SOCKETS } from "./command-sandbox.ts";
+import { CommandSandbox } from "./command-sandbox.ts";
 import { MAX_ATTEMPTS } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
+import { MAX_SOCKETS } from "./refusals.ts";
 import { launch, listenAt, newFolder } from "./testing/fixture.ts";
 
 const POLICY: SandboxPolicy = { type: "workspaceWrite" };

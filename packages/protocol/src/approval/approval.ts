@@ -5,11 +5,24 @@ import { looseObject } from "../wire/loose-object.ts";
 import { describePermission, HostRuleString, Permission } from "./permission.ts";
 import { Decision } from "./policy.ts";
 
+/** An earlier run of the same action, which its sandbox stopped. */
+export const EarlierRun = looseObject({
+  itemId: Id,
+  ranMs: z.number(),
+  /** What shows that the sandbox stopped it, as lines of text. */
+  evidence: z.array(z.string()),
+});
+export type EarlierRun = z.output<typeof EarlierRun>;
+
 const common = {
   itemId: Id,
   reason: z.optional(z.string()),
   /** What it needs beyond its sandbox. */
   needs: z.optional(Permission),
+  /** Why it needs that, in the words of the agent. */
+  why: z.optional(z.string()),
+  /** Set if it has run before. */
+  after: z.optional(EarlierRun),
 };
 
 /** What an agent asks to do. The exact command or diff is always included. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
 import { leavesNoProcess, needs, runningProcesses, temporaryFolder } from "@flint/testkit";
@@ -154,4 +154,61 @@ test("ends the turn with the way out for a background command without a sandbox 
   });
   expect(outcome).toMatchObject({ ended: { status: "failed", error: { errorInfo: "SandboxError" } } });
   expect(existsSync(folder.join("made"))).toBe(false);
+});
+
+/** Allows a command, but not to run it again with more. */
+const denyAgain: TurnOptions["decide"] = ({ after }) => (after === undefined ? "allow" : "deny");
+
+/** A folder outside of the sandbox that the user may write. */
+function outsideFolder(): string {
+  const path = realpathSync(mkdtempSync("/var/tmp/flint-shell-test-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+confined(
+  "a command that the sandbox stopped is offered again with what it needs, in the same item",
+  async () => {
+    const { folder, shell } = await setup();
+    const outside = outsideFolder();
+    const command = `echo ran >> count; touch ${outside}/made`;
+    const { turn, outcome, text } = await shell({ command });
+    const evidence = `The sandbox does not let commands write ${outside}/made.`;
+    expect(turn.actions).toMatchObject([
+      { kind: "command", command },
+      {
+        ...{ kind: "command", itemId: "item", command, cwd: folder.path, needs: { write: [outside] } },
+        reason: expect.stringMatching(/Run it again and let it write .* already ran for .* part of its work/),
+        after: { itemId: "item", evidence: [evidence] },
+      },
+    ]);
+    expect(outcome).toMatchObject({ result: { status: "done", exitCode: 0 } });
+    expect(text).toContain(`(${evidence})\n(It was allowed and runs again:)`);
+    expect(turn.completed("commandExecution")).toMatchObject([{ status: "completed", exitCode: 0 }]);
+    expect([existsSync(`${outside}/made`), readFileSync(folder.join("count"), "utf8")]).toEqual([
+      true,
+      "ran\nran\n",
+    ]);
+    // It was for that time only.
+    const later = await shell({ command: `touch ${outside}/later` }, { decide: denyAgain });
+    expect([later.outcome, existsSync(`${outside}/later`)]).toMatchObject([
+      { result: { status: "failed" } },
+      false,
+    ]);
+  },
+);
+
+confined("a command that the sandbox stopped never runs again without an answer", async () => {
+  const { folder, shell } = await setup();
+  const outside = outsideFolder();
+  const command = `echo ran >> count; touch ${outside}/made`;
+  const { turn, text } = await shell({ command }, { decide: denyAgain });
+  expect(turn.actions).toHaveLength(2);
+  expect(text).toMatch(/\(The sandbox does not let commands write .*\)\n$/);
+  expect(readFileSync(folder.join("count"), "utf8")).toBe("ran\n");
+  const reading = await shell(
+    { command: `touch ${outside}/made` },
+    { settings: { sandboxPolicy: { type: "readOnly" } } },
+  );
+  expect(reading.turn.actions).toHaveLength(1);
 });

@@ -1,6 +1,12 @@
 import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { BoundedOutput } from "@flint/core/text";
-import { asFlintError, type FlintError, type Item, type SandboxPolicy } from "@flint/protocol";
+import {
+  asFlintError,
+  type FlintError,
+  type Item,
+  type Permission,
+  type SandboxPolicy,
+} from "@flint/protocol";
 import { boolean, integer, optional, string } from "../input.ts";
 import {
   declined,
@@ -13,6 +19,7 @@ import {
 } from "../tool.ts";
 import { type BackgroundCommand, type BackgroundCommands, MAX_COMMANDS } from "./background.ts";
 import { isReviewCommand } from "./review-commands.ts";
+import { neededBy, runAgainAction, widened } from "./run-again.ts";
 
 /** The default timeout of a command. */
 const TIMEOUT_MS = 10 * 60_000;
@@ -119,11 +126,35 @@ class ShellCall {
     const { signal } = this.#context;
     // Expected: no sandbox on this machine. Nothing ran, and nothing else would run either.
     try {
-      const output = (chunk: string) => this.#emit(this.#output.add(chunk));
-      return this.#finish(await this.#launch({ timeoutMs, signal, onOutput: output }), timeoutMs);
+      const onOutput = (chunk: string) => this.#emit(this.#output.add(chunk));
+      const first = await this.#launch({ timeoutMs, signal, onOutput });
+      const allowed = await this.#offerAgain(first);
+      if (allowed === undefined) return this.#finish(first, timeoutMs);
+      this.#addNote("(It was allowed and runs again:)");
+      const again = await this.#launch({ timeoutMs, signal, onOutput, ...widened(this.#policy, allowed) });
+      this.#addDenials(again);
+      return this.#finish({ ...again, durationMs: first.durationMs + again.durationMs }, timeoutMs);
     } catch (thrown) {
       return this.#notStarted(asFlintError(thrown));
     }
+  }
+
+  /** Says what the sandbox stopped, and asks whether to run it again with that. Undefined: it is not to run again. */
+  async #offerAgain(result: LaunchResult): Promise<Permission | undefined> {
+    const { turn, signal } = this.#context;
+    const { id: itemId, command, cwd } = this.#item;
+    this.#addDenials(result);
+    const { denials = [], durationMs: ranMs } = result;
+    const stopped = { itemId, command, cwd, policy: this.#policy, ranMs, denials };
+    const needs = neededBy(stopped);
+    if (needs === undefined || signal.aborted || result.ended !== "exited") return undefined;
+    const { outcome } = await turn.approve(runAgainAction(stopped, needs));
+    return outcome === "allow" && !signal.aborted ? needs : undefined;
+  }
+
+  /** A line for the user and the model about each thing that the sandbox kept the command from. */
+  #addDenials({ denials = [] }: LaunchResult): void {
+    for (const { evidence } of denials) this.#addNote(`(${evidence})`);
   }
 
   /** Starts it in the background and watches it for a moment: most failures happen at once. */
@@ -142,15 +173,21 @@ class ShellCall {
     }
     this.#emit(this.#output.add(started.takeOutput()));
     if (started.ending instanceof Error) return this.#notStarted(asFlintError(started.ending));
-    if (started.ending !== undefined) return this.#finish(started.ending, timeout_ms);
+    if (started.ending !== undefined) {
+      this.#addDenials(started.ending);
+      return this.#finish(started.ending, timeout_ms);
+    }
     return this.#stillRunning(started);
   }
 
-  #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "onOutput">): Promise<LaunchResult> {
+  #launch(
+    how: Pick<LaunchSpec, "timeoutMs" | "signal" | "onOutput"> &
+      Partial<Pick<LaunchSpec, "policy" | "hosts">>,
+  ): Promise<LaunchResult> {
     const { sandbox } = this.#context;
-    const { command, cwd } = this.#item;
+    const { id: itemId, command, cwd } = this.#item;
     const policy = this.#policy;
-    return sandbox.launch({ command: ["sh", "-c", command], cwd, workspace: cwd, policy, ...how });
+    return sandbox.launch({ command: ["sh", "-c", command], cwd, workspace: cwd, policy, itemId, ...how });
   }
 
   #stillRunning({ id }: BackgroundCommand): ToolOutcome {

@@ -1,0 +1,113 @@
+import { access, constants, realpath } from "node:fs/promises";
+import { dirname, resolve, sep } from "node:path";
+import type { Denial } from "@flint/core/ports";
+import { type ConfinedPolicy, formatEndpoint } from "@flint/protocol";
+import type { RefusedHost } from "../../network/connection-log.ts";
+import { isInside, maskedFolders } from "../mechanisms/confinement.ts";
+import { isProtectedName } from "../paths/protected-names.ts";
+import { signsOf } from "./recognise.ts";
+
+/** A connection that was refused to a command. */
+export interface RefusedConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly reason: string;
+  /** Whether it was refused only because there was no answer, and not by an answer or a rule. */
+  readonly isUnanswered?: boolean;
+}
+
+/** What is known about a command that has ended. */
+export interface EndedCommand {
+  readonly exitCode: number;
+  readonly output: string;
+  readonly cwd: string;
+  readonly workspace: string;
+  readonly policy: ConfinedPolicy;
+  readonly refused: readonly RefusedConnection[];
+  /** The user's home folder, which is never made writable as a whole. */
+  readonly home: string;
+  /** Flint's own files and folders, which no permission makes writable. */
+  readonly locked: readonly string[];
+}
+
+/** A refused host as a connection: only one that waited in vain may be offered, the others were decided about. */
+export function refusedConnection({ host, port, code, reason }: RefusedHost): RefusedConnection {
+  return { host, port, reason, isUnanswered: code === "too-many-questions" };
+}
+
+/** What is written there is not a file, but acts on the machine. */
+const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
+
+const MOST_DENIALS = 5;
+
+const NO_DIRECT_NETWORK =
+  "The sandbox has no direct network: only what goes through the proxy in HTTPS_PROXY reaches allowed hosts. DNS, UDP and programs that ignore the proxy do not.";
+
+/** What the sandbox kept a command from. What its output says is checked against the machine before it counts. */
+export async function denialsOf(command: EndedCommand, canWrite = isWritable): Promise<Denial[]> {
+  const { exitCode, output, policy, refused } = command;
+  const signs = signsOf(output, exitCode);
+  const hasNetwork = policy.type === "workspaceWrite" && policy.networkAccess === true;
+  const isDirect = signs.triedDirectly && !hasNetwork && refused.length === 0;
+  const paths = await Promise.all(signs.readOnlyPaths.map((path) => writeDenial(command, path, canWrite)));
+  const found: Denial[] = [
+    ...refused.map(connectionDenial),
+    ...paths.flat(),
+    ...(isDirect ? [{ needs: { network: "all" as const }, evidence: NO_DIRECT_NETWORK }] : []),
+  ];
+  // Only a guess, which is worth saying if there is nothing better.
+  if (found.length === 0 && signs.hint !== undefined) found.push({ evidence: signs.hint });
+  const distinct = new Map(found.map((denial) => [denial.evidence, denial]));
+  return [...distinct.values()].slice(0, MOST_DENIALS);
+}
+
+function connectionDenial(connection: RefusedConnection): Denial {
+  const host = formatEndpoint(connection);
+  const evidence = `Flint refused the connection to ${host}: ${connection.reason}.`;
+  return connection.isUnanswered === true
+    ? { needs: { network: { hosts: [host] } }, evidence }
+    : { evidence };
+}
+
+/** None unless the user could write there outside of the sandbox. */
+async function writeDenial(
+  command: EndedCommand,
+  printed: string,
+  canWrite: typeof isWritable,
+): Promise<Denial[]> {
+  const { cwd, workspace, policy } = command;
+  const path = resolve(cwd, printed);
+  const target = await nearest(path);
+  if (!(await canWrite(target))) return [];
+  const listed = policy.type === "readOnly" ? [] : [workspace, ...(policy.writableRoots ?? [])];
+  const roots = await Promise.all(listed.map(nearest));
+  if (roots.some((root) => isInside(target, root)))
+    return [{ evidence: `The sandbox keeps ${path} from being changed, because its name is protected.` }];
+  if ((await maskedFolders()).some((mask) => isInside(target, mask))) return [];
+  const evidence = `The sandbox does not let commands write ${path}.`;
+  return isGrantable(target, command) ? [{ needs: { write: [target] }, evidence }] : [{ evidence }];
+}
+
+/** Whether a permission to write there would be neither too wide nor one to change what runs outside of the sandbox. */
+function isGrantable(target: string, { workspace, home, locked }: EndedCommand): boolean {
+  const isTooWide = [workspace, home, ...locked].some((kept) => isInside(kept, target));
+  const isLocked = locked.some((kept) => isInside(target, kept));
+  const isKernel = KERNEL_FOLDERS.some((folder) => isInside(target, folder));
+  return !isTooWide && !isLocked && !isKernel && !target.split(sep).some(isProtectedName);
+}
+
+/** Whether the user may write something outside of the sandbox. */
+function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The real path of what is there, or of the nearest folder above it. */
+async function nearest(path: string): Promise<string> {
+  const found = await realpath(path).catch(() => undefined);
+  if (found !== undefined) return found;
+  const parent = dirname(path);
+  return parent === path ? path : nearest(parent);
+}

@@ -1,0 +1,67 @@
+/** What the output of a failed command shows about its sandbox. None of it is proof before it is checked against facts. */
+export interface Signs {
+  /** Paths, as they were printed, that could not be written because their file system is read-only. */
+  readonly readOnlyPaths: readonly string[];
+  /** Whether it looked up a name or dialled an address itself, where there is nothing to reach. */
+  readonly triedDirectly: boolean;
+  /** Why only leaving the sandbox would help, as far as it looks like it. */
+  readonly hint?: string;
+}
+
+/** More output is not looked at: what made a program fail is at its end. */
+const MOST_CHARACTERS = 65_536;
+const MOST_PATHS = 20;
+
+const READ_ONLY = /read-only file system|\bEROFS\b|\berrno 30\b/i;
+
+/** What programs print whose lookup or connection failed; `Connection refused` and timeouts are ordinary failures. */
+const DIRECT =
+  /could not resolve (?:host|proxy)|temporary failure in name resolution|\b(?:EAI_AGAIN|ENETUNREACH)\b|network is unreachable|errno -3\b|name or service not known|no address associated with hostname/i;
+
+/** Quoted as in a message, in the quotes of ASCII and of the C library's translations. */
+const QUOTED = /'([^'\n]+)'|"([^"\n]+)"|‘([^’\n]+)’|`([^`'\n]+)['`]/g;
+
+/** Bare, before a colon or at the end: `sh: 1: cannot create /etc/x: Read-only file system`, `npm error path /x`. */
+const BARE = /(?:^|[\s:])(\/[^\s:'"‘’`]+)(?=:|\s|$)/g;
+
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /cannot connect to the docker daemon|dial unix \S*docker\.sock/i,
+    "The socket of Docker is not shown in the sandbox.",
+  ],
+  [/failed to connect to bus:/i, "The sockets of D-Bus are not shown in the sandbox."],
+  [
+    /unshare(?: failed)?: no space left on device|creating new namespace failed|no permissions to create a? ?new namespace/i,
+    "A sandbox inside of the sandbox cannot be made.",
+  ],
+];
+
+/**
+ * Reads the output of a command that failed. `EACCES`, `EPERM`, "forbidden", refused connections, timeouts and signals are
+ * no signs: they are ordinary failures as well. Pure.
+ */
+export function signsOf(output: string, exitCode: number): Signs {
+  if (exitCode === 0) return { readOnlyPaths: [], triedDirectly: false };
+  const text = output.slice(-MOST_CHARACTERS);
+  const hint = HINTS.find(([pattern]) => pattern.test(text))?.[1];
+  return {
+    readOnlyPaths: readOnlyPathsIn(text),
+    triedDirectly: DIRECT.test(text),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function readOnlyPathsIn(text: string): string[] {
+  const lines = text.split("\n");
+  const isNpm = lines.some((line) => /^npm (?:error|ERR!) code EROFS/.test(line));
+  const relevant = lines.filter(
+    (line) => READ_ONLY.test(line) || (isNpm && /^npm (?:error|ERR!) path \//.test(line)),
+  );
+  return [...new Set(relevant.flatMap(pathsIn))].slice(0, MOST_PATHS);
+}
+
+/** Quoted names if there are any, which may be relative; else absolute paths. */
+function pathsIn(line: string): string[] {
+  const quoted = [...line.matchAll(QUOTED)].flatMap((match) => match.slice(1).find((name) => name) ?? []);
+  return quoted.length > 0 ? quoted : [...line.matchAll(BARE)].flatMap((match) => match[1] ?? []);
+}

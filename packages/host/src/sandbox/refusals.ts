@@ -1,0 +1,39 @@
+import { type ConfinedPolicy, FlintError } from "@flint/protocol";
+
+/** More sockets than any machine has outside of the masked folders; each is a mount. */
+export const MAX_SOCKETS = 200;
+
+/** The error for a command that would leave sockets uncovered. */
+export function tooManySockets([first = "", ...others]: readonly string[]): FlintError {
+  const message = `Did not run the command: ${first} and ${others.length} other sockets would have to be covered, and the limit is ${MAX_SOCKETS}. End the programs that listen there, or choose --sandbox danger-full-access (dangerFullAccess).`;
+  return new FlintError("sandboxUnavailable", message, { path: first });
+}
+
+/** What to do where nothing can be confined. */
+export const WAY_OUT =
+  "Install bubblewrap (apt-get install bubblewrap), or choose --sandbox danger-full-access (dangerFullAccess), or --sandbox external-sandbox (externalSandbox) where something else confines Flint.";
+
+/** The names of the policies on the command line and in the protocol. */
+const POLICY_NAMES: Readonly<Record<ConfinedPolicy["type"], string>> = {
+  readOnly: "read-only (readOnly)",
+  workspaceWrite: "workspace-write (workspaceWrite)",
+};
+
+/** The error for a command that cannot be confined as its policy says. */
+export function unavailable(
+  command: readonly string[],
+  { type }: ConfinedPolicy,
+  failures: readonly string[],
+): FlintError {
+  const shown = shownCommand(command);
+  const reasons = failures.length === 0 ? "" : ` (${failures.join("; ")})`;
+  const message = `Did not run "${shown}": --sandbox ${POLICY_NAMES[type]} cannot be enforced here${reasons}. ${WAY_OUT}`;
+  return new FlintError("sandboxUnavailable", message, { command: shown, policy: type });
+}
+
+/** The command without the shell that runs it. */
+function shownCommand(command: readonly string[]): string {
+  const [program = "", flag = "", script, ...rest] = command;
+  const isScript = /(?:^|\/)(?:ba|da|z)?sh$/.test(program) && /^-[a-z]*c$/.test(flag) && rest.length === 0;
+  return isScript && script !== undefined ? script : command.join(" ");
+}
