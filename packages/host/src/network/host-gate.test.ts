@@ -1,6 +1,6 @@
 import { type HostRule, parseHostRule } from "@flint/protocol";
 import { settled, TestClock } from "@flint/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type AskUser,
   type ConnectionRequest,
@@ -230,4 +230,18 @@ describe("asking the user", () => {
     expect(signal?.aborted).toBe(true);
     expect(await gate.decide(REGISTRY)).toMatchObject({ outcome: "deny" });
   });
+});
+
+test("holds many connections without a warning about leaks", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const gate = new HostGate({ clock: new TestClock(), ask: () => new Promise(() => undefined) });
+  const held = Array.from({ length: 50 }, () => gate.decide({ host: "a.example", port: 443 }));
+  await settled();
+  gate.close();
+  expect((await Promise.all(held)).every(({ outcome }) => outcome === "deny")).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
 });

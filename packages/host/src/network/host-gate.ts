@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "@flint/core/ports";
 import { allowsEndpoint, type Endpoint, formatEndpoint, type HostRule, HostRules } from "@flint/protocol";
 
@@ -87,6 +88,8 @@ export class HostGate {
 
   constructor(options: HostGateOptions) {
     this.#options = options;
+    // Every connection that waits listens for the end of the thread, and Node would warn about a leak.
+    setMaxListeners(0, this.#closed.signal);
     for (const rule of options.allow ?? []) this.#rules.allow(rule);
     for (const rule of options.deny ?? []) this.#rules.deny(rule);
   }
