@@ -3,7 +3,8 @@ import { dirname, resolve, sep } from "node:path";
 import type { Denial } from "@flint/core/ports";
 import { type ConfinedPolicy, formatEndpoint } from "@flint/protocol";
 import type { RefusedHost } from "../../network/connection-log.ts";
-import { isInside, maskedFolders } from "../mechanisms/confinement.ts";
+import { isInside } from "../mechanisms/binds.ts";
+import { maskedFolders } from "../mechanisms/confinement.ts";
 import { isProtectedName } from "../paths/protected-names.ts";
 import { signsOf } from "./recognise.ts";
 
