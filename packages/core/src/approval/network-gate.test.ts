@@ -39,8 +39,10 @@ function setUp(
     const turns = [{ id: "u", status: "inProgress" as const, items: [...ended, ...items] }];
     return { ...empty, settings, turns, activeTurnId: "u", openItemIds: items.map(({ id }) => id) };
   };
+  const late: string[] = [];
   const gate = new NetworkGate({
     state,
+    onLateAnswer: (command, { host }) => late.push(`${command} may reach ${host}`),
     approve: async (action) => {
       asked.push(action);
       await answering;
@@ -59,7 +61,7 @@ function setUp(
   const run = (next: readonly string[]) => {
     running = next;
   };
-  return { gate, asked, run, hold };
+  return { gate, asked, run, hold, late };
 }
 
 test("asks once per host while connections to it wait, and names the command", async () => {
@@ -141,12 +143,13 @@ test("what was declined is not asked about again while that command runs", async
 });
 
 test("a late answer counts for the next run of exactly that command, once, and for nothing else", async () => {
-  const { gate, asked, run, hold } = setUp(["npm install"], [ALLOW, DENY, DENY]);
+  const { gate, asked, run, hold, late } = setUp(["npm install"], [ALLOW, DENY, DENY]);
   const answer = hold();
   const held = gate.decide(REGISTRY);
   run(["curl x"]);
   answer();
   expect(await held).toEqual(ALLOWED);
+  expect(late).toEqual(["npm install may reach registry.example"]);
   expect(gate.take("item-curl x")).toEqual([]);
   expect(await gate.decide(REGISTRY)).toEqual(DECLINED);
   run(["npm install"]);

@@ -25,6 +25,8 @@ export interface NetworkGateOptions {
   state(): ThreadState;
   /** Requests approval for the running turn. */
   approve(action: Action): Promise<Decision>;
+  /** Called when a host is allowed to a command that has ended without it. */
+  onLateAnswer(command: string, connection: Endpoint): void;
 }
 
 type CommandItem = Item<"commandExecution">;
@@ -114,9 +116,11 @@ export class NetworkGate {
     const { openItemIds } = this.#options.state();
     const running = commands.filter(({ id }) => openItemIds.includes(id));
     this.#remember(running, key, allowed);
-    if (allowed && scope === "once")
-      for (const command of commands)
-        if (!running.includes(command)) this.#retries.add(retryKey(command, key));
+    const late = allowed ? commands.filter((command) => !running.includes(command)) : [];
+    for (const command of late) {
+      if (scope === "once") this.#retries.add(retryKey(command, key));
+      this.#options.onLateAnswer(command.command, wanted);
+    }
     if (allowed) return ALLOWED;
     if (commands.length === 0) this.#declined.add(key);
     return state.settings.approvalPolicy === "never" ? unlisted(key) : DECLINED;

@@ -3,6 +3,8 @@ import {
   agentOfModel,
   type ClientTool,
   type Decision,
+  type Endpoint,
+  formatEndpoint,
   type QueuedInput,
   type ThreadState,
   type Turn,
@@ -107,6 +109,7 @@ export class LiveThread {
     this.#network = new NetworkGate({
       state: () => log.current(),
       approve: (action) => this.#approve(action),
+      onLateAnswer: (command, connection) => void this.#reportLateAnswer(command, connection),
     });
     this.#sandbox = new ThreadSandbox(
       sandbox,
@@ -275,6 +278,14 @@ export class LiveThread {
     await this.#agent.close();
     await this.#sandbox.closeScope();
     await this.log.close(hasFinalEvent);
+  }
+
+  /** Tells the agent of the running turn, which alone can run the command again. */
+  async #reportLateAnswer(command: string, connection: Endpoint): Promise<void> {
+    const text = `The user has now allowed \`${command}\` to connect to ${formatEndpoint(connection)}. Run it again if you still need it.`;
+    // Expected: the agent takes no input now, or has just ended. Then the next run of the command is allowed anyway.
+    const release = await this.#runner?.steer([{ type: "text", text }]).catch(() => undefined);
+    release?.();
   }
 
   async #approve(action: Action): Promise<Decision> {
