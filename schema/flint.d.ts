@@ -31,6 +31,8 @@ export interface Approval {
   id: Id;
   turnId: Id;
   action: Action;
+  agent?: string;
+  project?: string;
   suggestions?: RuleSuggestion[];
   requestedAtMs: number;
   expiresAtMs: number;
@@ -130,6 +132,14 @@ export interface Decision {
 }
 
 export type DecisionScope = "once" | "session" | "always";
+
+export interface DeclinedAction {
+  itemId: Id;
+  what: string;
+  reason: string;
+  by: ResolvedBy;
+  _meta?: Meta;
+}
 
 export interface EarlierRun {
   itemId: Id;
@@ -368,23 +378,32 @@ export type ReviewTarget =
 export interface Rule {
   id: Id;
   project: string;
-  agent: string;
+  agent?: string;
   tool: string;
   match: RuleMatch;
-  createdAt: number;
+  permission?: Permission;
+  scope: DecisionScope;
+  words: string;
+  grantedAt: number;
+  expiresAt?: number;
   _meta?: Meta;
 }
 
 export type RuleMatch =
-  | { type: "exact"; command?: string; cwd?: string; path?: string; server?: string; arguments?: unknown; host?: HostRuleString | "*"; write?: string; _meta?: Meta }
-  | { type: "prefix"; words: string[]; _meta?: Meta };
+  | { type: "exact"; command?: string; cwd?: string; path?: string; server?: string; arguments?: unknown; _meta?: Meta }
+  | { type: "prefix"; words: string[]; _meta?: Meta }
+  | { type: "edits"; _meta?: Meta }
+  | { type: "any"; _meta?: Meta };
 
 export interface RuleSuggestion {
   id: Id;
   project: string;
-  agent: string;
+  agent?: string;
   tool: string;
   match: RuleMatch;
+  permission?: Permission;
+  words?: string;
+  scopes?: DecisionScope[];
   _meta?: Meta;
 }
 
@@ -515,6 +534,7 @@ export interface Turn {
   durationMs?: number;
   waitedMs?: number;
   nativeEnd?: NativeEnd;
+  declined?: DeclinedAction[];
   _meta?: Meta;
 }
 
@@ -700,6 +720,7 @@ export interface Methods {
     };
     result: {
       data: Rule[];
+      problems?: string[];
       _meta?: Meta;
     };
   };
@@ -1256,7 +1277,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Answer an open approval. The first answer counts. */
+  /** Answer an open approval. The first answer counts. A command that is allowed after its approval has expired or its turn has ended is not run; instead it is allowed once, and `grant` says so. */
   "approval/respond": {
     params: {
       threadId: Id;
@@ -1264,7 +1285,10 @@ export interface Methods {
       decision: Decision;
       _meta?: Meta;
     };
-    result: Empty;
+    result: {
+      grant?: Rule;
+      _meta?: Meta;
+    };
   };
   /** Answer an open question. The first answer counts. */
   "question/respond": {
@@ -1587,6 +1611,16 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
+  /** A command was allowed once after its approval had ended, or such a grant was used. */
+  "grant/changed": {
+    threadId: Id;
+    grant: Rule;
+    status: "added" | "used";
+    approvalId?: Id;
+    _meta?: Meta;
+    seq?: number;
+    at?: number;
+  };
   /** A question was answered, or is no longer open. */
   "question/resolved": {
     threadId: Id;
@@ -1660,6 +1694,10 @@ export interface ServerRequests {
       approvalId: Id;
       reason?: string;
       needs?: Permission;
+      why?: string;
+      after?: EarlierRun;
+      agent?: string;
+      project?: string;
       suggestions?: RuleSuggestion[];
       command: string;
       cwd: string;
@@ -1679,6 +1717,10 @@ export interface ServerRequests {
       approvalId: Id;
       reason?: string;
       needs?: Permission;
+      why?: string;
+      after?: EarlierRun;
+      agent?: string;
+      project?: string;
       suggestions?: RuleSuggestion[];
       changes: FileUpdateChange[];
       _meta?: Meta;
@@ -1696,6 +1738,10 @@ export interface ServerRequests {
       approvalId: Id;
       reason?: string;
       needs?: Permission;
+      why?: string;
+      after?: EarlierRun;
+      agent?: string;
+      project?: string;
       suggestions?: RuleSuggestion[];
       tool: string;
       server?: string;

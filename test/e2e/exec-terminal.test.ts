@@ -79,7 +79,7 @@ describe("flint exec on a terminal", () => {
   test("a question is withdrawn with a message when it times out", async () => {
     const pty = await Pty.start(["exec", "--offline", "--approval-timeout", "0.6", "run `touch made.txt`"]);
     await pty.waitFor("no answer in time");
-    expect(await pty.exitCode()).toBe(0);
+    expect(await pty.exitCode()).toBe(3);
     expect(pty.screen.text).not.toContain("[y]");
   });
 

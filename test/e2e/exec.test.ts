@@ -100,7 +100,7 @@ describe("flint exec in a pipe", () => {
     const shy = await exec(workspace, ["-c", "run `touch b`"]);
     expect([shy.code, await readdir(workspace.path)]).toEqual([3, ["a", "notes.txt"]]);
     expect(shy.stderr).toMatch(
-      /^flint: An action was declined\. No one was there to approve it\. .*--approval never\.\n$/,
+      /^flint: An action was declined:\n {2}touch .*: No one was there to approve it\. .*--approval never\.\n$/,
     );
 
     const unconfined = ["-c", "--approval", "always", "--sandbox", "danger-full-access", "--max-steps", "1"];

@@ -152,8 +152,9 @@ function eventOf(method: string, params: unknown): ThreadEvent | undefined {
 
 /** Translates an approval request into the event that it stands for. */
 function questionOf(params: unknown): ThreadEvent {
-  const { threadId, turnId, approvalId, requestedAtMs, expiresAtMs, suggestions, ...action } = fields(params);
-  const offered = suggestions === undefined ? {} : { suggestions };
+  const { threadId, turnId, approvalId, requestedAtMs, expiresAtMs, ...rest } = fields(params);
+  const { suggestions, agent, project, ...action } = rest;
+  const offered = { agent, project, ...(suggestions === undefined ? {} : { suggestions }) };
   const approval = { id: approvalId, turnId, action: { kind: "command", ...action }, ...offered };
   const data = { threadId, approval: { ...approval, requestedAtMs, expiresAtMs } as Approval };
   return { type: "approval/requested", data: EVENTS["approval/requested"].data.parse(data), at: 0 };

@@ -90,6 +90,7 @@ describe("the persistence of events", () => {
     expect(eventsWith("synced")).toEqual([
       "turn/completed",
       "approval/resolved",
+      "grant/changed",
       "question/resolved",
       "tool/resolved",
     ]);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval/approval.ts";
+import { Grant } from "./approval/grant.ts";
 import { PlanEntry, ThreadItem } from "./items.ts";
 import { ConfigOption } from "./server/config.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
@@ -127,6 +128,17 @@ export const EVENTS = {
   ),
   "approval/resolved": row("synced", "An approval was answered or is no longer needed.", () =>
     looseObject({ ...ofTurn, approvalId: Id, itemId: Id, resolution: Resolution }),
+  ),
+  "grant/changed": row(
+    "synced",
+    "A command was allowed once after its approval had ended, or such a grant was used.",
+    () =>
+      looseObject({
+        ...ofThread,
+        grant: Grant,
+        status: z.enum(["added", "used"]),
+        approvalId: z.optional(Id),
+      }),
   ),
   "question/requested": row("stored", "The agent asks the user questions.", () =>
     looseObject({ ...ofThread, request: QuestionRequest }),

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
-import { Answers, RuleSuggestion, UserQuestion } from "./approval/approval.ts";
+import { EarlierRun } from "./approval/action.ts";
+import { Answers, UserQuestion } from "./approval/approval.ts";
+import { RuleSuggestion } from "./approval/grant.ts";
 import { Permission } from "./approval/permission.ts";
 import { Decision } from "./approval/policy.ts";
 import { EVENTS } from "./events.ts";
@@ -21,6 +23,13 @@ const asked = {
   reason: z.optional(z.string()),
   /** What it needs beyond its sandbox. */
   needs: z.optional(Permission),
+  /** Why it needs that, in the words of the agent. */
+  why: z.optional(z.string()),
+  /** Set if it has run before. */
+  after: z.optional(EarlierRun),
+  /** The agent that asks, and the folder of its thread: what an answer beyond this time applies to. */
+  agent: z.optional(z.string()),
+  project: z.optional(z.string()),
   /** What an answer may allow instead of exactly this, by its id as the `rule` of a decision. */
   suggestions: z.optional(z.array(RuleSuggestion)),
 };

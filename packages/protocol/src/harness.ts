@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Action, ResolvedBy } from "./approval/approval.ts";
+import { Action } from "./approval/action.ts";
+import { ResolvedBy } from "./approval/approval.ts";
 import { Decision } from "./approval/policy.ts";
 import { METHODS } from "./methods.ts";
 import { UserInput } from "./thread/input.ts";

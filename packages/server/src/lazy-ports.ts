@@ -22,6 +22,7 @@ import type {
   TurnsToUndo,
   WorkspaceConfig,
   Workspaces,
+  WritablePath,
 } from "@flint/core/ports";
 import type { SandboxState, StoredEvent, Thread, Turn, WorkspaceFile } from "@flint/protocol";
 
@@ -92,6 +93,11 @@ export class LazySandbox extends LazyPort<Sandbox> implements Sandbox {
 
   async start(spec: ProcessSpec): Promise<RunningProcess> {
     return (await this.port).start(spec);
+  }
+
+  async resolveWritable(path: string, workspace: string): Promise<WritablePath> {
+    const port = await this.port;
+    return (await port.resolveWritable?.(path, workspace)) ?? { problem: "this sandbox opens no folders" };
   }
 
   /** Nothing was committed in a sandbox that was never used. */

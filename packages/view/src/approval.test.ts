@@ -17,23 +17,23 @@ test("offers every scope, and says what each covers", () => {
     approvalPrompt(action).choices.map(({ key, help, decision }) => [key, help, decision.scope]);
   expect(covered(command)).toEqual([
     ["y", "Allow it this time", "once"],
-    ["s", "Allow this exact command in this thread", "session"],
-    ["a", "Always allow this exact command in this project", "always"],
+    ["s", "Allow the agent, in this thread, to run: npm test -- --watch (in /repo)", "session"],
+    ["a", "Always allow this agent, in this project, to run: npm test -- --watch (in /repo)", "always"],
     ["n", "Decline; the agent continues without it", "once"],
   ]);
   const change = { path: "/repo/a", kind: "add", diff: "+x" } as const;
   expect(covered({ kind: "fileChange", itemId: "i", changes: [change] })[1]?.[1]).toBe(
-    "Allow any change to these files in this thread",
+    "Allow the agent, in this thread, to change the file /repo/a in any way",
   );
 });
 
 test("shows what a running command waits for, and grants exactly that", () => {
   const needs = { network: { hosts: ["registry.example:443"] } };
   const { title, choices } = approvalPrompt({ ...command, running: true, needs });
-  expect(title).toBe("A running command wants to connect to registry.example (port 443)");
+  expect(title).toBe("Allow this running command to connect to registry.example (port 443)?");
   expect(choices.map(({ label }) => label)).toEqual(["once", "this thread", "always here", "no"]);
   expect(choices[2]?.help).toBe(
-    "Always allow this agent to connect to registry.example (port 443) in this project",
+    "Always allow this agent, in this project, to connect to registry.example (port 443), from any command",
   );
 });
 
@@ -58,7 +58,7 @@ test("shows the diff of commits that would be taken over", () => {
 
 test("never offers to leave the sandbox for always", () => {
   const { title, choices } = approvalPrompt({ ...command, needs: { unconfined: true } });
-  expect(title).toContain("run outside of the sandbox");
+  expect(title).toBe("Run this outside the sandbox, with everything you may do? Nothing limits it.");
   expect(choices.map(({ key }) => key)).toEqual(["y", "s", "n"]);
 });
 
@@ -70,7 +70,42 @@ test("offers a suggested rule by its first words", () => {
   expect(choice).toEqual({
     key: "p",
     label: "always npm test",
-    help: "Always allow commands that start with: npm test",
+    help: "Always allow this agent, in this project, to run commands that begin with: npm test",
     decision: { outcome: "allow", scope: "always", rule: "r" },
   });
+});
+
+test("asks in the words of what would be allowed, with the agent's reason and the earlier run", () => {
+  const needs = { network: { hosts: ["registry.example"] }, write: ["/home/u/.npm"] };
+  const after = { itemId: "j", ranMs: 4_200, evidence: ["registry.example:443 was refused"] };
+  const reason = "It wants to connect to registry.example (ports 80 and 443) and write /home/u/.npm.";
+  const prompt = approvalPrompt({ ...command, needs, after, why: "The packages are there.", reason });
+  expect(prompt.title).toBe(
+    "Allow this command to connect to registry.example (ports 80 and 443) and write /home/u/.npm?",
+  );
+  expect([prompt.reason, prompt.why]).toEqual([undefined, "The packages are there."]);
+  expect(prompt.after).toEqual([
+    "registry.example:443 was refused",
+    "It already ran for 4 s and may have done part of its work.",
+  ]);
+});
+
+test("offers all edits for the thread, and a rule for all agents", () => {
+  const { choices } = approvalPrompt({ kind: "fileChange", itemId: "i", changes: [] }, [
+    {
+      id: "e",
+      project: "/repo",
+      agent: "a",
+      tool: "fileChange",
+      match: { type: "edits" },
+      scopes: ["session"],
+    },
+    { id: "f", project: "/repo", tool: "fileChange", match: { type: "exact", path: "/repo/a" } },
+  ]);
+  expect(choices.filter(({ key }) => "eA".includes(key)).map(({ key, decision }) => [key, decision])).toEqual(
+    [
+      ["e", { outcome: "allow", scope: "session", rule: "e" }],
+      ["A", { outcome: "allow", scope: "always", rule: "f" }],
+    ],
+  );
 });

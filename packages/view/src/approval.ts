@@ -1,4 +1,14 @@
-import { type Action, type Decision, describePermission, type RuleSuggestion } from "@flint/protocol";
+import {
+  type Action,
+  asksForPermissionOnly,
+  type Decision,
+  describeGrant,
+  describePermission,
+  describeRule,
+  mayBeAlways,
+  type RuleSuggestion,
+  ruleSubjects,
+} from "@flint/protocol";
 import { type Block, diffBlock, diffBlocks, type Span } from "./row.ts";
 
 /** An answer to an approval that a user can choose. */
@@ -20,12 +30,31 @@ export interface ApprovalPrompt {
   readonly body: readonly Block[];
   /** Why the agent asks for it, or why Flint does. */
   readonly reason?: string | undefined;
+  /** Why the agent says that it needs more than its sandbox gives. */
+  readonly why?: string | undefined;
+  /** What happened when it ran before, as lines. */
+  readonly after: readonly string[];
   readonly choices: readonly ApprovalChoice[];
 }
 
 /** The prompt for an action that needs approval. */
 export function approvalPrompt(action: Action, suggestions: readonly RuleSuggestion[] = []): ApprovalPrompt {
-  return { ...subjectOf(action), reason: action.reason, choices: choicesFor(action, suggestions) };
+  const { reason, why } = action;
+  const choices = choicesFor(action, suggestions);
+  return { ...subjectOf(action), reason: ownReason(action, reason), why, after: earlierRun(action), choices };
+}
+
+/** The title says already what an action needs. */
+function ownReason({ needs = {} }: Action, reason: string | undefined): string | undefined {
+  return reason === `It wants to ${describePermission(needs)}.` ? undefined : reason;
+}
+
+/** A command that is run again may do part of its work twice. */
+function earlierRun({ after }: Action): string[] {
+  if (after === undefined) return [];
+  const seconds = Math.round(after.ranMs / 1000);
+  const ran = seconds === 0 ? "It has run already" : `It already ran for ${seconds} s`;
+  return [...after.evidence, `${ran} and may have done part of its work.`];
 }
 
 function subjectOf(action: Action): Pick<ApprovalPrompt, "title" | "place" | "subject" | "body"> {
@@ -41,6 +70,9 @@ function subjectOf(action: Action): Pick<ApprovalPrompt, "title" | "place" | "su
       return { title: "The agent wants to change files", subject: [], body: action.changes.map(diffBlock) };
     case "tool": {
       if (action.needs?.git === true) return commitsSubject(action);
+      if (action.needs !== undefined && asksForPermissionOnly(action)) {
+        return { title: `Allow the agent to ${describePermission(action.needs)}?`, subject: [], body: [] };
+      }
       const name = action.server === undefined ? action.tool : `${action.server}.${action.tool}`;
       return {
         title: "The agent wants to call a tool",
@@ -58,59 +90,62 @@ function commitsSubject(action: Action): Pick<ApprovalPrompt, "title" | "subject
   return { title: "The agent made commits in its sandbox", subject: [], body };
 }
 
+/** Asks in the words of what would be allowed. */
 function titleOf({ needs, running }: Extract<Action, { kind: "command" }>): string {
   if (needs === undefined) return "The agent wants to run a command";
-  const what = describePermission(needs);
-  return running === true
-    ? `A running command wants to ${what}`
-    : `The agent wants to run a command that may ${what}`;
+  if (needs.unconfined === true)
+    return "Run this outside the sandbox, with everything you may do? Nothing limits it.";
+  const which = running === true ? "this running command" : "this command";
+  return `Allow ${which} to ${describePermission(needs)}?`;
 }
 
-/** What an answer for the thread or for always covers, by the kind of action. */
-const COVERED: Readonly<Record<Action["kind"], string>> = {
-  command: "this exact command",
-  fileChange: "any change to these files",
-  tool: "this call with these arguments",
-};
-
 function choicesFor(action: Action, suggestions: readonly RuleSuggestion[]): ApprovalChoice[] {
-  const covered = coveredBy(action);
+  const words = ruleSubjects(action).map(describeGrant).join("; ");
   return [
     { key: "y", label: "once", help: "Allow it this time", decision: allow("once") },
-    { key: "s", label: "this thread", help: `Allow ${covered} in this thread`, decision: allow("session") },
-    ...alwaysChoice(action, covered),
-    ...prefixChoice(suggestions),
+    {
+      key: "s",
+      label: "this thread",
+      help: `Allow the agent, in this thread, to ${words}`,
+      decision: allow("session"),
+    },
+    ...alwaysChoice(action, words),
+    ...suggestions.flatMap((suggestion) => suggestedChoice(suggestion)),
     { key: "n", label: "no", help: "Decline; the agent continues without it", decision: DECLINE },
   ];
 }
 
-function coveredBy({ kind, needs, ...rest }: Action): string {
-  if (needs === undefined) return COVERED[kind];
-  const allowed = `this agent to ${describePermission(needs)}`;
-  if (needs.git === true) return allowed;
-  return "running" in rest && rest.running === true ? allowed : `${COVERED[kind]}, and ${allowed}`;
-}
-
-/** Leaving the sandbox is never allowed for always. */
-function alwaysChoice({ needs }: Action, covered: string): ApprovalChoice[] {
-  if (needs?.unconfined === true) return [];
-  const help = `Always allow ${covered} in this project`;
+/** Leaving the sandbox and connecting to any host are never allowed for always. */
+function alwaysChoice(action: Action, words: string): ApprovalChoice[] {
+  if (!mayBeAlways(action)) return [];
+  const help = `Always allow this agent, in this project, to ${words}`;
   return [{ key: "a", label: "always here", help, decision: allow("always") }];
 }
 
-/** The rule that covers every command with the same first words, if it was suggested. */
-function prefixChoice(suggestions: readonly RuleSuggestion[]): ApprovalChoice[] {
-  const found = suggestions.find(({ match }) => match.type === "prefix");
-  if (found === undefined || found.match.type !== "prefix") return [];
-  const words = found.match.words.join(" ");
-  return [
-    {
-      key: "p",
-      label: `always ${words}`,
-      help: `Always allow commands that start with: ${words}`,
-      decision: { outcome: "allow", scope: "always", rule: found.id },
-    },
-  ];
+/** A choice for a suggestion: a prefix or exactly this for this agent or for all, or all edits in this thread. */
+function suggestedChoice(suggestion: RuleSuggestion): ApprovalChoice[] {
+  const { id, match, agent, scopes = ["session", "always"] } = suggestion;
+  const words = describeRule(suggestion);
+  const scope = scopes.includes("always") ? "always" : "session";
+  const decision: Decision = { outcome: "allow", scope, rule: id };
+  const isForAll = agent === undefined;
+  const who = isForAll ? "any agent" : "this agent";
+  const help =
+    scope === "always"
+      ? `Always allow ${who}, in this project, to ${words}`
+      : `Allow the agent, in this thread, to ${words}`;
+  switch (match.type) {
+    case "prefix": {
+      const prefix = match.words.join(" ");
+      const label = isForAll ? `always ${prefix}, any agent` : `always ${prefix}`;
+      return [{ key: isForAll ? "P" : "p", label, help, decision }];
+    }
+    case "edits":
+      return [{ key: "e", label: "all edits, this thread", help, decision }];
+    case "exact":
+    case "any":
+      return isForAll ? [{ key: "A", label: "always here, any agent", help, decision }] : [];
+  }
 }
 
 const DECLINE: Decision = { outcome: "deny", scope: "once" };

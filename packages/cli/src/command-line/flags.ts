@@ -64,7 +64,7 @@ export const SERVER_FLAGS = {
     type: "string",
     takes: "POLICY",
     values: APPROVAL_NAMES,
-    doc: "When to ask for approval: never, unless-trusted (default), on-request (Codex's name for the default), always",
+    doc: "When to ask for approval: never, unless-trusted (default), always",
   },
   sandbox: {
     type: "string",
@@ -81,6 +81,10 @@ export const SERVER_FLAGS = {
     takes: "MODE",
     values: PERMISSION_MODES,
     doc: `What the agent may do; --approval, --sandbox, --network and --git override parts of it. ${PERMISSION_MODES_DOC}`,
+  },
+  yolo: {
+    type: "boolean",
+    doc: "The same as --permissions full-access. You are asked to confirm it; without a terminal it needs --allow-unconfined",
   },
   network: {
     type: "string",

@@ -9,6 +9,7 @@ import {
   type ConfigValues,
   GIT_MODES,
   PERMISSION_MODES,
+  type PermissionMode,
   permissionMode,
   SANDBOX_NAMES,
   sandboxPolicyNamed,
@@ -18,6 +19,7 @@ import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import type { AgentTraces, ServerOptions } from "@flint/server/serve";
 import { choice, numberOption, UsageError } from "./command.ts";
 import { type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
+import { askLine, isInteractive } from "./terminal.ts";
 
 /** The values of the options that configure a server. */
 export type ServerFlagValues = Omit<FlagValues<typeof SERVER_FLAGS>, "help"> & {
@@ -40,6 +42,7 @@ export type PlacedOptions = ServerOptions & { readonly cwd: string };
 /** The options of a server: the user's configuration file, overridden by the command line. */
 export async function serverOptions(values: ServerFlagValues): Promise<PlacedOptions> {
   const chosen = chosenOptions(values);
+  await confirmFullAccess(values);
   const config = await userConfig();
   const policyFile = values.policy ?? config?.get("policy_file");
   return {
@@ -53,6 +56,29 @@ export async function serverOptions(values: ServerFlagValues): Promise<PlacedOpt
     cwd: resolve(values.cwd ?? "."),
     chosen: Object.keys(chosen),
   };
+}
+
+const CONFIRM =
+  "Full access: the agent runs without approvals and without a sandbox, and can do everything you can. Continue? [y/N] ";
+
+/** Asks before everything is turned off. Without a terminal, `--allow-unconfined` says that it is meant. */
+async function confirmFullAccess(values: ServerFlagValues): Promise<void> {
+  if (modeOf(values) !== "full-access" || values["allow-unconfined"] === true) return;
+  if (!isInteractive())
+    throw new UsageError(
+      "Full access has to be confirmed in a terminal. To use it without one, add --allow-unconfined.",
+    );
+  const answer = await askLine(CONFIRM);
+  if (answer?.toLowerCase() !== "y") throw new UsageError("Full access was not confirmed.");
+}
+
+/** The permission mode that was chosen on the command line. */
+function modeOf({ permissions, yolo }: ServerFlagValues): PermissionMode | undefined {
+  if (yolo !== true) {
+    return permissions === undefined ? undefined : choice("permissions", permissions, PERMISSION_MODES);
+  }
+  if (permissions === undefined || permissions === "full-access") return "full-access";
+  throw new UsageError("--yolo means --permissions full-access; leave out one of the two.");
 }
 
 /** The user's configuration; undefined if the file is absent or empty, so that its parser is not loaded. */
@@ -107,9 +133,9 @@ async function asUsage<Result>(open: () => Promise<Result>): Promise<Result> {
 
 /** Only what was given: an absent option must not override the configuration. */
 function chosenOptions(values: ServerFlagValues): ServerOptions {
-  const { approval, sandbox, durability, permissions, git } = values;
-  const mode =
-    permissions === undefined ? {} : permissionMode(choice("permissions", permissions, PERMISSION_MODES));
+  const { approval, sandbox, durability, git } = values;
+  const name = modeOf(values);
+  const mode = name === undefined ? {} : permissionMode(name);
   const all: ServerOptions = {
     ...present(mode),
     model: modelOf(values),

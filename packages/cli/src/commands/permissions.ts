@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { describeRule, type WorkspaceFile } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { escapeControls } from "@flint/view";
+import { escapeControls, escapeExact } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
 import { columns, say, sayJson } from "../command-line/output.ts";
 import { askLine, isInteractive } from "../command-line/terminal.ts";
@@ -82,13 +82,17 @@ interface ListArguments {
 /** `flint rules list`. */
 export async function listRules({ values, positionals }: ListArguments): Promise<number> {
   noArguments("rules list", positionals);
-  const { data } = await withStoredData((client) =>
+  const { data, problems = [] } = await withStoredData((client) =>
     client.call("rules/list", values.here === true ? { cwd: process.cwd() } : {}),
   );
+  for (const problem of problems) process.stderr.write(`flint: ${escapeControls(problem)}\n`);
   if (values.json === true) return sayJson(data);
   if (data.length === 0) return say('No rules. Answer an approval with "always" to add one.\n');
-  const rows = data.map((rule) => [rule.id, rule.agent, rule.project, describeRule(rule)]);
-  return say(columns([["ID", "AGENT", "FOLDER", "ALLOWED"], ...rows]));
+  const rows = data.map((rule) => [
+    ...[rule.id, rule.agent ?? "all", rule.scope, rule.project],
+    escapeExact(describeRule(rule)).replaceAll("\n", "\\n"),
+  ]);
+  return say(columns([["ID", "AGENT", "SCOPE", "FOLDER", "ALLOWED TO"], ...rows]));
 }
 
 /** `flint rules remove ID`, by an id or its prefix. */

@@ -98,7 +98,10 @@ export function drawApproval(prompt: ApprovalPrompt, look: Look, cwd: string): L
     prompt.place === undefined ? prompt.subject.map((each) => [drawSpan(each)]) : shellLines(prompt);
   const body = prompt.body.flatMap((block) => wholeBlock(block, look, cwd));
   const reason = prompt.reason === undefined ? [] : [lineOf(`Reason: ${oneLine(prompt.reason)}`, "dim")];
-  const lines = [...place, ...subject, ...body, ...reason];
+  // What the agent says is shown as such; it may say anything.
+  const why = prompt.why === undefined ? [] : [lineOf(`The agent says: ${oneLine(prompt.why)}`, "dim")];
+  const after = prompt.after.map((line) => lineOf(oneLine(line), "yellow"));
+  const lines = [...place, ...subject, ...body, ...reason, ...why, ...after];
   return { head: [head, ...lines.map((line) => indented(line, 2))], indent: 4 };
 }
 

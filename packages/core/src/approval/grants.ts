@@ -1,17 +1,20 @@
 import {
   type Action,
   type Approval,
+  changedPaths,
   type Decision,
-  exactKey,
+  describeGrant,
   FlintError,
-  grantKeys,
+  type Grant,
+  mayBeAlways,
   mintId,
-  type Rule,
-  type RuleMatch,
+  permissionCovers,
+  type RuleSubject,
   type RuleSuggestion,
   ruleSubjects,
 } from "@flint/protocol";
 import { prefixOf } from "./prefixes.ts";
+import { isWorkspaceEdit } from "./workspace-edits.ts";
 
 /** Where an action comes from: the folder of its thread, and the agent. Rules apply to real paths, not to names. */
 export interface Actor {
@@ -22,74 +25,154 @@ export interface Actor {
   realPath(path: string): string;
 }
 
-/** What was allowed before: in the thread, exactly or as accepted suggestions, and by rules. */
-export interface Allowed {
-  readonly grants: readonly string[];
-  readonly accepted: readonly RuleSuggestion[];
-  readonly rules: readonly Rule[];
+/** The grants that together cover all of an action, for this agent in this project; undefined if some of it is not covered. */
+export function coveringGrants(
+  action: Action,
+  actor: Actor,
+  grants: readonly Grant[],
+  now: number,
+): readonly Grant[] | undefined {
+  const { project, agent } = actor;
+  const mine = grants.filter(
+    (grant) =>
+      grant.project === project &&
+      (grant.agent === undefined || grant.agent === agent) &&
+      (grant.expiresAt === undefined || grant.expiresAt > now),
+  );
+  if (mine.length === 0) return undefined;
+  const coverage = new Coverage(action, actor);
+  const found = ruleSubjects(action).map((subject) => coverage.first(mine, subject));
+  // An action without anything that a grant could cover is not covered either.
+  if (found.length === 0) return undefined;
+  const covering = found.filter((grant) => grant !== undefined);
+  return covering.length === found.length ? [...new Set(covering)] : undefined;
 }
 
-/** Whether all of an action was allowed before, for this agent in this project. */
-export function isGranted(action: Action, actor: Actor, allowed: Allowed): boolean {
-  const mine = (rule: RuleSuggestion) => rule.project === actor.project && rule.agent === actor.agent;
-  const rules = allowed.rules.filter(mine);
-  const exact = new Set([
-    ...allowed.grants,
-    ...rules.flatMap(({ tool, match }) => exactKey(tool, match) ?? []),
-  ]);
-  const keys = grantKeys(action);
-  // An action without a key cannot have been allowed before.
-  if (keys.length > 0 && keys.every((key) => exact.has(key))) return true;
-  return [...rules, ...allowed.accepted.filter(mine)].some((rule) => isInPrefix(action, actor, rule));
+/** Compares grants with one action; what is costly is found once. */
+class Coverage {
+  readonly #action: Action;
+  readonly #actor: Actor;
+  #prefix: readonly string[] | "none" | undefined;
+
+  constructor(action: Action, actor: Actor) {
+    this.#action = action;
+    this.#actor = actor;
+  }
+
+  /** The first grant that covers a subject. One that is used up comes last. */
+  first(grants: readonly Grant[], subject: RuleSubject): Grant | undefined {
+    let once: Grant | undefined;
+    for (const grant of grants) {
+      if (!this.#covers(grant, subject)) continue;
+      if (grant.scope !== "once") return grant;
+      once ??= grant;
+    }
+    return once;
+  }
+
+  #covers(grant: Grant, subject: RuleSubject): boolean {
+    const { match, permission = {} } = grant;
+    switch (match.type) {
+      case "any":
+        return subject.match.type === "any" && permissionCovers(permission, subject.permission ?? {});
+      case "edits":
+        return subject.tool === "fileChange" && isWorkspaceEdit(this.#action, this.#actor);
+      case "exact":
+      case "prefix":
+        return this.#isSame(grant, subject) && permissionCovers(permission, subject.permission ?? {});
+    }
+  }
+
+  /** Whether the subject is what the grant names, or is needed by a running command that the grant names. */
+  #isSame({ tool, match }: Grant, subject: RuleSubject): boolean {
+    const action = this.#action;
+    const isRunning = action.kind === "command" && action.running === true;
+    if (subject.match.type !== "exact" && !isRunning) return false;
+    if (!isRunning && tool !== subject.tool) return false;
+    if (match.type === "prefix") return tool === "command" && this.#hasPrefix(match.words);
+    if (match.type !== "exact") return false;
+    if (action.kind === "command") return match.command === action.command && match.cwd === action.cwd;
+    return subject.match.type === "exact" && isSameMatch(match, subject.match);
+  }
+
+  #hasPrefix(words: readonly string[]): boolean {
+    this.#prefix ??= this.#findPrefix() ?? "none";
+    const prefix = this.#prefix;
+    return (
+      prefix !== "none" && prefix.length === words.length && words.every((word, at) => word === prefix[at])
+    );
+  }
+
+  #findPrefix(): readonly string[] | undefined {
+    const action = this.#action;
+    if (action.kind !== "command" || !isInProjectFolder(action.cwd, this.#actor)) return undefined;
+    return prefixOf(action.command);
+  }
 }
 
-function isInPrefix(action: Action, actor: Actor, { tool, match }: RuleSuggestion): boolean {
-  if (match.type !== "prefix" || tool !== "command") return false;
-  if (action.kind !== "command" || !isInProjectFolder(action.cwd, actor)) return false;
-  const prefix = prefixOf(action.command);
-  return prefix?.length === match.words.length && prefix.every((word, index) => word === match.words[index]);
+type ExactMatch = Extract<Grant["match"], { type: "exact" }>;
+
+/** For files and tool calls; commands are compared with the action. */
+function isSameMatch(left: ExactMatch, right: ExactMatch): boolean {
+  if (left.command !== undefined || left.path !== right.path || left.server !== right.server) return false;
+  if (right.path !== undefined) return true;
+  // A match without arguments is not a call of a tool.
+  if (!("arguments" in left)) return false;
+  return JSON.stringify(left.arguments ?? null) === JSON.stringify(right.arguments ?? null);
 }
 
 function isInProjectFolder(cwd: string, { project, realPath }: Actor): boolean {
   return realPath(cwd) === project;
 }
 
-/** The rules that may be accepted in place of exactly this action. Most actions have none. */
+/** What may be accepted in place of exactly this action, for this agent. */
 export function suggestionsFor(action: Action, actor: Actor, now: number): RuleSuggestion[] {
-  if (action.kind !== "command" || !isInProjectFolder(action.cwd, actor)) return [];
-  const words = prefixOf(action.command);
-  if (words === undefined) return [];
-  const match: RuleMatch = { type: "prefix", words: [...words] };
   const { project, agent } = actor;
-  return [{ id: mintId(now), project, agent, tool: "command", match }];
+  const suggest = (subject: RuleSubject, scopes: RuleSuggestion["scopes"], isForAll = false) => ({
+    ...{ id: mintId(now), project, ...(isForAll ? {} : { agent }), ...subject },
+    ...{ words: describeGrant(subject), scopes },
+  });
+  const prefix = prefixSubject(action, actor);
+  const edits: RuleSubject = { tool: "fileChange", match: { type: "edits" } };
+  const exact = ruleSubjects(action);
+  const [only] = exact;
+  return [
+    ...(prefix === undefined ? [] : [suggest(prefix, ["session", "always"])]),
+    ...(isWorkspaceEdit(action, actor) ? [suggest(edits, ["session"])] : []),
+    ...(only === undefined || exact.length > 1 || !isForAllAgents(action)
+      ? []
+      : [suggest(only, ["always"], true)]),
+    ...(prefix === undefined ? [] : [suggest(prefix, ["always"], true)]),
+  ];
 }
 
-/** Throws `invalidParams` for a decision with a rule that the approval did not offer. */
+/** Commands, files and hosts mean the same for every agent; tools and commits of one agent do not. */
+function isForAllAgents(action: Action): boolean {
+  if (!mayBeAlways(action) || action.needs?.git === true) return false;
+  return action.kind === "command" || (action.kind === "fileChange" && changedPaths(action).length === 1);
+}
+
+function prefixSubject(action: Action, actor: Actor): RuleSubject | undefined {
+  if (action.kind !== "command" || action.needs !== undefined) return undefined;
+  const words = isInProjectFolder(action.cwd, actor) ? prefixOf(action.command) : undefined;
+  return words === undefined ? undefined : { tool: "command", match: { type: "prefix", words: [...words] } };
+}
+
+/** Throws `invalidParams` for a decision with a rule that the approval did not offer, or not for that long. */
 export function rejectUnknownRule(
   { outcome, scope, rule }: Decision,
   { id, suggestions = [] }: Pick<Approval, "id" | "suggestions">,
 ): void {
   if (rule === undefined || outcome !== "allow" || scope === "once") return;
-  if (suggestions.some((suggestion) => suggestion.id === rule)) return;
+  const found = suggestions.find((suggestion) => suggestion.id === rule);
+  const { scopes = [scope] } = found ?? {};
+  if (found !== undefined && scopes.includes(scope)) return;
   const offered = suggestions.map((suggestion) => suggestion.id);
   const way =
     offered.length === 0 ? "It offers none; answer without a rule." : `It offers ${offered.join(", ")}.`;
-  const message = `Approval ${id} offers no rule ${rule}. ${way}`;
+  const message =
+    found === undefined
+      ? `Approval ${id} offers no rule ${rule}. ${way}`
+      : `Approval ${id} does not offer rule ${rule} for ${scope}; it offers it for ${scopes.join(", ")}.`;
   throw new FlintError("invalidParams", message, { field: "decision.rule", offered });
-}
-
-/** The rules that a decision with scope "always" makes: the accepted suggestion, or one for each exact match. */
-export function rulesMadeBy(
-  decision: Decision,
-  { action, suggestions = [] }: Pick<Approval, "action" | "suggestions">,
-  { project, agent }: Actor,
-  now: number,
-): Rule[] {
-  if (decision.outcome !== "allow" || decision.scope !== "always") return [];
-  const accepted = suggestions.find((suggestion) => suggestion.id === decision.rule);
-  if (accepted !== undefined) return [{ ...accepted, createdAt: now }];
-  return ruleSubjects(action).map((subject) => ({
-    ...{ id: mintId(now), project, agent },
-    ...{ ...subject, createdAt: now },
-  }));
 }

@@ -1,6 +1,7 @@
 import {
   type Action,
   type Decision,
+  describeAction,
   emptyThread,
   type ThreadItem,
   type ThreadSettings,
@@ -40,7 +41,10 @@ function setUp(
     return { ...empty, settings, turns, activeTurnId: "u", openItemIds: items.map(({ id }) => id) };
   };
   const late: string[] = [];
+  const refused: string[] = [];
   const gate = new NetworkGate({
+    ...{ deniedHosts: ["evil.example"], deniedBy: "p.toml" },
+    noteDeclined: (action, reason) => refused.push(`${describeAction(action)}: ${reason}`),
     state,
     onLateAnswer: (command, { host }) => late.push(`${command} may reach ${host}`),
     approve: async (action) => {
@@ -61,7 +65,7 @@ function setUp(
   const run = (next: readonly string[]) => {
     running = next;
   };
-  return { gate, asked, run, hold, late };
+  return { gate, asked, run, hold, late, refused };
 }
 
 test("asks once per host while connections to it wait, and names the command", async () => {
@@ -171,4 +175,24 @@ test("records a connection that failed with the command that wanted it", () => {
   const failed = { ...REGISTRY, allowed: true, reason: "it could not be reached" };
   gate.onFailed({ ...failed, itemId: "item-curl x" });
   expect([gate.take("item-npm install"), gate.take("item-curl x")]).toEqual([[], [failed]]);
+});
+
+test("refuses a host that the policy file denies, whatever else allows it, and notes it once", async () => {
+  const { gate, asked, refused } = setUp(["npm install"], [], { network: "all" });
+  const evil = { host: "evil.example", port: 8080 };
+  expect([await gate.decide(evil), await gate.decide(evil)]).toMatchObject([
+    { allowed: false },
+    { allowed: false },
+  ]);
+  expect(await gate.decide({ host: "other.example", port: 443 })).toEqual(ALLOWED);
+  expect(asked).toEqual([]);
+  expect(refused).toEqual([
+    "evil.example:8080 (npm install): A rule of p.toml denies connecting to evil.example.",
+  ]);
+});
+
+test("notes what a thread without network refuses", async () => {
+  const { gate, refused } = setUp(["npm install"], [], { network: "none" });
+  expect(await gate.decide({ host: "registry.example", port: 443 })).toMatchObject({ allowed: false });
+  expect(refused).toEqual([expect.stringContaining("Allow hosts with --network HOST")]);
 });

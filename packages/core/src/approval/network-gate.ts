@@ -3,10 +3,12 @@ import {
   type Decision,
   type Endpoint,
   formatEndpoint,
+  HostRules,
   hostRuleCovers,
   type Item,
   isKnownItem,
   type NetworkPermission,
+  parseHostRule,
   type ThreadItem,
   type ThreadSettings,
   type ThreadState,
@@ -23,10 +25,16 @@ export interface DecidedConnection extends Endpoint {
 /** What a gate needs of its thread. */
 export interface NetworkGateOptions {
   state(): ThreadState;
+  /** Host rules that nothing may connect to, whatever else allows it. */
+  readonly deniedHosts: readonly string[];
+  /** Where they are written, for messages. */
+  readonly deniedBy: string;
   /** Requests approval for the running turn. */
   approve(action: Action): Promise<Decision>;
   /** Called when a host is allowed to a command that has ended without it. */
   onLateAnswer(command: string, connection: Endpoint): void;
+  /** Notes that a connection was refused without asking. */
+  noteDeclined(action: Action, reason: string): void;
 }
 
 type CommandItem = Item<"commandExecution">;
@@ -53,9 +61,14 @@ export class NetworkGate {
   readonly #connections = new Map<string, Map<string, DecidedConnection>>();
   /** What was allowed once after the command that wanted it had ended: for the next run of exactly that command. */
   readonly #retries = new Set<string>();
+  readonly #denied = new HostRules();
 
   constructor(options: NetworkGateOptions) {
     this.#options = options;
+    for (const text of options.deniedHosts) {
+      const rule = parseHostRule(text);
+      if (rule.ok) this.#denied.deny(rule.value);
+    }
   }
 
   /** Decides about a connection. Never rejects. */
@@ -82,8 +95,7 @@ export class NetworkGate {
   async #decide(wanted: WantedConnection, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
     const key = formatEndpoint(wanted);
     for (;;) {
-      const known =
-        decidedBySettings(this.#options.state().settings, wanted) ?? this.#answered(commands, key);
+      const known = this.#decideBySettings(wanted, commands) ?? this.#answered(commands, key);
       if (known !== undefined) return known;
       const open = this.#questions.get(key);
       if (open === undefined) break;
@@ -94,6 +106,30 @@ export class NetworkGate {
     const decision = this.#ask(wanted, commands).finally(() => this.#questions.delete(key));
     this.#questions.set(key, { itemId: wanted.itemId, decision });
     return decision;
+  }
+
+  #decideBySettings(
+    wanted: WantedConnection,
+    commands: readonly CommandItem[],
+  ): ConnectionDecision | undefined {
+    if (this.#denied.judge(wanted) === "deny") {
+      const { deniedBy } = this.#options;
+      return this.#refuse(wanted, commands, `a rule of ${deniedBy} denies connecting to ${wanted.host}`);
+    }
+    const { settings } = this.#options.state();
+    const network = networkOf(settings);
+    if (network === "none") return this.#refuse(wanted, commands, noNetwork(settings));
+    if (network === "all") return ALLOWED;
+    return network?.hosts.some((rule) => hostRuleCovers(rule, wanted)) === true ? ALLOWED : undefined;
+  }
+
+  /** Refuses without asking; once for each command and host is enough to know. */
+  #refuse(wanted: WantedConnection, commands: readonly CommandItem[], reason: string): ConnectionDecision {
+    const { state, noteDeclined } = this.#options;
+    const action = connectionAction(state(), commands, wanted);
+    const isKnown = this.#connections.get(action?.itemId ?? "")?.has(formatEndpoint(wanted)) === true;
+    if (action !== undefined && !isKnown) noteDeclined(action, `Refused because ${reason}.`);
+    return { allowed: false, reason };
   }
 
   #answered(commands: readonly CommandItem[], key: string): ConnectionDecision | undefined {
@@ -147,6 +183,10 @@ function unlisted(key: string): ConnectionDecision {
   return { allowed: false, reason };
 }
 
+/** Why nothing can be connected to. */
+export const NO_NETWORK =
+  "The network is off in this thread. Allow hosts with --network HOST; in a read-only sandbox they have to be named.";
+
 /** The network of a thread: what its settings name, or what its sandbox policy says. Undefined: the user is asked. */
 export function networkOf({ network, sandboxPolicy }: ThreadSettings): NetworkPermission | undefined {
   if (sandboxPolicy.type === "workspaceWrite" && sandboxPolicy.networkAccess === true) return "all";
@@ -154,14 +194,9 @@ export function networkOf({ network, sandboxPolicy }: ThreadSettings): NetworkPe
   return network ?? (sandboxPolicy.type === "readOnly" ? "none" : undefined);
 }
 
-function decidedBySettings(settings: ThreadSettings, connection: Endpoint): ConnectionDecision | undefined {
-  const network = networkOf(settings);
-  if (network === "none") {
-    const why = settings.network === "none" ? "--network none" : "--sandbox read-only without --network";
-    return { allowed: false, reason: `the thread has no network (${why})` };
-  }
-  if (network === "all") return ALLOWED;
-  return network?.hosts.some((rule) => hostRuleCovers(rule, connection)) === true ? ALLOWED : undefined;
+function noNetwork({ network }: ThreadSettings): string {
+  const why = network === "none" ? "--network none" : "--sandbox read-only without --network";
+  return `the thread has no network (${why}); allow hosts with --network HOST`;
 }
 
 function mapIn<Value>(maps: Map<string, Map<string, Value>>, id: string): Map<string, Value> {

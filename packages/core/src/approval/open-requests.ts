@@ -3,9 +3,13 @@ import {
   type Answers,
   type Approval,
   type Decision,
+  type DeclinedAction,
+  describeAction,
   type EventBody,
-  FlintError,
   failedToolCall,
+  type Grant,
+  grantsMadeBy,
+  MAX_DECLINED,
   mintId,
   type ResolvedBy,
   type ToolCallResult,
@@ -13,8 +17,12 @@ import {
 } from "@flint/protocol";
 import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { type Actor, isGranted, rejectUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
-import { isWorkspaceEdit, judge, subjectOf, type Verdict } from "./policy.ts";
+import { type Actor, coveringGrants, rejectUnknownRule, suggestionsFor } from "./grants.ts";
+import { lateGrant } from "./late-answers.ts";
+import { networkOf } from "./network-gate.ts";
+import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
+import { judge, subjectOf, type Verdict } from "./policy.ts";
+import { isWorkspaceEdit } from "./workspace-edits.ts";
 
 /** What open requests need of their thread. */
 export interface OpenRequestsOptions {
@@ -34,6 +42,8 @@ export interface Answerer {
   readonly clientId?: string;
 }
 
+type AskedApproval = Pick<Approval, "turnId" | "agent" | "project" | "action" | "suggestions">;
+
 const CALL_ENDED = failedToolCall("The turn has ended.");
 
 const TURN_ENDED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
@@ -47,6 +57,8 @@ export class OpenRequests {
   readonly #approvals = new PendingAnswers<Decision>("approval");
   readonly #questions = new PendingAnswers<Answers>("question");
   readonly #toolCalls = new PendingAnswers<ToolCallResult>("tool call");
+  /** What was not allowed, by turn. */
+  readonly #declined = new Map<string, DeclinedAction[]>();
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -61,15 +73,40 @@ export class OpenRequests {
   ): Promise<Decision> {
     const { log, rules, clock, realPath } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath };
-    const verdict = this.#judge(action, actor, guarantees);
-    if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
-    if (verdict.kind === "deny") return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
+    const now = clock.now();
+    const granted = coveringGrants(action, actor, [...log.state.grants, ...rules.list()], now);
+    const verdict = this.#judge(action, actor, granted !== undefined, guarantees);
+    if (verdict.kind === "allow") {
+      await this.#useUp(granted ?? []);
+      return { outcome: "allow", scope: "once" };
+    }
+    if (verdict.kind === "deny") {
+      this.noteDeclined(turnId, action, verdict.reason);
+      return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
+    }
     const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
     const asked = { ...action, reason: [...new Set(reason)].join(" ") };
-    const suggestions = suggestionsFor(action, actor, clock.now());
-    const decision = await this.#askApproval(turnId, asked, suggestions);
-    for (const rule of rulesMadeBy(decision, { action, suggestions }, actor, clock.now())) rules.add(rule);
-    return decision;
+    return this.#askApproval({
+      ...{ turnId, agent, project: actor.project, action: asked },
+      suggestions: suggestionsFor(action, actor, now),
+    });
+  }
+
+  /** Notes that something was not allowed, by a rule or a setting unless it says otherwise. */
+  noteDeclined(turnId: string, action: Action, reason: string, by: ResolvedBy = "rule"): void {
+    const noted = this.#declined.get(turnId) ?? [];
+    if (noted.length >= MAX_DECLINED) return;
+    this.#declined.set(turnId, [
+      ...noted,
+      { itemId: action.itemId, what: describeAction(action), reason, by },
+    ]);
+  }
+
+  /** Removes and returns what was not allowed in a turn. */
+  takeDeclined(turnId: string): readonly DeclinedAction[] {
+    const noted = this.#declined.get(turnId) ?? [];
+    this.#declined.delete(turnId);
+    return noted;
   }
 
   /** Asks the user; an empty record if there was no answer. */
@@ -100,16 +137,34 @@ export class OpenRequests {
     return result;
   }
 
-  /** Resolves an approval. `before` runs when the decision is on the disk and before it is sent to anyone. */
-  async decide(id: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
-    const approval = this.#options.log.state.approvals.find((open) => open.id === id);
+  /**
+   * Resolves an approval. `before` runs when the decision is on the disk and before it is sent to anyone. An answer that
+   * allows a command after its approval has ended becomes a grant for one time, which `before` gets.
+   */
+  async decide(
+    id: string,
+    decision: Decision,
+    answerer: Answerer,
+    before?: (grant?: Grant) => void,
+  ): Promise<void> {
+    const { threadId, log, rules, clock } = this.#options;
+    const late = lateGrant(log.state, id, decision, clock.now());
+    if (late !== undefined) {
+      const data = { threadId, grant: late, status: "added", approvalId: id } as const;
+      await log.commit([{ type: "grant/changed", data }], () => before?.(late));
+      return;
+    }
+    const approval = log.state.approvals.find((open) => open.id === id);
     if (approval !== undefined) rejectUnknownRule(decision, approval);
     const waiting = this.#approvals.take(id);
-    const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
     const resolution = { decision, ...answerer };
     const data = { threadId, turnId, approvalId: id, itemId, resolution };
-    await this.#end(waiting, { type: "approval/resolved", data }, TURN_ENDED, before);
+    await this.#end(waiting, { type: "approval/resolved", data }, TURN_ENDED, () => before?.());
+    if (approval !== undefined && decision.outcome !== "allow")
+      this.noteDeclined(turnId, approval.action, decision.message ?? "The user declined it.", answerer.by);
+    if (approval !== undefined && decision.scope === "always")
+      for (const rule of grantsMadeBy(approval, decision, clock.now())) rules.add(rule);
     waiting.settle(decision);
   }
 
@@ -145,29 +200,35 @@ export class OpenRequests {
     this.#toolCalls.settleTurn(turnId, CALL_ENDED);
   }
 
-  #judge(action: Action, actor: Actor, guarantees: ActionGuarantees = {}): Verdict {
-    const { log, rules, policyRules } = this.#options;
-    const { grants, rules: taken, settings } = log.state;
-    const granted = isGranted(action, actor, { grants, accepted: taken, rules: rules.list() });
+  #judge(action: Action, actor: Actor, granted: boolean, { onlyReads }: ActionGuarantees = {}): Verdict {
+    const { log, policyRules } = this.#options;
+    const { settings } = log.state;
     const ruling = policyRules?.judge(action, actor.agent, settings.cwd);
     const { approvalPolicy, acceptEdits } = settings;
-    const { onlyReads } = guarantees;
     const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
-    return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads, isAcceptedEdit });
+    const hasNetwork = networkOf(settings) !== "none";
+    return judge({
+      ...{ approvalPolicy, action, granted, ruling, policyRules },
+      ...{ onlyReads, isAcceptedEdit, hasNetwork },
+    });
   }
 
-  async #askApproval(
-    turnId: string,
-    action: Action,
-    suggestions: NonNullable<Approval["suggestions"]>,
-  ): Promise<Decision> {
+  /** A grant for one time is gone, on the disk too, before what it allows starts. */
+  async #useUp(grants: readonly Grant[]): Promise<void> {
+    const { threadId, log } = this.#options;
+    for (const grant of grants.filter(({ scope }) => scope === "once"))
+      await log.commit([{ type: "grant/changed", data: { threadId, grant, status: "used" } }]);
+  }
+
+  async #askApproval({ suggestions = [], ...asked }: AskedApproval): Promise<Decision> {
     const { threadId, log, timeoutMs } = this.#options;
+    const { turnId, action } = asked;
     const { id, ...times } = this.#newRequest();
     const message = `There was no answer within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subjectOf(action)}`;
     const cancelTimeout = this.#afterTimeout(() => this.decide(id, declined(message), { by: "timeout" }));
     const decision = this.#approvals.add(id, { turnId, itemId: action.itemId, cancelTimeout });
     const offered = suggestions.length === 0 ? {} : { suggestions };
-    const approval: Approval = { id, turnId, action, ...offered, ...times };
+    const approval: Approval = { id, ...asked, ...offered, ...times };
     await log.commit([{ type: "approval/requested", data: { threadId, approval } }]);
     return decision;
   }
@@ -202,50 +263,4 @@ export class OpenRequests {
 
 function declined(message: string): Decision {
   return { outcome: "deny", scope: "once", message };
-}
-
-/** A request without an answer. */
-export interface PendingAnswer<Answer> {
-  readonly turnId: string;
-  readonly itemId: string;
-  readonly settle: (answer: Answer) => void;
-  readonly cancelTimeout: () => void;
-}
-
-/** The open requests of one kind. Each can be taken once; then it counts as answered. */
-export class PendingAnswers<Answer> {
-  readonly #what: string;
-  readonly #pending = new Map<string, PendingAnswer<Answer>>();
-
-  /** `what` names the kind in messages. */
-  constructor(what: string) {
-    this.#what = what;
-  }
-
-  /** Adds a request and waits for its answer; `cancelTimeout` is called when it is taken. */
-  add(
-    id: string,
-    request: Pick<PendingAnswer<Answer>, "turnId" | "itemId" | "cancelTimeout">,
-  ): Promise<Answer> {
-    return new Promise((settle) => {
-      this.#pending.set(id, { ...request, settle });
-    });
-  }
-
-  /** Removes an open request, to be settled by the caller. Throws `approvalNotFound` if it is not open. */
-  take(id: string): PendingAnswer<Answer> {
-    const found = this.#pending.get(id);
-    if (found === undefined) {
-      const message = `No open ${this.#what} ${id}; it may have been answered already.`;
-      throw new FlintError("approvalNotFound", message, { id });
-    }
-    this.#pending.delete(id);
-    found.cancelTimeout();
-    return found;
-  }
-
-  /** Settles all open requests of a turn with the same answer. */
-  settleTurn(turnId: string, answer: Answer): void {
-    for (const [id, waiting] of this.#pending) if (waiting.turnId === turnId) this.take(id).settle(answer);
-  }
 }

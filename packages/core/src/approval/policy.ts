@@ -1,8 +1,7 @@
-import { isAbsolute, relative, resolve } from "node:path";
-import { type Action, type ApprovalPolicy, describePermission } from "@flint/protocol";
+import { type Action, type ApprovalPolicy, describePermission, type Permission } from "@flint/protocol";
 import type { PolicyRules, Ruling } from "../ports/index.ts";
 import { hasHiddenCharacters } from "../text/characters.ts";
-import type { Actor } from "./grants.ts";
+import { NO_NETWORK } from "./network-gate.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 
 /** What the policy decides about an action before the user is asked. */
@@ -20,6 +19,8 @@ export interface PolicyInput {
   readonly granted: boolean;
   /** Whether the sandbox keeps the command from writing. */
   readonly onlyReads?: boolean | undefined;
+  /** False if the commands of the thread connect to nothing, and nothing is asked about it. */
+  readonly hasNetwork?: boolean | undefined;
   /** Whether it only changes files that need no approval. */
   readonly isAcceptedEdit?: boolean | undefined;
   /** What the policy file decides about it. */
@@ -27,12 +28,6 @@ export interface PolicyInput {
   /** The policy file, if there is one. */
   readonly policyRules?: Pick<PolicyRules, "unanswered" | "source"> | undefined;
 }
-
-const UNATTENDED: Verdict = {
-  kind: "deny",
-  reason:
-    "Approvals are off, so nothing beyond the sandbox is allowed. Allow it beforehand, for example with --network HOST.",
-};
 
 const HIDDEN = "It contains characters that cannot be seen.";
 
@@ -42,20 +37,22 @@ const HIDDEN = "It contains characters that cannot be seen.";
  * and what it allows counts as granted, even under `always`. Actions with hidden characters are never granted.
  */
 export function judge(input: PolicyInput): Verdict {
-  const { approvalPolicy, action, ruling, granted } = input;
+  const { approvalPolicy, action, ruling } = input;
+  const { needs } = action;
   if (ruling?.decision === "deny") return { kind: "deny", reason: ruling.reason };
   if (ruling?.decision === "ask") return { kind: "ask", reason: ruling.reason, ...warningFor(action) };
-  if (approvalPolicy === "never")
-    return action.needs === undefined || granted ? { kind: "allow" } : UNATTENDED;
+  const granted = input.granted || ruling?.decision === "allow";
+  if (input.hasNetwork === false && wantsNetwork(needs) && !granted)
+    return { kind: "deny", reason: NO_NETWORK };
+  if (approvalPolicy === "never") return judgeUnattended(action, granted);
   if (isHidden(action)) return unanswered(input, { kind: "ask", reason: HIDDEN, warning: HIDDEN });
-  if (granted || ruling?.decision === "allow") return { kind: "allow" };
-  if (input.isAcceptedEdit === true) return { kind: "allow" };
+  if (granted || input.isAcceptedEdit === true) return { kind: "allow" };
   if (approvalPolicy === "always") {
     return unanswered(input, { kind: "ask", reason: "Every action is asked about." });
   }
   if (
     action.kind === "command" &&
-    action.needs === undefined &&
+    needs === undefined &&
     (input.onlyReads === true || isTrustedCommand(action.command))
   ) {
     return { kind: "allow" };
@@ -63,24 +60,33 @@ export function judge(input: PolicyInput): Verdict {
   return unanswered(input, { kind: "ask", reason: reasonFor(action) });
 }
 
-/**
- * Whether an action only changes files of the workspace. Hidden files are left out: among them are those that configure
- * agents, editors, shells and version control.
- */
-export function isWorkspaceEdit(
-  action: Action,
-  { project, realPath }: Pick<Actor, "project" | "realPath">,
-): boolean {
-  if (action.kind !== "fileChange" || action.needs !== undefined) return false;
-  const paths = action.changes.flatMap(({ path, movePath }) =>
-    movePath === undefined ? [path] : [path, movePath],
-  );
-  return paths.length > 0 && paths.every((path) => isPlainPathIn(realPath(resolve(project, path)), project));
+function wantsNetwork({ network = "none" }: Permission = {}): boolean {
+  return network !== "none";
 }
 
-function isPlainPathIn(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside !== "" && !isAbsolute(inside) && inside.split("/").every((name) => !name.startsWith("."));
+/** Without approvals the sandbox is the limit; what goes beyond it has to be allowed beforehand. */
+function judgeUnattended(action: Action, granted: boolean): Verdict {
+  const { needs } = action;
+  if (needs === undefined || (granted && !isHidden(action))) return { kind: "allow" };
+  const reason = `Approvals are off, so it may not ${describePermission(needs)}. ${optionFor(needs)}`;
+  return { kind: "deny", reason };
+}
+
+/** The option that would have allowed it. */
+function optionFor({ network, write, git, unconfined }: Permission): string {
+  if (unconfined === true)
+    return "Allow it with a policy file rule that has this exact command and unconfined = true.";
+  const options = [
+    ...(typeof network === "object" ? [`--network ${network.hosts.map(withoutWebPort).join(",")}`] : []),
+    ...(network === "all" ? ["--network all"] : []),
+    ...(write ?? []).map((path) => `--add-dir ${path}`),
+    ...(git === true ? ["--git auto"] : []),
+  ];
+  return `Allow it with ${options.join(" ")}.`;
+}
+
+function withoutWebPort(host: string): string {
+  return host.replace(/:443$/, "");
 }
 
 /** Leaves the decision to the user, unless the policy file declines what it does not mention. */
@@ -105,7 +111,7 @@ export function subjectOf(action: Action): string {
       return action.command;
     case "fileChange":
       return action.changes
-        .flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [`${path} -> ${movePath}`]))
+        .map(({ path, movePath }) => (movePath === undefined ? path : `${path} -> ${movePath}`))
         .join(", ");
     case "tool":
       return action.server === undefined ? action.tool : `${action.server}/${action.tool}`;

@@ -87,29 +87,33 @@ describe("a thread whose server was killed during a turn", () => {
     expect([server.driver.sessions, server.sandbox.launches]).toEqual([[], []]);
   });
 
-  verifies("P17", "has no open approval, which can no longer be answered, and nothing ran", async () => {
-    const script: Script = [{ command: "rm -r build" }];
-    const {
-      left,
-      threadId,
-      client: killedClient,
-    } = await killed(script, (client) => client.waitFor("approval/requested"));
-    const { id: approvalId } = (await killedClient.waitFor("approval/requested")).data.approval;
-    const server = testEngine({ store: left() });
-    const client = server.connect();
-    const { approvals, turns } = await client.call("thread/attach", { threadId });
-    expect(approvals).toEqual([]);
-    expect(turns.at(-1)).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }] });
-    const decision = { outcome: "allow" } as const;
-    const answer = client.call("approval/respond", { threadId, approvalId, decision });
-    await expect(answer).rejects.toMatchObject({ kind: "approvalNotFound" });
-    const { events } = await client.call("thread/events/list", { threadId });
-    expect(events.find((event) => event.type === "approval/resolved")?.data).toMatchObject({
-      approvalId,
-      resolution: { decision: { outcome: "cancel" }, by: "serverStopped" },
-    });
-    expect(server.driver.sessions).toEqual([]);
-  });
+  verifies(
+    "P17",
+    "has no open approval; a late answer runs nothing, and allows the command once",
+    async () => {
+      const script: Script = [{ command: "rm -r build" }];
+      const {
+        left,
+        threadId,
+        client: killedClient,
+      } = await killed(script, (client) => client.waitFor("approval/requested"));
+      const { id: approvalId } = (await killedClient.waitFor("approval/requested")).data.approval;
+      const server = testEngine({ store: left() });
+      const client = server.connect();
+      const { approvals, turns } = await client.call("thread/attach", { threadId });
+      expect(approvals).toEqual([]);
+      expect(turns.at(-1)).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }] });
+      const decision = { outcome: "allow" } as const;
+      const answer = await client.call("approval/respond", { threadId, approvalId, decision });
+      expect(answer.grant).toMatchObject({ scope: "once", match: { command: "rm -r build" } });
+      const { events } = await client.call("thread/events/list", { threadId });
+      expect(events.find((event) => event.type === "approval/resolved")?.data).toMatchObject({
+        approvalId,
+        resolution: { decision: { outcome: "cancel" }, by: "serverStopped" },
+      });
+      expect(server.driver.sessions).toEqual([]);
+    },
+  );
 
   test("is closed once, after everything that was stored, however often it is loaded", async () => {
     const { left, log, threadId } = await killed([started, piece("I was go")]);

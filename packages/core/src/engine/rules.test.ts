@@ -57,14 +57,16 @@ describe("an approval of a simple command", () => {
     const client = engine.connect();
     await client.startTurn(await client.startThread(), "go");
     const { suggestions } = await asked(client);
+    const prefix = { tool: "command", match: { type: "prefix", words: ["npm", "test"] } };
+    const words = "run commands that begin with: npm test";
+    const shared = { id: expect.any(String), project: "/repo" };
     expect(suggestions).toEqual([
+      { ...shared, agent: "scripted", ...prefix, words, scopes: ["session", "always"] },
       {
-        id: expect.any(String),
-        project: "/repo",
-        agent: "scripted",
-        tool: "command",
-        match: { type: "prefix", words: ["npm", "test"] },
+        ...{ ...shared, tool: "command", scopes: ["always"], words: "run: npm test -- --x (in /repo)" },
+        match: { type: "exact", command: "npm test -- --x", cwd: "/repo" },
       },
+      { ...shared, ...prefix, words, scopes: ["always"] },
     ]);
   });
 
@@ -74,10 +76,11 @@ describe("an approval of a simple command", () => {
     [{ fileChange: [{ path: "/repo/a", kind: "add", diff: "" }] }],
     [{ tool: "fetch" }],
     [{ approve: { kind: "command", itemId: "x", command: "npm test", cwd: "/elsewhere" } }],
-  ])("offers nothing else: %j", async (step) => {
+  ])("offers no prefix for anything else: %j", async (step) => {
     const client = testEngine({ cwd: "/repo", scripts: [[step]] }).connect();
     await client.startTurn(await client.startThread(), "go");
-    expect(await asked(client)).not.toHaveProperty("suggestions");
+    const { suggestions = [] } = await asked(client);
+    expect(suggestions.filter(({ match }) => match.type === "prefix")).toEqual([]);
   });
 
   test("with a suggestion accepted for the session covers commands with that prefix, and nothing else", async () => {
@@ -145,7 +148,7 @@ describe("an approval of a simple command", () => {
 
 describe("rules", () => {
   const rule = (id: string, project: string): Rule => ({
-    ...{ id, project, agent: "scripted", tool: "command", createdAt: 5 },
+    ...{ id, project, agent: "scripted", tool: "command", grantedAt: 5, scope: "always", words: "run: make" },
     match: { type: "exact", command: "make", cwd: project },
   });
 
@@ -181,7 +184,7 @@ describe("rules", () => {
       match: { type: "exact", path },
     });
     expect(made1).toEqual(["/repo/a", "/repo/b", "/repo/c"].map(ofFile));
-    expect(engine.rules.list()[0]?.createdAt).toBe(engine.clock.now());
+    expect(engine.rules.list()[0]?.grantedAt).toBe(engine.clock.now());
   });
 
   test("that were removed no longer apply, also in the thread that made them", async () => {

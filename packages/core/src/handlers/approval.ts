@@ -9,7 +9,9 @@ export const approvalHandlers: Pick<
   async "approval/respond"({ threadId, approvalId, decision }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
     const answerer = { by: "client", clientId: client.id } as const;
-    await thread.requests.decide(approvalId, decision, answerer, () => respond({}));
+    await thread.requests.decide(approvalId, decision, answerer, (grant) =>
+      respond(grant === undefined ? {} : { grant }),
+    );
     return "answered";
   },
 
@@ -30,9 +32,9 @@ export const approvalHandlers: Pick<
   async "rules/list"({ cwd }, { services }) {
     const { rules, realPath } = services.options;
     const folder = cwd === undefined ? undefined : realPath(cwd);
-    return {
-      result: { data: rules.list().filter(({ project }) => folder === undefined || project === folder) },
-    };
+    const data = rules.list().filter(({ project }) => folder === undefined || project === folder);
+    const problems = rules.problems?.() ?? [];
+    return { result: { data, ...(problems.length === 0 ? {} : { problems: [...problems] }) } };
   },
 
   async "rules/remove"({ id }, { services }) {

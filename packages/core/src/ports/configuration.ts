@@ -56,6 +56,8 @@ export interface Rules {
   add(rule: Rule): void;
   /** Removes a rule. False if there is none with this id. */
   remove(id: string): boolean;
+  /** What is stored and not used as a rule, each with the reason. Absent: nothing. */
+  problems?(): readonly string[];
 }
 
 /** What a rule decides about an action, and which rule it is. */
@@ -73,4 +75,6 @@ export interface PolicyRules {
   readonly unanswered: "ask" | "decline";
   /** Where the rules are written, for messages. */
   readonly source: string;
+  /** Host rules that no command may connect to, whatever else allows them. Absent: none. */
+  readonly deniedHosts?: readonly string[];
 }

@@ -47,13 +47,19 @@ export interface LaunchSpec {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** The item of the command, so that its connections are known for its own. */
   readonly itemId?: string;
-  /** Host rules for what it alone may connect to without a question. */
-  readonly hosts?: readonly string[];
+  /**
+   * What the user allowed this command beyond its policy: hosts, paths from `resolveWritable`, or no sandbox at all. What
+   * cannot be given to this command alone is rejected with `sandboxUnavailable`.
+   */
+  readonly permission?: Permission | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called with decoded output, in order. Must be quick. */
   onOutput(text: string, stream: "stdout" | "stderr"): void;
 }
+
+/** Where a path really leads, or why no command may write it. */
+export type WritablePath = { readonly path: string } | { readonly problem: string };
 
 /** How a command ended. None of its processes is left by then. */
 export interface LaunchResult {
@@ -183,6 +189,11 @@ export interface Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult>;
   /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
+  /**
+   * Resolves a path that a command wants to write beyond its policy. Refuses what no approval opens: Flint's state and
+   * settings, names that configure agents, editors and shells, sockets, and what does not exist. Never rejects.
+   */
+  resolveWritable?(path: string, workspace: string): Promise<WritablePath>;
   /** Looks at what was committed in a scope; undefined if there is nothing to take over. */
   commits?(scopeId: string): Promise<CommitOffer | undefined>;
   /** Shows the programs of a scope what the user has committed since. Never rejects. */

@@ -85,6 +85,7 @@ export class LiveThread {
   readonly #sandbox: ThreadSandbox;
   readonly #network: NetworkGate;
   readonly #offers = new RepeatOffers();
+  readonly #deniedHosts: readonly string[];
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -106,10 +107,14 @@ export class LiveThread {
     this.#clock = clock;
     this.#checkpoints = options.checkpoints;
     this.#silenceMs = options.silenceMs;
+    const { deniedHosts = [], source: deniedBy = "" } = options.policyRules ?? {};
+    this.#deniedHosts = deniedHosts;
     this.#network = new NetworkGate({
+      ...{ deniedHosts, deniedBy },
       state: () => log.current(),
       approve: (action) => this.#approve(action),
       onLateAnswer: (command, connection) => void this.#reportLateAnswer(command, connection),
+      noteDeclined: (action, reason) => this.#noteDeclined(action, reason),
     });
     this.#sandbox = new ThreadSandbox(
       sandbox,
@@ -119,7 +124,7 @@ export class LiveThread {
         onFailedConnection: (connection) => this.#network.onFailed(connection),
         privateGit: (log.state.settings.git ?? "ask") !== "off",
       }),
-      (cwd) => options.workspaces.gitVariables(cwd),
+      { deniedHosts, gitVariables: (cwd) => options.workspaces.gitVariables(cwd) },
     );
     this.requests = new OpenRequests({
       threadId: id,
@@ -141,6 +146,7 @@ export class LiveThread {
       mcpServers,
       workspaces: options.workspaces,
       clientTools,
+      deniedHosts,
       startTurn: (agent, work) => this.#requestTurn(agent, work),
     });
     this.lastUsedAt = clock.now();
@@ -205,6 +211,7 @@ export class LiveThread {
       checkpoints: this.#checkpoints,
       ephemeral: this.ephemeral,
       silenceMs: this.#silenceMs,
+      deniedHosts: this.#deniedHosts,
       session,
       closeSession: () => this.#agent.close(),
       extendBudget: (extended) => void this.queue.run(() => this.#extendBudget(extended)),
@@ -292,6 +299,10 @@ export class LiveThread {
     return (
       this.#runner?.approve(action) ?? { outcome: "deny", scope: "once", message: "No turn is running." }
     );
+  }
+
+  #noteDeclined(action: Action, reason: string): void {
+    if (this.#runner !== undefined) this.requests.noteDeclined(this.#runner.turnId, action, reason);
   }
 
   /** Also true for a turn that is about to start or to end. */

@@ -1,4 +1,4 @@
-import type { SandboxState } from "@flint/protocol";
+import { hostRulesOverlap, type SandboxState } from "@flint/protocol";
 import type {
   CommitOffer,
   LaunchResult,
@@ -7,9 +7,18 @@ import type {
   RunningProcess,
   Sandbox,
   SandboxScope,
+  WritablePath,
 } from "../ports/index.ts";
 
 type Variables = Readonly<Record<string, string>>;
+
+/** What holds for everything that is started in the sandbox of a thread. */
+export interface ThreadSandboxOptions {
+  /** A program's own hosts that these touch are decided about like any other. */
+  readonly deniedHosts?: readonly string[];
+  /** The variables that keep git from running what an untrusted repository names. */
+  gitVariables?(cwd: string): Promise<Variables>;
+}
 
 /**
  * The sandbox of one thread: whatever is started in it shares the thread's network and git directory, and its git runs
@@ -18,18 +27,16 @@ type Variables = Readonly<Record<string, string>>;
 export class ThreadSandbox implements Sandbox {
   readonly #sandbox: Sandbox;
   readonly #scope: () => SandboxScope;
+  readonly #deniedHosts: readonly string[];
 
   readonly #gitVariables: (cwd: string) => Promise<Variables>;
 
   /** `scope` is asked for each start, because the settings of a thread change, and so are the variables for git. */
-  constructor(
-    sandbox: Sandbox,
-    scope: () => SandboxScope,
-    gitVariables: (cwd: string) => Promise<Variables> = async () => ({}),
-  ) {
+  constructor(sandbox: Sandbox, scope: () => SandboxScope, options: ThreadSandboxOptions = {}) {
     this.#sandbox = sandbox;
     this.#scope = scope;
-    this.#gitVariables = gitVariables;
+    this.#deniedHosts = options.deniedHosts ?? [];
+    this.#gitVariables = async (cwd) => (await options.gitVariables?.(cwd)) ?? {};
   }
 
   state(): Promise<SandboxState> {
@@ -43,7 +50,14 @@ export class ThreadSandbox implements Sandbox {
 
   async start(spec: ProcessSpec): Promise<RunningProcess> {
     const environment = { ...spec.environment, ...(await this.#gitVariables(spec.workspace)) };
-    return this.#sandbox.start({ scope: this.#scope(), ...spec, environment });
+    const isDenied = (host: string) => this.#deniedHosts.some((denied) => hostRulesOverlap(denied, host));
+    const hosts = spec.hosts === undefined ? {} : { hosts: spec.hosts.filter((host) => !isDenied(host)) };
+    return this.#sandbox.start({ scope: this.#scope(), ...spec, ...hosts, environment });
+  }
+
+  async resolveWritable(path: string, workspace: string): Promise<WritablePath> {
+    const unknown: WritablePath = { problem: "this sandbox cannot open further folders for one command" };
+    return (await this.#sandbox.resolveWritable?.(path, workspace)) ?? unknown;
   }
 
   /** What the thread's agent committed; undefined if there is nothing to take over. */

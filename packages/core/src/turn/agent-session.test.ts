@@ -8,7 +8,7 @@ function policyOf(
   asks = true,
 ) {
   const settings: ThreadSettings = { model: "a/b", cwd: "/w", approvalPolicy, sandboxPolicy, config: {} };
-  return effectiveSettings(settings, asks).sandboxPolicy.type;
+  return effectiveSettings(settings, asks, []).sandboxPolicy.type;
 }
 
 const ASKING: SandboxPolicy = { type: "readOnly", whenApproved: "workspaceWrite" };
@@ -27,4 +27,14 @@ test("leaves every other policy unchanged", () => {
   expect(policyOf({ type: "readOnly" }, "always")).toBe("readOnly");
   expect(policyOf({ type: "dangerFullAccess" }, "always")).toBe("dangerFullAccess");
   expect(policyOf({ type: "workspaceWrite" }, "never")).toBe("workspaceWrite");
+});
+
+test("every host goes through the thread's own network where hosts are denied", () => {
+  const settings: ThreadSettings = {
+    ...{ model: "a/b", cwd: "/w", approvalPolicy: "unlessTrusted", config: {} },
+    ...{ sandboxPolicy: { type: "workspaceWrite" }, network: "all" },
+  };
+  const open = (denied: readonly string[]) => effectiveSettings(settings, true, denied).sandboxPolicy;
+  expect(open([])).toMatchObject({ networkAccess: true });
+  expect(open(["evil.example"])).toMatchObject({ networkAccess: false });
 });

@@ -1,4 +1,5 @@
 import type { ClientTool, SandboxPolicy, ThreadSettings, ThreadState, Turn } from "@flint/protocol";
+import { networkOf } from "../approval/network-gate.ts";
 import { waitAtMost } from "../async.ts";
 import { type CheckedLimits, checkLimits } from "../budget/enforcement.ts";
 import type {
@@ -25,6 +26,8 @@ export interface AgentSessionOptions {
   readonly catalogue: Catalogue;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
+  /** Host rules that no command may connect to. */
+  readonly deniedHosts: readonly string[];
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   readonly workspaces: Workspaces;
   /** The tools that a client provides now. */
@@ -135,7 +138,7 @@ export class AgentSession {
     const asksToWrite = driver.asksToWrite === true;
     const session = await driver.open({
       threadId,
-      settings: effectiveSettings(settings, asksToWrite),
+      settings: effectiveSettings(settings, asksToWrite, this.#options.deniedHosts),
       nativeId,
       history,
       handoffSummary: async () => handoffSummary(await missedBySession()),
@@ -206,15 +209,20 @@ const WORKSPACE: SandboxPolicy = { type: "workspaceWrite", writableRoots: [], ne
 
 /**
  * The settings that an agent gets. Under a read-only policy that allows writing once approved, an agent that asks before
- * each write may write in the workspace. If approvals are off, or the agent does not ask, it stays read-only.
+ * each write may write in the workspace. If approvals are off, or the agent does not ask, it stays read-only. Where hosts
+ * are denied, "all" hosts are those that the thread's own network lets through.
  */
-export function effectiveSettings(settings: ThreadSettings, asksToWrite: boolean): ThreadSettings {
+export function effectiveSettings(
+  settings: ThreadSettings,
+  asksToWrite: boolean,
+  deniedHosts: readonly string[],
+): ThreadSettings {
   const { approvalPolicy, sandboxPolicy } = settings;
+  if (networkOf(settings) === "all" && sandboxPolicy.type === "workspaceWrite") {
+    return { ...settings, sandboxPolicy: { ...sandboxPolicy, networkAccess: deniedHosts.length === 0 } };
+  }
   const mayWriteWhenApproved =
     sandboxPolicy.type === "readOnly" && sandboxPolicy.whenApproved === "workspaceWrite";
-  if (settings.network === "all" && sandboxPolicy.type === "workspaceWrite") {
-    return { ...settings, sandboxPolicy: { ...sandboxPolicy, networkAccess: true } };
-  }
   if (!mayWriteWhenApproved || !asksToWrite || approvalPolicy === "never") return settings;
   return { ...settings, sandboxPolicy: WORKSPACE };
 }

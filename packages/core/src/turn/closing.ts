@@ -2,6 +2,7 @@ import {
   type Approval,
   agentOfModel,
   asFlintError,
+  type DeclinedAction,
   type EventBody,
   FlintError,
   isKnownItem,
@@ -28,6 +29,8 @@ export interface Ending {
   readonly waitedMs?: number;
   /** Where it ends in the agent's own session, if the agent reported it. */
   readonly nativeEnd?: NativeEnd | undefined;
+  /** What was not allowed in it. */
+  readonly declined?: readonly DeclinedAction[];
 }
 
 /**
@@ -79,6 +82,7 @@ export function endedTurn(turn: Turn, ending: Ending, at: number): Turn {
   if (ending.waitedMs !== undefined && ending.waitedMs > 0) closed.waitedMs = ending.waitedMs;
   if (ending.error !== undefined) closed.error = ending.error;
   if (ending.nativeEnd !== undefined) closed.nativeEnd = ending.nativeEnd;
+  if (ending.declined !== undefined && ending.declined.length > 0) closed.declined = [...ending.declined];
   return closed;
 }
 

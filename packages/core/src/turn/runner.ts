@@ -57,6 +57,8 @@ export interface TurnRunnerOptions {
   readonly ephemeral?: boolean;
   /** How long the agent may report nothing; absent: as long as it likes. */
   readonly silenceMs?: number | undefined;
+  /** Host rules that no command may connect to. */
+  readonly deniedHosts: readonly string[];
   /** What the agent committed in its sandbox. */
   commits(): Promise<CommitOffer | undefined>;
   /** Shows a running agent what the user has committed since its last turn. Never rejects. */
@@ -276,9 +278,10 @@ export class TurnRunner {
   }
 
   async #close(end: Ending): Promise<Ending["status"]> {
-    const { log, clock } = this.#options;
+    const { log, clock, requests } = this.#options;
     const { waitedMs } = this.#guard;
-    const ending = { ...end, waitedMs, nativeEnd: this.#nativeEnd };
+    const declined = requests.takeDeclined(this.turnId);
+    const ending = { ...end, waitedMs, declined, nativeEnd: this.#nativeEnd };
     log.endText();
     try {
       await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
@@ -296,7 +299,7 @@ export class TurnRunner {
     const { turnId, kind, input, review, outputSchema, agentInitiated } = turn;
     return {
       ...{ turnId, kind, input, review, outputSchema, agentInitiated },
-      settings: effectiveSettings(log.state.settings, asksToWrite),
+      settings: effectiveSettings(log.state.settings, asksToWrite, this.#options.deniedHosts),
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),

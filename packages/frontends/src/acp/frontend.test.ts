@@ -12,6 +12,7 @@ describeFrontend("the ACP front end", {
       "thread/started",
       // The choices of a session are sent when the core's answer shows that they have changed.
       "thread/settings/updated",
+      "grant/changed",
       "config/updated",
       "thread/archived",
       "thread/unarchived",

@@ -74,8 +74,21 @@ function extension({ threadId, method, params }: EventData<"extension/notified">
 }
 
 function approvalAsk(threadId: string, approval: Approval): Ask {
-  const { id: approvalId, turnId, action, suggestions, requestedAtMs, expiresAtMs } = approval;
-  const offered = suggestions === undefined ? {} : { suggestions };
+  const {
+    id: approvalId,
+    turnId,
+    action,
+    agent,
+    project,
+    suggestions,
+    requestedAtMs,
+    expiresAtMs,
+  } = approval;
+  const offered = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined ? {} : { project }),
+    ...(suggestions === undefined ? {} : { suggestions }),
+  };
   const { kind: _kind, ...shown } = action;
   return {
     kind: "ask",

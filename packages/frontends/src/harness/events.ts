@@ -90,6 +90,7 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "error":
     case "warning":
     case "model/rerouted":
+    case "grant/changed":
     case "config/updated":
     case "extension/notified":
     case "tool/requested":

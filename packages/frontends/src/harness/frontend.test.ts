@@ -33,6 +33,7 @@ describeFrontend("the harness front end", {
       "error",
       "warning",
       "model/rerouted",
+      "grant/changed",
       "config/updated",
       "extension/notified",
       "tool/requested",

@@ -8,6 +8,7 @@ import type {
   ProcessSpec,
   RunningProcess,
   Sandbox,
+  WritablePath,
 } from "@flint/core/ports";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
@@ -28,13 +29,14 @@ import {
 import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { type GuardedLocations, GuardedPaths } from "./paths/guarded-paths.ts";
 import { ProtectedPaths } from "./paths/protected-paths.ts";
+import { resolveWritable } from "./paths/writable-paths.ts";
 import { PrivateFolders } from "./private-folders.ts";
 import { CommandRun } from "./processes/command-run.ts";
 import { ProcessRun } from "./processes/process-run.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { startProblem } from "./processes/program.ts";
-import { MAX_SOCKETS, tooManySockets, unavailable, WAY_OUT } from "./refusals.ts";
-import { SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
+import { cannotFilter, MAX_SOCKETS, tooManySockets, unavailable, WAY_OUT } from "./refusals.ts";
+import { hostsOf, keepsMachineNetwork, SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
 import { listenerSockets } from "./sockets.ts";
 
 /** The options of a sandbox. */
@@ -62,7 +64,7 @@ export interface CommandSandboxOptions {
 type Variables = Readonly<Record<string, string>>;
 
 /** A command or program to start. */
-type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace" | "itemId"> &
+type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace" | "itemId" | "permission"> &
   Omit<Partial<ProcessSpec>, "environment"> & {
     readonly environment?: Variables | undefined;
     /** Whether all of its arguments come from the user. */
@@ -132,6 +134,11 @@ export class CommandSandbox implements Sandbox {
     return retrying((isLast) => this.#start(spec, isLast));
   }
 
+  resolveWritable(path: string, workspace: string): Promise<WritablePath> {
+    const { HOME: home } = this.#environment;
+    return resolveWritable({ path, workspace, home }, (real) => this.#guarded.contains(real));
+  }
+
   async commits(scopeId: string): Promise<CommitOffer | undefined> {
     return this.#scopes?.commits(scopeId);
   }
@@ -185,8 +192,9 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #prepare(request: StartRequest): Promise<Prepared> {
-    const { policy } = request;
-    return isUnconfined(policy) ? this.#prepareUnconfined(request) : this.#prepareConfined(request, policy);
+    const { policy, permission = {} } = request;
+    const isFree = isUnconfined(policy) || permission.unconfined === true;
+    return isFree ? this.#prepareUnconfined(request) : this.#prepareConfined(request, policy);
   }
 
   async #prepareUnconfined({ command, cwd, environment: own }: StartRequest): Promise<Prepared> {
@@ -207,7 +215,11 @@ export class CommandSandbox implements Sandbox {
     const given = { ...inherited, ...request.environment };
     const shared =
       (await this.#scopes?.acquire(request, policy, mechanism, given)) ??
-      unscoped(request.hosts !== undefined);
+      unscoped(keepsMachineNetwork(request));
+    if (hostsOf(request.permission ?? {}).length > 0 && shared.enter.length === 0) {
+      shared.release();
+      throw cannotFilter(request.command);
+    }
     const { confinement, release } = await this.#confine(request, policy, shared);
     const environment = { ...given, PWD: confinement.cwd, ...shared.environment };
     const argv = [...shared.enter, ...mechanism.launchArguments(request.command, confinement)];
@@ -286,7 +298,11 @@ export class CommandSandbox implements Sandbox {
       const trusted = isProgram ? command : command.slice(0, 1);
       const programs = trusted.filter((argument) => isAbsolute(argument));
       const { mounts, keepsNetwork: network } = shared;
-      const wanted = { ...request, policy, programs, mounts, network, privateFolders, privateSources };
+      const grantedRoots = request.permission?.write ?? [];
+      const wanted = {
+        ...{ ...request, policy, programs, mounts, network, grantedRoots },
+        ...{ privateFolders, privateSources },
+      };
       const confinement = await confine(wanted, guard);
       if (confinement.sockets.length > MAX_SOCKETS) throw tooManySockets(confinement.sockets);
       const filter = shared.filterFile === undefined ? {} : { filterDescriptor: FILTER_DESCRIPTOR };

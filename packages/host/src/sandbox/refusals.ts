@@ -31,6 +31,13 @@ export function unavailable(
   return new FlintError("sandboxUnavailable", message, { command: shown, policy: type });
 }
 
+/** The error for a command that was allowed named hosts where connections cannot be filtered. */
+export function cannotFilter(command: readonly string[]): FlintError {
+  const shown = shownCommand(command);
+  const message = `Did not run "${shown}": named hosts cannot be opened for one command here (see flint doctor). Install bubblewrap, or choose --network all.`;
+  return new FlintError("sandboxUnavailable", message, { command: shown });
+}
+
 /** The command without the shell that runs it. */
 function shownCommand(command: readonly string[]): string {
   const [program = "", flag = "", script, ...rest] = command;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Clock, CommitOffer, LaunchSpec, ProcessSpec } from "@flint/core/ports";
-import { type ConfinedPolicy, FlintError } from "@flint/protocol";
+import { type ConfinedPolicy, FlintError, type Permission } from "@flint/protocol";
 import { GitScopes, type GitScopesOptions } from "../git/git-scopes.ts";
 import type { RefusedHost } from "../network/connection-log.ts";
 import { type NamespaceTools, NetworkNamespace } from "../network/namespace.ts";
@@ -28,7 +28,8 @@ export interface ScopeLease {
 /** What scopes are made with. */
 export interface SandboxScopesOptions extends Omit<GitScopesOptions, "folder">, NetworkScopesOptions {}
 
-type Request = Pick<LaunchSpec, "scope" | "workspace" | "itemId" | "command"> & Pick<ProcessSpec, "hosts">;
+type Request = Pick<LaunchSpec, "scope" | "workspace" | "itemId" | "command" | "permission"> &
+  Pick<ProcessSpec, "hosts">;
 
 /**
  * The networks and git directories of scopes. Where there is no network to be had, commands have none, and an agent is
@@ -65,7 +66,7 @@ export class SandboxScopes {
         filterFile,
         enter: network?.enter ?? [],
         environment: network?.environment ?? {},
-        keepsNetwork: network !== undefined,
+        keepsNetwork: network !== undefined || request.permission?.network === "all",
         refused: () => network?.refused() ?? [],
         release: () => {
           git.release();
@@ -128,13 +129,20 @@ export class SandboxScopes {
   ): Promise<ScopedNetwork | undefined> {
     const { scope, hosts, itemId } = request;
     const isOpen = policy.type === "workspaceWrite" && policy.networkAccess === true;
-    if (isOpen || (scope?.decide === undefined && hosts === undefined)) return undefined;
+    const { permission = {} } = request;
+    if (isOpen || permission.network === "all") return undefined;
+    if (scope?.decide === undefined && hosts === undefined) return undefined;
     // Expected: the kernel refuses one of the steps. A command then has no network at all.
     try {
       const tools = await this.#tools(mechanism);
       if (scope === undefined) throw new FlintError("sandboxUnavailable", "It belongs to no thread.");
       if (tools === undefined) throw new FlintError("sandboxUnavailable", `${capitalized(NO_NSENTER)}.`);
-      return await this.#network.open(tools, { scope, hosts: hosts ?? [], itemId, environment });
+      return await this.#network.open(tools, {
+        scope,
+        hosts: [...(hosts ?? []), ...hostsOf(permission)],
+        itemId,
+        environment,
+      });
     } catch (thrown) {
       if (hosts !== undefined) throw refusedAgent(request, thrown);
       return undefined;
@@ -169,6 +177,16 @@ function refusedAgent({ command: [program = ""] }: Request, cause: unknown): Fli
 
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** The hosts that a command alone may connect to. */
+export function hostsOf({ network }: Permission): readonly string[] {
+  return typeof network === "object" ? network.hosts : [];
+}
+
+/** Where nothing filters connections: an agent has to reach its model, and a command may have been allowed every host. */
+export function keepsMachineNetwork({ hosts, permission }: Pick<Request, "hosts" | "permission">): boolean {
+  return hosts !== undefined || permission?.network === "all";
 }
 
 /** Nothing is shared; an agent keeps the network of the machine. Only for a sandbox that is made without scopes. */

@@ -1,23 +1,15 @@
 import { describe, expect, test } from "vitest";
-import {
-  Action,
-  Approval,
-  describeRule,
-  exactKey,
-  grantKeys,
-  QuestionRequest,
-  Resolution,
-  Rule,
-  type RuleMatch,
-  ruleSubjects,
-} from "./approval.ts";
+import { Action } from "./action.ts";
+import { Approval, grantsMadeBy, QuestionRequest, Resolution } from "./approval.ts";
+import { grantKeys, Rule, type RuleMatch, ruleSubjects } from "./grant.ts";
+import { describeRule } from "./grant-words.ts";
+import type { Decision } from "./policy.ts";
 
 const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
 const change = { path: "/repo/a.ts", kind: "modify", diff: "@@" } as const;
 
-describe("a grant", () => {
+describe("a key", () => {
   test("names the exact command and its folder", () => {
-    expect(grantKeys(command)).toEqual(['command:["/repo","npm test"]']);
     expect(grantKeys({ ...command, cwd: "/" })).not.toEqual(grantKeys(command));
     expect(grantKeys({ ...command, command: "npm test && rm -rf /" })).not.toEqual(grantKeys(command));
     const [left, right] = [
@@ -27,20 +19,15 @@ describe("a grant", () => {
     expect(grantKeys(left)).not.toEqual(grantKeys(right));
   });
 
-  test("names every file of a change, and the new path of a moved one", () => {
-    const moved = { ...change, path: "/repo/b.ts", movePath: "/repo/c.ts" };
-    const keys = grantKeys({ kind: "fileChange", itemId: "i1", changes: [change, moved] });
-    expect(keys).toEqual(["file:/repo/a.ts", "file:/repo/b.ts", "file:/repo/c.ts"]);
+  test("is different outside of the sandbox, and with a host", () => {
+    const keys = [{}, { needs: { unconfined: true } }, { needs: { network: "all" } }] as const;
+    expect(new Set(keys.flatMap((more) => grantKeys({ ...command, ...more }))).size).toBe(3);
   });
 
-  test("names a tool with its server and exactly its arguments", () => {
-    const tool = { kind: "tool", itemId: "i1", tool: "search" } as const;
-    const searched = { ...tool, arguments: { words: "a" } };
-    expect(grantKeys(searched)).toEqual(['tool:["","search",{"words":"a"}]']);
-    expect([grantKeys(tool), grantKeys({ ...tool, server: "docs" })]).toEqual([
-      ['tool:["","search",null]'],
-      ['tool:["docs","search",null]'],
-    ]);
+  test("is different for every kind of action, whatever the name of the tool", () => {
+    const tool = { kind: "tool", itemId: "i", tool: "command", arguments: { command: "npm test" } } as const;
+    expect(grantKeys(tool)).not.toEqual(grantKeys(command));
+    expect(grantKeys({ ...tool, server: "docs" })).not.toEqual(grantKeys(tool));
   });
 });
 
@@ -92,7 +79,10 @@ test("a question may offer choices, accept several, or be secret", () => {
   expect(QuestionRequest.parse(request)).toEqual(request);
 });
 
-const rule = { id: "r1", project: "/repo", agent: "flint", tool: "command", createdAt: 1 } as const;
+const rule = {
+  ...{ id: "r1", project: "/repo", agent: "flint", tool: "command" },
+  ...{ scope: "always", words: "run it", grantedAt: 1 },
+} as const;
 const prefix: RuleMatch = { type: "prefix", words: ["npm", "test"] };
 const exactCommand: RuleMatch = { type: "exact", command: "npm test", cwd: "/repo" };
 
@@ -121,35 +111,15 @@ describe("a rule", () => {
       describeRule({ tool: "search", match: { type: "exact", server: "docs", arguments: { word: "a" } } }),
     ];
     expect(words).toEqual([
-      "commands that begin with: npm test",
-      "the command: npm test (in /repo)",
-      "changes of the file: /repo/a",
-      'the tool: docs/search with {"word":"a"}',
+      "run commands that begin with: npm test",
+      "run: npm test (in /repo)",
+      "change the file /repo/a in any way",
+      'call docs/search with {"word":"a"}',
     ]);
   });
 });
 
-describe("an exact match", () => {
-  const tool: Action = { kind: "tool", itemId: "i", tool: "command", arguments: { command: "npm test" } };
-
-  test("has another key for every kind of action, whatever the name of the tool", () => {
-    const [subject] = ruleSubjects(tool);
-    const keys = [
-      exactKey("command", subject?.match ?? prefix),
-      exactKey("command", exactCommand),
-      exactKey("fileChange", exactCommand),
-      exactKey("command", { type: "exact", path: "/repo/a" }),
-      exactKey("command", prefix),
-    ];
-    expect(keys).toEqual([
-      'tool:["","command",{"command":"npm test"}]',
-      'command:["/repo","npm test"]',
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-
+describe("what an action does", () => {
   test("is each file of a change, and the path that a file is moved to", () => {
     const changes = [
       { path: "/a", kind: "modify", diff: "", movePath: "/b" },
@@ -161,16 +131,54 @@ describe("an exact match", () => {
     );
   });
 
-  test("is each host and each path that an action needs beyond its sandbox", () => {
-    const needs = { network: { hosts: ["registry.example:443"] }, write: ["/cache"] };
-    const needed = ["network:registry.example:443", "write:/cache"];
-    expect(grantKeys({ ...command, needs })).toEqual([...grantKeys(command), ...needed]);
-    expect(grantKeys({ ...command, needs, running: true })).toEqual(needed);
-    expect(grantKeys({ ...command, needs: { network: "all" }, running: true })).toEqual(["network:*"]);
+  const needs = { network: { hosts: ["registry.example:443"] }, write: ["/cache"] };
+
+  test("is one command together with what it needs, so that no other command gets that", () => {
+    expect(ruleSubjects({ ...command, needs })).toEqual([
+      { tool: "command", match: { type: "exact", command: "npm test", cwd: "/repo" }, permission: needs },
+    ]);
   });
 
-  test("outside of the sandbox is not the same inside", () => {
-    const [inside] = grantKeys(command);
-    expect(grantKeys({ ...command, needs: { unconfined: true } })).toEqual([`unconfined:${inside}`]);
+  test("is each host and path where the command runs already, or there is none", () => {
+    const parts = [
+      { tool: "network", match: { type: "any" }, permission: { network: needs.network } },
+      { tool: "write", match: { type: "any" }, permission: { write: ["/cache"] } },
+    ];
+    expect(ruleSubjects({ ...command, needs, running: true })).toEqual(parts);
+    expect(ruleSubjects({ kind: "tool", itemId: "i", tool: "network", needs })).toEqual(parts);
+  });
+});
+
+describe("an answer", () => {
+  const asked = {
+    id: "a1",
+    turnId: "u1",
+    requestedAtMs: 1,
+    expiresAtMs: 2,
+    project: "/repo",
+    agent: "flint",
+  };
+  const made = (action: Action, decision: Partial<Decision>) =>
+    grantsMadeBy({ ...asked, action }, { outcome: "allow", scope: "session", ...decision }, 7);
+
+  test("grants exactly what was asked, in the words that were shown", () => {
+    const needs = { network: { hosts: ["registry.example:443"] } };
+    const [grant, ...others] = made({ ...command, needs }, {});
+    expect(others).toEqual([]);
+    expect(grant).toEqual({
+      ...{ id: "a1", project: "/repo", agent: "flint", tool: "command", permission: needs },
+      match: { type: "exact", command: "npm test", cwd: "/repo" },
+      words: "run: npm test (in /repo), which may connect to registry.example (port 443)",
+      ...{ scope: "session", grantedAt: 7 },
+    });
+  });
+
+  test.each<[string, Action, Partial<Decision>]>([
+    ["only this time", command, { scope: "once" }],
+    ["no", command, { outcome: "deny" }],
+    ["leaving the sandbox for always", { ...command, needs: { unconfined: true } }, { scope: "always" }],
+    ["every host for always", { ...command, needs: { network: "all" } }, { scope: "always" }],
+  ])("grants nothing for %s", (_name, action, decision) => {
+    expect(made(action, decision)).toEqual([]);
   });
 });

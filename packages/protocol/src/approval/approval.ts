@@ -1,178 +1,50 @@
 import * as z from "zod/mini";
-import { FileUpdateChange } from "../items.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
-import { describePermission, HostRuleString, Permission } from "./permission.ts";
+import { Action } from "./action.ts";
+import { type Grant, RuleSuggestion, ruleSubjects } from "./grant.ts";
+import { describeGrant } from "./grant-words.ts";
 import { Decision } from "./policy.ts";
-
-/** An earlier run of the same action, which its sandbox stopped. */
-export const EarlierRun = looseObject({
-  itemId: Id,
-  ranMs: z.number(),
-  /** What shows that the sandbox stopped it, as lines of text. */
-  evidence: z.array(z.string()),
-});
-export type EarlierRun = z.output<typeof EarlierRun>;
-
-const common = {
-  itemId: Id,
-  reason: z.optional(z.string()),
-  /** What it needs beyond its sandbox. */
-  needs: z.optional(Permission),
-  /** Why it needs that, in the words of the agent. */
-  why: z.optional(z.string()),
-  /** Set if it has run before. */
-  after: z.optional(EarlierRun),
-};
-
-/** What an agent asks to do. The exact command or diff is always included. */
-export const Action = z.discriminatedUnion("kind", [
-  looseObject({
-    kind: z.literal("command"),
-    ...common,
-    command: z.string(),
-    cwd: z.string(),
-    /** Set if the command was allowed and runs: it waits for what it needs, and only that is asked about. */
-    running: z.optional(z.boolean()),
-  }),
-  looseObject({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
-  looseObject({
-    kind: z.literal("tool"),
-    ...common,
-    tool: z.string(),
-    server: z.optional(z.string()),
-    arguments: z.optional(z.unknown()),
-  }),
-]);
-export type Action = z.output<typeof Action>;
-
-const Word = z.string().check(z.minLength(1));
-
-/**
- * What a rule covers. `exact`: one command in one folder, one file, one call of a tool with these arguments, or one thing
- * that a sandbox keeps commands from: a host, or a path that is not writable.
- * `prefix`: commands without any shell syntax whose first words are exactly these.
- */
-export const RuleMatch = z.discriminatedUnion("type", [
-  looseObject({
-    type: z.literal("exact"),
-    command: z.optional(z.string()),
-    cwd: z.optional(z.string()),
-    path: z.optional(z.string()),
-    server: z.optional(z.string()),
-    arguments: z.optional(z.unknown()),
-    host: z.optional(z.union([HostRuleString, z.literal("*")])),
-    write: z.optional(z.string()),
-  }),
-  looseObject({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) }),
-]);
-export type RuleMatch = z.output<typeof RuleMatch>;
-
-const covered = {
-  id: Id,
-  /** The folder whose threads it applies to, with links resolved; not the folders inside it. */
-  project: z.string(),
-  /** The agent it applies to. */
-  agent: z.string(),
-  /** `command`, `fileChange`, `network`, `write`, `git`, or the name of a tool. */
-  tool: z.string(),
-  match: RuleMatch,
-};
-
-/** A rule that an approval offers. An answer accepts it by its id, for the thread or for always. */
-export const RuleSuggestion = looseObject(covered);
-export type RuleSuggestion = z.output<typeof RuleSuggestion>;
-
-/** Something that was allowed for always. `createdAt` is in unix milliseconds; 0 if it is unknown. */
-export const Rule = looseObject({ ...covered, createdAt: z.number() });
-export type Rule = z.output<typeof Rule>;
-
-/** One thing that an action does, as a rule would cover it. */
-export type RuleSubject = Pick<RuleSuggestion, "tool" | "match">;
-
-/** What an action does, as things that are allowed one by one: each file of a change, each host, each path. */
-export function ruleSubjects(action: Action): RuleSubject[] {
-  const isRunning = action.kind === "command" && action.running === true;
-  // Commits that exist are asked about as such, whatever they are called.
-  const own = isRunning || action.needs?.git === true ? [] : subjectsOf(action);
-  return [...own, ...neededSubjects(action)];
-}
-
-function subjectsOf(action: Action): RuleSubject[] {
-  switch (action.kind) {
-    case "command":
-      return [exactly("command", { command: action.command, cwd: action.cwd })];
-    case "fileChange":
-      return action.changes
-        .flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]))
-        .map((path) => exactly("fileChange", { path }));
-    case "tool": {
-      const { server, arguments: given = null } = action;
-      return [exactly(action.tool, { ...(server === undefined ? {} : { server }), arguments: given })];
-    }
-  }
-}
-
-function neededSubjects({ needs = {} }: Action): RuleSubject[] {
-  const { network = "none", write = [] } = needs;
-  const hosts = network === "none" ? [] : network === "all" ? ["*"] : network.hosts;
-  return [
-    ...hosts.map((host) => exactly("network", { host })),
-    ...write.map((path) => exactly("write", { write: path })),
-    ...(needs.git === true ? [exactly("git", {})] : []),
-  ];
-}
-
-function exactly(tool: string, match: Omit<Extract<RuleMatch, { type: "exact" }>, "type">): RuleSubject {
-  return { tool, match: { type: "exact", ...match } };
-}
-
-/** A key for each exact action, different from all others. A prefix has none: it covers more than one action. */
-export function exactKey(tool: string, match: RuleMatch): string | undefined {
-  if (match.type === "prefix") return undefined;
-  const { cwd, command, path, host, write } = match;
-  if (tool === "network" && host !== undefined) return `network:${host}`;
-  if (tool === "git" && !("arguments" in match)) return "git";
-  if (tool === "write" && write !== undefined) return `write:${write}`;
-  if (tool === "command" && command !== undefined) return `command:${JSON.stringify([cwd ?? "", command])}`;
-  if (tool === "fileChange" && path !== undefined) return `file:${path}`;
-  if (!("arguments" in match)) return undefined;
-  return `tool:${JSON.stringify([match.server ?? "", tool, match.arguments ?? null])}`;
-}
-
-/** What a rule covers, as text for a list. */
-export function describeRule({ tool, match }: Pick<Rule, "tool" | "match">): string {
-  if (match.type === "prefix") return `commands that begin with: ${match.words.join(" ")}`;
-  if (match.command !== undefined) return `the command: ${match.command} (in ${match.cwd ?? "?"})`;
-  if (match.path !== undefined) return `changes of the file: ${match.path}`;
-  if (tool === "git" && !("arguments" in match)) return describePermission({ git: true });
-  if (match.host === "*") return describePermission({ network: "all" });
-  if (match.host !== undefined) return describePermission({ network: { hosts: [match.host] } });
-  if (match.write !== undefined) return describePermission({ write: [match.write] });
-  const name = match.server === undefined ? tool : `${match.server}/${tool}`;
-  return `the tool: ${name} with ${JSON.stringify(match.arguments ?? null)}`;
-}
-
-/**
- * What must have been allowed before for an action to need no new answer. Each key names the exact thing, so an
- * answer never covers more than what was shown.
- */
-export function grantKeys(action: Action): string[] {
-  const keys = ruleSubjects(action).flatMap(({ tool, match }) => exactKey(tool, match) ?? []);
-  // Leaving the sandbox is allowed for one command at a time, never as a part of something else.
-  return action.needs?.unconfined === true ? keys.map((key) => `unconfined:${key}`) : keys;
-}
 
 /** An open request of an agent to act. An answer may accept one of `suggestions` instead of the exact action. */
 export const Approval = looseObject({
   id: Id,
   turnId: Id,
   action: Action,
+  /** The agent that asks, and the real path of its thread's folder: what an answer beyond this time applies to. */
+  agent: z.optional(z.string()),
+  project: z.optional(z.string()),
   suggestions: z.optional(z.array(RuleSuggestion)),
   requestedAtMs: z.number(),
   expiresAtMs: z.number(),
 });
 export type Approval = z.output<typeof Approval>;
+
+/**
+ * What an answer allows beyond this time: the accepted suggestion, or else exactly what was asked about. Nothing for an
+ * answer for always to something that is never allowed for always.
+ */
+export function grantsMadeBy(approval: Approval, decision: Decision, at: number): Grant[] {
+  const { id, action, project, agent, suggestions = [] } = approval;
+  const { outcome, scope } = decision;
+  if (outcome !== "allow" || scope === "once") return [];
+  const accepted = suggestions.find((suggestion) => suggestion.id === decision.rule);
+  if (accepted !== undefined) {
+    const { scopes: _scopes, words = describeGrant(accepted), ...covered } = accepted;
+    return [{ ...covered, scope, words, grantedAt: at }];
+  }
+  if (project === undefined || (scope === "always" && !mayBeAlways(action))) return [];
+  const by = agent === undefined ? {} : { agent };
+  return ruleSubjects(action).map((subject, index) => ({
+    ...{ id: index === 0 ? id : `${id}-${index}`, project, ...by, ...subject },
+    ...{ scope, words: describeGrant(subject), grantedAt: at },
+  }));
+}
+
+/** Whether exactly this may be allowed for always: not leaving the sandbox, and not every host. */
+export function mayBeAlways({ needs = {} }: Action): boolean {
+  return needs.unconfined !== true && needs.network !== "all";
+}
 
 /** Who ended an approval or a question. */
 export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "turnEnded", "serverStopped"]);

@@ -105,8 +105,32 @@ export class HostRules {
 
 /** Whether an allow rule covers an endpoint; without a port it covers the ports of the web only. */
 export function allowsEndpoint(rule: HostRule, { host, port }: Endpoint): boolean {
-  const isPort = rule.port === undefined ? WEB_PORTS.includes(port) : rule.port === port;
-  return isPort && matchesHost(rule, host);
+  return coversPort(rule, port) && matchesHost(rule, host);
+}
+
+/** Whether an allow rule covers everything that another one covers. What is not a rule covers nothing. */
+export function hostRuleContains(rule: string, other: string): boolean {
+  const [outer, inner] = [parseHostRule(rule), parseHostRule(other)];
+  if (!outer.ok || !inner.ok) return false;
+  const { host, isWildcard, port } = inner.value;
+  const ports = port === undefined ? WEB_PORTS : [port];
+  const isHost = isWildcard
+    ? outer.value.isWildcard && (host === outer.value.host || host.endsWith(`.${outer.value.host}`))
+    : matchesHost(outer.value, host);
+  return isHost && ports.every((each) => coversPort(outer.value, each));
+}
+
+/** Whether any host matches both rules, whatever the ports. */
+export function hostRulesOverlap(left: string, right: string): boolean {
+  const [one, other] = [parseHostRule(left), parseHostRule(right)];
+  if (!one.ok || !other.ok) return false;
+  const isIn = (rule: HostRule, { host, isWildcard }: HostRule) =>
+    matchesHost(rule, host) || (isWildcard && rule.isWildcard && rule.host === host);
+  return isIn(one.value, other.value) || isIn(other.value, one.value);
+}
+
+function coversPort({ port: own }: HostRule, port: number): boolean {
+  return own === undefined ? WEB_PORTS.includes(port) : own === port;
 }
 
 function matchesHost({ host, isWildcard }: HostRule, asked: string): boolean {

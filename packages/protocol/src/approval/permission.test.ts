@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { formatEndpoint } from "./host-rules.ts";
-import { describePermission, hostRuleCovers, hostRuleProblem, Permission } from "./permission.ts";
+import {
+  describePermission,
+  hostRuleCovers,
+  hostRuleProblem,
+  Permission,
+  permissionCovers,
+  permissionsOverlap,
+} from "./permission.ts";
 
 test("accepts hosts that are host rules, and explains what is wrong with others", () => {
   const parse = (...hosts: string[]) => Permission.safeParse({ network: { hosts } });
@@ -33,4 +40,40 @@ test("is described by what it lets a command do", () => {
   expect(describePermission({ network: "all" })).toBe("connect to any host");
   expect(describePermission({ git: true })).toBe("add its commits to your repository");
   expect(describePermission({ unconfined: true })).toContain("outside of the sandbox");
+});
+
+const hosts = (...rules: string[]): Permission => ({ network: { hosts: rules } });
+
+test.each<[Permission, Permission, boolean]>([
+  [{}, {}, true],
+  [{}, hosts("a.example"), false],
+  [hosts("a.example"), hosts("a.example"), true],
+  [hosts("a.example"), hosts("a.example:443"), true],
+  [hosts("a.example:443"), hosts("a.example"), false],
+  [hosts("a.example"), hosts("a.example:22"), false],
+  [hosts("*.example.org"), hosts("a.example.org:443"), true],
+  [hosts("*.example.org"), hosts("*.a.example.org"), true],
+  [hosts("*.a.example.org"), hosts("*.example.org"), false],
+  [hosts("a.example"), hosts("a.example", "b.example"), false],
+  [hosts("a.example"), { network: "all" }, false],
+  [{ network: "all" }, hosts("a.example:22"), true],
+  [{ write: ["/cache"] }, { write: ["/cache/pip"] }, true],
+  [{ write: ["/cache"] }, { write: ["/cache2"] }, false],
+  [{ write: ["/cache/pip"] }, { write: ["/cache"] }, false],
+  [{ git: true }, { git: true }, true],
+  [{ write: ["/"] }, { git: true }, false],
+  [{ unconfined: true }, { unconfined: true }, true],
+  [{ unconfined: true }, {}, false],
+  [{ unconfined: true }, hosts("a.example"), false],
+  [{ network: "all", write: ["/"], git: true }, { unconfined: true }, false],
+])("%j includes %j: %s", (given, needed, expected) => {
+  expect(permissionCovers(given, needed)).toBe(expected);
+});
+
+test("has something in common with another one that names the same host, path or right", () => {
+  expect(permissionsOverlap(hosts("a.example"), hosts("a.example:22"))).toBe(true);
+  expect(permissionsOverlap(hosts("*.example.org"), hosts("a.example.org"))).toBe(true);
+  expect(permissionsOverlap(hosts("a.example"), { network: "all" })).toBe(true);
+  expect(permissionsOverlap({ write: ["/a"] }, { write: ["/a/b"] })).toBe(true);
+  expect(permissionsOverlap(hosts("a.example"), { write: ["/a"], git: true })).toBe(false);
 });

@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
-import { allowsEndpoint, type Endpoint, parseHostRule } from "./host-rules.ts";
+import {
+  allowsEndpoint,
+  type Endpoint,
+  hostRuleContains,
+  hostRulesOverlap,
+  parseHostRule,
+} from "./host-rules.ts";
 
 /** Explains what is wrong with a host rule; undefined for one that can be used. */
 export function hostRuleProblem(rule: string): string | undefined {
@@ -68,5 +74,43 @@ function describeNetwork(network: NetworkPermission | undefined): string[] {
 
 function describeHost(rule: string): string {
   const [host = rule, port] = rule.split(":");
-  return port === undefined ? host : `${host} (port ${port})`;
+  return port === undefined ? `${host} (ports 80 and 443)` : `${host} (port ${port})`;
+}
+
+/**
+ * Whether a permission includes all that is needed. Leaving the sandbox is never part of anything else: it includes only
+ * itself, and nothing else includes it.
+ */
+export function permissionCovers(given: Permission, needed: Permission): boolean {
+  if (given.unconfined === true || needed.unconfined === true) return given.unconfined === needed.unconfined;
+  if (needed.git === true && given.git !== true) return false;
+  const folders = given.write ?? [];
+  const isWritable = (path: string) => folders.some((folder) => isPathIn(path, folder));
+  return (needed.write ?? []).every(isWritable) && networkCovers(given.network, needed.network);
+}
+
+function networkCovers(given: NetworkPermission = "none", needed: NetworkPermission = "none"): boolean {
+  if (needed === "none" || given === "all") return true;
+  if (needed === "all" || given === "none") return false;
+  return needed.hosts.every((host) => given.hosts.some((rule) => hostRuleContains(rule, host)));
+}
+
+/** Whether two permissions have anything in common: a host, a path, or the same right. */
+export function permissionsOverlap(one: Permission, other: Permission): boolean {
+  if (one.unconfined === true && other.unconfined === true) return true;
+  if (one.git === true && other.git === true) return true;
+  const isShared = (path: string) =>
+    (other.write ?? []).some((each) => isPathIn(path, each) || isPathIn(each, path));
+  return (one.write ?? []).some(isShared) || networksOverlap(one.network, other.network);
+}
+
+function networksOverlap(one: NetworkPermission = "none", other: NetworkPermission = "none"): boolean {
+  if (one === "none" || other === "none") return false;
+  if (one === "all" || other === "all") return true;
+  return one.hosts.some((host) => other.hosts.some((each) => hostRulesOverlap(host, each)));
+}
+
+/** Whether an absolute path is a folder or inside of it. Both are free of links and of dots. */
+export function isPathIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }

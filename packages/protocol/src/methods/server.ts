@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Rule } from "../approval/approval.ts";
+import { Rule } from "../approval/grant.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
 import { ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
 import { Id } from "../wire/ids.ts";
@@ -84,7 +84,12 @@ export const SERVER_METHODS = {
     doc: "List the rules, of one project or of all, oldest first. A rule is something that was allowed for always.",
     scope: "none",
     params: () => looseObject({ cwd: z.optional(absolutePath) }),
-    result: () => looseObject({ data: z.array(Rule) }),
+    result: () =>
+      looseObject({
+        data: z.array(Rule),
+        /** Stored rules that are not used, each with the reason. */
+        problems: z.optional(z.array(z.string())),
+      }),
   }),
   "rules/remove": method({
     doc: "Remove a rule. The user is asked again from the next time on.",

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Answers } from "../approval/approval.ts";
+import { Grant } from "../approval/grant.ts";
 import { Decision, SandboxPolicyInput } from "../approval/policy.ts";
 import { ToolCallResult } from "../thread/client-tool.ts";
 import { QueuedInput, UserInput } from "../thread/input.ts";
@@ -110,10 +111,10 @@ export const TURN_METHODS = {
     result: () => looseObject({ turn: Turn, reviewThreadId: Id }),
   }),
   "approval/respond": method({
-    doc: "Answer an open approval. The first answer counts.",
+    doc: "Answer an open approval. The first answer counts. A command that is allowed after its approval has expired or its turn has ended is not run; instead it is allowed once, and `grant` says so.",
     scope: "none",
     params: () => looseObject({ ...threadParams, approvalId: Id, decision: Decision }),
-    result: () => Empty,
+    result: () => looseObject({ grant: z.optional(Grant) }),
   }),
   "question/respond": method({
     doc: "Answer an open question. The first answer counts.",

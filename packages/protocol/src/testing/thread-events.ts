@@ -44,7 +44,15 @@ export const command: Item<"commandExecution"> = {
 };
 const action = { kind: "command", itemId: "i2", command: "npm test", cwd: "/repo" } as const;
 /** The approval of that command. */
-export const approval = { id: "a1", turnId: "u1", action, requestedAtMs: 1, expiresAtMs: 2 };
+export const approval = {
+  id: "a1",
+  turnId: "u1",
+  action,
+  project: "/",
+  agent: "flint",
+  requestedAtMs: 1,
+  expiresAtMs: 2,
+};
 /** A question of the agent. */
 export const request = {
   id: "q1",

@@ -1,3 +1,4 @@
+import type { Grant } from "../approval/grant.ts";
 import { isKnownItem } from "../items.ts";
 import type { Goal, Turn } from "./thread.ts";
 
@@ -31,6 +32,11 @@ export function noticeNote({ _meta }: Turn): string {
 /** A note on the goal that the user set. */
 export function goalNote(goal: Goal): string {
   return `The user set the goal of this conversation (${goal.status}): ${goal.objective}`;
+}
+
+/** A note on a command that the user allowed after its approval had ended. */
+export function grantNote({ words }: Grant): string {
+  return `The user has allowed now, once: ${words}. Do it again if you still need it.`;
 }
 
 /** The tail: the end of an output is more useful than its beginning. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { grantKeys } from "../approval/approval.ts";
 import type { EventBody, ThreadEvent } from "../events.ts";
 import type { ThreadItem } from "../items.ts";
 import {
@@ -58,8 +57,8 @@ describe("a whole turn", () => {
       usageTurnId: "u1",
       modelContextWindow: 8192,
       cost: undefined,
-      grants: grantKeys(approval.action),
-      rules: [],
+      grants: [expect.objectContaining({ scope: "session", project: "/", tool: "command" })],
+      lapsedApprovals: [],
       endedTurns: 1,
       workedMs: 0,
       nativeIds: { flint: "n1" },

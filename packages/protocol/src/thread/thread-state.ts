@@ -1,12 +1,13 @@
 import {
   type Approval,
-  grantKeys,
+  grantsMadeBy,
   type QuestionRequest,
   type Resolution,
-  type RuleSuggestion,
+  type ResolvedBy,
 } from "../approval/approval.ts";
-import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "../events.ts";
-import { commandNote, goalNote, noticeNote, withNote } from "./agent-notes.ts";
+import type { Grant } from "../approval/grant.ts";
+import { type DeltaBody, type EventBody, type EventData, isDelta, type ThreadEvent } from "../events.ts";
+import { commandNote, goalNote, grantNote, noticeNote, withNote } from "./agent-notes.ts";
 import type { ToolCallRequest } from "./client-tool.ts";
 import type { QueuedInput } from "./input.ts";
 import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
@@ -34,10 +35,10 @@ export interface ThreadState {
   readonly usageTurnId: string | undefined;
   readonly modelContextWindow: number | undefined;
   readonly cost: Cost | undefined;
-  /** What was allowed for the thread, as `grantKeys` names it. */
-  readonly grants: readonly string[];
-  /** The suggested rules that were accepted for the thread. */
-  readonly rules: readonly RuleSuggestion[];
+  /** What was allowed for the thread, and what was allowed once and not used yet. */
+  readonly grants: readonly Grant[];
+  /** The latest approvals that ended without an answer; an answer may still come. */
+  readonly lapsedApprovals: readonly Approval[];
   /** How many turns have ended, including dropped ones, and how long they worked, without waiting for the user. */
   readonly endedTurns: number;
   readonly workedMs: number;
@@ -89,7 +90,7 @@ export function emptyThread(threadId: string): ThreadState {
     modelContextWindow: undefined,
     cost: undefined,
     grants: [],
-    rules: [],
+    lapsedApprovals: [],
     endedTurns: 0,
     workedMs: 0,
     nativeIds: {},
@@ -162,7 +163,9 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "approval/requested":
       return withStatus({ ...state, approvals: withOne(state.approvals, event.data.approval) });
     case "approval/resolved":
-      return withStatus(onApprovalResolved(state, event.data.approvalId, event.data.resolution));
+      return withStatus(onApprovalResolved(state, event.data.approvalId, event.data.resolution, at));
+    case "grant/changed":
+      return onGrant(state, event.data);
     case "question/requested":
       return withStatus({ ...state, questions: withOne(state.questions, event.data.request) });
     case "question/resolved":
@@ -224,14 +227,48 @@ function without(state: ThreadState, itemId: string): readonly string[] {
   return state.openItemIds.filter((other) => other !== itemId);
 }
 
-function onApprovalResolved(state: ThreadState, approvalId: string, resolution: Resolution): ThreadState {
+/** How many approvals without an answer, and how many unused grants for one time, are remembered. */
+const MAX_LAPSED = 8;
+const MAX_ONCE = 8;
+
+const IS_ANSWER: Readonly<Record<ResolvedBy, boolean>> = {
+  ...{ client: true, rule: true },
+  ...{ timeout: false, interrupt: false, turnEnded: false, serverStopped: false },
+};
+
+function onApprovalResolved(
+  state: ThreadState,
+  approvalId: string,
+  { decision, by }: Resolution,
+  at: number,
+): ThreadState {
   const approval = state.approvals.find((open) => open.id === approvalId);
+  if (approval === undefined) return state;
   const approvals = state.approvals.filter((open) => open.id !== approvalId);
-  const { outcome, scope, rule } = resolution.decision;
-  if (approval === undefined || outcome !== "allow" || scope !== "session") return { ...state, approvals };
-  const taken = approval.suggestions?.find((suggestion) => suggestion.id === rule);
-  if (taken !== undefined) return { ...state, approvals, rules: [...state.rules, taken] };
-  return { ...state, approvals, grants: [...new Set([...state.grants, ...grantKeys(approval.action)])] };
+  const lapsed = IS_ANSWER[by] ? state.lapsedApprovals : withOne(state.lapsedApprovals, approval);
+  // What is allowed for always is a rule, which is stored elsewhere.
+  const made = decision.scope === "session" ? grantsMadeBy(approval, decision, at) : [];
+  return {
+    ...state,
+    approvals,
+    lapsedApprovals: lapsed.slice(-MAX_LAPSED),
+    grants: made.reduce(withOne, state.grants),
+  };
+}
+
+/** A grant for one time: the agent is informed of it in its next turn, unless it was used by then. */
+function onGrant(state: ThreadState, { grant, status, approvalId }: EventData<"grant/changed">): ThreadState {
+  const note = grantNote(grant);
+  const others = state.grants.filter(({ id }) => id !== grant.id);
+  const agentNotes = state.agentNotes.filter((other) => other !== note);
+  if (status === "used") return { ...state, grants: others, agentNotes };
+  const once = others.filter(({ scope }) => scope === "once").slice(1 - MAX_ONCE);
+  return {
+    ...state,
+    grants: [...others.filter(({ scope }) => scope !== "once"), ...once, grant],
+    lapsedApprovals: state.lapsedApprovals.filter(({ id }) => id !== approvalId),
+    agentNotes: withNote(agentNotes, note),
+  };
 }
 
 function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { grantKeys } from "../approval/approval.ts";
 import type { EventBody } from "../events.ts";
 import { after, approval, command, ofTurn, request, STARTED, turn } from "../testing/thread-events.ts";
 
@@ -73,7 +72,7 @@ describe("the status of a thread", () => {
 describe("an answer to an approval", () => {
   test.each([
     ["allow", "once", []],
-    ["allow", "session", grantKeys(approval.action)],
+    ["allow", "session", ["run: npm test (in /repo)"]],
     // What is allowed for always is stored as a rule, which can be removed.
     ["allow", "always", []],
     ["deny", "session", []],
@@ -89,10 +88,10 @@ describe("an answer to an approval", () => {
       { type: "approval/requested", data: { threadId: "t1", approval } },
       resolved,
     ]);
-    expect(state.grants).toEqual(grants);
+    expect(state.grants.map(({ words }) => words)).toEqual(grants);
     expect(
       after([{ type: "approval/requested", data: { threadId: "t1", approval } }, resolved], state).grants,
-    ).toEqual(grants);
+    ).toHaveLength(grants.length);
   });
 });
 
@@ -103,11 +102,11 @@ describe("a suggestion", () => {
   };
 
   test.each([
-    ["session", "r1", [suggestion], []],
-    ["session", "r2", [], grantKeys(approval.action)],
-    ["always", "r1", [], []],
-    ["once", "r1", [], []],
-  ] as const)("accepted for %s as %s is stored in the thread as %j", (scope, rule, rules, grants) => {
+    ["session", "r1", ["run commands that begin with: npm test"]],
+    ["session", "r2", ["run: npm test (in /repo)"]],
+    ["always", "r1", []],
+    ["once", "r1", []],
+  ] as const)("accepted for %s as %s is stored in the thread as %j", (scope, rule, words) => {
     const resolution = { decision: { outcome: "allow", scope, rule }, by: "client" } as const;
     const state = after([
       ...STARTED,
@@ -117,6 +116,6 @@ describe("a suggestion", () => {
       },
       { type: "approval/resolved", data: { ...ofTurn, approvalId: "a1", itemId: "i2", resolution } },
     ]);
-    expect({ rules: state.rules, grants: state.grants }).toEqual({ rules, grants });
+    expect(state.grants.map((grant) => grant.words)).toEqual(words);
   });
 });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Budget } from "../approval/budget.ts";
+import { DeclinedAction } from "../approval/declined.ts";
 import { GitMode, NetworkPermission } from "../approval/permission.ts";
 import { ApprovalPolicy, SandboxPolicy } from "../approval/policy.ts";
 import { ThreadItem } from "../items.ts";
@@ -64,6 +65,8 @@ export const Turn = looseObject({
   /** How much of it was waiting for the user. */
   waitedMs: z.optional(z.number()),
   nativeEnd: z.optional(NativeEnd),
+  /** What was not allowed in it. */
+  declined: z.optional(z.array(DeclinedAction)),
 });
 export type Turn = z.output<typeof Turn>;
 

@@ -148,6 +148,10 @@ describe("AppServerClient", () => {
   const usage = { inputTokens: 1, outputTokens: 2 };
   const counters = { tokensUsed: 0, timeUsedSeconds: 0, createdAt: 1, updatedAt: 1 };
   const goal = { objective: "o", status: "active", ...counters };
+  const grant = {
+    ...{ id: "g", project: "/", tool: "command", match: { type: "exact", command: "ls", cwd: "/" } },
+    ...{ scope: "once", words: "run: ls (in /)", grantedAt: 1 },
+  };
   const samples: Record<keyof typeof EVENTS, object> = {
     "thread/started": { thread: aThread("t"), settings: SETTINGS },
     "thread/settings/updated": { threadId: "t", settings: SETTINGS },
@@ -163,6 +167,7 @@ describe("AppServerClient", () => {
     "thread/reverted": { threadId: "t", turnIds: ["u"] },
     "thread/revert/undone": { threadId: "t", revertId: "r", turns: [aTurn("u")] },
     "thread/queue/changed": { threadId: "t", queue: [] },
+    "grant/changed": { threadId: "t", grant, status: "added" },
     "thread/tokenUsage/updated": { ...place, usage, last: usage },
     "turn/started": { threadId: "t", turn: aTurn("u") },
     "turn/completed": { threadId: "t", turn: aTurn("u", { status: "completed" }) },

@@ -9,6 +9,9 @@ export type ApprovalRequest = {
   readonly approvalId: string;
   readonly action: Action;
   /** What an answer may allow instead of exactly this: a decision with the id of one of them as its `rule`. */
+  /** The agent that asks, and the folder of its thread: what an answer beyond this time applies to. */
+  readonly agent?: string | undefined;
+  readonly project?: string | undefined;
   readonly suggestions?: readonly RuleSuggestion[] | undefined;
   readonly requestedAtMs?: number | undefined;
   /** When it is declined without an answer. */
@@ -95,9 +98,10 @@ export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
   if (requestedAtMs === undefined || expiresAtMs === undefined) return undefined;
   const open = { turnId, requestedAtMs, expiresAtMs };
   if (ask.kind === "approval") {
-    const { approvalId: id, action, suggestions } = ask.request;
+    const { approvalId: id, action, suggestions, agent, project } = ask.request;
     const offered = suggestions === undefined ? {} : { suggestions: [...suggestions] };
-    return { type: "approval/requested", data: { threadId, approval: { ...open, id, action, ...offered } } };
+    const approval = { ...open, id, action, ...actorOf({ agent, project }), ...offered };
+    return { type: "approval/requested", data: { threadId, approval } };
   }
   if (ask.kind === "toolCall") {
     const { callId: id, itemId, tool, namespace, arguments: given } = ask.request;
@@ -120,11 +124,24 @@ function approval(params: Omit<ApprovalRequest, "action">, action: Action): Read
   const { threadId, turnId, approvalId, suggestions, requestedAtMs, expiresAtMs } = params;
   const offered = suggestions === undefined ? {} : { suggestions };
   const times = requestedAtMs === undefined ? {} : { requestedAtMs, expiresAtMs };
-  return { kind: "approval", request: { threadId, turnId, approvalId, action, ...offered, ...times } };
+  const request = { threadId, turnId, approvalId, action, ...actorOf(params), ...offered, ...times };
+  return { kind: "approval", request };
 }
 
-function itemOf({ itemId, reason, needs }: Pick<Action, "itemId" | "reason" | "needs">) {
-  return { itemId, ...(reason === undefined ? {} : { reason }), ...(needs === undefined ? {} : { needs }) };
+function actorOf({ agent, project }: Pick<ApprovalRequest, "agent" | "project">) {
+  return { ...(agent === undefined ? {} : { agent }), ...(project === undefined ? {} : { project }) };
+}
+
+type ItemFields = Pick<Action, "itemId" | "reason" | "needs" | "why" | "after">;
+
+function itemOf({ itemId, reason, needs, why, after }: ItemFields): ItemFields {
+  return {
+    itemId,
+    ...(reason === undefined ? {} : { reason }),
+    ...(needs === undefined ? {} : { needs }),
+    ...(why === undefined ? {} : { why }),
+    ...(after === undefined ? {} : { after }),
+  };
 }
 
 function malformed(error: Parameters<typeof problemOf>[0]): ReadAsk {

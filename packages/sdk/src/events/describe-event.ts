@@ -65,6 +65,7 @@ function lineOf(event: AgentEvent): string | undefined {
     case "item/fileChange/outputDelta":
     case "item/plan/delta":
     case "question/resolved":
+    case "grant/changed":
     case "config/updated":
     case "extension/notified":
     case "unknown":

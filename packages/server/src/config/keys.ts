@@ -10,7 +10,6 @@ const APPROVALS = {
   never: "never",
   "unless-trusted": "unlessTrusted",
   // Codex lets its model decide what to ask for; here the same rules as for unless-trusted decide.
-  "on-request": "unlessTrusted",
   always: "always",
 } as const satisfies Record<string, ApprovalPolicy>;
 

@@ -1,7 +1,14 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { PolicyRules, Ruling } from "@flint/core/ports";
-import type { Action } from "@flint/protocol";
+import {
+  type Action,
+  asksForPermissionOnly,
+  neededParts,
+  type Permission,
+  permissionCovers,
+  permissionsOverlap,
+} from "@flint/protocol";
 import { allows, isExactly, type Match, matchOf, type Pattern, type Subject } from "./pattern.ts";
 
 /** One rule of a policy file. */
@@ -12,7 +19,10 @@ export interface PolicyRule {
   readonly decision: Ruling["decision"];
   /** The only agent it applies to; all agents if undefined. */
   readonly agent: string | undefined;
-  readonly pattern: Pattern;
+  /** Undefined for a rule that is only about what actions need beyond the sandbox. */
+  readonly pattern: Pattern | undefined;
+  /** What it is about beyond the sandbox. An allow rule without it allows nothing beyond the sandbox. */
+  readonly permission?: Permission | undefined;
 }
 
 /** The rules of a policy file. The strictest decision wins: deny, then ask, then allow. */
@@ -29,12 +39,19 @@ export class FileRules implements PolicyRules {
 
   judge(action: Action, agent: string, cwd: string): Ruling | undefined {
     const subjects = subjectsOf(action, cwd);
-    const rules = this.#rules.filter((rule) => rule.agent === undefined || rule.agent === agent);
+    const mine = this.#rules.filter((rule) => rule.agent === undefined || rule.agent === agent);
+    const strict = mine.filter((rule) => isAbout(rule, action.needs ?? {}));
     return (
-      this.#denied(rules, subjects) ??
-      this.#asked(rules, subjects) ??
-      this.#unclear(rules, subjects) ??
-      this.#allowed(rules, subjects)
+      this.#denied(strict, subjects) ??
+      this.#asked(strict, subjects) ??
+      this.#unclear(strict, subjects) ??
+      this.#allowed(mine, subjects, action)
+    );
+  }
+
+  get deniedHosts(): readonly string[] {
+    return this.#rules.flatMap(({ decision, permission: { network } = {} }) =>
+      decision === "deny" && typeof network === "object" ? network.hosts : [],
     );
   }
 
@@ -51,7 +68,10 @@ export class FileRules implements PolicyRules {
   /** A command that cannot be compared with a deny or ask rule is not allowed, unless a rule allows exactly its text. */
   #unclear(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
     const isNamed = (subject: Subject) =>
-      rules.some(({ decision, pattern }) => decision === "allow" && isExactly(pattern, subject));
+      rules.some(
+        ({ decision, pattern }) =>
+          decision === "allow" && pattern !== undefined && isExactly(pattern, subject),
+      );
     const others = subjects.filter((subject) => !isNamed(subject));
     const rule =
       rules.find(matching("deny", "unknown", others)) ?? rules.find(matching("ask", "unknown", others));
@@ -60,12 +80,19 @@ export class FileRules implements PolicyRules {
     return { decision: this.unanswered === "decline" ? "deny" : "ask", reason };
   }
 
-  #allowed(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
-    const allowing = subjects.map((subject) =>
-      rules.find(({ decision, pattern }) => decision === "allow" && allows(pattern, subject)),
-    );
-    const [first] = allowing;
-    if (first === undefined || allowing.includes(undefined)) return undefined;
+  /** What the action is, unless that is not in question, and every part of what it needs must be allowed. */
+  #allowed(rules: readonly PolicyRule[], subjects: readonly Subject[], action: Action): Ruling | undefined {
+    const allowing = rules.filter(({ decision }) => decision === "allow");
+    const own = asksForPermissionOnly(action) ? [] : subjects;
+    const needed = neededParts(action.needs ?? {});
+    const found = [
+      ...own.map((subject) =>
+        allowing.find(({ pattern }) => pattern !== undefined && allows(pattern, subject)),
+      ),
+      ...needed.map((part) => allowing.find((rule) => givesTo(rule, subjects, part))),
+    ];
+    const [first] = found;
+    if (first === undefined || found.includes(undefined)) return undefined;
     return { decision: "allow", reason: `${this.#name(first)} allows it.` };
   }
 
@@ -75,8 +102,22 @@ export class FileRules implements PolicyRules {
 }
 
 function matching(decision: Ruling["decision"], match: Match, subjects: readonly Subject[]) {
-  return (rule: PolicyRule): boolean =>
-    rule.decision === decision && subjects.some((subject) => matchOf(rule.pattern, subject) === match);
+  return ({ decision: own, pattern }: PolicyRule): boolean => {
+    if (own !== decision) return false;
+    if (pattern === undefined) return match === "yes";
+    return subjects.some((subject) => matchOf(pattern, subject) === match);
+  };
+}
+
+/** A rule about something beyond the sandbox says nothing about an action that does not need it. */
+function isAbout({ decision, permission }: PolicyRule, needs: Permission): boolean {
+  return decision === "allow" || permission === undefined || permissionsOverlap(permission, needs);
+}
+
+/** Whether a rule gives an action this part of what it needs. */
+function givesTo({ pattern, permission = {} }: PolicyRule, subjects: readonly Subject[], part: Permission) {
+  const isFor = pattern === undefined || subjects.every((subject) => allows(pattern, subject));
+  return isFor && permissionCovers(permission, part);
 }
 
 /** What an action is about: its command, each of its files, or its tool. */

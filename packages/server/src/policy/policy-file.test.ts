@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import type { PolicyRules } from "@flint/core/ports";
-import type { Action } from "@flint/protocol";
+import type { Action, Permission } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { parsePolicy, readPolicyFile } from "./policy-file.ts";
@@ -156,6 +156,75 @@ tool = "web_search"
   });
 });
 
+describe("what an action needs beyond the sandbox", () => {
+  const needing = (text: string, needs: Permission, more = {}): Action => ({
+    ...{ kind: "command", itemId: "i", command: text, cwd: "/w", needs },
+    ...more,
+  });
+  const host = (...hosts: string[]): Permission => ({ network: { hosts } });
+  const npm = '[[rule]]\ndecision = "allow"\nprefix = ["npm", "ci"]\n';
+
+  test("is widened by no rule without its field", async () => {
+    const rules = await parsePolicy(`${npm}[[rule]]\ndecision = "allow"\ntool = "shell"\n`, "p");
+    const actions = [
+      needing("npm ci", host("a.example")),
+      needing("npm ci", host("a.example:443"), { running: true }),
+      needing("npm ci", { write: ["/cache"] }),
+      needing("npm ci", { unconfined: true }),
+    ];
+    expect(decisionsOf(rules, actions)).toEqual(actions.map(() => undefined));
+  });
+
+  test("is allowed part by part, to the commands that a rule names", async () => {
+    const text = `${npm}network = ["*.example.org"]\nwrite = ["/no/such/cache"]\n[[rule]]\ndecision = "allow"\nnetwork = ["b.example"]\n`;
+    const rules = await parsePolicy(text, "p");
+    const both = { ...host("a.example.org"), write: ["/no/such/cache/npm"] };
+    expect(
+      decisionsOf(rules, [
+        needing("npm ci", both),
+        needing("npm ci", host("a.example.org", "b.example")),
+        needing("npm ci", host("a.example.org:443"), { running: true }),
+        needing("curl x", host("b.example:443"), { running: true }),
+        needing("curl x", host("b.example")),
+        needing("npm ci && curl x", host("a.example.org:443"), { running: true }),
+        needing("npm ci", host("c.example")),
+        needing("npm ci", { network: "all" }),
+      ]),
+    ).toEqual(["allow", "allow", "allow", "allow", undefined, undefined, undefined, undefined]);
+  });
+
+  test("is denied by a host in a deny rule, whatever allows it", async () => {
+    const text = `${npm}network = ["evil.example"]\n[[rule]]\ndecision = "deny"\nnetwork = ["evil.example"]\n`;
+    const rules = await parsePolicy(text, "p");
+    expect(rules.deniedHosts).toEqual(["evil.example"]);
+    expect(
+      decisionsOf(rules, [
+        needing("npm ci", host("evil.example:8080")),
+        needing("npm ci", { network: "all" }),
+        needing("npm ci", host("evil.example:443"), { running: true }),
+        command("npm ci"),
+      ]),
+    ).toEqual(["deny", "deny", "deny", "allow"]);
+  });
+
+  test("is no sandbox at all only for exactly one command line", async () => {
+    const text = '[[rule]]\ndecision = "allow"\ncommand = "docker ps"\nunconfined = true\n';
+    const rules = await parsePolicy(text, "p");
+    const free = { unconfined: true } as const;
+    expect(decisionsOf(rules, [needing("docker ps", free), needing("docker ps ", free)])).toEqual([
+      "allow",
+      undefined,
+    ]);
+  });
+
+  test("is taking over commits", async () => {
+    const commits: Action = { kind: "tool", itemId: "i", tool: "git", needs: { git: true } };
+    const git = (line: string) => parsePolicy(`[[rule]]\n${line}\n`, "p");
+    expect(decisionsOf(await git('decision = "allow"\ngit = "auto"'), [commits])).toEqual(["allow"]);
+    expect(decisionsOf(await git('decision = "deny"\ngit = "off"'), [commits])).toEqual(["deny"]);
+  });
+});
+
 describe("a policy file with a mistake is rejected", () => {
   test.each([
     [
@@ -191,7 +260,7 @@ describe("a policy file with a mistake is rejected", () => {
     [
       "a rule that matches nothing",
       '[[rule]]\ndecision = "ask"',
-      "ci.toml line 1: rule 1: it matches nothing: add a prefix, a command, a path or a tool.",
+      "ci.toml line 1: rule 1: it matches nothing: add a prefix, a command, a path, a tool, or a network.",
     ],
     [
       "two patterns",
@@ -237,6 +306,41 @@ describe("a policy file with a mistake is rejected", () => {
       "a prefix that would allow everything",
       '[[rule]]\ndecision = "allow"\nprefix = ["sudo", "npm"]',
       'ci.toml line 3: rule 1: sudo runs any command it is given, so this would allow everything. Allow the exact command, or use tool = "shell" to allow everything.',
+    ],
+    [
+      "a host rule for everything",
+      '[[rule]]\ndecision = "allow"\nprefix = ["npm", "ci"]\nnetwork = ["*"]',
+      'ci.toml line 4: rule 1: network: "*" is not a host rule: it stands for every host; --network all allows any host.',
+    ],
+    [
+      "every host for every command",
+      '[[rule]]\ndecision = "allow"\nnetwork = "all"',
+      'ci.toml line 3: rule 1: network = "all" needs a prefix or a command; --network all opens every host.',
+    ],
+    [
+      "a host that is denied to one command",
+      '[[rule]]\ndecision = "deny"\nprefix = ["curl"]\nnetwork = ["a.example"]',
+      "ci.toml line 3: rule 1: a host is denied for every command; leave out prefix.",
+    ],
+    [
+      "a relative folder",
+      '[[rule]]\ndecision = "allow"\nprefix = ["npm", "ci"]\nwrite = ["../cache"]',
+      'ci.toml line 4: rule 1: write must be absolute folders such as "~/.cache/pip", without "..", not "../cache".',
+    ],
+    [
+      "no sandbox for a prefix",
+      '[[rule]]\ndecision = "allow"\nprefix = ["docker"]\nunconfined = true',
+      "ci.toml line 4: rule 1: unconfined = true needs command = with the exact command line.",
+    ],
+    [
+      "no sandbox together with a host",
+      '[[rule]]\ndecision = "allow"\ncommand = "x"\nunconfined = true\nnetwork = ["a.example"]',
+      "ci.toml line 4: rule 1: unconfined and network cannot be in one rule; use two rules.",
+    ],
+    [
+      "a git mode that contradicts its decision",
+      '[[rule]]\ndecision = "allow"\ngit = "off"',
+      'ci.toml line 3: rule 1: git must be "auto" in a rule with decision = "allow", not "off".',
     ],
     [
       "an example that does not match",

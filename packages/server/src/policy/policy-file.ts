@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { PolicyRules } from "@flint/core/ports";
+import { homeFolder } from "../config/environment.ts";
 import { ConfigError, isTable } from "../config/parse.ts";
 import { FileRules, type PolicyRule } from "./file-rules.ts";
 import { checkRule, unknownName } from "./rule-check.ts";
@@ -52,7 +53,7 @@ function checked(document: Readonly<Record<string, unknown>>, text: PolicyText):
 }
 
 function ruleOf(table: Readonly<Record<string, unknown>>, number: number, text: PolicyText): PolicyRule[] {
-  const rule = checkRule(table);
+  const rule = checkRule(table, homeFolder() ?? "");
   if ("decision" in rule) return [{ ...rule, number, line: text.lineOf(number) }];
   for (const { field, message } of rule) text.problem(number, field, message);
   return [];

@@ -1,33 +1,39 @@
 import { nearest } from "../config/parse.ts";
 import type { PolicyRule } from "./file-rules.ts";
 import { allows, isWrapper, type Pattern, type Subject } from "./pattern.ts";
-
-/** What is wrong with a field of a rule. */
-export interface Problem {
-  readonly field: string | undefined;
-  readonly message: string;
-}
+import { type Problem, permissionOf } from "./rule-permission.ts";
 
 /** The tools that every agent has. */
 const TOOL = { shell: "shell", edit: "edit" } as const;
 /** The protocol's names of these tools: a rule for one of them would match nothing. */
 const OLD_TOOLS: Readonly<Record<string, string>> = { command: TOOL.shell, fileChange: TOOL.edit };
 const DECISIONS = ["allow", "ask", "deny"] as const;
-const FIELDS = ["decision", "tool", "prefix", "command", "path", "agent", "match", "not_match"];
+const PATTERN_FIELDS = ["tool", "prefix", "command", "path"];
+const PERMISSION_FIELDS = ["network", "write", "git", "unconfined"];
+const FIELDS = ["decision", ...PATTERN_FIELDS, "agent", "match", "not_match", ...PERMISSION_FIELDS];
 
 /** Parses a rule of a policy file, or lists everything that is wrong with it. */
 export function checkRule(
   table: Readonly<Record<string, unknown>>,
-): Pick<PolicyRule, "decision" | "agent" | "pattern"> | readonly Problem[] {
+  home: string,
+): Pick<PolicyRule, "decision" | "agent" | "pattern" | "permission"> | readonly Problem[] {
   const problems = new Problems(table);
   problems.unknownFields(FIELDS);
   const decision = problems.choice("decision", DECISIONS);
   const agent = problems.string("agent");
+  const { found: faults, permission } = permissionOf(table, decision, home);
+  problems.found.push(...faults);
+  const hasPattern = PATTERN_FIELDS.some((field) => problems.has(field));
+  if (!hasPattern && PERMISSION_FIELDS.some((field) => problems.has(field))) {
+    return problems.found.length > 0 || decision === undefined
+      ? problems.found
+      : { decision, agent, pattern: undefined, permission };
+  }
   const pattern = patternOf(problems);
   if (pattern !== undefined && decision === "allow") problems.rejectAllowingEverything(pattern);
   if (pattern !== undefined) problems.examples(pattern);
   if (problems.found.length > 0 || decision === undefined || pattern === undefined) return problems.found;
-  return { decision, agent, pattern };
+  return { decision, agent, pattern, ...(permission === undefined ? {} : { permission }) };
 }
 
 /** What the rule matches: one of prefix, command and path, or everything that a tool does. */
@@ -43,7 +49,10 @@ function patternOf(problems: Problems): Pattern | undefined {
     return problems.add(given[1], `${given.join(" and ")} cannot be in one rule; use two rules.`);
   const [only] = given;
   if (only === undefined && !problems.has("tool")) {
-    return problems.add(undefined, "it matches nothing: add a prefix, a command, a path or a tool.");
+    return problems.add(
+      undefined,
+      "it matches nothing: add a prefix, a command, a path, a tool, or a network.",
+    );
   }
   if (tool !== undefined && Object.hasOwn(OLD_TOOLS, tool)) {
     return problems.add(

@@ -1,4 +1,4 @@
-import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
+import { appendFile, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import type { Rule } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
@@ -6,7 +6,11 @@ import { RulesFile } from "./rules-file.ts";
 
 function rule(id: string, command = id): Rule {
   const match = { type: "exact", command, cwd: "/repo" } as const;
-  return { id, project: "/repo", agent: "flint", tool: "command", match, createdAt: 1 };
+  const words = `run: ${command} (in /repo)`;
+  return {
+    ...{ id, project: "/repo", agent: "flint", tool: "command", match },
+    ...{ scope: "always", words, grantedAt: 1 },
+  };
 }
 
 const PREFIX: Rule = { ...rule("p"), match: { type: "prefix", words: ["npm", "test"] } };
@@ -89,7 +93,9 @@ describe("a damaged rules file", () => {
     ];
     await appendFile(path, odd.map((line) => `${JSON.stringify(line)}\n`).join(""));
     await appendFile(path, JSON.stringify(rule("torn")).slice(0, -5));
-    expect(new RulesFile(path).list()).toEqual([rule("a")]);
+    const rules = new RulesFile(path);
+    expect(rules.list()).toEqual([rule("a")]);
+    expect(rules.problems()).toHaveLength(odd.length);
   });
 
   test("appends a rule on a new line and becomes private again", async () => {
@@ -127,8 +133,67 @@ test("rules of the old format still apply, and can be listed and removed", async
     { tool: "fetch", match: { type: "exact", arguments: null } },
   ]);
   const [first] = rules.list();
-  expect(first).toMatchObject({ project: "/repo", agent: "flint", createdAt: 0 });
+  expect(first).toMatchObject({ project: "/repo", agent: "flint", grantedAt: 0 });
   expect(new RulesFile(path).list()[0]?.id).toBe(first?.id);
   expect(rules.remove(first?.id ?? "")).toBe(true);
   expect(new RulesFile(path).list()).toHaveLength(3);
+});
+
+describe("a rule that was edited to allow more", () => {
+  const any = { ...rule("x"), tool: "network", match: { type: "any" } };
+
+  test.each<[string, object, string]>([
+    ["every host", { ...any, permission: { network: "all" } }, "connecting to any host is never allowed"],
+    ["the host *", { ...any, permission: { network: { hosts: ["*"] } } }, "stands for every host"],
+    ["an address", { ...any, permission: { network: { hosts: ["10.0.0.1"] } } }, "IP address"],
+    ["leaving the sandbox", { ...rule("x"), permission: { unconfined: true } }, "leaving the sandbox"],
+    ["all edits", { ...rule("x"), tool: "fileChange", match: { type: "edits" } }, "changes of all files"],
+    ["a relative path", { ...any, permission: { write: ["../x"] } }, "not a path free of links"],
+    ["a path with dots", { ...any, permission: { write: ["/repo/../etc"] } }, "not a path free of links"],
+    ["every folder", { ...rule("x"), project: "*" }, "not an absolute path"],
+    ["nothing", any, "it allows nothing"],
+    ["another scope", { ...rule("x"), scope: "session" }, "not a rule for always"],
+  ])("to %s is rejected and reported", async (_name, line, problem) => {
+    const rules = new RulesFile(await written(`${JSON.stringify(line)}\n`));
+    expect(rules.list()).toEqual([]);
+    expect(rules.problems()).toEqual([expect.stringContaining(problem)]);
+    expect(rules.problems()[0]).toMatch(/rules\.jsonl, line 1: .*; it is ignored\.$/);
+  });
+
+  test("is rejected if a folder that it names is a link by now", async () => {
+    const folder = await temporaryFolder();
+    await symlink("/etc", folder.join("link"));
+    const lines = [
+      { ...any, permission: { write: [folder.join("link")] } },
+      { ...rule("y"), project: folder.join("link") },
+    ];
+    const path = await written(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const rules = new RulesFile(path);
+    expect([rules.list(), rules.problems().length]).toEqual([[], 2]);
+  });
+
+  test("is not read through a link", async () => {
+    const path = await written(`${JSON.stringify(rule("a"))}\n`);
+    await symlink(path, `${path}.link`);
+    expect(new RulesFile(`${path}.link`).list()).toEqual([]);
+  });
+});
+
+test("rules of the second format still apply, with words of their own", async () => {
+  const base = { project: "/repo", agent: "flint", createdAt: 5 };
+  const lines = [
+    { ...base, id: "a", tool: "network", match: { type: "exact", host: "a.example:443" } },
+    { ...base, id: "b", tool: "write", match: { type: "exact", write: "/no/such/cache" } },
+    { ...base, id: "c", tool: "git", match: { type: "exact" } },
+    { ...base, id: "d", tool: "command", match: { type: "prefix", words: ["npm", "test"] } },
+    { ...base, id: "e", tool: "network", match: { type: "exact", host: "*" } },
+  ];
+  const rules = new RulesFile(await written(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+  expect(rules.list().map(({ id, words, grantedAt }) => [id, words, grantedAt])).toEqual([
+    ["a", "connect to a.example (port 443), from any command", 5],
+    ["b", "write /no/such/cache, from any command", 5],
+    ["c", "add its commits to your repository", 5],
+    ["d", "run commands that begin with: npm test", 5],
+  ]);
+  expect(rules.problems()).toHaveLength(1);
 });

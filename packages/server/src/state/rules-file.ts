@@ -3,15 +3,16 @@ import {
   constants,
   fchmodSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
-  statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import type { Rules } from "@flint/core/ports";
-import { isId, Rule, type RuleMatch } from "@flint/protocol";
+import { isRecord, type Rule } from "@flint/protocol";
+import { readRule, ruleOfKey } from "./stored-rules.ts";
 
 /** The state of the file when it was read; if it differs, another server has written. */
 interface Snapshot {
@@ -26,7 +27,7 @@ interface Snapshot {
  */
 export class RulesFile implements Rules {
   readonly #path: string;
-  #rules: readonly Rule[] = [];
+  #read: ReadRules = NOTHING;
   #snapshot: Snapshot | undefined;
 
   constructor(path: string) {
@@ -35,10 +36,15 @@ export class RulesFile implements Rules {
 
   list(): readonly Rule[] {
     const snapshot = snapshotOf(this.#path);
-    if (isSame(snapshot, this.#snapshot)) return this.#rules;
-    this.#rules = snapshot === undefined ? [] : rulesOf(readText(this.#path));
+    if (isSame(snapshot, this.#snapshot)) return this.#read.rules;
+    this.#read = snapshot === undefined ? NOTHING : rulesOf(readText(this.#path));
     this.#snapshot = snapshot;
-    return this.#rules;
+    return this.#read.rules;
+  }
+
+  problems(): readonly string[] {
+    this.list();
+    return this.#read.problems.map((problem) => `${this.#path}, ${problem}; it is ignored.`);
   }
 
   add(rule: Rule): void {
@@ -68,16 +74,23 @@ export class RulesFile implements Rules {
   }
 }
 
-function coversSame({ id: _id, createdAt: _at, ...left }: Rule, right: Rule): boolean {
-  const { id: _otherId, createdAt: _otherAt, ...other } = right;
-  return JSON.stringify(left) === JSON.stringify(other);
+/** Whether two rules allow the same; what they are called and when they were made does not matter. */
+function coversSame(left: Rule, right: Rule): boolean {
+  const covered = ({ project, agent, tool, match, permission }: Rule) =>
+    JSON.stringify([project, agent ?? null, tool, match, permission ?? null]);
+  return covered(left) === covered(right);
 }
+
+/** More than anyone answers; a larger file is not one of ours. */
+const MAX_BYTES = 16_000_000;
+
+const NOTHING: ReadRules = { rules: [], problems: [] };
 
 function snapshotOf(path: string): Snapshot | undefined {
   try {
-    const found = statSync(path);
-    // Reading a pipe would block forever.
-    if (!found.isFile()) return undefined;
+    const found = lstatSync(path);
+    // Reading a pipe would block forever, and a link may lead to a file that others write.
+    if (!found.isFile() || found.size > MAX_BYTES) return undefined;
     const { size, mtimeMs, ino } = found;
     return { size, modifiedAtMs: mtimeMs, inode: ino };
   } catch {
@@ -96,11 +109,19 @@ function isSame(left: Snapshot | undefined, right: Snapshot | undefined): boolea
 }
 
 function readText(path: string): string {
+  let file: number;
   try {
-    return readFileSync(path, "utf8");
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     // An unreadable file allows nothing.
     return "";
+  }
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -114,24 +135,29 @@ export function lineRemoving(id: string): string {
   return JSON.stringify({ removed: id });
 }
 
-/** The rules that the lines of a file result in, oldest first. A line that is not a valid rule allows nothing. */
-export function rulesOf(text: string): readonly Rule[] {
+/** What the lines of a file result in: rules, oldest first, and what is wrong with the other lines. */
+export interface ReadRules {
+  readonly rules: readonly Rule[];
+  readonly problems: readonly string[];
+}
+
+/** Reads the lines of a file. A line that is not a valid rule allows nothing. */
+export function rulesOf(text: string): ReadRules {
   const rules = new Map<string, Rule>();
-  for (const line of text.split("\n")) {
+  const problems: string[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
     const entry = parsed(line);
-    if (typeof entry === "string") add(rules, ruleOfKey(entry));
-    else if (typeof entry === "object" && entry !== null && "removed" in entry) remove(rules, entry.removed);
-    else add(rules, Rule.safeParse(entry).data);
+    if (line === "" || entry === undefined) {
+      if (line !== "") problems.push(`line ${index + 1}: it is not complete`);
+    } else if (isRecord(entry) && "removed" in entry) {
+      if (typeof entry.removed === "string") rules.delete(entry.removed);
+    } else {
+      const rule = typeof entry === "string" ? ruleOfKey(entry) : readRule(entry);
+      if (typeof rule === "string") problems.push(`line ${index + 1}: ${rule}`);
+      else if (!rules.has(rule.id)) rules.set(rule.id, rule);
+    }
   }
-  return [...rules.values()];
-}
-
-function add(rules: Map<string, Rule>, rule: Rule | undefined): void {
-  if (rule !== undefined && !rules.has(rule.id)) rules.set(rule.id, rule);
-}
-
-function remove(rules: Map<string, Rule>, id: unknown): void {
-  if (typeof id === "string") rules.delete(id);
+  return { rules: [...rules.values()], problems };
 }
 
 function parsed(line: string): unknown {
@@ -142,33 +168,4 @@ function parsed(line: string): unknown {
     // An incomplete line is not a rule.
     return undefined;
   }
-}
-
-/** Reads a rule of the old format: one string with the project, the agent and the exact action on lines of their own. */
-function ruleOfKey(text: string): Rule | undefined {
-  const [project, agent, ...rest] = text.split("\n");
-  const key = rest.join("\n");
-  if (project === undefined || agent === undefined || key === "") return undefined;
-  const covered = coveredBy(key, project);
-  // Loaded on demand: such lines are rare.
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  // Every server that reads the line derives the same id.
-  const id = createHash("sha256").update(text).digest("hex").slice(0, 32);
-  return covered === undefined || !isId(id) ? undefined : { id, project, agent, ...covered, createdAt: 0 };
-}
-
-function coveredBy(key: string, project: string): { tool: string; match: RuleMatch } | undefined {
-  if (key.startsWith("file:")) {
-    return { tool: "fileChange", match: { type: "exact", path: key.slice("file:".length) } };
-  }
-  // The folder precedes the command without a delimiter. Only the project itself is recognized reliably.
-  const inProject = `command:${project}:`;
-  if (key.startsWith(inProject)) {
-    const command = key.slice(inProject.length);
-    return { tool: "command", match: { type: "exact", command, cwd: project } };
-  }
-  const [, server = "", tool = "", given = ""] = /^tool:([^:]*):([^:]*):(.*)$/s.exec(key) ?? [];
-  if (tool === "") return undefined;
-  const from = server === "" ? {} : { server };
-  return { tool, match: { type: "exact", ...from, arguments: parsed(given) ?? null } };
 }

@@ -1,4 +1,4 @@
-import type { Denial, LaunchSpec } from "@flint/core/ports";
+import type { Denial } from "@flint/core/ports";
 import { type Action, describePermission, type Permission, type SandboxPolicy } from "@flint/protocol";
 
 /** A command that its sandbox stopped. */
@@ -39,16 +39,19 @@ export function runAgainAction(stopped: StoppedCommand, needs: Permission): Acti
   return { kind: "command", itemId, command, cwd, needs, reason, after: { itemId, ranMs, evidence } };
 }
 
-/** How a command is launched that was given what it needs, for this time only. */
-export function widened(policy: SandboxPolicy, needs: Permission): Pick<LaunchSpec, "policy" | "hosts"> {
-  if (policy.type !== "workspaceWrite") return { policy };
-  const { network, write = [] } = needs;
+/** What a command may do that was given more, for this time only. */
+export function combined(first: Permission | undefined, more: Permission): Permission {
+  const hosts = [first, more].flatMap((each) =>
+    typeof each?.network === "object" ? each.network.hosts : [],
+  );
+  const write = [...new Set([...(first?.write ?? []), ...(more.write ?? [])])];
+  const isAll = first?.network === "all" || more.network === "all";
   return {
-    policy: {
-      ...policy,
-      ...(network === "all" ? { networkAccess: true } : {}),
-      writableRoots: [...(policy.writableRoots ?? []), ...write],
-    },
-    ...(typeof network === "object" ? { hosts: network.hosts } : {}),
+    ...(isAll
+      ? { network: "all" as const }
+      : hosts.length > 0
+        ? { network: { hosts: [...new Set(hosts)] } }
+        : {}),
+    ...(write.length > 0 ? { write } : {}),
   };
 }

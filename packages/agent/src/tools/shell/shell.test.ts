@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
 import { leavesNoProcess, needs, runningProcesses, temporaryFolder } from "@flint/testkit";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { callTool, type TurnOptions } from "../../testing/recorded-turn.ts";
 import { BackgroundCommands, MAX_COMMANDS, shellOutputTool, shellStopTool } from "./background.ts";
 import { shellTool } from "./shell.ts";
@@ -211,4 +211,78 @@ confined("a command that the sandbox stopped never runs again without an answer"
     { settings: { sandboxPolicy: { type: "readOnly" } } },
   );
   expect(reading.turn.actions).toHaveLength(1);
+});
+
+describe("what a command needs beyond the sandbox", () => {
+  confined("is asked for with the command, resolved, and opened for that command only", async () => {
+    const { folder, shell } = await setup();
+    const outside = await temporaryFolder();
+    const link = folder.join("cache");
+    symlinkSync(outside.path, link);
+    const command = `echo yes > ${outside.join("file")}`;
+    const needs = { write: [link] };
+    const { turn, status } = await shell({ command, needs, why: "The cache is there." });
+    expect(turn.actions).toEqual([
+      {
+        ...{ kind: "command", itemId: "item", command, cwd: folder.path },
+        ...{ needs: { write: [outside.path] }, why: "The cache is there." },
+      },
+    ]);
+    expect([status, readFileSync(outside.join("file"), "utf8")]).toEqual(["done", "yes\n"]);
+    const without = await shell({ command: `echo no > ${outside.join("other")}` });
+    expect([without.status, existsSync(outside.join("other"))]).toEqual(["failed", false]);
+  });
+
+  confined("is not given if it is declined, and nothing runs", async () => {
+    const { shell } = await setup();
+    const outside = await temporaryFolder();
+    const input = { command: `touch ${outside.join("x")}`, needs: { write: [outside.path] } };
+    const { status } = await shell(input, { decide: () => "deny" });
+    expect([status, existsSync(outside.join("x"))]).toEqual(["declined", false]);
+  });
+
+  confined("is no sandbox at all only if it was asked for", async () => {
+    const { shell } = await setup();
+    const outside = await temporaryFolder();
+    const command = `touch ${outside.join("free")}`;
+    const { turn, status } = await shell({ command, needs: { unconfined: true } });
+    expect(turn.actions).toMatchObject([{ needs: { unconfined: true } }]);
+    expect([status, existsSync(outside.join("free"))]).toEqual(["done", true]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ["every host as a rule", { network: ["*"] }, /stands for every host/],
+    ["an address", { network: ["169.254.169.254"] }, /IP address is not accepted/],
+    ["a relative path", { write: ["../x"] }, /is not an absolute path/],
+    ["a path that does not exist", { write: ["/no/such/folder"] }, /does not exist/],
+    ["the whole system", { write: ["/"] }, /contains the workspace/],
+    ["devices", { write: ["/proc"] }, /belongs to the system/],
+    ["no sandbox and more", { unconfined: true, write: ["/x"] }, /cannot be combined/],
+    ["something else", { sudo: true }, /needs\.sudo is not a known field/],
+  ])("cannot be %s, and no one is asked", async (_name, needs, problem) => {
+    const { shell } = await setup();
+    const { turn, status, text } = await shell({ command: "true", needs });
+    expect([status, turn.actions]).toEqual(["failed", []]);
+    expect(text).toMatch(problem);
+  });
+
+  test("cannot be a folder with settings, by whatever name", async () => {
+    const { shell, folder } = await setup();
+    const home = await temporaryFolder();
+    const [settings, link] = [home.join(".claude", "projects"), folder.join("innocent")];
+    mkdirSync(settings, { recursive: true });
+    symlinkSync(settings, link);
+    const { turn, text } = await shell({ command: "true", needs: { write: [link] } });
+    expect(turn.actions).toEqual([]);
+    expect(text).toContain(".claude configures agents");
+  });
+
+  confined("is nothing where it is allowed already", async () => {
+    const { shell, folder } = await setup();
+    const needs = { write: [folder.path], network: ["a.example"] };
+    const settings = { network: { hosts: ["a.example"] } };
+    const { turn } = await shell({ command: "true", needs }, { settings });
+    expect(turn.actions).toMatchObject([{ kind: "command" }]);
+    expect(turn.actions[0]).not.toHaveProperty("needs");
+  });
 });

@@ -7,7 +7,7 @@ import {
   type Permission,
   type SandboxPolicy,
 } from "@flint/protocol";
-import { boolean, integer, optional, string } from "../input.ts";
+import { boolean, InvalidInput, integer, optional, string } from "../input.ts";
 import {
   declined,
   defineTool,
@@ -18,8 +18,9 @@ import {
   type ToolOutcome,
 } from "../tool.ts";
 import { type BackgroundCommand, type BackgroundCommands, MAX_COMMANDS } from "./background.ts";
+import { neededBeyond, needsField } from "./needs.ts";
 import { isReviewCommand } from "./review-commands.ts";
-import { neededBy, runAgainAction, widened } from "./run-again.ts";
+import { combined, neededBy, runAgainAction } from "./run-again.ts";
 
 /** The default timeout of a command. */
 const TIMEOUT_MS = 10 * 60_000;
@@ -40,6 +41,9 @@ interface ShellInput {
   readonly command: string;
   readonly timeout_ms: number | undefined;
   readonly background: boolean | undefined;
+  /** What it may do beyond the sandbox of its thread, once the user has allowed it. */
+  readonly needs: Permission | undefined;
+  readonly why: string | undefined;
   readonly startWatchMs: number;
 }
 
@@ -54,11 +58,20 @@ export function shellTool(background: BackgroundCommands, startWatchMs = START_W
       command: string("The command line.", { maxLength: 100_000 }),
       timeout_ms: optional(integer("When to kill it; 10 minutes by default.", 1, MAX_TIMEOUT_MS)),
       background: optional(boolean("Whether to run it in the background, for servers and watchers.")),
+      needs: optional(needsField()),
+      why: optional(string("Why it needs that, for the user.", { maxLength: 1000, mayBeEmpty: true })),
     },
     async run(input, context) {
       if (input.command.trim() === "") return failed("shell: command must not be empty.");
       if (input.command.includes("\0")) return failed("shell: command must not contain a NUL character.");
-      return new ShellCall({ ...input, startWatchMs }, background, context).run();
+      // Expected: a path that no approval opens.
+      try {
+        const needs = await neededBeyond(input.needs ?? {}, context.turn.settings, context.sandbox);
+        return await new ShellCall({ ...input, needs, startWatchMs }, background, context).run();
+      } catch (thrown) {
+        if (thrown instanceof InvalidInput) return failed(`shell: ${thrown.message}`);
+        throw thrown;
+      }
     },
   });
 }
@@ -85,7 +98,9 @@ class ShellCall {
   async run(): Promise<ToolOutcome> {
     const { turn } = this.#context;
     turn.emit({ type: "item/started", item: this.#item });
-    const isReview = isReviewCommand(this.#item.command, turn.review) && this.#input.background !== true;
+    const { background, needs } = this.#input;
+    const isReview =
+      isReviewCommand(this.#item.command, turn.review) && background !== true && needs === undefined;
     if (!isReview || !(await this.#canConfine())) return this.#approve({});
     this.#policy = READ_ONLY;
     return this.#approve({ onlyReads: true });
@@ -94,7 +109,9 @@ class ShellCall {
   async #approve(guarantees: ActionGuarantees): Promise<ToolOutcome> {
     const { turn, signal } = this.#context;
     const { id: itemId, command, cwd } = this.#item;
-    const decision = await turn.approve({ kind: "command", itemId, command, cwd }, guarantees);
+    const { needs, why } = this.#input;
+    const asked = needs === undefined ? {} : { needs, ...(why ? { why } : {}) };
+    const decision = await turn.approve({ kind: "command", itemId, command, cwd, ...asked }, guarantees);
     if (signal.aborted) return INTERRUPTED;
     if (decision.outcome === "allow")
       return this.#input.background ? this.#runInBackground() : this.#runToEnd();
@@ -131,7 +148,8 @@ class ShellCall {
       const allowed = await this.#offerAgain(first);
       if (allowed === undefined) return this.#finish(first, timeoutMs);
       this.#addNote("(It was allowed and runs again:)");
-      const again = await this.#launch({ timeoutMs, signal, onOutput, ...widened(this.#policy, allowed) });
+      const permission = combined(this.#input.needs, allowed);
+      const again = await this.#launch({ timeoutMs, signal, onOutput, permission });
       this.#addDenials(again);
       return this.#finish({ ...again, durationMs: first.durationMs + again.durationMs }, timeoutMs);
     } catch (thrown) {
@@ -180,14 +198,14 @@ class ShellCall {
     return this.#stillRunning(started);
   }
 
-  #launch(
-    how: Pick<LaunchSpec, "timeoutMs" | "signal" | "onOutput"> &
-      Partial<Pick<LaunchSpec, "policy" | "hosts">>,
-  ): Promise<LaunchResult> {
+  #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "onOutput" | "permission">): Promise<LaunchResult> {
     const { sandbox } = this.#context;
     const { id: itemId, command, cwd } = this.#item;
     const policy = this.#policy;
-    return sandbox.launch({ command: ["sh", "-c", command], cwd, workspace: cwd, policy, itemId, ...how });
+    const { needs } = this.#input;
+    const beyond = needs === undefined ? {} : { permission: needs };
+    const launch = { command: ["sh", "-c", command], cwd, workspace: cwd, policy, itemId };
+    return sandbox.launch({ ...launch, ...beyond, ...how });
   }
 
   #stillRunning({ id }: BackgroundCommand): ToolOutcome {
@@ -244,6 +262,8 @@ class ShellCall {
 
   #notStarted(error: FlintError): ToolOutcome {
     this.#complete({ status: "failed", aggregatedOutput: error.message });
+    // The sandbox itself works; only what this command asked for cannot be given.
+    if (this.#input.needs !== undefined) return failed(error.message);
     const errorInfo = error.kind === "sandboxUnavailable" ? "SandboxError" : "Other";
     return { ended: { status: "failed", error: { message: error.message, errorInfo } } };
   }

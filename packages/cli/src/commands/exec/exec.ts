@@ -6,7 +6,8 @@ import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
 import { TurnTally } from "../../screen/turn-status.ts";
-import { Approvals, UNATTENDED } from "./asks/approvals.ts";
+import { Approvals } from "./asks/approvals.ts";
+import { declinedReport, declinedUnasked } from "./asks/declined.ts";
 import { questionsFor } from "./asks/questions.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
@@ -174,10 +175,10 @@ class ExecRun {
       process.stderr.write(`flint: The answer does not match ${options.schemaFile}: ${checked.problem}.\n`);
     }
     // Not every agent repeats the reason that it was given.
-    if (this.#approvals.declinedUnattended)
-      process.stderr.write(`flint: An action was declined. ${UNATTENDED}\n`);
+    const declined = declinedUnasked(result?.turn.declined ?? [], this.#approvals.isUnattended);
+    process.stderr.write(declinedReport(declined));
     if (status === "completed") onAnswer?.(checked === undefined ? text : answerText(checked, text));
-    const { declinedUnattended } = this.#approvals;
+    const declinedUnattended = declined.length > 0;
     return exitCodeOf({
       ...{ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok },
       errorInfo: result?.turn.error?.errorInfo,

@@ -29,24 +29,34 @@ const DECISIONS: ReadonlyMap<string, Decision> = new Map<string, Decision>([
 export function permissionOptions({ action, suggestions = [] }: Approval): PermissionOption[] {
   return [
     { optionId: "allow_once", name: "Allow", kind: "allow_once" },
-    ...suggestions.map(ruleOption),
+    // A menu of an editor has no room for each of them twice, for this agent and for all.
+    ...suggestions.filter(({ agent }) => agent !== undefined).map(ruleOption),
     ...alwaysOption(action),
     { optionId: "reject_once", name: "Reject", kind: "reject_once" },
     { optionId: "reject_always", name: "Reject for this session", kind: "reject_always" },
   ];
 }
 
-/** Leaving the sandbox is never allowed for always. */
+/** Leaving the sandbox and connecting to any host are never allowed for always. */
 function alwaysOption({ needs }: Approval["action"]): PermissionOption[] {
-  if (needs?.unconfined === true) return [];
+  if (needs?.unconfined === true || needs?.network === "all") return [];
   const name = needs === undefined ? "exactly this" : `it to ${describePermission(needs)}`;
   return [{ optionId: "allow_always", name: `Always allow ${name}`, kind: "allow_always" }];
 }
 
+/** ACP has no option for a session, so an option stands for as long as its suggestion may be accepted for. */
+function longestScope({ scopes = ["always"] }: RuleSuggestion): "session" | "always" {
+  return scopes.includes("always") ? "always" : "session";
+}
+
 function ruleOption(suggestion: RuleSuggestion): PermissionOption {
+  const words = describeRule(suggestion);
   return {
     optionId: `${RULE_PREFIX}${suggestion.id}`,
-    name: `Always allow ${describeRule(suggestion)}`,
+    name:
+      longestScope(suggestion) === "always"
+        ? `Always allow the agent to ${words}`
+        : `Allow the agent to ${words}, in this session`,
     kind: "allow_always",
   };
 }
@@ -58,8 +68,8 @@ export function decisionOf(response: unknown, suggestions: Approval["suggestions
   if (chosen === "cancelled") return { outcome: "cancel", scope: "once", message: "The user cancelled it." };
   if (chosen.startsWith(RULE_PREFIX)) {
     const rule = chosen.slice(RULE_PREFIX.length);
-    const isOffered = suggestions.some(({ id }) => id === rule);
-    return isOffered ? { outcome: "allow", scope: "always", rule } : NOT_UNDERSTOOD;
+    const offered = suggestions.find(({ id }) => id === rule);
+    return offered === undefined ? NOT_UNDERSTOOD : { outcome: "allow", scope: longestScope(offered), rule };
   }
   return DECISIONS.get(chosen) ?? NOT_UNDERSTOOD;
 }

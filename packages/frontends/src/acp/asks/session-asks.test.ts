@@ -21,7 +21,9 @@ describe("ACP asks", () => {
     expect(client.permissions[0]?.options.map(({ kind }) => kind)).toEqual([
       ...["allow_once", "allow_always", "allow_always", "reject_once", "reject_always"],
     ]);
-    expect(client.permissions[0]?.options[1]?.name).toBe("Always allow commands that begin with: npm test");
+    expect(client.permissions[0]?.options[1]?.name).toBe(
+      "Always allow the agent to run commands that begin with: npm test",
+    );
     await client.prompt(await client.newSession(path), "go");
     expect(client.permissions).toHaveLength(1);
     expect(driver.turns.map(({ decisions }) => decisions[0]?.outcome)).toEqual(["allow", "allow"]);

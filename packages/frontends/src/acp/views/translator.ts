@@ -76,6 +76,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "model/rerouted": (context, { data: { fromModel, toModel, reason } }) =>
     notice(context, "info", `Switched from ${fromModel} to ${toModel}: ${reason}`),
   "config/updated": AS_CONFIG,
+  "grant/changed": NO_UPDATE,
   "extension/notified": NO_UPDATE,
 };
 

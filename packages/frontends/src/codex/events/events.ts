@@ -109,6 +109,7 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
       return [rerouted(event.data)];
     case "item/fileChange/outputDelta":
     case "thread/session/updated":
+    case "grant/changed":
     case "config/updated":
     case "extension/notified":
       // Not shown: Codex has no message for them, or does not send it any more.

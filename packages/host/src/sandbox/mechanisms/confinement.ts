@@ -82,12 +82,15 @@ export interface ConfinementRequest {
   readonly mounts?: readonly Mount[];
   /** The programs and files that it is started with, which are shown even if they are in a masked folder. */
   readonly programs?: readonly string[];
+  /** Real paths of folders that this command alone may write. */
+  readonly grantedRoots?: readonly string[];
 }
 
 /** Translates a policy to paths of this machine. Roots that do not exist are left out. */
 export async function confine(request: ConfinementRequest, guard: Guard): Promise<Confinement> {
   const { policy, workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = request;
-  const roots = await resolvedRoots(policy, workspace);
+  const ownRoots = await resolvedRoots(policy, workspace);
+  const roots = [...new Set([...ownRoots, ...(await unmovedRoots(request.grantedRoots ?? []))])];
   const programs = (await existing(request.programs ?? [])).flatMap(shownFolder);
   const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...readOnlyPaths]);
   const folders = await stagedFolders(privateFolders, roots);
@@ -95,7 +98,8 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
   const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
   const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isInside(mask, root)));
-  const isOutside = (path: string) => !roots.some((root) => isInside(path, root));
+  // What was opened for one command was not opened for the sockets in it.
+  const isOutside = (path: string) => !ownRoots.some((root) => isInside(path, root));
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all, masks)))).flat();
   const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
@@ -197,6 +201,17 @@ async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise
     if (target !== undefined && listed.some(isRedirected)) throw redirectedRoot(path, target);
   }
   return [...new Set(found.filter((path) => path !== undefined))];
+}
+
+/** Rejects a root that leads elsewhere than when the user was asked about it. */
+async function unmovedRoots(paths: readonly string[]): Promise<string[]> {
+  for (const path of paths) {
+    const target = await resolved(path);
+    if (target === path) continue;
+    const message = `Did not run the command: ${path}, which it was allowed to write, ${target === undefined ? "is gone" : `leads to ${target} now`}.`;
+    throw new FlintError("sandboxUnavailable", message, { path });
+  }
+  return [...paths];
 }
 
 function redirectedRoot(path: string, target: string): FlintError {

@@ -54,6 +54,14 @@ export class GuardedPaths {
     return search.found();
   }
 
+  /** Whether a real path is one of the guarded locations, or inside of one. */
+  async contains(path: string): Promise<boolean> {
+    const { folders = [], files = [], hidden = [], sockets = [] } = this.#locations;
+    const all = [...folders, ...files.map((file) => dirname(file)), ...hidden, ...sockets];
+    const real = await Promise.all(all.map((each) => realpath(each).catch(() => resolve(each))));
+    return real.some((location) => isInside(path, location));
+  }
+
   /**
    * The real paths of the folders to hide. They are created here, because one created later would be visible to programs
    * that run by then. Where that is not possible, no secret can be put there either.

@@ -5,7 +5,7 @@ import { type FileSystem, readWhole, replaceFile } from "../file-system.ts";
 import type { ThreadTimes } from "../log/fold.ts";
 import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../log/record.ts";
 
-const META_VERSION = 1;
+const META_VERSION = 2;
 const META_NAME = "meta.json";
 
 /** The state of a thread at an offset of its log, so that what is before it need not be read again. */

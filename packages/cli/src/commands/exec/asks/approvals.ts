@@ -17,30 +17,26 @@ export interface ApprovalOptions {
 type Answer = ApprovalReply | "explain";
 
 /** Why something was declined in an unattended run, and what to do about it. */
-export const UNATTENDED =
+const UNATTENDED =
   "No one was there to approve it. Run Flint in a terminal, allow it with --policy FILE, or turn approvals off with --approval never.";
 const DECLINED: ApprovalReply = { decision: "decline", message: "The user declined." };
 
 /** Asks the user to approve what the agent wants to do, and declines it in an unattended run. */
 export class Approvals {
   readonly #options: ApprovalOptions;
-  #declinedUnattended = false;
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
   }
 
-  /** Whether something was declined because no user could be asked. */
-  get declinedUnattended(): boolean {
-    return this.#declinedUnattended;
+  /** Whether no user can be asked. */
+  get isUnattended(): boolean {
+    return this.#options.asker === undefined;
   }
 
   readonly decide: OnApproval = async (request, { signal }) => {
     const { asker } = this.#options;
-    if (asker === undefined) {
-      this.#declinedUnattended = true;
-      return { decision: "decline", message: UNATTENDED };
-    }
+    if (asker === undefined) return { decision: "decline", message: UNATTENDED };
     return asker.exclusively(() => this.#ask(asker, request, signal));
   };
 

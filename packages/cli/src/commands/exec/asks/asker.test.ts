@@ -67,7 +67,7 @@ test.each([
   expect(terminal.asked).toMatch(/^Allow it\? {2}\[y\] once/);
   await terminal.type(key);
   expect(await decided).toEqual(answer);
-  expect([terminal.raw, terminal.asked, approvals.declinedUnattended]).toEqual([false, undefined, false]);
+  expect([terminal.raw, terminal.asked, approvals.isUnattended]).toEqual([false, undefined, false]);
 });
 
 test("ignores keys that were typed before the question or pasted", async () => {
@@ -154,11 +154,11 @@ test("asks one question after another", async () => {
   expect([await first, await second]).toEqual([{ decision: { outcome: "allow", scope: "once" } }, no]);
 });
 
-test("declines and remembers it if no user can be asked", async () => {
+test("declines if no user can be asked", async () => {
   const look = () => ({ columns: 80, rows: 20, colour: false, unicode: true });
   const approvals = new Approvals({ asker: undefined, look, cwd: "/" });
   expect(await approvals.decide(request, new AbortController())).toMatchObject({ decision: "decline" });
-  expect(approvals.declinedUnattended).toBe(true);
+  expect(approvals.isUnattended).toBe(true);
 });
 
 const options = [{ label: "red" }, { label: "green" }, { label: "blue" }];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PendingAnswers } from "./open-requests.ts";
+import { PendingAnswers } from "./pending-answers.ts";
 
 function pending() {
   const cancelled: string[] = [];

@@ -1,0 +1,46 @@
+import * as z from "zod/mini";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
+import { type Action, changedPaths } from "./action.ts";
+import { ResolvedBy } from "./approval.ts";
+
+/** Something that was not allowed in a turn. */
+export const DeclinedAction = looseObject({
+  itemId: Id,
+  /** The command, the files, the tool, or the host with the command that wanted it. */
+  what: z.string(),
+  /** Why, and what would allow it. */
+  reason: z.string(),
+  /** `rule` if it was decided by a rule or by a setting, without asking. */
+  by: ResolvedBy,
+});
+export type DeclinedAction = z.output<typeof DeclinedAction>;
+
+/** How many are listed for a turn. */
+export const MAX_DECLINED = 50;
+
+const LONGEST = 200;
+
+/** Describes an action in one line for a list: `registry.example:443 (npm install)`. */
+export function describeAction(action: Action): string {
+  const { network } = action.needs ?? {};
+  const hosts = typeof network === "object" ? network.hosts.join(", ") : "";
+  const own = shortened(subjectOf(action));
+  return hosts === "" ? own : action.kind === "tool" ? hosts : `${hosts} (${own})`;
+}
+
+function subjectOf(action: Action): string {
+  switch (action.kind) {
+    case "command":
+      return action.command;
+    case "fileChange":
+      return changedPaths(action).join(", ");
+    case "tool":
+      return action.server === undefined ? action.tool : `${action.server}/${action.tool}`;
+  }
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s*\n\s*/g, " ");
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
