@@ -9,6 +9,7 @@ import { attach } from "./figures/attach.ts";
 import { checkpoint } from "./figures/checkpoint.ts";
 import { coldStart } from "./figures/cold-start.ts";
 import { concurrency } from "./figures/concurrency.ts";
+import { decision } from "./figures/decision.ts";
 import { deltaCpu } from "./figures/delta-cpu.ts";
 import { durability } from "./figures/durability.ts";
 import { execStart } from "./figures/exec-start.ts";
@@ -35,6 +36,7 @@ const FIGURES: readonly Figure[] = [
   fanOut,
   frontendMemory,
   approvalSpread,
+  decision,
   durability,
   checkpoint,
   sandbox,
