@@ -187,12 +187,12 @@ test("refuses a host that the policy file denies, whatever else allows it, and n
   expect(await gate.decide({ host: "other.example", port: 443 })).toEqual(ALLOWED);
   expect(asked).toEqual([]);
   expect(refused).toEqual([
-    "evil.example:8080 (npm install): A rule of p.toml denies connecting to evil.example.",
+    "evil.example:8080 (npm install): Refused because a rule of p.toml denies connecting to evil.example.",
   ]);
 });
 
 test("notes what a thread without network refuses", async () => {
   const { gate, refused } = setUp(["npm install"], [], { network: "none" });
   expect(await gate.decide({ host: "registry.example", port: 443 })).toMatchObject({ allowed: false });
-  expect(refused).toEqual([expect.stringContaining("Allow hosts with --network HOST")]);
+  expect(refused).toEqual([expect.stringContaining("allow hosts with --network HOST")]);
 });
