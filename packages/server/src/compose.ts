@@ -41,11 +41,14 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const sandbox = new LazySandbox(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
     const guarded = await guardedPaths([root, userRoot], options.ownSockets ?? []);
+    const { rendezvousFolder } = await import("./single-instance/rendezvous.ts");
+    const [brokerFolder] = rendezvousFolder(root);
     return new CommandSandbox({
       ...{ environment: inheritedEnvironment(), umask: usersUmask(), guarded, scopeFolder: root },
       ...(trace === undefined
         ? {}
         : { onConnection: (...said) => trace("in", "decoded", JSON.stringify(said)) }),
+      ...(brokerFolder === undefined ? {} : { brokerFolder }),
     });
   });
   const agents = composeAgents(options, sandbox, userRoot);

@@ -1,6 +1,7 @@
 import type {
   CheckpointedTurn,
   Checkpoints,
+  CommandBroker,
   CommitOffer,
   FilesOutcome,
   FilesPreview,
@@ -101,6 +102,10 @@ export class LazySandbox extends LazyPort<Sandbox> implements Sandbox {
   }
 
   /** Nothing was committed in a sandbox that was never used. */
+  async openBroker(launch?: Sandbox["start"]): Promise<CommandBroker | undefined> {
+    return (await this.port).openBroker?.(launch);
+  }
+
   async commits(scopeId: string): Promise<CommitOffer | undefined> {
     return (await this.loaded())?.commits?.(scopeId);
   }

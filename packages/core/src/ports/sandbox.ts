@@ -129,6 +129,28 @@ export interface ProcessSpec {
   readonly scope?: SandboxScope | undefined;
   /** Host rules for what it may connect to whatever its policy says, as an agent has to reach its model. */
   readonly hosts?: readonly string[];
+  /** Set if the command lines of this broker's grants work in it. */
+  readonly broker?: CommandBroker | undefined;
+}
+
+/** A command that was approved to run once, with a policy of its own. */
+export interface BrokeredCommand {
+  /** Program and arguments; no shell is added. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly policy: SandboxPolicy;
+  /** The folder that the policy calls the workspace. */
+  readonly workspace: string;
+  /** Ends the grant, and the command if it runs. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs approved commands outside of the sandbox of an agent that starts its commands itself. */
+export interface CommandBroker {
+  /** A command line that runs this command once, to be run by a shell in a sandbox that has the broker. */
+  grant(command: BrokeredCommand): string;
+  /** Ends all grants and what runs for them. */
+  close(): Promise<void>;
 }
 
 /** A running program. It and everything it started die with this server, however the server ends. */
@@ -194,6 +216,10 @@ export interface Sandbox {
    * settings, names that configure agents, editors and shells, sockets, and what does not exist. Never rejects.
    */
   resolveWritable?(path: string, workspace: string): Promise<WritablePath>;
+  /**
+   * Opens a broker; undefined where a sandbox cannot show one. `launch` starts what is granted, instead of `start`.
+   */
+  openBroker?(launch?: Sandbox["start"]): Promise<CommandBroker | undefined>;
   /** Looks at what was committed in a scope; undefined if there is nothing to take over. */
   commits?(scopeId: string): Promise<CommitOffer | undefined>;
   /** Shows the programs of a scope what the user has committed since. Never rejects. */

@@ -1,5 +1,6 @@
 import { hostRulesOverlap, type SandboxState } from "@flint/protocol";
 import type {
+  CommandBroker,
   CommitOffer,
   LaunchResult,
   LaunchSpec,
@@ -58,6 +59,11 @@ export class ThreadSandbox implements Sandbox {
   async resolveWritable(path: string, workspace: string): Promise<WritablePath> {
     const unknown: WritablePath = { problem: "this sandbox cannot open further folders for one command" };
     return (await this.#sandbox.resolveWritable?.(path, workspace)) ?? unknown;
+  }
+
+  /** A broker whose commands share what the thread's commands share. */
+  async openBroker(): Promise<CommandBroker | undefined> {
+    return this.#sandbox.openBroker?.((spec) => this.start(spec));
   }
 
   /** What the thread's agent committed; undefined if there is nothing to take over. */

@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type {
+  CommandBroker,
   CommitOffer,
   Denial,
   LaunchResult,
@@ -16,7 +18,9 @@ import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from
 import { gitEnvironment, runToEnd } from "../git/git-command.ts";
 import type { ConfinedGit } from "../git/take-over.ts";
 import type { NetworkScopesOptions } from "../network/network-scopes.ts";
+import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { denialsOf, type EndedCommand, refusedConnection } from "./denials/denials.ts";
+import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import {
   type Containment,
@@ -57,6 +61,8 @@ export interface CommandSandboxOptions {
   readonly scopeFolder?: string;
   /** Called for each connection of a scope that is held, allowed, refused or fails. */
   readonly onConnection?: NetworkScopesOptions["onEvent"];
+  /** Where brokers have their sockets; hidden from everything in a sandbox. Without it there are no brokers. */
+  readonly brokerFolder?: string;
   /** The containment of unconfined commands; the best that works on this machine if not given. */
   readonly containment?: Containment["kind"];
 }
@@ -93,6 +99,7 @@ export class CommandSandbox implements Sandbox {
   /** Flint's own files, which stay out of reach whatever is granted. */
   readonly #locked: readonly string[];
   #limitations: Promise<string[]> | undefined;
+  readonly #brokerFolder: string | undefined;
 
   constructor(options: CommandSandboxOptions) {
     const environment = commandEnvironment(options.environment);
@@ -102,7 +109,10 @@ export class CommandSandbox implements Sandbox {
     const homes = [environment.HOME, environment.ZDOTDIR].filter((folder) => folder !== undefined);
     this.#protected = new ProtectedPaths(this.#clock, homes);
     this.#locked = [...(options.guarded?.folders ?? []), ...(options.guarded?.files ?? [])];
-    this.#guarded = new GuardedPaths(options.guarded ?? {}, listenerSockets);
+    const { guarded = {}, brokerFolder } = options;
+    this.#brokerFolder = brokerFolder;
+    const hidden = [...(guarded.hidden ?? []), ...(brokerFolder === undefined ? [] : [brokerFolder])];
+    this.#guarded = new GuardedPaths({ ...guarded, hidden }, listenerSockets);
     const { scopeFolder: folder } = options;
     this.#privateFolders = new PrivateFolders(folder && join(folder, "agents"), this.#clock);
     if (folder !== undefined)
@@ -137,6 +147,15 @@ export class CommandSandbox implements Sandbox {
   resolveWritable(path: string, workspace: string): Promise<WritablePath> {
     const { HOME: home } = this.#environment;
     return resolveWritable({ path, workspace, home }, (real) => this.#guarded.contains(real));
+  }
+
+  /** Only bubblewrap can show a broker in a sandbox. */
+  async openBroker(launch?: Sandbox["start"]): Promise<CommandBroker | undefined> {
+    const { mechanism } = await this.#search.mechanism();
+    if (this.#brokerFolder === undefined || !(mechanism instanceof Bubblewrap)) return undefined;
+    const folder = join(this.#brokerFolder, randomBytes(4).toString("hex"));
+    const start = launch ?? ((spec: ProcessSpec) => this.start(spec));
+    return UnixCommandBroker.open({ folder, node: process.execPath, start });
   }
 
   async commits(scopeId: string): Promise<CommitOffer | undefined> {
@@ -294,10 +313,12 @@ export class CommandSandbox implements Sandbox {
       leases.push(own);
       const { privateFolders, privateSources } = own;
       // The arguments of a program come from the user; those of a command may come from a model.
-      const { command, isProgram = false } = request;
+      const { command, isProgram = false, broker } = request;
       const trusted = isProgram ? command : command.slice(0, 1);
-      const programs = trusted.filter((argument) => isAbsolute(argument));
-      const { mounts, keepsNetwork: network } = shared;
+      const shown = broker instanceof UnixCommandBroker ? [broker.mount] : [];
+      const programs = [...trusted, ...shown.map(() => process.execPath)].filter((path) => isAbsolute(path));
+      const mounts = [...shared.mounts, ...shown];
+      const { keepsNetwork: network } = shared;
       const grantedRoots = request.permission?.write ?? [];
       const wanted = {
         ...{ ...request, policy, programs, mounts, network, grantedRoots },

@@ -1,0 +1,83 @@
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import type { BrokeredCommand, ProcessSpec, RunningProcess } from "@flint/core/ports";
+import { FRAME, REFUSED } from "./flint-run.ts";
+
+/** How long a command may take to end after it was told to. */
+const STOP_MS = 500;
+
+/** A caller of a broker, and the command that runs for it. */
+export class BrokeredRun {
+  readonly #caller: Socket;
+  #running: RunningProcess | undefined;
+  #isStopped = false;
+
+  constructor(caller: Socket) {
+    this.#caller = caller;
+    // Whoever goes away takes the command along.
+    caller.once("close", () => void this.stop());
+  }
+
+  /** Ends the call without running anything. */
+  refuse(reason: string): void {
+    void this.#send(FRAME.stderr, Buffer.from(`flint-run: ${reason} Nothing was run.\n`));
+    this.#exit(REFUSED);
+  }
+
+  /** Runs a command to its end, or until its signal or the caller stops it. Never rejects. */
+  async run(command: BrokeredCommand, start: (spec: ProcessSpec) => Promise<RunningProcess>): Promise<void> {
+    const { argv, cwd, policy, workspace, signal } = command;
+    const stop = () => void this.stop();
+    signal.addEventListener("abort", stop, { once: true });
+    // Expected: the sandbox cannot be set up. Then nothing ran, and the caller is told why.
+    try {
+      const running = await start({ command: argv, cwd, policy, workspace, environment: {} });
+      this.#running = running;
+      if (this.#isStopped || signal.aborted) await running.stop(STOP_MS);
+      running.stdin.end();
+      const sent = [this.#pass(running.stdout, FRAME.stdout), this.#pass(running.stderr, FRAME.stderr)];
+      const { exitCode } = await running.exited;
+      await Promise.all(sent);
+      if (!this.#isStopped) this.#exit(exitCode);
+    } catch (thrown) {
+      this.refuse(thrown instanceof Error ? thrown.message : String(thrown));
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#caller.end();
+    }
+  }
+
+  /** Ends the command and everything it started. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#running?.stop(STOP_MS);
+  }
+
+  /** Passes a stream on no faster than the caller reads. */
+  async #pass(stream: Readable, kind: number): Promise<void> {
+    // Expected: a pipe that is closed with its program.
+    try {
+      for await (const bytes of stream) {
+        await this.#send(kind, Buffer.from(bytes));
+      }
+    } catch {
+      await this.stop();
+    }
+  }
+
+  #exit(code: number): void {
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32BE(code);
+    void this.#send(FRAME.exit, bytes);
+    this.#caller.end();
+  }
+
+  /** Resolves when it was sent, or the caller has gone. */
+  #send(kind: number, content: Buffer): Promise<void> {
+    if (this.#caller.destroyed || this.#caller.writableEnded) return Promise.resolve();
+    const head = Buffer.alloc(5);
+    head.writeUInt8(kind);
+    head.writeUInt32BE(content.length, 1);
+    return new Promise((resolve) => this.#caller.write(Buffer.concat([head, content]), () => resolve()));
+  }
+}

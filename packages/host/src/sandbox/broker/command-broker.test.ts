@@ -1,0 +1,174 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { BrokeredCommand, CommandBroker, RunningProcess } from "@flint/core/ports";
+import type { SandboxPolicy } from "@flint/protocol";
+import { leavesNoProcess, needs } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
+import { CommandSandbox } from "../command-sandbox.ts";
+import { newFolder } from "../testing/fixture.ts";
+
+const test = needs("bwrap");
+const UNCONFINED: SandboxPolicy = { type: "dangerFullAccess" };
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = "";
+  for await (const piece of stream) text += String(piece);
+  return text;
+}
+
+/** A sandbox with a broker, a folder that it can write, and one that it cannot. */
+async function setUp() {
+  leavesNoProcess();
+  const folder = newFolder();
+  const [workspace, outside, brokerFolder] = ["workspace", "outside", "run"].map((name) =>
+    join(folder, name),
+  );
+  if (workspace === undefined || outside === undefined || brokerFolder === undefined) throw new Error();
+  await Promise.all([mkdir(workspace), mkdir(outside)]);
+  const sandbox = new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"], brokerFolder });
+  const broker = await sandbox.openBroker();
+  if (broker === undefined) throw new Error("There is no broker.");
+  onTestFinished(() => broker.close());
+  const turn = new AbortController();
+  const grant = (script: string, changes: Partial<BrokeredCommand> = {}) =>
+    broker.grant({
+      ...{ argv: ["sh", "-c", script], cwd: workspace, workspace, policy: UNCONFINED, signal: turn.signal },
+      ...changes,
+    });
+  const start = (script: string, used: CommandBroker | "none" = broker) =>
+    sandbox.start({
+      ...{ command: ["sh", "-c", script], cwd: workspace, workspace, environment: {} },
+      ...(used === "none" ? {} : { broker: used }),
+      policy: { type: "workspaceWrite" },
+    });
+  const run = async (script: string, used?: CommandBroker) => ended(await start(script, used));
+  return { sandbox, broker, workspace, outside, brokerFolder, turn, grant, start, run };
+}
+
+async function ended(process: RunningProcess) {
+  const [stdout, stderr, { exitCode }] = await Promise.all([
+    textOf(process.stdout),
+    textOf(process.stderr),
+    process.exited,
+  ]);
+  return { stdout, stderr, exitCode };
+}
+
+describe("a broker", () => {
+  test("runs the granted command outside of the sandbox, with its output and exit code", async () => {
+    const { grant, run, outside } = await setUp();
+    expect(await run(`touch ${outside}/direct`)).toMatchObject({ exitCode: 1 });
+    const line = grant(`touch ${outside}/made; echo out; echo err >&2; exit 7`);
+    expect(await run(line)).toEqual({ stdout: "out\n", stderr: "err\n", exitCode: 7 });
+    expect(readdirSync(outside)).toEqual(["made"]);
+  });
+
+  test("runs it in a sandbox that is wider by exactly the grant", async () => {
+    const { grant, run, outside, workspace } = await setUp();
+    await mkdir(join(outside, "allowed"));
+    const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots: [join(outside, "allowed")] };
+    const line = grant(`touch ${outside}/allowed/a ${workspace}/b && touch ${outside}/c`, { policy });
+    const { exitCode, stderr } = await run(line);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Read-only file system")]);
+    expect([readdirSync(outside), readdirSync(join(outside, "allowed"))]).toEqual([["allowed"], ["a"]]);
+    expect(existsSync(join(workspace, "b"))).toBe(true);
+  });
+
+  test("passes on much output without loss", async () => {
+    const { grant, run } = await setUp();
+    const { stdout, exitCode } = await run(grant("head -c 9000000 /dev/zero | tr '\\0' x"));
+    expect([stdout.length, exitCode]).toEqual([9_000_000, 0]);
+  });
+
+  test("runs a grant once, even if two callers use it at the same time", async () => {
+    const { grant, run, outside } = await setUp();
+    const line = grant(`echo run >> ${outside}/count`);
+    const both = await Promise.all([run(line), run(line)]);
+    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 126]);
+    expect(await run(line)).toEqual({
+      ...{ stdout: "", exitCode: 126 },
+      stderr: "flint-run: This grant was already used; it was for one run only. Nothing was run.\n",
+    });
+    expect(readFileSync(join(outside, "count"), "utf8")).toBe("run\n");
+  });
+
+  test("refuses a forged token, and a grant with another command", async () => {
+    const { grant, run, outside } = await setUp();
+    const line = grant(`touch ${outside}/made`);
+    const forged = line.replace(/[0-9a-f]{64}$/, "0".repeat(64));
+    expect(await run(forged)).toMatchObject({
+      exitCode: 126,
+      stderr: "flint-run: This grant is not known. Nothing was run.\n",
+    });
+    expect(await run(`${line} touch ${outside}/other`)).toMatchObject({ exitCode: 126 });
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("refuses a grant in another folder than the one that was shown", async () => {
+    const { grant, run, workspace } = await setUp();
+    await mkdir(join(workspace, "sub"));
+    const line = grant("touch made");
+    expect(await run(`cd sub && ${line}`)).toMatchObject({
+      exitCode: 126,
+      stderr: expect.stringContaining(`approved for the folder ${workspace}, and the shell is in`),
+    });
+    expect(await run(line)).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(workspace).sort()).toEqual(["made", "sub"]);
+  });
+
+  test("cannot be reached from the sandbox of another thread, nor without a broker", async () => {
+    const { sandbox, grant, run, start, brokerFolder, outside } = await setUp();
+    const before = await start(`read line; ls ${brokerFolder}; eval "$line"`, "none");
+    const other = await sandbox.openBroker();
+    if (other === undefined) throw new Error("There is no second broker.");
+    onTestFinished(() => other.close());
+    const line = grant(`touch ${outside}/made`);
+    before.stdin.write(`${line}\n`);
+    expect((await ended(before)).exitCode).not.toBe(0);
+    expect(await run(line, other)).toMatchObject({ stderr: expect.stringContaining("not known") });
+    expect(readdirSync(outside)).toEqual([]);
+    expect((await run(`ls ${brokerFolder} /run/flint/broker`)).stdout).not.toMatch(/[0-9a-f]{8}/);
+  });
+
+  test("is read-only in the sandbox", async () => {
+    const { run } = await setUp();
+    const { stderr } = await run("rm -f /run/flint/broker/*; echo evil > /run/flint/broker/flint-run.cjs");
+    expect(stderr).toMatch(/Read-only file system/);
+  });
+
+  test("ends the command and the grants with the turn", async () => {
+    const { grant, start, run, turn, outside } = await setUp();
+    const unused = grant(`touch ${outside}/unused`);
+    const running = await start(grant(`echo begun; tail -f /dev/null; touch ${outside}/late`));
+    await new Promise((resolve) => running.stdout.once("data", resolve));
+    turn.abort();
+    expect((await ended(running)).exitCode).toBe(125);
+    expect(await run(unused)).toMatchObject({
+      exitCode: 126,
+      stderr: "flint-run: This grant has ended with its turn. Nothing was run.\n",
+    });
+    expect(await run(grant(`touch ${outside}/after`))).toMatchObject({ exitCode: 126 });
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("ends the command if its caller is killed", async () => {
+    const { grant, start, outside } = await setUp();
+    const pipe = join(outside, "ended");
+    const running = await start(
+      `${grant(`trap 'touch ${pipe}' TERM; echo begun; tail -f /dev/null & wait`)} & wait`,
+    );
+    await new Promise((resolve) => running.stdout.once("data", resolve));
+    await running.stop(0);
+    await expect.poll(() => existsSync(pipe)).toBe(true);
+  });
+
+  test("that is closed cuts off what runs, which the caller is told", async () => {
+    const { broker, grant, start } = await setUp();
+    const running = await start(grant("echo begun; tail -f /dev/null"));
+    await new Promise((resolve) => running.stdout.once("data", resolve));
+    await broker.close();
+    const { exitCode, stderr } = await ended(running);
+    expect([exitCode, stderr]).toEqual([125, "flint-run: Flint ended this command before it was done.\n"]);
+  });
+});

@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from "node:crypto";
+import { realpath, rm } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import type { BrokeredCommand, CommandBroker, ProcessSpec, RunningProcess } from "@flint/core/ports";
+import { BrokeredRun } from "./brokered-run.ts";
+import { BROKER_TARGET, grantCommandLine, makeBrokerFolder, SOCKET_NAME } from "./flint-run.ts";
+
+/** What a broker is made with. */
+export interface CommandBrokerOptions {
+  /** A folder of its own, which no sandbox but those with this broker shows. */
+  readonly folder: string;
+  /** The Node program that sandboxes show. */
+  readonly node: string;
+  /** Starts a granted command. */
+  start(spec: ProcessSpec): Promise<RunningProcess>;
+}
+
+/** More callers at once than any agent has commands. */
+const MAX_CALLERS = 32;
+
+/** How much a caller may send, and how long it may take to name its grant. */
+const MAX_REQUEST = 16 * 1024;
+const REQUEST_MS = 10_000;
+
+/** 256 bits. */
+const TOKEN_BYTES = 32;
+
+/**
+ * Runs approved commands for an agent that starts its commands itself. A grant is for one command text in one folder, can
+ * be used once, and ends with its signal; so does the command. It listens on a socket that only sandboxes with this broker
+ * show.
+ */
+export class UnixCommandBroker implements CommandBroker {
+  readonly #options: CommandBrokerOptions;
+  readonly #server: Server;
+  /** By the digest of their tokens, so that looking one up says nothing about the others. */
+  readonly #grants = new Map<string, BrokeredCommand>();
+  /** Why a grant that is known cannot be used any more. */
+  readonly #ended = new Map<string, string>();
+  readonly #runs = new Set<BrokeredRun>();
+  readonly #callers = new Set<Socket>();
+
+  private constructor(options: CommandBrokerOptions) {
+    this.#options = options;
+    this.#server = createServer((caller) => this.#accept(caller));
+    this.#server.unref();
+  }
+
+  /** Listens when this resolves. */
+  static async open(options: CommandBrokerOptions): Promise<UnixCommandBroker> {
+    await makeBrokerFolder(options.folder);
+    const broker = new UnixCommandBroker(options);
+    await new Promise<void>((resolve, reject) => {
+      broker.#server.once("error", reject);
+      broker.#server.listen(join(options.folder, SOCKET_NAME), resolve);
+    });
+    // A failure of a listening socket concerns single callers, who are cut off.
+    broker.#server.on("error", () => undefined);
+    return broker;
+  }
+
+  /** What a sandbox has to mount for the grants of this broker to be of use in it. */
+  get mount() {
+    return { source: this.#options.folder, target: BROKER_TARGET, writable: false } as const;
+  }
+
+  grant(command: BrokeredCommand): string {
+    const token = randomBytes(TOKEN_BYTES).toString("hex");
+    const key = digest(token);
+    const { signal } = command;
+    if (!signal.aborted) this.#grants.set(key, command);
+    const revoke = () => this.#end(key, "has ended with its turn");
+    signal.addEventListener("abort", revoke, { once: true });
+    if (signal.aborted) revoke();
+    return grantCommandLine(this.#options.node, token);
+  }
+
+  async close(): Promise<void> {
+    this.#grants.clear();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await Promise.all([...this.#runs].map((run) => run.stop()));
+    for (const caller of this.#callers) caller.destroy();
+    await closed;
+    await rm(this.#options.folder, { recursive: true, force: true });
+  }
+
+  #end(key: string, why: string): void {
+    this.#grants.delete(key);
+    if (!this.#ended.has(key)) this.#ended.set(key, why);
+  }
+
+  #accept(caller: Socket): void {
+    if (this.#callers.size >= MAX_CALLERS) {
+      caller.destroy();
+      return;
+    }
+    this.#callers.add(caller);
+    caller.once("close", () => this.#callers.delete(caller));
+    caller.on("error", () => caller.destroy());
+    caller.setTimeout(REQUEST_MS, () => caller.destroy());
+    let text = "";
+    const read = (bytes: Buffer) => {
+      text += bytes.toString("utf8");
+      const end = text.indexOf("\n");
+      if (end < 0 && text.length <= MAX_REQUEST) return;
+      caller.off("data", read);
+      caller.setTimeout(0);
+      void this.#serve(new BrokeredRun(caller), end < 0 ? "" : text.slice(0, end));
+    };
+    caller.on("data", read);
+  }
+
+  async #serve(run: BrokeredRun, line: string): Promise<void> {
+    this.#runs.add(run);
+    const { token, cwd } = requestIn(line);
+    const taken = await this.#take(digest(token), cwd);
+    if ("refused" in taken) run.refuse(taken.refused);
+    else await run.run(taken.command, (spec) => this.#options.start(spec));
+    this.#runs.delete(run);
+  }
+
+  /** Takes a grant, so that nobody can take it again. */
+  async #take(
+    key: string,
+    cwd: string,
+  ): Promise<{ readonly command: BrokeredCommand } | { readonly refused: string }> {
+    const expected = this.#grants.get(key)?.cwd;
+    const isThere = expected === undefined || (await isSameFolder(expected, cwd));
+    // Taken without a pause in between, so that of two callers one is refused.
+    const command = this.#grants.get(key);
+    if (command === undefined) return { refused: `This grant ${this.#ended.get(key) ?? "is not known"}.` };
+    if (!isThere) {
+      return {
+        refused: `This command was approved for the folder ${command.cwd}, and the shell is in ${cwd}.`,
+      };
+    }
+    this.#end(key, "was already used; it was for one run only");
+    return { command };
+  }
+}
+
+function digest(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function requestIn(line: string): { readonly token: string; readonly cwd: string } {
+  // Expected: a caller that is not our program.
+  try {
+    const { token, cwd } = Object(JSON.parse(line));
+    return { token: String(token), cwd: String(cwd) };
+  } catch {
+    return { token: "", cwd: "" };
+  }
+}
+
+async function isSameFolder(left: string, right: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [left, right].map((path) => realpath(path).catch(() => undefined)),
+  );
+  return first !== undefined && first === second;
+}

@@ -1,0 +1,82 @@
+import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Where a sandbox shows the folder of its broker. */
+export const BROKER_TARGET = "/run/flint/broker";
+
+/** The name of the broker's socket in that folder; short, because the path of a socket is limited. */
+export const SOCKET_NAME = "s";
+
+const PROGRAM_NAME = "flint-run.cjs";
+
+/** What a broker sends: a byte for the kind, four for the length, and the content. */
+export const FRAME = { stdout: 1, stderr: 2, exit: 3 } as const;
+
+/** The exit code of a command that the broker did not run. */
+export const REFUSED = 126;
+
+/** The exit code of a command that was cut off, because the broker ended before it. */
+export const CUT_OFF = 125;
+
+/**
+ * Runs in the place of an approved command: it names its grant to the broker, and passes on output and exit code. It does
+ * not know the command. Whoever reads its token can only have the approved command run, and only once.
+ */
+const PROGRAM = `"use strict";
+const [token = "", ...others] = process.argv.slice(2);
+const end = (code, text) => {
+  process.stderr.write("flint-run: " + text + "\\n", () => process.exit(code));
+};
+if (token === "" || others.length > 0) return end(${REFUSED}, "usage: flint-run GRANT. The grant alone says what is run.");
+const socket = require("node:net").connect(require("node:path").join(__dirname, "${SOCKET_NAME}"));
+let rest = Buffer.alloc(0);
+let code;
+const pass = (stream, bytes) => {
+  if (stream.write(bytes)) return;
+  socket.pause();
+  stream.once("drain", () => socket.resume());
+};
+const frame = (kind, bytes) => {
+  if (kind === ${FRAME.stdout}) pass(process.stdout, bytes);
+  else if (kind === ${FRAME.stderr}) pass(process.stderr, bytes);
+  else if (kind === ${FRAME.exit}) code = bytes.readInt32BE(0);
+};
+socket.once("connect", () => socket.write(JSON.stringify({ token, cwd: process.cwd() }) + "\\n"));
+socket.on("data", (bytes) => {
+  rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+  while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
+    const length = rest.readUInt32BE(1);
+    frame(rest[0], rest.subarray(5, 5 + length));
+    rest = rest.subarray(5 + length);
+  }
+});
+socket.once("error", () => undefined);
+socket.once("close", () => {
+  if (code === undefined) return end(${CUT_OFF}, "Flint ended this command before it was done.");
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+});
+for (const [signal, status] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]])
+  process.on(signal, () => {
+    socket.destroy();
+    process.exit(status);
+  });
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => socket.destroy());
+`;
+
+/** Makes the private folder of a broker, with the program in it. */
+export async function makeBrokerFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const program = join(folder, PROGRAM_NAME);
+  await writeFile(`${program}.next`, PROGRAM, { mode: 0o600, flag: "wx" });
+  await rename(`${program}.next`, program);
+}
+
+/** The command line that runs a granted command, for a shell in a sandbox with the broker. */
+export function grantCommandLine(node: string, token: string): string {
+  return [node, join(BROKER_TARGET, PROGRAM_NAME), token].map(quoted).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
