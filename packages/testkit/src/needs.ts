@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { CommandSandbox, type MechanismName } from "@flint/host/sandbox";
+import { CommandSandbox, type CommandSandboxOptions, type MechanismName } from "@flint/host/sandbox";
 import { describe, type TestFunction, test } from "vitest";
 import { agentProgram, foundProgram } from "./agent-program.ts";
 
@@ -105,8 +105,8 @@ export function describeEachMechanism(
 }
 
 /** The sandbox that really starts and confines, with the environment of the tests. */
-export function realSandbox(): CommandSandbox {
-  return new CommandSandbox({ environment: process.env });
+export function realSandbox(options: Pick<CommandSandboxOptions, "brokerFolder"> = {}): CommandSandbox {
+  return new CommandSandbox({ environment: process.env, ...options });
 }
 
 /**

@@ -149,6 +149,8 @@ export interface BrokeredCommand {
 export interface CommandBroker {
   /** A command line that runs this command once, to be run by a shell in a sandbox that has the broker. */
   grant(command: BrokeredCommand): string;
+  /** Has this command run once in place of the one that passed the hook under this name. */
+  grantAs(name: string, command: BrokeredCommand): Promise<void>;
   /** Ends all grants and what runs for them. */
   close(): Promise<void>;
 }

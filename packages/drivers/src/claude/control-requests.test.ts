@@ -1,7 +1,15 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { ClaudeToolAsk } from "@flint/protocol/claude";
 import { expect, test } from "vitest";
-import { actionOf, answerOutsideTurn, elicit, hookResponse, permissionOf } from "./control-requests.ts";
+import { testSettings } from "../testing/session-spec.ts";
+import {
+  actionOf,
+  answerOutsideTurn,
+  elicit,
+  hookResponse,
+  neededBy,
+  permissionOf,
+} from "./control-requests.ts";
 
 test("asks the questions of an MCP server under its name, and accepts with the answers", async () => {
   const asked: (readonly UserQuestion[])[] = [];
@@ -113,4 +121,30 @@ test("responds with an error to an unknown request, and denies one outside of a 
   });
   expect(answerOutsideTurn({ subtype: "request_user_dialog" })).toHaveProperty("error");
   expect(answerOutsideTurn(ask("Bash", { command: "id" }))).toMatchObject({ response: { behavior: "deny" } });
+});
+
+const added = (...directories: string[]) => [{ type: "addDirectories", directories, destination: "session" }];
+
+test.each([
+  ["leaves the sandbox", { dangerouslyDisableSandbox: true }, {}, { unconfined: true }],
+  ["writes a folder", {}, { permission_suggestions: added("/var/lib") }, { write: ["/var/lib"] }],
+  [
+    "writes a path that does not exist",
+    {},
+    { blocked_path: "/var/lib/none/x", permission_suggestions: added("/var/lib/none") },
+    { write: ["/var/lib"] },
+  ],
+  [
+    "reads a path",
+    {},
+    { blocked_path: "/var/lib", permission_suggestions: [{ type: "addRules" }] },
+    undefined,
+  ],
+  ["writes the workspace", {}, { permission_suggestions: added("/usr/share/x") }, undefined],
+  ["asks for nothing", {}, {}, undefined],
+])("a command that %s needs exactly that", async (_, input, more, needs) => {
+  const settings = testSettings("claude/default", "/usr/share");
+  expect(await neededBy(ask("Bash", { command: "x", ...input }, more), settings)).toEqual(needs);
+  const open = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } as const };
+  expect(await neededBy(ask("Bash", { command: "x", ...input }, more), open)).toBeUndefined();
 });

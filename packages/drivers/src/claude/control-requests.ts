@@ -7,6 +7,8 @@ import type {
   ClientTool,
   Decision,
   FileUpdateChange,
+  Permission,
+  ThreadSettings,
   UserQuestion,
 } from "@flint/protocol";
 import {
@@ -19,6 +21,7 @@ import {
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
+import { needsBroker, unconfinedNeed, writeNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
 import type { FileChanges } from "./translate/state.ts";
@@ -38,6 +41,8 @@ export interface TurnTools {
   readonly clientTools: readonly ClientTool[];
   /** Marks a use of a tool that was not approved. */
   decline(toolUseId: string): void;
+  /** The command line that runs an approved command with what it needs; undefined where that is not possible. */
+  readonly grant: ((command: string, needs: Permission) => string) | undefined;
 }
 
 type Request = ClaudeFrameOf<"control_request">["request"];
@@ -111,9 +116,48 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   const changes = toolKind(name) === "file" ? await plannedChanges(name, input, cwd) : undefined;
   const shown: FileChanges = changes === undefined ? NO_CHANGES : new Map([[id, changes]]);
   const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
-  const decision = await turn.approve(actionOf(ask, itemId, cwd, changes));
+  const action = withNeeds(
+    actionOf(ask, itemId, cwd, changes),
+    await neededBy(ask, turn.settings),
+    tools.grant !== undefined,
+  );
+  const decision = await turn.approve(action);
   if (decision.outcome !== "allow") tools.decline(id);
-  return permissionOf(decision, input);
+  return permissionOf(decision, inputFor(action, input, tools));
+}
+
+/** What Claude runs: the command of an action, through the broker if it was granted more than its sandbox allows. */
+function inputFor(action: Action, input: ClaudeToolAsk["input"], { grant }: TurnTools) {
+  if (action.kind !== "command" || !needsBroker(action.needs) || grant === undefined) return input;
+  const { [LEAVES_SANDBOX]: _, ...rest } = input;
+  return { ...rest, command: grant(action.command, action.needs) };
+}
+
+/** The field with which Claude asks to run a command outside of its sandbox. */
+const LEAVES_SANDBOX = "dangerouslyDisableSandbox";
+
+/** What a command asks for beyond its sandbox: to leave it, or to write folders that Claude suggests to add. */
+export async function neededBy(
+  { tool_name: name, input, blocked_path: blocked, permission_suggestions: suggestions }: ClaudeToolAsk,
+  settings: ThreadSettings,
+): Promise<Permission | undefined> {
+  if (toolKind(name) !== "command") return undefined;
+  if (input[LEAVES_SANDBOX] === true) return unconfinedNeed(settings);
+  // For a path that is only read, Claude suggests a rule.
+  const added = listOf(suggestions)
+    .map(objectOf)
+    .filter(({ type }) => type === "addDirectories");
+  const folders = added.flatMap(({ directories }) => listOf(directories).map(String));
+  const paths = folders.length > 0 && typeof blocked === "string" ? [blocked] : folders;
+  return writeNeed(paths, settings);
+}
+
+/** An action with what it needs. Where nothing can run beyond the sandbox, the user reads that it stays inside. */
+function withNeeds(action: Action, needs: Permission | undefined, isPossible: boolean): Action {
+  if (needs === undefined) return action;
+  if (isPossible) return { ...action, needs };
+  const reason = "It asks for more than the sandbox allows, which is not possible here, so it stays inside.";
+  return { ...action, reason: [action.reason, reason].filter((part) => part !== undefined).join(" ") };
 }
 
 async function askUser(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools): Promise<ClaudePermission> {

@@ -1,8 +1,9 @@
 import type { Price, PriceList } from "@flint/agent/prices";
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
-import type { ClientTool, FlintError } from "@flint/protocol";
+import type { ClientTool, FlintError, Permission } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
 import { withEstimate } from "../shared/agent.ts";
+import { brokeredLine } from "../shared/permissions.ts";
 import { answerControlRequest } from "./control-requests.ts";
 import { claudePrice } from "./models.ts";
 import type { ClaudeConnection } from "./process/connection.ts";
@@ -55,6 +56,8 @@ export class ClaudeTurn {
   /** Frames that wait until the files of an earlier one have been read. */
   readonly #waiting: TurnFrame[] = [];
   readonly #cancelledRequests = new Set<string>();
+  /** Aborted with the turn: what was granted once ends with it. */
+  readonly #over = new AbortController();
   #end: (outcome: TurnOutcome) => void = () => undefined;
   #state: TranslateState;
   #isReadingFiles = false;
@@ -211,10 +214,20 @@ export class ClaudeTurn {
       decline: (toolUseId) => {
         this.#state = declineTool(this.#state, toolUseId);
       },
+      grant: this.#grant(),
     });
     if (this.#cancelledRequests.delete(requestId)) return;
     if ("error" in answer) connection.respondError(requestId, answer.error);
     else connection.respond(requestId, answer.response);
+  }
+
+  #grant() {
+    const { turn, connection } = this.#options;
+    const { broker } = connection;
+    if (broker === undefined) return undefined;
+    const signal = AbortSignal.any([turn.signal, this.#over.signal]);
+    return (command: string, needs: Permission) =>
+      brokeredLine(broker, turn, needs, { argv: ["bash", "-c", command], cwd: turn.settings.cwd, signal });
   }
 
   #advance([state, events]: Step): void {
@@ -255,6 +268,7 @@ export class ClaudeTurn {
   #finish(outcome: TurnOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#over.abort();
     this.#cancelFollowUp?.();
     this.#cancelKill?.();
     // The conversation of a turn that was cut off may end in the middle of something.

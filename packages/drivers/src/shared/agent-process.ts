@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { type RunningProcess, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
+import { type CommandBroker, type RunningProcess, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
 import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
@@ -64,17 +64,20 @@ export class AgentProcess {
   readonly transport: Transport;
   /** Resolves when nothing of it is left; never rejects. */
   readonly exited: Promise<AgentExit>;
+  /** Runs single commands of the agent beyond its sandbox; undefined if it has none, or none can be had. */
+  readonly broker: CommandBroker | undefined;
   readonly #running: RunningProcess;
   #hasClosedOutput = false;
 
-  private constructor(name: string, running: RunningProcess) {
+  private constructor(name: string, running: RunningProcess, broker: CommandBroker | undefined) {
     this.name = name;
+    this.broker = broker;
     this.#running = running;
     const stderr = new StderrTail(running.stderr);
     this.transport = streamTransport(running.stdout, running.stdin);
     this.#watchOutput();
     this.exited = running.exited.then(async ({ exitCode }) => {
-      await stderr.ended;
+      await Promise.all([stderr.ended, broker?.close()]);
       return { exitCode, lastLines: stderr.lines };
     });
   }
@@ -91,8 +94,15 @@ export class AgentProcess {
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
     const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];
-    const running = await sandbox.start({ ...process, ...paths, hosts, hiddenPaths });
-    return new AgentProcess(name, running);
+    // If it cannot be started, nothing is left of its broker.
+    const broker = isUnconfined(policy) ? undefined : await sandbox.openBroker?.();
+    try {
+      const running = await sandbox.start({ ...process, ...paths, hosts, hiddenPaths, broker });
+      return new AgentProcess(name, running, broker);
+    } catch (thrown) {
+      await broker?.close();
+      throw thrown;
+    }
   }
 
   /** Stops it and everything it started, after `graceMs` by force. Resolves when nothing of it is left. */

@@ -1,4 +1,4 @@
-import type { Clock, TurnContext } from "@flint/core/ports";
+import type { Clock, CommandBroker, TurnContext } from "@flint/core/ports";
 import { type ImageInput, readImage } from "@flint/host/files";
 import { FlintError, inputText, LIMITS, mintId, type UserInput } from "@flint/protocol";
 import {
@@ -75,6 +75,11 @@ export class ClaudeConnection {
   /** Rejects with a FlintError if the process cannot be started, or not in the sandbox that it should be in. */
   static async start(spec: AgentProcessSpec, options: ConnectionOptions): Promise<ClaudeConnection> {
     return new ClaudeConnection(await AgentProcess.start(spec), options);
+  }
+
+  /** Runs single commands beyond Claude's sandbox, if that is possible. */
+  get broker(): CommandBroker | undefined {
+    return this.#process.broker;
   }
 
   get isClosed(): boolean {

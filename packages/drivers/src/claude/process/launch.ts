@@ -44,13 +44,19 @@ export interface ClaudeLaunch {
 export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSpec> {
   const { program, session, settings, sandbox, steering, home, offline } = launch;
   const { cwd, sandboxPolicy: policy } = settings;
-  const instructions = await claudeInstructions(settings);
+  const instructions = [await claudeInstructions(settings), isUnconfined(policy) ? "" : SANDBOX_INSTRUCTIONS]
+    .filter((text) => text !== "")
+    .join("\n\n");
   const given = { session, settings, instructions, usesProject: usesProject(steering) };
   const command = [...program.command, ...claudeArguments(given)];
   const environment = claudeEnvironment(program, offline);
   const own = { folders: [CLAUDE_FOLDER], hosts: CLAUDE_HOSTS };
   return { name: "Claude", command, cwd, policy, environment, sandbox, home, ...own };
 }
+
+/** How Claude asks for what the sandbox does not allow. */
+const SANDBOX_INSTRUCTIONS =
+  "Commands run in a sandbox: they write only to the workspace, and a connection to a new host waits while the user is asked. If one command has to run outside of the sandbox, call Bash with dangerouslyDisableSandbox: true, from the folder in which the session began; the user is asked, and it runs once. Do not use it to try again what the user declined.";
 
 const ALWAYS = [
   ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],

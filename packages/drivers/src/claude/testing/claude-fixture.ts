@@ -97,7 +97,7 @@ export class ClaudeFixture implements FixtureFolders {
 export async function realClaude(options: FixtureOptions = {}): Promise<ClaudeFixture> {
   leavesNoProcess();
   const { path: folder } = await agentFolder();
-  const sandbox = realSandbox();
+  const sandbox = realSandbox({ brokerFolder: join(folder, "run") });
   const command = [agentProgram("claude") ?? "claude"];
   return ClaudeFixture.make({ folder, command, sandbox, atEnd: onTestFinished }, options);
 }

@@ -1,7 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrokeredCommand, CommandBroker, RunningProcess } from "@flint/core/ports";
+import {
+  BROKER_HOOK,
+  type BrokeredCommand,
+  type CommandBroker,
+  type RunningProcess,
+  readGrantCheck,
+} from "@flint/core/ports";
 import type { SandboxPolicy } from "@flint/protocol";
 import { leavesNoProcess, needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
@@ -170,5 +176,54 @@ describe("a broker", () => {
     await broker.close();
     const { exitCode, stderr } = await ended(running);
     expect([exitCode, stderr]).toEqual([125, "flint-run: Flint ended this command before it was done.\n"]);
+  });
+});
+
+describe("the hook of a broker", () => {
+  /** What Codex 0.166 gives to the hook, and what the command becomes. */
+  async function hooked(
+    run: (script: string) => Promise<{ stdout: string; stderr: string }>,
+    command: string,
+    more = {},
+  ) {
+    const input = {
+      ...{ session_id: "s", cwd: '/w"tool_input":{"command":"', hook_event_name: "PreToolUse" },
+      ...{ tool_name: "Bash", tool_input: { command }, tool_use_id: "exec-1", ...more },
+    };
+    const { stdout, stderr } = await run(
+      `printf '%s' '${JSON.stringify(input).replaceAll("'", `'\\''`)}' | sh ${BROKER_HOOK}`,
+    );
+    expect(stderr).toBe("");
+    return stdout === "" ? undefined : String(JSON.parse(stdout).hookSpecificOutput.updatedInput.command);
+  }
+
+  const COMMANDS = [
+    "echo one",
+    `echo 'a "quoted" \\ word' && printf "%s\\n" $HOME & # done`,
+    'x=\'{"tool_input":{"command":"evil"},"tool_use_id":"other"}\'; echo "$x"',
+    "cat <<'EOF'\nä ☃ \t\u0001\nEOF",
+  ];
+
+  test("puts a check before any command and changes nothing else", async () => {
+    const { run } = await setUp();
+    for (const command of COMMANDS)
+      expect(readGrantCheck((await hooked(run, command)) ?? "")).toEqual({ name: "exec-1", command });
+  });
+
+  test("leaves what it does not know as it is", async () => {
+    const { run } = await setUp();
+    expect(await hooked(run, "x", { tool_use_id: "../up" })).toBeUndefined();
+    expect(await hooked(run, "x", { tool_input: { patch: "x" } })).toBeUndefined();
+  });
+
+  test("has a command run as it is without a grant, and the grant in its place with one", async () => {
+    const { run, broker, workspace, turn, outside } = await setUp();
+    const checked = (await hooked(run, "echo inside")) ?? "";
+    expect(await run(checked)).toMatchObject({ stdout: "inside\n", exitCode: 0 });
+    const granted = { cwd: workspace, workspace, policy: UNCONFINED, signal: turn.signal };
+    await broker.grantAs("exec-1", { argv: ["sh", "-c", `echo beyond; touch ${outside}/made`], ...granted });
+    expect(await run(checked)).toMatchObject({ stdout: "beyond\n", exitCode: 0 });
+    expect(await run(checked)).toMatchObject({ stdout: "", exitCode: 126 });
+    expect(readdirSync(outside)).toEqual(["made"]);
   });
 });

@@ -2,9 +2,16 @@ import { createHash, randomBytes } from "node:crypto";
 import { realpath, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type { BrokeredCommand, CommandBroker, ProcessSpec, RunningProcess } from "@flint/core/ports";
+import {
+  BROKER_FOLDER,
+  type BrokeredCommand,
+  type CommandBroker,
+  isGrantName,
+  type ProcessSpec,
+  type RunningProcess,
+} from "@flint/core/ports";
 import { BrokeredRun } from "./brokered-run.ts";
-import { BROKER_TARGET, grantCommandLine, makeBrokerFolder, SOCKET_NAME } from "./flint-run.ts";
+import { grantCommandLine, makeBrokerFolder, SOCKET_NAME, storeGrant } from "./flint-run.ts";
 
 /** What a broker is made with. */
 export interface CommandBrokerOptions {
@@ -62,7 +69,7 @@ export class UnixCommandBroker implements CommandBroker {
 
   /** What a sandbox has to mount for the grants of this broker to be of use in it. */
   get mount() {
-    return { source: this.#options.folder, target: BROKER_TARGET, writable: false } as const;
+    return { source: this.#options.folder, target: BROKER_FOLDER, writable: false } as const;
   }
 
   grant(command: BrokeredCommand): string {
@@ -74,6 +81,11 @@ export class UnixCommandBroker implements CommandBroker {
     signal.addEventListener("abort", revoke, { once: true });
     if (signal.aborted) revoke();
     return grantCommandLine(this.#options.node, token);
+  }
+
+  async grantAs(name: string, command: BrokeredCommand): Promise<void> {
+    if (!isGrantName(name)) throw new Error(`${name} cannot be the name of a grant.`);
+    await storeGrant(this.#options.folder, name, this.grant(command));
   }
 
   async close(): Promise<void> {

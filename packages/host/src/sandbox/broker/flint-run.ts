@@ -1,8 +1,6 @@
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
-/** Where a sandbox shows the folder of its broker. */
-export const BROKER_TARGET = "/run/flint/broker";
+import { basename, join } from "node:path";
+import { BROKER_FOLDER, BROKER_HOOK, GRANT_CHECK, GRANTS_FOLDER } from "@flint/core/ports";
 
 /** The name of the broker's socket in that folder; short, because the path of a socket is limited. */
 export const SOCKET_NAME = "s";
@@ -63,18 +61,32 @@ for (const [signal, status] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 12
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => socket.destroy());
 `;
 
-/** Makes the private folder of a broker, with the program in it. */
+/**
+ * Puts the check for a grant before the command in the JSON that Codex gives to a PreToolUse hook, which is on one line.
+ * Quotes inside of strings are escaped there, so only the fields themselves match. Anything else is left as it is.
+ */
+const HOOK = `exec /bin/sed -n -E 's#^.*"tool_input":\\{"command":"(([^"\\\\]|\\\\.)*)"\\}.*"tool_use_id":"([A-Za-z0-9_-]{1,200})".*$#{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"${GRANT_CHECK.before}\\3${GRANT_CHECK.between.replaceAll("&", "\\&")}\\3\\\\n\\1"}}}#p'
+`;
+
+/** Makes the private folder of a broker, with its programs in it. */
 export async function makeBrokerFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, basename(GRANTS_FOLDER)), { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
-  const program = join(folder, PROGRAM_NAME);
-  await writeFile(`${program}.next`, PROGRAM, { mode: 0o600, flag: "wx" });
-  await rename(`${program}.next`, program);
+  await writeFile(join(folder, PROGRAM_NAME), PROGRAM, { mode: 0o600, flag: "wx" });
+  await writeFile(join(folder, basename(BROKER_HOOK)), HOOK, { mode: 0o600, flag: "wx" });
+}
+
+/** Stores a grant under a name, so that the check before a command finds it. */
+export async function storeGrant(folder: string, name: string, line: string): Promise<void> {
+  const path = join(folder, basename(GRANTS_FOLDER), name);
+  // Complete before it is seen.
+  await writeFile(`${path}.next`, `exec ${line}\n`, { mode: 0o600, flag: "wx" });
+  await rename(`${path}.next`, path);
 }
 
 /** The command line that runs a granted command, for a shell in a sandbox with the broker. */
 export function grantCommandLine(node: string, token: string): string {
-  return [node, join(BROKER_TARGET, PROGRAM_NAME), token].map(quoted).join(" ");
+  return [node, join(BROKER_FOLDER, PROGRAM_NAME), token].map(quoted).join(" ");
 }
 
 function quoted(word: string): string {

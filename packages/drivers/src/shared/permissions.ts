@@ -1,0 +1,73 @@
+import { realpath } from "node:fs/promises";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
+import type { BrokeredCommand, CommandBroker, TurnContext } from "@flint/core/ports";
+import { isUnconfined, type Permission, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
+
+/** Needs to run outside of the sandbox; undefined for a thread that has none. */
+export function unconfinedNeed({ sandboxPolicy }: ThreadSettings): Permission | undefined {
+  return isUnconfined(sandboxPolicy) ? undefined : { unconfined: true };
+}
+
+/**
+ * Needs to write these paths: the nearest folders that exist, free of links, as far as the sandbox does not let its
+ * commands write there anyway. Undefined if nothing is left.
+ */
+export async function writeNeed(
+  paths: readonly string[],
+  { sandboxPolicy, cwd }: ThreadSettings,
+): Promise<Permission | undefined> {
+  if (isUnconfined(sandboxPolicy)) return undefined;
+  const open = sandboxPolicy.type === "workspaceWrite" ? [cwd, ...(sandboxPolicy.writableRoots ?? [])] : [];
+  const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
+  const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
+  const write = [...new Set(folders)].filter((folder) => !roots.some((root) => isInside(folder, root)));
+  return write.length === 0 ? undefined : { write: write.sort() };
+}
+
+/** Every sandbox has a private one. */
+const TEMPORARY = "/tmp";
+
+/** A path free of links: of itself if it is a folder that exists, else of the nearest folder around it. */
+async function nearestFolder(path: string): Promise<string> {
+  // Expected: it does not exist yet, or is a file.
+  const found = await realpath(`${path}/.`).catch(() => undefined);
+  return found ?? (dirname(path) === path ? path : nearestFolder(dirname(path)));
+}
+
+function isInside(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside === "" || (!inside.startsWith("..") && !isAbsolute(inside));
+}
+
+/** Whether a permission goes beyond the network: hosts are opened in the thread's own network, where they are asked about. */
+export function needsBroker(needs: Permission | undefined): needs is Permission {
+  return needs?.unconfined === true || needs?.network === "all" || (needs?.write ?? []).length > 0;
+}
+
+/** What a command runs with that was granted a permission: the sandbox of its thread, wider by exactly that. */
+export function widened(
+  { sandboxPolicy, cwd }: ThreadSettings,
+  { unconfined, network, write = [] }: Permission,
+): { readonly policy: SandboxPolicy; readonly workspace: string } {
+  if (unconfined === true) return { policy: { type: "dangerFullAccess" }, workspace: cwd };
+  if (isUnconfined(sandboxPolicy)) return { policy: sandboxPolicy, workspace: cwd };
+  const isOpen = network === "all" ? { networkAccess: true } : {};
+  if (sandboxPolicy.type === "workspaceWrite") {
+    const writableRoots = [...(sandboxPolicy.writableRoots ?? []), ...write];
+    return { policy: { ...sandboxPolicy, ...isOpen, writableRoots }, workspace: cwd };
+  }
+  // A thread that only reads has no workspace to write, so the first path takes its place.
+  const [workspace, ...writableRoots] = write;
+  if (workspace === undefined) return { policy: sandboxPolicy, workspace: cwd };
+  return { policy: { type: "workspaceWrite", ...isOpen, writableRoots }, workspace };
+}
+
+/** The command line that runs an approved command with what it was granted, once and within the turn. */
+export function brokeredLine(
+  broker: CommandBroker,
+  turn: TurnContext,
+  needs: Permission,
+  command: Pick<BrokeredCommand, "argv" | "cwd" | "signal">,
+): string {
+  return broker.grant({ ...command, ...widened(turn.settings, needs) });
+}
