@@ -230,25 +230,7 @@ describe("server requests", () => {
     expect(await turn.firstAction()).toMatchObject({
       kind: "command",
       command: "make all",
-      reason: "I need the network. (Codex asks to run it outside of its sandbox; it stays in Flint's.)",
-    });
-    fake.endTurn();
-  });
-
-  test("declines permissions that the sandbox cannot give to one command, and warns the user", async () => {
-    const fake = new FakeCodex();
-    const confined: ThreadSettings = { ...SETTINGS, sandboxPolicy: { type: "workspaceWrite" } };
-    const { turn } = await running(fake, undefined, confined);
-    const additionalPermissions = { network: { enabled: true }, fileSystem: null };
-    const params = { ...TURN_IDS, ...command, additionalPermissions };
-    fake.send({ id: 3, method: "item/commandExecution/requestApproval", params });
-    const answer = await fake.received(({ id, method }) => id === 3 && method === undefined);
-    expect(answer).toEqual({ id: 3, result: { decision: "decline" } });
-    expect(turn.actions).toEqual([]);
-    expect(turn.events).toContainEqual({
-      type: "extension",
-      method: "codex/warning",
-      params: { message: expect.stringContaining('"make all" outside of the sandbox') },
+      reason: expect.stringMatching(/^I need the network\. .*it stays in the sandbox/),
     });
     fake.endTurn();
   });

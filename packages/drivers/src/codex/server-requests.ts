@@ -1,11 +1,9 @@
 import { answerElicitation } from "@flint/core/elicitation";
-import type { TurnContext } from "@flint/core/ports";
-import { shellQuote } from "@flint/core/text";
 import {
-  type Action,
   type Decision,
   isKnownItem,
   isUnconfined,
+  type ThreadSettings,
   type ToolCallResult,
   type UserQuestion,
 } from "@flint/protocol";
@@ -17,16 +15,17 @@ import type {
   CodexServerParams,
   CodexServerResult,
 } from "@flint/protocol/codex";
-import { fileChange, itemIdOf, unwrapShell } from "./translate/items.ts";
+import {
+  approveCommand,
+  approveOlderCommand,
+  approvePermissions,
+  type RequestContext,
+  reasonOf,
+} from "./command-requests.ts";
+import { fileChange, itemIdOf } from "./translate/items.ts";
 import { changesOf, type TranslateState } from "./translate.ts";
 
 type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;
-
-/** The turn in which Codex asks, and the state of its items. */
-export interface RequestContext {
-  readonly turn: TurnContext;
-  state(): TranslateState;
-}
 
 /** Answers a request of Codex during a turn with the decision of the policy or of the user. */
 export async function answerServerRequest(call: CodexServerCall, context: RequestContext): Promise<object> {
@@ -62,76 +61,26 @@ export async function answerServerRequest(call: CodexServerCall, context: Reques
   }
 }
 
-async function approveCommand(
-  params: Params<"item/commandExecution/requestApproval">,
-  { turn }: RequestContext,
-): Promise<Decision> {
-  const itemId = itemIdOf(params.itemId);
-  const isConfined = !isUnconfined(turn.settings.sandboxPolicy);
-  if (isConfined && isWidened(params)) return declined(turn, params);
-  const { networkApprovalContext: network, command, cwd, reason } = params;
-  const given = isConfined ? staysConfined(reason) : reasonOf(reason);
-  if (network !== undefined && network !== null) {
-    return turn.approve({ kind: "tool", itemId, tool: "network", arguments: { ...network }, ...given });
-  }
-  if (typeof command !== "string" || params.kind === "writeStdin") {
-    return turn.approve({ kind: "tool", itemId, tool: "writeStdin", arguments: { command }, ...given });
-  }
-  const folder = cwd ?? turn.settings.cwd;
-  return turn.approve({ kind: "command", itemId, command: unwrapShell(command), cwd: folder, ...given });
-}
-
-/** Whether a command asks for permissions that the sandbox around the process cannot give to it alone. */
-function isWidened({ additionalPermissions }: Params<"item/commandExecution/requestApproval">): boolean {
-  return additionalPermissions !== undefined && additionalPermissions !== null;
-}
-
-/**
- * Codex gives a reason only if a command should run outside of its sandbox; such a request without a reason looks like
- * any other (0.166.0, November 2026). The user is asked about it, and the sandbox around the process holds for it too.
- */
-function staysConfined(reason: string | null | undefined): { readonly reason?: string } {
-  if (typeof reason !== "string" || reason === "") return {};
-  return { reason: `${reason} (Codex asks to run it outside of its sandbox; it stays in Flint's.)` };
-}
-
-/** Declines to leave the sandbox, and warns the user. */
-function declined(
-  turn: TurnContext,
-  { command }: { readonly command?: string | null | undefined },
-): Decision {
-  const what = typeof command === "string" ? `"${unwrapShell(command)}"` : "a connection";
-  const message = `Codex requested ${what} outside of the sandbox. The sandbox policy ${turn.settings.sandboxPolicy.type} does not allow that; choose another one if it is needed.`;
-  turn.emit({ type: "extension", method: "codex/warning", params: { message } });
-  return { outcome: "deny", scope: "once", message };
-}
-
 function approveFiles(
   { itemId, reason, grantRoot }: Params<"item/fileChange/requestApproval">,
   { turn, state }: RequestContext,
-): Promise<Decision> | Decision {
-  if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
+): Promise<Decision> {
   const changes = changesOf(state(), itemId);
-  return turn.approve({ kind: "fileChange", itemId: itemIdOf(itemId), changes, ...reasonOf(reason) });
+  return turn.approve({
+    ...{ kind: "fileChange", itemId: itemIdOf(itemId), changes },
+    ...reasonOf(fileReason(reason, grantRoot, turn.settings)),
+  });
 }
 
-/** Grants the permissions or none: in a sandbox, the sandbox policy is the limit. */
-async function approvePermissions(
-  { itemId, permissions, reason }: Params<"item/permissions/requestApproval">,
-  { turn }: RequestContext,
-): Promise<CodexServerResult<"item/permissions/requestApproval">> {
-  const nothing = { permissions: {}, scope: "turn" } as const;
-  if (!isUnconfined(turn.settings.sandboxPolicy)) {
-    declined(turn, {});
-    return nothing;
-  }
-  const action: Action = {
-    ...{ kind: "tool", itemId: itemIdOf(itemId), tool: "permissions", arguments: permissions },
-    ...reasonOf(reason),
-  };
-  const { outcome, scope } = await turn.approve(action);
-  if (outcome !== "allow") return nothing;
-  return { permissions, scope: scope === "session" ? "session" : "turn" };
+/** Codex may ask for a whole folder with a change. Only the change is approved, because only that is shown. */
+function fileReason(
+  reason: string | null | undefined,
+  grantRoot: string | null | undefined,
+  { sandboxPolicy }: ThreadSettings,
+): string {
+  const isWider = typeof grantRoot === "string" && !isUnconfined(sandboxPolicy);
+  const note = `(Codex asks to write ${grantRoot} for the session; only this change is allowed, as far as the sandbox can write there.)`;
+  return [reason ?? "", isWider ? note : ""].filter((part) => part !== "").join(" ");
 }
 
 async function askUser(
@@ -199,32 +148,18 @@ function openCall(
   return calls.findLast((call) => JSON.stringify(call.arguments ?? {}) === expected) ?? calls.at(-1);
 }
 
-function approveOlderCommand(
-  { callId, command, cwd, reason }: Params<"execCommandApproval">,
-  { turn }: RequestContext,
-): Promise<Decision> | Decision {
-  const line = command.map(shellQuote).join(" ");
-  if (typeof reason === "string" && !isUnconfined(turn.settings.sandboxPolicy))
-    return declined(turn, { command: line });
-  return turn.approve({
-    kind: "command",
-    itemId: itemIdOf(callId),
-    command: unwrapShell(line),
-    cwd,
-    ...reasonOf(reason),
-  });
-}
-
 function approveOlderPatch(
   { callId, fileChanges, reason, grantRoot }: Params<"applyPatchApproval">,
   { turn }: RequestContext,
-): Promise<Decision> | Decision {
-  if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
+): Promise<Decision> {
   const changes = Object.entries(fileChanges).map(
     ([path, { type, content, unified_diff: diff, move_path: moved }]) =>
       fileChange({ path, kind: { type, move_path: moved }, diff: diff ?? content ?? "" }, turn.settings.cwd),
   );
-  return turn.approve({ kind: "fileChange", itemId: itemIdOf(callId), changes, ...reasonOf(reason) });
+  return turn.approve({
+    ...{ kind: "fileChange", itemId: itemIdOf(callId), changes },
+    ...reasonOf(fileReason(reason, grantRoot, turn.settings)),
+  });
 }
 
 function approveSkill(
@@ -246,10 +181,6 @@ function proposedAmendment(params: object, { turn }: RequestContext): readonly s
     Reflect.get(params, "proposedExecpolicyAmendment") ??
     Reflect.get(params, "proposed_execpolicy_amendment");
   return Array.isArray(proposed) ? proposed.filter((word) => typeof word === "string") : undefined;
-}
-
-function reasonOf(reason: string | null | undefined): { readonly reason?: string } {
-  return typeof reason === "string" && reason !== "" ? { reason } : {};
 }
 
 /** The result of a client-provided tool as Codex takes it. */

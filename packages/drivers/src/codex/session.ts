@@ -10,6 +10,7 @@ import {
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, codexPrice, modelName } from "./models.ts";
+import { GrantedPermissions } from "./permissions.ts";
 import { inputOf, turnParams } from "./settings.ts";
 import { CodexThread, type CodexThreadOptions, Handoff, type LoadedThread } from "./thread.ts";
 import { CodexTurn } from "./turn.ts";
@@ -33,6 +34,7 @@ export class CodexSession implements DriverSession {
   readonly #closing = new AbortController();
   readonly #handoff: Handoff;
   readonly #thread: CodexThread;
+  readonly #granted = new GrantedPermissions();
   #turn: CodexTurn | undefined;
   /** The latest turn, once its thread is loaded; undefined if it ended before. */
   #begun: Promise<CodexTurn | undefined> = Promise.resolve(undefined);
@@ -87,7 +89,8 @@ export class CodexSession implements DriverSession {
     const { server, id: threadId } = thread;
     const name = modelName(turn.settings.model) ?? thread.model;
     const price = prices === undefined ? undefined : codexPrice(prices, name);
-    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens, price };
+    const granted = this.#granted;
+    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens, price, granted };
     const running = new CodexTurn(turn, options, signal);
     this.#turn = running;
     for (const warning of this.#warnings) running.notification(warning);

@@ -19,9 +19,9 @@ import {
 import { usesProject } from "../shared/project-files.ts";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
 
-/** Keeps Codex from trying what cannot work. */
+/** How Codex asks for what the sandbox does not allow. */
 const SANDBOX_INSTRUCTIONS =
-  "Commands always run in the sandbox of this session, also those that ask to leave it (sandbox_permissions). A connection to a new host waits while the user is asked. Commits are made in a private copy of the git directory and offered to the user when the turn ends. If the sandbox keeps you from something, say what you need.";
+  "Commands run in the sandbox of this session. If one has to run outside of it, run it with sandbox_permissions set to require_escalated and a justification; the user is asked, and it runs once. A connection to a new host waits while the user is asked. Commits are made in a private copy of the git directory and offered to the user when the turn ends.";
 
 /**
  * With `untrusted` Codex asks before every command and change, and Flint decides who answers. With the approval policy
@@ -49,6 +49,7 @@ export function threadParams(
   mcpServers: readonly McpServerConfig[],
   temporary: string,
   steering: Steering = NO_STEERING,
+  hookSettings: Readonly<Record<string, unknown>> = {},
 ): CodexParams<"thread/start"> {
   const instructions = [
     settings.developerInstructions ?? "",
@@ -63,6 +64,7 @@ export function threadParams(
     sandbox: sandboxModeOf(settings.sandboxPolicy),
     config: {
       projects: projectTrust(settings.cwd, steering),
+      ...hookSettings,
       "shell_environment_policy.set": { TMPDIR: temporary },
       ...(mcpServers.length === 0 ? {} : { mcp_servers: mcpConfig(mcpServers) }),
     },

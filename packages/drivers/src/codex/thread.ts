@@ -63,6 +63,7 @@ export class CodexThread {
       await startableServers(this.#spec),
       await this.temporary(turn.settings),
       await steeringOf(this.#spec),
+      server.hookSettings,
     );
     const existing =
       this.#nativeId === undefined

@@ -3,6 +3,7 @@ import { type Clock, stoppableTurn, type TurnContext, type TurnOutcome } from "@
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
 import { withEstimate } from "../shared/agent.ts";
+import type { GrantedPermissions } from "./permissions.ts";
 import type { CodexServer, CodexTiming } from "./process/server.ts";
 import { answerServerRequest } from "./server-requests.ts";
 import { inputOf } from "./settings.ts";
@@ -18,6 +19,7 @@ export interface CodexTurnOptions {
   readonly totalTokens: number;
   /** What its model costs, if that is known. */
   readonly price?: Price | undefined;
+  readonly granted: GrantedPermissions;
 }
 
 /** How many notifications may come before the response to the start of the turn. */
@@ -29,8 +31,12 @@ const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 export class CodexTurn {
   /** Resolves with how the turn ended; rejects if it could not begin. */
   readonly outcome: Promise<TurnOutcome>;
+  /** What the user granted to all commands that follow. */
+  readonly granted: GrantedPermissions;
   readonly #turn: TurnContext;
   readonly #options: CodexTurnOptions;
+  /** Aborted with the turn: what was granted once ends with it. */
+  readonly #over = new AbortController();
   #state: TranslateState;
   #hasEnded = false;
   /** Notifications that came before the id of the turn was known. */
@@ -47,6 +53,7 @@ export class CodexTurn {
   constructor(turn: TurnContext, options: CodexTurnOptions, signal: AbortSignal) {
     this.#turn = stoppableTurn(turn, signal);
     this.#options = options;
+    this.granted = options.granted;
     this.#state = beginTurn(turn.settings.cwd, turn.kind, options.totalTokens);
     this.#turnId = new Promise((resolve) => {
       this.#resolveTurnId = resolve;
@@ -99,7 +106,11 @@ export class CodexTurn {
     // Earlier notifications are handled first, and one of them may be the end.
     await this.#turnId;
     if (this.#hasEnded) throw new Error("No turn runs in this thread.");
-    return answerServerRequest(call, { turn: this.#turn, state: () => this.#state });
+    const { broker } = this.#options.server;
+    const signal = AbortSignal.any([this.#turn.signal, this.#over.signal]);
+    const granting = broker === undefined ? undefined : { broker, signal };
+    const { granted } = this;
+    return answerServerRequest(call, { turn: this.#turn, state: () => this.#state, granting, granted });
   }
 
   /** Adds input. False if the turn takes no more. */
@@ -160,6 +171,8 @@ export class CodexTurn {
   #end(settle: () => void): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#over.abort();
+    this.granted.endTurn();
     this.#resolveTurnId(undefined);
     settle();
   }

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { BROKER_HOOK } from "@flint/core/ports";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, CODEX_HOSTS, notInstalled } from "../../shared/agent.ts";
 import { type AgentFolder, CODEX_FOLDER } from "../../shared/agent-folders.ts";
@@ -54,6 +55,17 @@ const SANDBOXED_FLAGS = ["shell_snapshot=false", "plugins=false"].flatMap((featu
   `features.${feature}`,
 ]);
 
+/**
+ * The hook before each command. It lets a grant take the place of a command that was approved to run beyond the sandbox;
+ * without a grant, and where there is no broker, commands run as they are.
+ */
+export const HOOK_COMMAND = `test -e ${BROKER_HOOK} && exec /bin/sh ${BROKER_HOOK}; exit 0`;
+
+const HOOK_FLAGS = [
+  "-c",
+  `hooks.PreToolUse=[{matcher="^Bash$",hooks=[{type="command",command=${JSON.stringify(HOOK_COMMAND)}}]}]`,
+];
+
 /** The program; rejects with a FlintError that explains how to install it. */
 export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {
   const found = await program();
@@ -72,7 +84,7 @@ export async function codexLaunch(
   const command = [...program.command, "app-server", ...FLAGS, ...offline.flags];
   const launch = { environment, serverSandbox: sandbox, hosts: [...CODEX_HOSTS, ...offline.hosts] };
   if (isUnconfined(sandbox.policy)) return { ...launch, command, folders: [] };
-  return { ...launch, command: [...command, ...SANDBOXED_FLAGS], folders: [CODEX_FOLDER] };
+  return { ...launch, command: [...command, ...SANDBOXED_FLAGS, ...HOOK_FLAGS], folders: [CODEX_FOLDER] };
 }
 
 /** Makes Codex work on the offline model, apart from the user's account and settings. */

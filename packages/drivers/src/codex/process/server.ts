@@ -1,4 +1,4 @@
-import type { Sandbox } from "@flint/core/ports";
+import type { CommandBroker, Sandbox } from "@flint/core/ports";
 import { FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import {
   CODEX,
@@ -13,7 +13,8 @@ import {
 } from "@flint/protocol/codex";
 import { type Id, Peer, PeerClosedError, RemoteError, type Trace } from "@flint/rpc";
 import { AgentProcess } from "../../shared/agent-process.ts";
-import type { CodexLaunch } from "./launch.ts";
+import { listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { type CodexLaunch, HOOK_COMMAND } from "./launch.ts";
 
 /** How long Codex may take, in milliseconds. */
 export interface CodexTiming {
@@ -73,6 +74,7 @@ export class CodexServer {
   #unknownMessages = 0;
   #version = "";
   #isRunning = true;
+  #hookTrust: Readonly<Record<string, unknown>> | undefined;
 
   private constructor(process: AgentProcess, { timing, trace }: CodexServerSpec) {
     this.#process = process;
@@ -106,6 +108,7 @@ export class CodexServer {
     const server = new CodexServer(process, spec);
     try {
       await server.#initialize(spec.version);
+      await server.#trustHook();
     } catch (thrown) {
       await server.close();
       throw thrown;
@@ -116,6 +119,16 @@ export class CodexServer {
   /** The version that it reports; empty if it reports none. */
   get version(): string {
     return this.#version;
+  }
+
+  /** Runs single commands beyond the sandbox; undefined if there is none, or Codex has no hooks. */
+  get broker(): CommandBroker | undefined {
+    return this.#hookTrust === undefined ? undefined : this.#process.broker;
+  }
+
+  /** The settings of a thread that make Codex run Flint's hook, and no other that the user has not reviewed. */
+  get hookSettings(): Readonly<Record<string, unknown>> {
+    return this.#hookTrust === undefined ? {} : { "hooks.state": this.#hookTrust };
   }
 
   /** How many messages were not understood. */
@@ -162,6 +175,21 @@ export class CodexServer {
   async close(): Promise<void> {
     await this.#process.stop();
     await this.ended;
+  }
+
+  /** Codex runs a hook only if its digest is among the trusted ones. */
+  async #trustHook(): Promise<void> {
+    if (this.#process.broker === undefined) return;
+    // Expected: an older Codex without hooks.
+    const listed = await this.#peer
+      .request("hooks/list", { cwds: ["/"] }, { timeoutMs: this.#timing.answer })
+      .catch(() => undefined);
+    const hooks = listOf(objectOf(listed).data).flatMap((entry) =>
+      listOf(objectOf(entry).hooks).map(objectOf),
+    );
+    const own = hooks.find(({ command, source }) => command === HOOK_COMMAND && source === "sessionFlags");
+    const [key, hash] = [stringOf(own?.key), stringOf(own?.currentHash)];
+    if (key !== undefined && hash !== undefined) this.#hookTrust = { [key]: { trusted_hash: hash } };
   }
 
   async #initialize(version: string): Promise<void> {

@@ -20,9 +20,9 @@ import type { CodexTiming } from "../process/server.ts";
 export async function codexFixture(script?: OfflineScript) {
   leavesNoProcess();
   const program = agentProgram("codex");
-  const sandbox = realSandbox();
   const model = await offlineModel(onTestFinished, script);
   const [{ path: outside }, { path: stateFolder }] = await Promise.all([agentFolder(), agentFolder()]);
+  const sandbox = realSandbox({ brokerFolder: `${stateFolder}/run` });
   const cwd = `${outside}/workspace`;
   await mkdir(cwd);
   const options = realCodex({ program, sandbox, stateFolder, url: () => model.url });

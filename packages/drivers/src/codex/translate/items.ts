@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readGrantCheck } from "@flint/core/ports";
 import {
   type FileUpdateChange,
   type Item,
@@ -216,14 +217,30 @@ const SHELL = /^(?:\/(?:[\w.-]+\/)*)?(?:ba|z|da)?sh$/;
 const SCRIPT_FLAGS = new Set(["-c", "-lc"]);
 
 /**
- * The script in a command line of the form `/bin/bash -lc 'script'`, which is how Codex runs every command. Any other
- * line is returned as it is.
+ * The script in a command line of the form `/bin/bash -lc 'script'`, which is how Codex runs every command, as the agent
+ * wrote it. Any other line is returned as it is.
  */
 export function unwrapShell(line: string): string {
+  return readCommandLine(line).script;
+}
+
+/** A command line of Codex in its parts. */
+export interface CommandLine {
+  /** As the agent wrote it. */
+  readonly script: string;
+  readonly argv: readonly string[];
+  /** The name under which a grant can take its place; undefined if it did not pass the hook. */
+  readonly grantName: string | undefined;
+}
+
+/** Reads a command line of Codex, without what the hook put before its script. */
+export function readCommandLine(line: string): CommandLine {
   const words = shellWords(line);
-  if (words?.length !== 3) return line;
-  const [shell = "", flag = "", script = ""] = words;
-  return SHELL.test(shell) && SCRIPT_FLAGS.has(flag) ? script : line;
+  const [shell = "", flag = "", text = ""] = words ?? [];
+  if (words?.length !== 3 || !SHELL.test(shell) || !SCRIPT_FLAGS.has(flag))
+    return { script: line, argv: ["bash", "-c", line], grantName: undefined };
+  const { name: grantName, command: script } = readGrantCheck(text);
+  return { script, argv: [shell, flag, script], grantName };
 }
 
 /** The words of a line as a shell reads them; undefined if it has anything but words and quotes. */

@@ -1,0 +1,79 @@
+import { hostRuleProblem, type Permission, type ThreadSettings } from "@flint/protocol";
+import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
+import { writeNeed } from "../shared/permissions.ts";
+
+/** The additional permissions of a request in Flint's terms, and what of them cannot be expressed. */
+export interface ReadPermissions {
+  readonly needs: Permission | undefined;
+  /** Entries with patterns or special folders, as text. */
+  readonly unsupported: readonly string[];
+}
+
+/**
+ * Reads Codex's `{network: {enabled}, fileSystem: {read, write, entries}}`. Everything can be read in the sandbox, so only
+ * writing and the network are needs.
+ */
+export async function readPermissions(
+  permissions: unknown,
+  settings: ThreadSettings,
+): Promise<ReadPermissions> {
+  const { network, fileSystem } = objectOf(permissions);
+  const { write, entries } = objectOf(fileSystem);
+  const writing = listOf(entries)
+    .map(objectOf)
+    .filter(({ access }) => access === "write");
+  const isPlain = ({ path }: JsonObject) => typeof path === "string" || pathIn(path) !== undefined;
+  const paths = [
+    ...listOf(write).flatMap((path) => stringOf(path) ?? []),
+    ...writing.filter(isPlain).map(({ path }) => pathIn(path) ?? String(path)),
+  ];
+  const needed = {
+    ...(objectOf(network).enabled === true ? { network: "all" as const } : {}),
+    ...(await writeNeed(paths, settings)),
+  };
+  const unsupported = writing.filter((entry) => !isPlain(entry)).map(({ path }) => JSON.stringify(path));
+  return { needs: Object.keys(needed).length === 0 ? undefined : needed, unsupported };
+}
+
+function pathIn(path: unknown): string | undefined {
+  const { type, path: inside } = objectOf(path);
+  return type === "path" ? stringOf(inside) : undefined;
+}
+
+const PORTS: Readonly<Record<string, string>> = { http: ":80", https: ":443" };
+
+/** The host that a command wants to reach; undefined for what is not a host rule, such as an address. */
+export function hostNeed({
+  host,
+  protocol,
+}: {
+  readonly host: string;
+  readonly protocol: string;
+}): Permission | undefined {
+  const rule = `${host}${PORTS[protocol] ?? ""}`;
+  return hostRuleProblem(rule) === undefined ? { network: { hosts: [rule] } } : undefined;
+}
+
+/** What the user granted to all commands of the turn or of the session, beyond the sandbox. */
+export class GrantedPermissions {
+  #turn: readonly Permission[] = [];
+  #session: readonly Permission[] = [];
+
+  add(permission: Permission, scope: "turn" | "session"): void {
+    if (scope === "turn") this.#turn = [...this.#turn, permission];
+    else this.#session = [...this.#session, permission];
+  }
+
+  endTurn(): void {
+    this.#turn = [];
+  }
+
+  /** What a command may do that needs this itself; leaving the sandbox includes everything. */
+  with(needs: Permission | undefined): Permission | undefined {
+    const all = [...this.#session, ...this.#turn, ...(needs === undefined ? [] : [needs])];
+    if (all.length === 0 || needs?.unconfined === true) return needs;
+    const write = [...new Set(all.flatMap((permission) => permission.write ?? []))];
+    const isOpen = all.some(({ network }) => network === "all");
+    return { ...needs, ...(isOpen ? { network: "all" } : {}), ...(write.length === 0 ? {} : { write }) };
+  }
+}
