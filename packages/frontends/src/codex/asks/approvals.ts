@@ -69,8 +69,36 @@ function requestOf(threadId: string, approval: Approval): Request {
     case "fileChange":
       return requestTo("item/fileChange/requestApproval", { ...ids, reason, grantRoot: null });
     case "tool":
-      return toolRequest(threadId, turnId, action);
+      return isPermissionsRequest(action)
+        ? requestTo("item/permissions/requestApproval", { ...ids, reason, ...permissionsOf(action) })
+        : toolRequest(threadId, turnId, action);
   }
+}
+
+type ToolAction = Extract<Action, { kind: "tool" }>;
+
+/** Whether Codex has a request of its own for it: folders or the whole network, for all commands that follow. */
+function isPermissionsRequest({ tool, server, needs = {} }: ToolAction): boolean {
+  const isAskable = (needs.write ?? []).length > 0 || needs.network === "all";
+  return tool === "permissions" && server === undefined && isAskable && hostsOf(needs).length === 0;
+}
+
+/** Paths are absolute, so the folder that they could be relative to does not matter. */
+function permissionsOf(action: ToolAction) {
+  const { additionalPermissions = {} } = neededBy(action);
+  return { cwd: "/", permissions: additionalPermissions };
+}
+
+/** The answer has what was granted. Less than what was asked for cannot be given, and more was not asked for. */
+function permissionsDecision(action: ToolAction, answer: unknown): Decision {
+  const read = CODEX_SERVER_REQUESTS["item/permissions/requestApproval"].result.safeParse(answer);
+  if (!read.success) return unreadable(answer);
+  const { network, fileSystem } = Object(read.data.permissions);
+  const granted: unknown = Object(fileSystem).write;
+  const isWritable = (path: string) => Array.isArray(granted) && granted.includes(path);
+  const isOpen = action.needs?.network !== "all" || Object(network).enabled === true;
+  if (!isOpen || !(action.needs?.write ?? []).every(isWritable)) return DENY;
+  return { outcome: "allow", scope: read.data.scope === "session" ? "session" : "once" };
 }
 
 /** What an action needs beyond its sandbox, in the fields that Codex has for it. */
@@ -101,7 +129,7 @@ function allowHost(rule: string) {
 }
 
 /** Codex asks for approval of a tool call as an elicitation of its server: an empty form with a message. */
-function toolRequest(threadId: string, turnId: string, action: Extract<Action, { kind: "tool" }>): Request {
+function toolRequest(threadId: string, turnId: string, action: ToolAction): Request {
   const { tool, server, reason } = action;
   const given = JSON.stringify(action.arguments ?? {});
   const question =
@@ -127,7 +155,8 @@ function toolRequest(threadId: string, turnId: string, action: Extract<Action, {
 
 /** The rule that the user may accept for always, if there is one, and the decisions that clients offer. */
 function offered({ action, suggestions = [] }: Approval) {
-  const words = prefixIn(suggestions);
+  // A rule for the start of a command covers nothing beyond the sandbox.
+  const words = action.needs === undefined ? prefixIn(suggestions) : undefined;
   const [host] = hostsOf(action.needs ?? {});
   if (host !== undefined) {
     const always = { applyNetworkPolicyAmendment: { network_policy_amendment: allowHost(host) } };
@@ -158,6 +187,7 @@ function decisionOf(approval: Approval, answer: unknown): Decision {
       return read.success ? plainDecision(read.data.decision) : unreadable(answer);
     }
     case "tool": {
+      if (isPermissionsRequest(approval.action)) return permissionsDecision(approval.action, answer);
       const read = CODEX_SERVER_REQUESTS["mcpServer/elicitation/request"].result.safeParse(answer);
       return read.success ? toolDecision(read.data) : unreadable(answer);
     }

@@ -87,6 +87,9 @@ export function commandFields(script: string) {
   return { command: shellLine(script), commandActions: [{ type: "unknown", command: script }] };
 }
 
+/** Codex's TUI shows a declined command like one that ran without output, so the output says that it did not. */
+const DECLINED = "Declined. It did not run.\n";
+
 function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> {
   return {
     type: item.type,
@@ -98,7 +101,7 @@ function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> 
     processId: null,
     source: item.source ?? "agent",
     status: item.status,
-    aggregatedOutput: item.aggregatedOutput ?? null,
+    aggregatedOutput: item.aggregatedOutput ?? (item.status === "declined" ? DECLINED : null),
     exitCode: item.exitCode ?? null,
     durationMs: item.durationMs ?? null,
   };
