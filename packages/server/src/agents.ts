@@ -2,6 +2,7 @@ import type { Driver, Sandbox } from "@flint/core/ports";
 import { type AgentOptions, builtInDrivers, PriceList } from "@flint/drivers";
 import type { Trace } from "@flint/rpc";
 import { type ConfiguredAgent, configuredAgents } from "./config/agents.ts";
+import { setting } from "./config/environment.ts";
 import { nativeOptions } from "./config/server-config.ts";
 import type { ServerOptions } from "./server-options.ts";
 import type { SteeredAgent } from "./trust/project-files.ts";
@@ -72,12 +73,15 @@ function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptio
   };
 }
 
-/** The offline model over HTTP, started when an agent needs it. */
+/** The offline model over HTTP, started when an agent needs it. It plays the same script as that of Flint's own agent. */
 class OfflineModel {
   #server: Promise<{ readonly url: string; close(): Promise<void> }> | undefined;
 
   async address(): Promise<string> {
-    this.#server ??= import("@flint/offline-model/http").then(({ ModelServer }) => ModelServer.start({}));
+    const script = setting("FLINT_OFFLINE_SCRIPT");
+    this.#server ??= import("@flint/offline-model/http").then(({ ModelServer }) =>
+      ModelServer.start(script === undefined ? {} : { script }),
+    );
     return (await this.#server).url;
   }
 

@@ -42,18 +42,24 @@ export class TuiFixture {
     this.#token = token;
   }
 
-  /** Starts `flint serve --listen` with these options in a small repository. */
+  /** Starts `flint serve --listen` with these options in a small repository; the offline model plays the script. */
   static async make(
     options: readonly string[],
     configuration = "",
-    { trustsWorkspace = true } = {},
+    { trustsWorkspace = true, script }: { trustsWorkspace?: boolean; script?: readonly unknown[] } = {},
   ): Promise<TuiFixture> {
     const { path: folder } = await agentFolder();
     leavesNoProcess();
     await makeFolders(folder, configuration, trustsWorkspace);
     const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
+    const scriptFile = join(folder, "script.json");
+    if (script !== undefined) await writeFile(scriptFile, JSON.stringify({ steps: script }));
+    const env = {
+      ...environmentIn(home),
+      ...(script === undefined ? {} : { FLINT_OFFLINE_SCRIPT: scriptFile }),
+    };
     const listen = ["serve", "--json", "--listen", "ws://127.0.0.1:0", ...options];
-    const server = WireClient.spawn([process.execPath, FLINT, ...listen], { cwd, env: environmentIn(home) });
+    const server = WireClient.spawn([process.execPath, FLINT, ...listen], { cwd, env });
     onTestFinished(async () => {
       server.kill("SIGTERM");
       await server.exited;
