@@ -53,6 +53,7 @@ export interface AcpTurnEnd {
 }
 
 const STOPPED: Decision = { outcome: "cancel", scope: "once" };
+const ALLOWED: Decision = { outcome: "allow", scope: "once" };
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
 /** One turn of an agent: its updates are translated and its requests answered until it is over. */
@@ -129,10 +130,12 @@ export class AcpTurn implements RequestContext {
     this.#advance(showToolCall(this.#state, { ...toolCall, toolCallId }));
     const tracked = this.#state.tools.get(toolCallId);
     if (tracked === undefined) return CANCELLED;
-    const action = actionOf(tracked.itemId, tracked.call, this.#state.context);
+    const { call } = tracked;
+    if (this.approved.takeForFolders(call, this.#state.context)) return permissionResponse(ALLOWED, request);
+    const action = actionOf(tracked.itemId, call, this.#state.context);
     const decision = await orAborted(this.turn.approve(action), this.signal, STOPPED);
     if (decision.outcome === "allow") {
-      this.approved.add(tracked.call, this.#state.context);
+      this.approved.add(call, this.#state.context);
       return this.signal.aborted ? CANCELLED : permissionResponse(decision, request);
     }
     this.#hasDeclined = true;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { UNKNOWN_CALL } from "../translate/tool-call.ts";
+import { actionOf } from "../translate/tool-item.ts";
 import { ApprovedActions, permissionResponse } from "./permissions.ts";
 
 const PLACE = { cwd: "/repo", diff: () => "" };
@@ -11,6 +12,25 @@ test("does not request approval of the same command in the same folder again", (
   expect(approved.hasCommand("make", "/repo")).toBe(false);
   expect(approved.hasCommand("make all", "/repo/sub")).toBe(false);
   expect(approved.hasCommand("PATH=/evil make", "/repo/sub")).toBe(false);
+});
+
+test("asks once about a command outside of the workspace, which OpenCode asks about twice", () => {
+  const approved = new ApprovedActions();
+  const rawInput = { command: "ls /var/lib", directories: ["/var/lib"], patterns: ["/var/lib/*"] };
+  const first = { ...UNKNOWN_CALL, kind: "other", rawInput };
+  const then = { ...UNKNOWN_CALL, kind: "execute", rawInput: { command: "ls /var/lib" } };
+  expect(actionOf("i", first, PLACE)).toMatchObject({
+    ...{
+      kind: "command",
+      command: "ls /var/lib",
+      cwd: "/repo",
+      reason: expect.stringContaining("(/var/lib)"),
+    },
+  });
+  expect(approved.takeForFolders(then, PLACE)).toBe(false);
+  approved.add(first, PLACE);
+  expect(approved.takeForFolders({ ...then, rawInput: { command: "ls /var" } }, PLACE)).toBe(false);
+  expect([approved.takeForFolders(then, PLACE), approved.takeForFolders(then, PLACE)]).toEqual([true, false]);
 });
 
 test("does not take approval of a partial diff for the whole file", () => {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { DriverEvent, TurnContext } from "@flint/core/ports";
 import type { Decision } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
-import { commandOf, diffsOf, type ToolCall } from "../translate/tool-call.ts";
+import { commandOf, diffsOf, folderCommandOf, type ToolCall } from "../translate/tool-call.ts";
 import { commandAction, type ToolContext } from "../translate/tool-item.ts";
 
 /** The turn in which an agent makes a request. */
@@ -56,8 +56,13 @@ function select(request: JsonObject, kinds: readonly string[]): PermissionRespon
 export class ApprovedActions {
   readonly #approved = new Set<string>();
 
+  /** The commands that were approved when the agent asked about their folders, and that it will ask about again. */
+  readonly #forFolders = new Set<string>();
+
   /** Notes that a call was approved. */
   add(call: ToolCall, context: ToolContext): void {
+    const outside = folderCommandOf(call);
+    if (outside !== undefined) this.#forFolders.add(keyOf(outside, context.cwd));
     if (call.kind === "execute" && commandOf(call) !== undefined) {
       const { command, cwd } = commandAction(call, context);
       this.#approved.add(keyOf(command, cwd));
@@ -66,6 +71,16 @@ export class ApprovedActions {
       const absolute = resolve(context.cwd, String(path));
       if (typeof newText === "string") this.#approved.add(keyOf(absolute, stringOf(oldText) ?? "", newText));
     }
+  }
+
+  /**
+   * Whether this command was approved already when the agent asked about its folders; once for each approval. OpenCode
+   * asks twice about a command that uses a path outside of the workspace (1.18, November 2026).
+   */
+  takeForFolders(call: ToolCall, context: ToolContext): boolean {
+    if (call.kind !== "execute" || commandOf(call) === undefined) return false;
+    const { command, cwd } = commandAction(call, context);
+    return this.#forFolders.delete(keyOf(command, cwd));
   }
 
   /** Whether exactly this command was approved in this folder. */

@@ -126,3 +126,9 @@ function exitCodeOf(update: JsonObject, meta: JsonObject): number | undefined {
   ];
   return candidates.find((code) => typeof code === "number");
 }
+
+/** The command of a request that is only about the folders it uses. */
+export function folderCommandOf({ kind, rawInput }: Pick<ToolCall, "kind" | "rawInput">): string | undefined {
+  const { command, directories } = objectOf(rawInput);
+  return kind === "other" && Array.isArray(directories) ? stringOf(command) : undefined;
+}

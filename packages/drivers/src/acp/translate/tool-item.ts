@@ -3,7 +3,7 @@ import { type FileRevision, plainTextSync, type UnifiedDiff } from "@flint/host/
 import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
 import { shownPath } from "../../shared/translate.ts";
-import { blockText, commandOf, diffsOf, firstString, type ToolCall } from "./tool-call.ts";
+import { blockText, commandOf, diffsOf, firstString, folderCommandOf, type ToolCall } from "./tool-call.ts";
 
 /** What an item needs beside its call. */
 export interface ToolContext {
@@ -79,6 +79,8 @@ export function actionOf(itemId: string, call: ToolCall, context: ToolContext): 
     ...["description", "justification", "content"],
   );
   const common = { itemId, ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARACTERS) }) };
+  const outside = folderCommandOf(call);
+  if (outside !== undefined) return folderAction(outside, call, context, itemId);
   // The title stands for the command only where the agent gives nothing else.
   const isCommand = commandOf(call) !== undefined || Object.keys(objectOf(call.rawInput)).length === 0;
   if (runsCommand(call) && isCommand) return { kind: "command", ...common, ...commandAction(call, context) };
@@ -93,6 +95,13 @@ export function actionOf(itemId: string, call: ToolCall, context: ToolContext): 
     return { kind: "tool", ...common, tool: toolName(call), arguments: call.rawInput ?? given };
   }
   return { kind: "tool", ...common, tool, server, arguments: call.rawInput };
+}
+
+/** A request about the folders of a command is one about the command, so that the user is asked once and sees both. */
+function folderAction(command: string, call: ToolCall, { cwd }: ToolContext, itemId: string): Action {
+  const folders = listOf(objectOf(call.rawInput).directories).map(String);
+  const reason = `It uses paths outside of the workspace (${folders.join(", ")}); the sandbox does not let it write there.`;
+  return { kind: "command", itemId, command, cwd, reason: reason.slice(0, REASON_CHARACTERS) };
 }
 
 /** The output of a command so far, as far as the agent reports it. */
