@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { agentFolder, agentProgram, leavesNoProcess, needs } from "@flint/testkit";
+import { expect } from "vitest";
+import { environmentIn } from "./codex/sdk.ts";
+import { FLINT } from "./server.ts";
+
+/** Every command starts several processes, on a machine that may be busy. */
+const TEST_MS = 120_000;
+
+const OUTSIDE = "echo run >> ../count; echo lantern";
+const escalated = { cmd: OUTSIDE, sandbox_permissions: "require_escalated", justification: "It is outside." };
+
+/** How the model of each agent asks to run a command outside of the sandbox. */
+const AGENTS = {
+  claude: { call: "Bash", input: { command: OUTSIDE, dangerouslyDisableSandbox: true } },
+  codex: {
+    call: "exec",
+    raw: `text(JSON.stringify(await tools.exec_command(${JSON.stringify(escalated)})))`,
+  },
+} as const;
+
+for (const agent of ["claude", "codex"] as const) {
+  const missing = (["acpx", agent] as const).find((name) => agentProgram(name) === undefined);
+  needs(missing ?? "acpx")(
+    `acpx lets a command of ${agent} leave the sandbox once, or shows it as failed`,
+    async () => {
+      const { run, folder } = await acpx(agent);
+      const denied = await run("--deny-all");
+      expect(denied).toMatch(/\(failed\)/);
+      expect(existsSync(join(folder, "count")), denied).toBe(false);
+      const allowed = await run("--approve-all");
+      expect(allowed).toMatch(/\(completed\)[\s\S]*lantern/);
+      expect(allowed).not.toContain("flint-run");
+      expect(await readFile(join(folder, "count"), "utf8")).toBe("run\n");
+    },
+    TEST_MS,
+  );
+}
+
+/** The real acpx with the built command as its agent, and behind that the real agent with a script for its model. */
+async function acpx(agent: keyof typeof AGENTS) {
+  leavesNoProcess();
+  const { path: folder } = await agentFolder();
+  const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
+  await Promise.all([mkdir(cwd), mkdir(home)]);
+  const program = JSON.stringify([agentProgram(agent) ?? agent]);
+  await writeFile(join(home, "config.toml"), `[agents.${agent}]\ncommand = ${program}\n`);
+  const script = join(folder, "script.json");
+  await writeFile(script, JSON.stringify({ steps: [[AGENTS[agent]], [{ text: "All done." }]] }));
+  const env = { ...environmentIn(home), FLINT_OFFLINE_SCRIPT: script };
+  const flint = `${process.execPath} ${FLINT} acp --offline --agent ${agent}`;
+  const run = async (answer: string) => {
+    const args = [agentProgram("acpx") ?? "acpx", "--agent", flint, "--cwd", cwd, answer, "exec", "go"];
+    const node = agentProgram("node24") ?? process.execPath;
+    // Expected: acpx fails if everything was denied.
+    const { stdout } = await promisify(execFile)(node, args, { cwd, env }).catch((error) => error);
+    return String(stdout);
+  };
+  return { run, folder };
+}
