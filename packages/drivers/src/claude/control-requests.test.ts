@@ -123,28 +123,14 @@ test("responds with an error to an unknown request, and denies one outside of a 
   expect(answerOutsideTurn(ask("Bash", { command: "id" }))).toMatchObject({ response: { behavior: "deny" } });
 });
 
-const added = (...directories: string[]) => [{ type: "addDirectories", directories, destination: "session" }];
-
 test.each([
-  ["leaves the sandbox", { dangerouslyDisableSandbox: true }, {}, { unconfined: true }],
-  ["writes a folder", {}, { permission_suggestions: added("/var/lib") }, { write: ["/var/lib"] }],
-  [
-    "writes a path that does not exist",
-    {},
-    { blocked_path: "/var/lib/none/x", permission_suggestions: added("/var/lib/none") },
-    { write: ["/var/lib"] },
-  ],
-  [
-    "reads a path",
-    {},
-    { blocked_path: "/var/lib", permission_suggestions: [{ type: "addRules" }] },
-    undefined,
-  ],
-  ["writes the workspace", {}, { permission_suggestions: added("/usr/share/x") }, undefined],
-  ["asks for nothing", {}, {}, undefined],
-])("a command that %s needs exactly that", async (_, input, more, needs) => {
+  ["leaves the sandbox", "Bash", { dangerouslyDisableSandbox: true }, { unconfined: true }],
+  ["says that it does not", "Bash", { dangerouslyDisableSandbox: "true" }, undefined],
+  ["asks for nothing", "Bash", {}, undefined],
+  ["is not a command", "Write", { dangerouslyDisableSandbox: true }, undefined],
+])("a tool that %s needs exactly that", (_, tool, input, needs) => {
   const settings = testSettings("claude/default", "/usr/share");
-  expect(await neededBy(ask("Bash", { command: "x", ...input }, more), settings)).toEqual(needs);
+  expect(neededBy(ask(tool, { command: "x", ...input }), settings)).toEqual(needs);
   const open = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } as const };
-  expect(await neededBy(ask("Bash", { command: "x", ...input }, more), open)).toBeUndefined();
+  expect(neededBy(ask(tool, { command: "x", ...input }), open)).toBeUndefined();
 });

@@ -21,7 +21,7 @@ import {
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
-import { needsBroker, unconfinedNeed, writeNeed } from "../shared/permissions.ts";
+import { needsBroker, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
 import type { FileChanges } from "./translate/state.ts";
@@ -118,7 +118,7 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
   const action = withNeeds(
     actionOf(ask, itemId, cwd, changes),
-    await neededBy(ask, turn.settings),
+    neededBy(ask, turn.settings),
     tools.grant !== undefined,
   );
   const decision = await turn.approve(action);
@@ -136,20 +136,13 @@ function inputFor(action: Action, input: ClaudeToolAsk["input"], { grant }: Turn
 /** The field with which Claude asks to run a command outside of its sandbox. */
 const LEAVES_SANDBOX = "dangerouslyDisableSandbox";
 
-/** What a command asks for beyond its sandbox: to leave it, or to write folders that Claude suggests to add. */
-export async function neededBy(
-  { tool_name: name, input, blocked_path: blocked, permission_suggestions: suggestions }: ClaudeToolAsk,
+/** What a command asks for beyond its sandbox. Folders that Claude suggests to add may be those of its own settings. */
+export function neededBy(
+  { tool_name: name, input }: ClaudeToolAsk,
   settings: ThreadSettings,
-): Promise<Permission | undefined> {
-  if (toolKind(name) !== "command") return undefined;
-  if (input[LEAVES_SANDBOX] === true) return unconfinedNeed(settings);
-  // For a path that is only read, Claude suggests a rule.
-  const added = listOf(suggestions)
-    .map(objectOf)
-    .filter(({ type }) => type === "addDirectories");
-  const folders = added.flatMap(({ directories }) => listOf(directories).map(String));
-  const paths = folders.length > 0 && typeof blocked === "string" ? [blocked] : folders;
-  return writeNeed(paths, settings);
+): Permission | undefined {
+  const isLeaving = toolKind(name) === "command" && input[LEAVES_SANDBOX] === true;
+  return isLeaving ? unconfinedNeed(settings) : undefined;
 }
 
 /** An action with what it needs. Where nothing can run beyond the sandbox, the user reads that it stays inside. */

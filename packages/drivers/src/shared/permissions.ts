@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import type { BrokeredCommand, CommandBroker, TurnContext } from "@flint/core/ports";
 import { isUnconfined, type Permission, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
@@ -20,8 +21,15 @@ export async function writeNeed(
   const open = sandboxPolicy.type === "workspaceWrite" ? [cwd, ...(sandboxPolicy.writableRoots ?? [])] : [];
   const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
   const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
-  const write = [...new Set(folders)].filter((folder) => !roots.some((root) => isInside(folder, root)));
+  const outside = folders.filter((folder) => !roots.some((root) => isInside(folder, root)));
+  const write = [...new Set(outside)].filter(isGrantable);
   return write.length === 0 ? undefined : { write: write.sort() };
+}
+
+/** Settings of agents and tools are code that runs later, so no grant covers hidden folders, or what may contain them. */
+function isGrantable(folder: string): boolean {
+  const isHidden = folder.split("/").some((name) => name.startsWith("."));
+  return !isHidden && !isInside(homedir(), folder);
 }
 
 /** Every sandbox has a private one. */

@@ -16,9 +16,6 @@ export const ClaudeAsk = z.discriminatedUnion("subtype", [
     description: text,
     decision_reason: text,
     decision_reason_type: text,
-    /** A path outside of the folders that Claude may work in. */
-    blocked_path: text,
-    permission_suggestions: z.optional(z.nullable(z.array(record))),
   }),
   z.looseObject({
     subtype: z.literal("hook_callback"),
