@@ -90,7 +90,7 @@ test("rejects an unknown part, so that a typo cannot hide a gap", async () => {
     expect((await machine({ bwrap: WORKS })).setUp({ [variable]: "bwarp" })).toEqual({
       code: 1,
       lines: [
-        "test setup: unknown part bwarp; known are bwrap, git, curl, ssh, pip, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, acpx, codex-sdk, tmux",
+        "test setup: unknown part bwarp; known are bwrap, git, curl, ssh, pip, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, opencode, gemini, acpx, codex-sdk, tmux",
       ],
     });
   }
@@ -106,7 +106,7 @@ test("never prints the address of a Redis", async () => {
 
 describe("a missing part", () => {
   const AGENT =
-    "claude,codex-acp,claude-agent-acp,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ssh,pip,chromium";
+    "claude,codex-acp,claude-agent-acp,opencode,gemini,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ssh,pip,chromium";
   const ONLY_CODEX = { FLINT_TEST_WITHOUT: AGENT };
   /** An npm that writes down what it is asked for, and installs a program with this text. */
   const npm = (program: string, asked: string, end = "exit 0") => `#!/bin/sh

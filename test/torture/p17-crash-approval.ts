@@ -26,8 +26,9 @@ export const crashApproval: TortureCase = {
     assert.deepEqual(approvals, []);
     assert.equal(turns.at(-1)?.status, "interrupted");
     const { approvalId } = asked.params as { approvalId: string };
-    const late = next.call("approval/respond", { threadId, approvalId, decision: { outcome: "allow" } });
-    await assert.rejects(late, { code: -32004 }, "an answer to it comes too late");
+    const decision = { outcome: "allow" } as const;
+    const { grant } = await next.call("approval/respond", { threadId, approvalId, decision });
+    assert.equal(grant?.scope, "once", "a late answer is for the next time the agent asks, and runs nothing");
     assert.equal((await next.runTurn(threadId, "hello")).status, "completed");
     assert.equal(existsSync(join(cwd, "ran")), false, "the command did not run");
     return [none("asked again", next.received(ASK).length)];

@@ -18,7 +18,7 @@ const STEERING = [
   ".codex",
   ".vscode",
   ".idea",
-  ".bashrc",
+  ".npmrc",
 ];
 
 /** Lets an agent's commands try to get out of the sandbox, as the server is shipped. */

@@ -18,7 +18,7 @@ import { ClaudeDriver } from "./claude/driver.ts";
 import { CodexDriver } from "./codex/driver.ts";
 import { GeminiModelServer } from "./testing/gemini-model.ts";
 import { offlineModel } from "./testing/offline-model.ts";
-import { sessionSpec, testSettings } from "./testing/session-spec.ts";
+import { sessionSpec, testSettings, threadSandbox } from "./testing/session-spec.ts";
 
 type Files = Readonly<Record<string, string>>;
 
@@ -210,9 +210,11 @@ describeEachMechanism("with %s", (mechanism, withMechanism) => {
       }
       writeFileSync(join(workspace, "hostile.sh"), hostileScript(agent, workspace));
       const driver = await agent.driver(program ?? agent.part, home);
-      const sandbox = new CommandSandbox({
+      const commands = new CommandSandbox({
         ...{ environment: process.env, mechanisms: [mechanism], scopeFolder: folder.join("state") },
       });
+      onTestFinished(() => commands.closeScope("t"));
+      const sandbox = threadSandbox(commands, () => false);
       const settings = testSettings(agent.model, workspace);
       const open = async (nativeId?: string) => {
         const session = await driver.open(sessionSpec(settings, sandbox, { nativeId }));

@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Driver, Sandbox } from "@flint/core/ports";
+import type { Driver } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { hostRuleCovers, type SandboxPolicy } from "@flint/protocol";
 import { agentFolder, agentProgram, leavesNoProcess, needs, type Part, RecordingTurn } from "@flint/testkit";
@@ -15,7 +15,7 @@ import { SHORT_LIVED } from "./codex/testing/codex-fixture.ts";
 import { NativeDriver } from "./native/driver.ts";
 import type { AgentOptions } from "./shared/agent.ts";
 import { offlineModel } from "./testing/offline-model.ts";
-import { sessionSpec, testSettings } from "./testing/session-spec.ts";
+import { sessionSpec, testSettings, threadSandbox } from "./testing/session-spec.ts";
 
 const ACP = "claude-agent-acp";
 
@@ -98,7 +98,10 @@ async function reportOf(
   await writeFile(join(cwd, "probe.sh"), probe(port, outside));
   await chmod(join(cwd, "probe.sh"), 0o755);
   const allowed = hosts === "service" ? `localhost:${port}` : "other.example";
-  const sandbox = threadSandbox(join(folder, "scopes"), allowed);
+  const scopeFolder = join(folder, "scopes");
+  const commands = new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"], scopeFolder });
+  onTestFinished(() => commands.closeScope("t"));
+  const sandbox = threadSandbox(commands, (connection) => hostRuleCovers(allowed, connection));
   const model = await offlineModel(onTestFinished);
   const claude = agentProgram("claude") ?? "claude";
   const driver = make({
@@ -122,24 +125,6 @@ async function reportOf(
   const turn = new RecordingTurn({ text: "run `sh probe.sh`", settings });
   await session.run(turn).finally(() => turn.end());
   return /report: (.*?)(?:\\n|"|\n)/.exec(JSON.stringify(turn.completedItems))?.[1];
-}
-
-/** The sandbox as a thread has it, in which the user allows one host and declines the others. */
-function threadSandbox(scopeFolder: string, allowed: string): Sandbox {
-  const sandbox = new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"], scopeFolder });
-  onTestFinished(() => sandbox.closeScope("t"));
-  const scope = {
-    ...{ id: "t", privateGit: false },
-    decide: async (connection: { readonly host: string; readonly port: number }) =>
-      hostRuleCovers(allowed, connection)
-        ? ({ allowed: true } as const)
-        : ({ allowed: false, reason: "it was declined" } as const),
-  };
-  return {
-    state: () => sandbox.state(),
-    launch: (spec) => sandbox.launch({ scope, ...spec }),
-    start: (spec) => sandbox.start({ scope, ...spec }),
-  };
 }
 
 /** A service on the loopback interface of this machine. */

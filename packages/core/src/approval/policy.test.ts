@@ -169,10 +169,3 @@ describe("an action with hidden characters", () => {
     expect(judge({ approvalPolicy: "never", action: hidden, granted: false }).kind).toBe("allow");
   });
 });
-
-test("a rule of the policy file does not let a command beyond its sandbox", () => {
-  const ruling: Ruling = { decision: "allow", reason: "rule 1" };
-  const verdict = (action: Action) =>
-    judge({ approvalPolicy: "unlessTrusted", action, granted: false, ruling }).kind;
-  expect([verdict(command), verdict({ ...command, needs: { unconfined: true } })]).toEqual(["allow", "ask"]);
-});

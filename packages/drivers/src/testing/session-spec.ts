@@ -1,5 +1,5 @@
-import type { Sandbox, SessionSpec } from "@flint/core/ports";
-import { FlintError, mintId, type ThreadSettings } from "@flint/protocol";
+import type { Sandbox, SandboxScope, SessionSpec } from "@flint/core/ports";
+import { type Endpoint, FlintError, mintId, type ThreadSettings } from "@flint/protocol";
 
 /** The settings of a thread that may write its workspace, and in which everything needs approval. */
 export function testSettings(
@@ -26,6 +26,21 @@ export function sessionSpec(
     mcpServers: [],
     sandbox,
     ...changes,
+  };
+}
+
+/** A sandbox as a thread has it: what it starts shares a network, in which `allows` decides about connections. */
+export function threadSandbox(sandbox: Sandbox, allows: (connection: Endpoint) => boolean): Sandbox {
+  const scope: SandboxScope = {
+    ...{ id: "t", privateGit: false },
+    decide: async (connection) =>
+      allows(connection) ? { allowed: true } : { allowed: false, reason: "it was declined" },
+  };
+  return {
+    state: () => sandbox.state(),
+    launch: (spec) => sandbox.launch({ scope, ...spec }),
+    start: (spec) => sandbox.start({ scope, ...spec }),
+    closeScope: async () => sandbox.closeScope?.(scope.id),
   };
 }
 

@@ -91,7 +91,7 @@ describe("what is on the disk", () => {
     await thread.close();
     const meta: unknown = JSON.parse(await readFile(folder.join("state/threads/t1/meta.json"), "utf8"));
     expect(meta).toMatchObject({
-      version: 1,
+      version: 2,
       threadId: "t1",
       epoch: thread.writer.epoch,
       seq: thread.events.length,
@@ -262,7 +262,7 @@ describe("a checkpoint", () => {
     ["is missing", () => ""],
     ["is empty", () => "\n"],
     ["is not JSON", (text) => text.slice(0, 100)],
-    ["is of another version", (text) => text.replace('"version":1', '"version":2')],
+    ["is of another version", (text) => text.replace('"version":2', '"version":1')],
     ["is of another thread", (text) => text.replace('"threadId":"t1"', '"threadId":"t2"')],
     ["is of another log", (text) => text.replace('"epoch":"', '"epoch":"x')],
     ["covers more than the log", (text) => text.replace(/"offset":(\d)/, '"offset":9$1')],
