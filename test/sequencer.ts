@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest, those with real agents first; by name, because a fresh clone has no durations to go by. */
 const SLOW = [
-  /conformance\.test/,
+  /conformance\.test|sandbox-policy|agent-folders|private-git|races/,
   /hostile/,
   /test\/torture\/torture/,
   /codex\/tui|random|acpx/,
