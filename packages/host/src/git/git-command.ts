@@ -9,11 +9,15 @@ const TIMEOUT_MS = 120_000;
 
 /**
  * Settings with which git, run by Flint in the user's repository, starts no program that the repository names: no hooks,
- * no file system monitor, no maintenance in the background.
+ * no file system monitor, no command for borrowed objects, no maintenance in the background. It downloads nothing beside
+ * what it fetches either.
  */
 const HARDENED = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
+  "core.alternateRefsCommand=true",
+  "fetch.uriProtocols=",
+  "transfer.bundleURI=false",
   "core.untrackedCache=false",
   "maintenance.auto=false",
   "gc.auto=0",
@@ -112,6 +116,8 @@ export function gitEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
   return {
     ...Object.fromEntries(inherited),
     ...{ GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", LC_ALL: "C" },
+    // Whatever the settings of a repository make of a path, it stays a path: no remote that is a command, no network.
+    GIT_ALLOW_PROTOCOL: "file",
   };
 }
 

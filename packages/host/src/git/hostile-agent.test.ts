@@ -63,6 +63,41 @@ describe("what an agent plants in its git directory runs nowhere outside", () =>
   }
 });
 
+describe("what the settings of a repository name runs nowhere outside", () => {
+  /** A program that leaves a mark, and a repository with one commit of an agent. */
+  async function hostileRepository() {
+    const folder = newFolder();
+    const mark = join(folder, "ran-outside");
+    const program = join(folder, "program");
+    await writeFile(program, `#!/bin/sh\ntouch ${mark}\n`);
+    await chmod(program, 0o755);
+    const repository = await newRepository();
+    await repository.agent(COMMIT);
+    return { ...repository, mark, program };
+  }
+
+  confined("as the command that lists borrowed commits", async () => {
+    const { mark, program, git, path, sandbox, scope } = await hostileRepository();
+    const other = join(newFolder(), "other.git");
+    await git("clone", "-q", "--bare", path, other);
+    await mkdir(join(path, ".git/objects/info"), { recursive: true });
+    await writeFile(join(path, ".git/objects/info/alternates"), `${other}/objects\n`);
+    await git("config", "core.alternateRefsCommand", program);
+    const offer = await sandbox.commits(scope.id);
+    expect(await offer?.accept()).toEqual({ notes: [] });
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  confined("as a remote that is a command, in place of a path", async () => {
+    const { mark, program, git, path, sandbox, scope } = await hostileRepository();
+    await git("config", "protocol.ext.allow", "always");
+    await git("config", `url.ext::${program} .insteadOf`, path);
+    const failure: unknown = await sandbox.commits(scope.id).catch((error: unknown) => error);
+    expect(existsSync(mark)).toBe(false);
+    expect(String(failure)).toContain("transport 'ext' not allowed");
+  });
+});
+
 describe("links and pipes in its git directory", () => {
   for (const name of [
     "COMMIT_EDITMSG",
