@@ -137,6 +137,7 @@ export interface ProcessSpec {
 export interface BrokeredCommand {
   /** Program and arguments; no shell is added. */
   readonly argv: readonly string[];
+  /** As it was shown, free of links: if it leads elsewhere by then, nothing is run. */
   readonly cwd: string;
   readonly policy: SandboxPolicy;
   /** The folder that the policy calls the workspace. */

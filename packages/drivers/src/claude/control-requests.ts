@@ -21,7 +21,7 @@ import {
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
-import { needsBroker, unconfinedNeed } from "../shared/permissions.ts";
+import { needsBroker, realFolder, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
 import type { FileChanges } from "./translate/state.ts";
@@ -42,7 +42,7 @@ export interface TurnTools {
   /** Marks a use of a tool that was not approved. */
   decline(toolUseId: string): void;
   /** The command line that runs an approved command with what it needs; undefined where that is not possible. */
-  readonly grant: ((command: string, needs: Permission) => string) | undefined;
+  readonly grant: ((command: string, cwd: string, needs: Permission) => string) | undefined;
 }
 
 type Request = ClaudeFrameOf<"control_request">["request"];
@@ -121,16 +121,18 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
     neededBy(ask, turn.settings),
     tools.grant !== undefined,
   );
+  // Resolved before it is approved: a link could lead elsewhere afterwards.
+  const folder = await realFolder(cwd);
   const decision = await turn.approve(action);
   if (decision.outcome !== "allow") tools.decline(id);
-  return permissionOf(decision, inputFor(action, input, tools));
+  return permissionOf(decision, inputFor(action, folder, input, tools));
 }
 
 /** What Claude runs: the command of an action, through the broker if it was granted more than its sandbox allows. */
-function inputFor(action: Action, input: ClaudeToolAsk["input"], { grant }: TurnTools) {
+function inputFor(action: Action, folder: string, input: ClaudeToolAsk["input"], { grant }: TurnTools) {
   if (action.kind !== "command" || !needsBroker(action.needs) || grant === undefined) return input;
   const { [LEAVES_SANDBOX]: _, ...rest } = input;
-  return { ...rest, command: grant(action.command, action.needs) };
+  return { ...rest, command: grant(action.command, folder, action.needs) };
 }
 
 /** The field with which Claude asks to run a command outside of its sandbox. */

@@ -226,8 +226,8 @@ export class ClaudeTurn {
     const { broker } = connection;
     if (broker === undefined) return undefined;
     const signal = AbortSignal.any([turn.signal, this.#over.signal]);
-    return (command: string, needs: Permission) =>
-      brokeredLine(broker, turn, needs, { argv: ["bash", "-c", command], cwd: turn.settings.cwd, signal });
+    return (command: string, cwd: string, needs: Permission) =>
+      brokeredLine(broker, turn, needs, { argv: ["bash", "-c", command], cwd, signal });
   }
 
   #advance([state, events]: Step): void {

@@ -8,7 +8,7 @@ import {
   type ThreadSettings,
 } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
-import { needsBroker, unconfinedNeed, widened } from "../shared/permissions.ts";
+import { needsBroker, realFolder, unconfinedNeed, widened } from "../shared/permissions.ts";
 import { type GrantedPermissions, hostNeed, readPermissions } from "./permissions.ts";
 import { type CommandLine, itemIdOf, readCommandLine, unwrapShell } from "./translate/items.ts";
 import type { TranslateState } from "./translate.ts";
@@ -39,8 +39,9 @@ export async function approveCommand(
     return turn.approve({ kind: "tool", itemId, tool: "writeStdin", arguments: { command }, ...given });
   }
   const line = readCommandLine(command);
-  const cwd = params.cwd ?? turn.settings.cwd;
   const { needs, notes } = await neededBy(params, turn.settings);
+  // Resolved before it is shown: a link could lead elsewhere once it is approved.
+  const cwd = await realFolder(params.cwd ?? turn.settings.cwd);
   const isPossible = context.granting !== undefined && line.grantName !== undefined;
   const refusal = needs === undefined || isPossible ? [] : [STAYS_INSIDE];
   const decision = await turn.approve({

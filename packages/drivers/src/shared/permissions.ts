@@ -47,6 +47,11 @@ function isInside(path: string, folder: string): boolean {
   return inside === "" || (!inside.startsWith("..") && !isAbsolute(inside));
 }
 
+/** A folder free of links, as far as it exists. */
+export function realFolder(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
 /** Whether a permission goes beyond the network: hosts are opened in the thread's own network, where they are asked about. */
 export function needsBroker(needs: Permission | undefined): needs is Permission {
   return needs?.unconfined === true || needs?.network === "all" || (needs?.write ?? []).length > 0;

@@ -6,6 +6,12 @@ import { FRAME, REFUSED } from "./flint-run.ts";
 /** How long a command may take to end after it was told to. */
 const STOP_MS = 500;
 
+/**
+ * Runs a program only in the folder that was shown. Until a folder is entered, the agent could replace it, or one above it,
+ * by a link to another.
+ */
+const IN_FOLDER = `[ "$(pwd -P)" = "$1" ] || { echo "flint-run: The folder $1 was replaced. Nothing was run." >&2; exit ${REFUSED}; }; shift; exec "$@"`;
+
 /** A caller of a broker, and the command that runs for it. */
 export class BrokeredRun {
   readonly #caller: Socket;
@@ -31,7 +37,8 @@ export class BrokeredRun {
     signal.addEventListener("abort", stop, { once: true });
     // Expected: the sandbox cannot be set up. Then nothing ran, and the caller is told why.
     try {
-      const running = await start({ command: argv, cwd, policy, workspace, environment: {} });
+      const program = ["/bin/sh", "-c", IN_FOLDER, "sh", cwd, ...argv];
+      const running = await start({ command: program, cwd, policy, workspace, environment: {} });
       this.#running = running;
       if (this.#isStopped || signal.aborted) await running.stop(STOP_MS);
       running.stdin.end();

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rmdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import {
   BROKER_HOOK,
@@ -121,6 +121,37 @@ describe("a broker", () => {
     });
     expect(await run(line)).toMatchObject({ exitCode: 0 });
     expect(readdirSync(workspace).sort()).toEqual(["made", "sub"]);
+  });
+
+  test("runs nothing if the folder that was shown leads elsewhere by then", async () => {
+    const { grant, run, workspace, outside } = await setUp();
+    const sub = join(workspace, "sub");
+    await mkdir(sub);
+    const line = grant("touch made", { cwd: sub });
+    expect(await run(`rmdir sub && ln -s ${outside} sub && cd sub && ${line}`)).toMatchObject({
+      exitCode: 126,
+      stderr: expect.stringContaining("that is another folder now"),
+    });
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("runs nothing if the folder is replaced in the moment before it is entered", async () => {
+    const { sandbox, start, workspace, outside, turn } = await setUp();
+    const sub = join(workspace, "sub");
+    await mkdir(sub);
+    const broker = await sandbox.openBroker(async (spec) => {
+      await rmdir(sub);
+      await symlink(outside, sub);
+      return sandbox.start(spec);
+    });
+    if (broker === undefined) throw new Error("There is no broker.");
+    onTestFinished(() => broker.close());
+    const command = { argv: ["touch", "made"], cwd: sub, workspace, policy: UNCONFINED, signal: turn.signal };
+    expect(await ended(await start(`cd sub && ${broker.grant(command)}`, broker))).toMatchObject({
+      exitCode: 126,
+      stderr: `flint-run: The folder ${sub} was replaced. Nothing was run.\n`,
+    });
+    expect(readdirSync(outside)).toEqual([]);
   });
 
   test("cannot be reached from the sandbox of another thread, nor without a broker", async () => {

@@ -138,14 +138,14 @@ export class UnixCommandBroker implements CommandBroker {
     cwd: string,
   ): Promise<{ readonly command: BrokeredCommand } | { readonly refused: string }> {
     const expected = this.#grants.get(key)?.cwd;
-    const isThere = expected === undefined || (await isSameFolder(expected, cwd));
+    const [real, asked] = await Promise.all([expected ?? "", cwd].map(realFolder));
+    const isThere = real === asked && (expected === undefined || real === expected);
     // Taken without a pause in between, so that of two callers one is refused.
     const command = this.#grants.get(key);
     if (command === undefined) return { refused: `This grant ${this.#ended.get(key) ?? "is not known"}.` };
     if (!isThere) {
-      return {
-        refused: `This command was approved for the folder ${command.cwd}, and the shell is in ${cwd}.`,
-      };
+      const where = real === command.cwd ? `the shell is in ${cwd}` : "that is another folder now";
+      return { refused: `This command was approved for the folder ${command.cwd}, and ${where}.` };
     }
     this.#end(key, "was already used; it was for one run only");
     return { command };
@@ -166,9 +166,7 @@ function requestIn(line: string): { readonly token: string; readonly cwd: string
   }
 }
 
-async function isSameFolder(left: string, right: string): Promise<boolean> {
-  const [first, second] = await Promise.all(
-    [left, right].map((path) => realpath(path).catch(() => undefined)),
-  );
-  return first !== undefined && first === second;
+/** The path free of links; undefined if nothing is there. */
+function realFolder(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
 }
