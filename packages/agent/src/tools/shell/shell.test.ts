@@ -257,6 +257,8 @@ describe("what a command needs beyond the sandbox", () => {
     ["a path that does not exist", { write: ["/no/such/folder"] }, /does not exist/],
     ["the whole system", { write: ["/"] }, /contains the workspace/],
     ["devices", { write: ["/proc"] }, /belongs to the system/],
+    ["settings of the system", { write: ["/etc"] }, /belongs to the system/],
+    ["programs of the system", { write: ["/usr/bin"] }, /belongs to the system/],
     ["no sandbox and more", { unconfined: true, write: ["/x"] }, /cannot be combined/],
     ["something else", { sudo: true }, /needs\.sudo is not a known field/],
   ])("cannot be %s, and no one is asked", async (_name, needs, problem) => {
@@ -276,6 +278,18 @@ describe("what a command needs beyond the sandbox", () => {
     expect(turn.actions).toEqual([]);
     expect(text).toContain(".claude configures agents");
   });
+
+  test.each([".config", ".config/git", ".local", ".local/share", ".local/share/opencode", ".local/bin"])(
+    "cannot be %s, where programs find settings or other programs",
+    async (name) => {
+      const { shell } = await setup();
+      const home = await temporaryFolder();
+      mkdirSync(home.join(name), { recursive: true });
+      const { turn, text } = await shell({ command: "true", needs: { write: [home.join(name)] } });
+      expect(turn.actions).toEqual([]);
+      expect(text).toMatch(/keep their settings there/);
+    },
+  );
 
   confined("is nothing where it is allowed already", async () => {
     const { shell, folder } = await setup();

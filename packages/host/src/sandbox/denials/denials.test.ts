@@ -62,14 +62,17 @@ describe("a path that could not be written", () => {
   test.each([
     ["the home folder itself", ({ home }: Folders) => `${home}/new`],
     ["a parameter of the kernel", () => "/dev/null"],
+    ["settings of the system", () => "/etc/new"],
+    ["settings of programs", ({ home }: Folders) => `${home}/.config/git/config`],
     ["a start-up file", ({ home }: Folders) => `${home}/.ssh/authorized_keys`],
     ["Flint's own files", ({ outside }: Folders) => `${outside}/state/rules.jsonl`],
     ["a folder around Flint's own files", ({ outside }: Folders) => `${outside}/new`],
   ])("is not offered for %s", async (_name, pathOf) => {
+    const isWritable = async () => true;
     const { denials } = await ended((at) => {
-      for (const path of [`${at.home}/.ssh`, `${at.outside}/state`]) mkdirSync(path);
+      for (const path of [`${at.home}/.ssh`, `${at.home}/.config`, `${at.outside}/state`]) mkdirSync(path);
       return { output: touched(pathOf(at)), locked: [`${at.outside}/state`] };
-    });
+    }, isWritable);
     expect(denials).toEqual([{ evidence: expect.stringContaining("does not let commands write") }]);
   });
 });

@@ -1,11 +1,11 @@
 import { access, constants, realpath } from "node:fs/promises";
-import { dirname, resolve, sep } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Denial } from "@flint/core/ports";
 import { type ConfinedPolicy, formatEndpoint } from "@flint/protocol";
 import type { RefusedHost } from "../../network/connection-log.ts";
 import { isInside } from "../mechanisms/binds.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
-import { isProtectedName } from "../paths/protected-names.ts";
+import { writeProblem } from "../paths/writable-paths.ts";
 import { signsOf } from "./recognise.ts";
 
 /** A connection that was refused to a command. */
@@ -35,9 +35,6 @@ export interface EndedCommand {
 export function refusedConnection({ host, port, code, reason }: RefusedHost): RefusedConnection {
   return { host, port, reason, isUnanswered: code === "too-many-questions" };
 }
-
-/** What is written there is not a file, but acts on the machine. */
-const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 
 const MOST_DENIALS = 5;
 
@@ -86,15 +83,14 @@ async function writeDenial(
     return [{ evidence: `The sandbox keeps ${path} from being changed, because its name is protected.` }];
   if ((await maskedFolders()).some((mask) => isInside(target, mask))) return [];
   const evidence = `The sandbox does not let commands write ${path}.`;
-  return isGrantable(target, command) ? [{ needs: { write: [target] }, evidence }] : [{ evidence }];
+  return (await isGrantable(target, command)) ? [{ needs: { write: [target] }, evidence }] : [{ evidence }];
 }
 
 /** Whether a permission to write there would be neither too wide nor one to change what runs outside of the sandbox. */
-function isGrantable(target: string, { workspace, home, locked }: EndedCommand): boolean {
-  const isTooWide = [workspace, home, ...locked].some((kept) => isInside(kept, target));
+async function isGrantable(target: string, { workspace, home, locked }: EndedCommand): Promise<boolean> {
+  const isTooWide = [workspace, ...locked].some((kept) => isInside(kept, target));
   const isLocked = locked.some((kept) => isInside(target, kept));
-  const isKernel = KERNEL_FOLDERS.some((folder) => isInside(target, folder));
-  return !isTooWide && !isLocked && !isKernel && !target.split(sep).some(isProtectedName);
+  return !isTooWide && !isLocked && (await writeProblem(target, home)) === undefined;
 }
 
 /** Whether the user may write something outside of the sandbox. */

@@ -12,12 +12,20 @@ export interface WantedPath {
   readonly home: string | undefined;
 }
 
-/** Folders of the system whose content is not files, or with which a command could reach programs outside. */
-const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev", "/run", "/boot"];
+/** Folders of the system: their content is not files, or is what programs outside of the sandbox start or start with. */
+const SYSTEM_FOLDERS = [
+  ...["/proc", "/sys", "/dev", "/run", "/boot"],
+  ...["/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"],
+];
 
-/** Where agents keep settings and plugins in folders that other programs use as well. */
-const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", "share", "state"]);
-const AGENT_NAMES: ReadonlySet<string> = new Set(["opencode", "goose", "gemini", "claude", "codex", "flint"]);
+/** What the user installs there is the user's own. */
+const OWN_IN_SYSTEM = "/usr/local";
+
+/** Where programs keep settings, or a parent of that; what else is below `.local/share` and `.local/state` is data. */
+const SETTINGS_FOLDERS = [/\/\.config(?:\/|$)/, /\/\.local(?:\/(?:bin(?:\/.*)?|share|state))?$/];
+
+/** Where agents keep settings and plugins among the data of other programs. */
+const AGENT_FOLDER = /\/(?:share|state)\/(?:opencode|goose|gemini|claude|codex|flint)(?:\/|$)/i;
 
 /** Resolves a folder for one command, or explains why no approval opens it. Never rejects. */
 export async function resolveWritable(
@@ -34,18 +42,18 @@ export async function resolveWritable(
   if (!found.isDirectory()) return { problem: `${real} is not a folder; name the folder it is in` };
   const work = await realpath(workspace).catch(() => workspace);
   if (work !== real && isInside(work, real)) return { problem: `${real} contains the workspace` };
-  const problem = (await isGuarded(real)) ? "it belongs to Flint" : problemOf(real);
+  const problem = (await isGuarded(real)) ? "it belongs to Flint" : await writeProblem(real, home);
   return problem === undefined ? { path: real } : { problem: `${real} cannot be opened: ${problem}` };
 }
 
-function problemOf(path: string): string | undefined {
-  if (path === sep || SYSTEM_FOLDERS.some((folder) => isInside(path, folder)))
-    return "it belongs to the system";
-  const names = path.split(sep).slice(1);
-  const name = names.find(isProtectedName);
+/** Why no approval lets a command write a real path, apart from Flint's own files; undefined if one may. */
+export async function writeProblem(path: string, home: string | undefined): Promise<string | undefined> {
+  const isSystem = SYSTEM_FOLDERS.some((folder) => isInside(path, folder)) && !isInside(path, OWN_IN_SYSTEM);
+  if (path === sep || isSystem) return "it belongs to the system";
+  const name = path.split(sep).find(isProtectedName);
   if (name !== undefined) return `${name} configures agents, editors, shells or version control`;
-  const isAgents = names.some(
-    (each, at) => SHARED_PARENTS.has(names[at - 1] ?? "") && AGENT_NAMES.has(each.toLowerCase()),
-  );
-  return isAgents ? "agents keep their settings there" : undefined;
+  const realHome = home === undefined ? undefined : await realpath(home).catch(() => home);
+  if (realHome !== undefined && isInside(realHome, path)) return "it contains your home folder";
+  if (SETTINGS_FOLDERS.some((pattern) => pattern.test(path))) return "programs keep their settings there";
+  return AGENT_FOLDER.test(path) ? "agents keep their settings there" : undefined;
 }
