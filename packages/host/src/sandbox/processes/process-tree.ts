@@ -54,24 +54,9 @@ export class ProcessTree {
 
   /** Throws for arguments that cannot be passed to a program, such as too long ones or ones with a NUL. */
   constructor(spec: RunSpec, stdin: "ignore" | "pipe") {
-    const [program = "", ...rest] = spec.argv;
     this.#spec = spec;
     this.#mustSweep = spec.containment === "group";
-    const filter = spec.filterFile === undefined ? undefined : openSync(spec.filterFile, "r");
-    this.child = spawn(program, rest, {
-      cwd: spec.cwd,
-      env: { ...spec.environment, [MARK_NAME]: this.#mark },
-      // A session of its own, so that a command that signals its group does not reach the server.
-      detached: true,
-      // The fourth notifies the watcher of a group when this process ends, and us when a command in a namespace starts.
-      // The fifth is the stderr of a command in a namespace, apart from that of its wrapper.
-      stdio: [
-        ...[stdin, "pipe" as const, "pipe" as const, "pipe" as const],
-        ...(spec.containment === "group" ? [] : ["pipe" as const]),
-        ...(filter === undefined ? [] : [filter]),
-      ],
-    });
-    if (filter !== undefined) closeSync(filter);
+    this.child = start(spec, stdin, this.#mark);
     // First of all, because an unhandled "error" event would end the whole server.
     this.ended = this.#watch();
     this.started = spec.containment === "group" ? Promise.resolve(true) : hasOutput(pipesOf(this.child)[3]);
@@ -171,6 +156,27 @@ export class ProcessTree {
 
   #later(milliseconds: number, action: () => void): void {
     this.#timers.push(this.#spec.clock.after(milliseconds, action));
+  }
+}
+
+/** Starts a program in a session of its own, so that a command that signals its group does not reach the server. */
+function start(spec: RunSpec, stdin: "ignore" | "pipe", mark: string): ChildProcess {
+  const [program = "", ...rest] = spec.argv;
+  const filter = spec.filterFile === undefined ? undefined : openSync(spec.filterFile, "r");
+  // Expected: arguments that cannot be passed. Nothing stays open then either.
+  try {
+    return spawn(program, rest, {
+      ...{ cwd: spec.cwd, env: { ...spec.environment, [MARK_NAME]: mark }, detached: true },
+      // The fourth notifies the watcher of a group when this process ends, and us when a command in a namespace starts.
+      // The fifth is the stderr of a command in a namespace, apart from that of its wrapper.
+      stdio: [
+        ...[stdin, "pipe" as const, "pipe" as const, "pipe" as const],
+        ...(spec.containment === "group" ? [] : ["pipe" as const]),
+        ...(filter === undefined ? [] : [filter]),
+      ],
+    });
+  } finally {
+    if (filter !== undefined) closeSync(filter);
   }
 }
 
