@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { isUnconfined } from "@flint/protocol";
@@ -40,7 +40,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const trace = options.trace?.of("network");
   const sandbox = new LazySandbox(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
-    const guarded = await guardedPaths([root, userRoot], options.ownSockets ?? []);
+    const guarded = await guardedPaths([root, userRoot], options.ownSockets ?? [], options.policyRules);
     const { rendezvousFolder } = await import("./single-instance/rendezvous.ts");
     const [brokerFolder] = rendezvousFolder(root);
     return new CommandSandbox({
@@ -105,11 +105,17 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   });
 }
 
-/** What sandboxed commands cannot write or reach: Flint's own files and sockets. */
-async function guardedPaths(folders: readonly string[], sockets: readonly string[]) {
+/** What sandboxed commands cannot write or reach: Flint's own files and sockets, and the policy file of this run. */
+async function guardedPaths(
+  folders: readonly string[],
+  sockets: readonly string[],
+  policy: ServerOptions["policyRules"],
+) {
   const { rendezvousFolder } = await import("./single-instance/rendezvous.ts");
   const hidden = [...[...folders, stateFolder()].map(runFolder), ...rendezvousFolder(stateFolder())];
-  return { folders, files: [userConfigPath()], hidden: [...new Set(hidden)], sockets };
+  // The next run would obey what a command of this one has written there.
+  const lockedFiles = policy !== undefined && isAbsolute(policy.source) ? [policy.source] : [];
+  return { folders, files: [userConfigPath()], lockedFiles, hidden: [...new Set(hidden)], sockets };
 }
 
 /** The settings that the user chose when starting the server. */

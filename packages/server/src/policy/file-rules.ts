@@ -38,6 +38,8 @@ export class FileRules implements PolicyRules {
   }
 
   judge(action: Action, agent: string, cwd: string): Ruling | undefined {
+    if (this.#isChangedBy(action, cwd))
+      return { decision: "deny", reason: `${this.source} holds the rules of this run; change it yourself.` };
     const subjects = subjectsOf(action, cwd);
     const mine = this.#rules.filter((rule) => rule.agent === undefined || rule.agent === agent);
     const strict = mine.filter((rule) => isAbout(rule, action.needs ?? {}));
@@ -52,6 +54,15 @@ export class FileRules implements PolicyRules {
   get deniedHosts(): readonly string[] {
     return this.#rules.flatMap(({ decision, permission: { network } = {} }) =>
       decision === "deny" && typeof network === "object" ? network.hosts : [],
+    );
+  }
+
+  /** Whether a file change is one of the policy file itself, by whatever name. */
+  #isChangedBy(action: Action, cwd: string): boolean {
+    const own = realPathOf(this.source);
+    return (
+      action.kind === "fileChange" &&
+      changedFiles(action).some((path) => realPathOf(resolve(cwd, path)) === own)
     );
   }
 
@@ -126,14 +137,16 @@ function subjectsOf(action: Action, cwd: string): Subject[] {
     case "command":
       return [{ kind: "command", command: action.command }];
     case "fileChange":
-      return action.changes
-        .flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]))
-        .map((path) => fileSubject(cwd, path));
+      return changedFiles(action).map((path) => fileSubject(cwd, path));
     case "tool": {
       const { server, tool } = action;
       return [{ kind: "tool", name: server === undefined ? tool : `${server}/${tool}` }];
     }
   }
+}
+
+function changedFiles({ changes }: Extract<Action, { kind: "fileChange" }>): string[] {
+  return changes.flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]));
 }
 
 function fileSubject(cwd: string, path: string): Subject {

@@ -373,3 +373,13 @@ describe("a policy file with a mistake is rejected", () => {
     );
   });
 });
+
+test("no agent changes the policy file itself, by whatever name and rule", async () => {
+  const folder = await temporaryFolder();
+  const path = folder.join("ci.toml");
+  await writeFile(path, `[[rule]]\ndecision = "allow"\npath = "**"\n`);
+  await symlink(path, folder.join("other.toml"));
+  const rules = await readPolicyFile(path);
+  const actions = [change("ci.toml"), change(path), change("a.ts", "./other.toml"), change("a.ts")];
+  expect(decisionsOf(rules, actions, folder.path)).toEqual(["deny", "deny", "deny", "allow"]);
+});

@@ -36,6 +36,20 @@ describeEachMechanism("Flint's own files with %s", (name, test) => {
     expect([".config/other", "file"].map((file) => existsSync(join(home.path, file)))).toEqual([true, true]);
   });
 
+  test("include single files in the workspace, beside which commands write", async () => {
+    const { path } = newHome();
+    const file = join(path, "ci", "policy.toml");
+    mkdirSync(join(path, "ci"));
+    writeFileSync(file, "mine");
+    const script = `exec 2>/dev/null; (echo x > ci/policy.toml); rm -f ci/policy.toml; mv ci other; ln -sf /dev/null ci/policy.toml; echo x > ci/more && echo fine`;
+    const sandbox = sandboxWith({ lockedFiles: [file] });
+    expect(await printedBy(sandbox, script, path)).toBe("fine\ndone\n");
+    expect([readFileSync(file, "utf8"), readdirSync(join(path, "ci")).sort()]).toEqual([
+      "mine",
+      ["more", "policy.toml"],
+    ]);
+  });
+
   test("stay protected inside of writable roots and as writable roots", async () => {
     const home = newHome();
     const workspace = join(home.path, "work");

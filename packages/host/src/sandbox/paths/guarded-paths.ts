@@ -10,6 +10,8 @@ export interface GuardedLocations {
   readonly folders?: readonly string[];
   /** Files that must not be written, together with their folder unless commands work in that very folder. */
   readonly files?: readonly string[];
+  /** Files that must not be written, in folders that may be. */
+  readonly lockedFiles?: readonly string[];
   /** Folders that commands see empty, because their content would let them act as the user. */
   readonly hidden?: readonly string[];
   /**
@@ -45,12 +47,13 @@ export class GuardedPaths {
    * folders that are missing there. Rejects with `sandboxUnavailable` if something cannot be protected.
    */
   async within(roots: readonly string[], own: readonly string[] = []): Promise<GuardedSet> {
-    const { folders = [], files = [], sockets = [] } = this.#locations;
+    const { folders = [], files = [], lockedFiles = [], sockets = [] } = this.#locations;
     const search = new Search(roots, own);
     for (const socket of [...sockets, ...(await this.#otherSockets())]) await search.addSocket(socket);
     if (roots.length + own.length === 0) return search.found();
     for (const folder of folders) await search.addFolder(folder);
     for (const file of files) await search.addFile(file);
+    for (const file of lockedFiles) await search.addLockedFile(file);
     return search.found();
   }
 
@@ -103,6 +106,10 @@ class Search {
     if (resolved === undefined) return;
     if (!this.#roots.includes(resolved.path)) return this.#guardFolder(resolved);
     this.#guard(await resolvePath(join(resolved.path, basename(file)), this.#isWritable, "reject"));
+  }
+
+  async addLockedFile(file: string): Promise<void> {
+    this.#guard(await resolvePath(file, this.#isWritable, "reject"));
   }
 
   /** Pins the folders on the way, because the next command would find the socket uncovered in a folder that was moved. */
