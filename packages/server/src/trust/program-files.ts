@@ -9,6 +9,7 @@ import { isRecord } from "@flint/protocol";
 export interface ServerProgram {
   readonly command: string;
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The files of a program that lie where agents can write, or why they cannot all be known. */
@@ -37,8 +38,11 @@ const PROJECT_RUNNERS: Readonly<Record<string, string>> = {
   ...{ deno: "deno.json", gradle: "build.gradle", mvn: "pom.xml", docker: "compose.yaml" },
 };
 
-const SCRIPT = /\.(?:[cm]?[jt]sx?|py|sh|rb|pl|php|lua|jar|wasm)$/;
+const SCRIPT = /\.(?:[cm]?[jt]sx?|py|sh|rb|pl|php|lua|jar|wasm|node|so(?:\.[\d.]+)?)$/;
 const INTERPRETER = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|ruby|perl|php|lua|(?:ba|da|z)?sh)$/;
+
+/** Variables that name folders from which interpreters and the linker load code. */
+const LOAD_FOLDERS = /^(?:NODE_PATH|PYTHONPATH|PYTHONHOME|PERL5LIB|RUBYLIB|CLASSPATH|LD_LIBRARY_PATH|PATH)$/;
 
 /**
  * Finds the files that a program consists of, as far as agents can write them: the program and its scripts, what those import
@@ -68,14 +72,16 @@ class ProgramSearch {
   }
 
   /** Adds what a command line names; returns why that cannot be known. */
-  async addProgram({ command, args }: ServerProgram): Promise<string | undefined> {
+  async addProgram({ command, args, env = {} }: ServerProgram): Promise<string | undefined> {
     const { cwd } = this.#place;
     const name = basename(command);
     const path = command.includes("/") ? resolve(cwd, command) : await this.#place.findProgram(command);
     if (path !== undefined) await this.#add(path);
+    for (const [variable, value] of Object.entries(env)) await this.#addVariable(variable, value);
     const manifest = PROJECT_RUNNERS[name];
     if (manifest !== undefined && (await exists(join(cwd, manifest)))) return runsProject(name, manifest);
     if (PACKAGE_RUNNERS.has(name)) return this.#addPackageProgram(name, args);
+    if (name.startsWith("python")) await this.#addPythonModule(args);
     await this.#addScripts(args, INTERPRETER.test(name));
     return undefined;
   }
@@ -96,9 +102,8 @@ class ProgramSearch {
     const [first = "", second = ""] = words;
     const isDirect = /x$/.test(runner);
     if (!isDirect && !/^(?:exec|x|dlx)$/.test(first)) {
-      return (await exists(join(this.#place.cwd, "package.json")))
-        ? runsProject(runner, "package.json")
-        : undefined;
+      if (await exists(join(this.#place.cwd, "package.json"))) return runsProject(runner, "package.json");
+      return this.#addScripts(first === "run" ? args.slice(args.indexOf(first) + 1) : args, true);
     }
     // A version may follow the name, and the package may have a scope that its program has not.
     const name = (isDirect ? first : second).replace(/(.)@[^/@]*$/, "$1");
@@ -111,7 +116,28 @@ class ProgramSearch {
     }
   }
 
-  async #addScripts(args: readonly string[], isInterpreter: boolean): Promise<void> {
+  /** Adds what a variable makes the program load: `NODE_OPTIONS` names files, `PYTHONPATH` folders. */
+  async #addVariable(variable: string, value: string): Promise<void> {
+    const words = value.split(/[\s:;,="']+/).filter((word) => word !== "");
+    await this.#addScripts(words, false);
+    if (!LOAD_FOLDERS.test(variable)) return;
+    for (const word of words) {
+      const folder = await realpath(resolve(this.#place.cwd, word)).catch(() => undefined);
+      if (folder !== undefined) await this.#addFolder(folder);
+    }
+  }
+
+  /** Adds what `python -m name` finds in the folder that it is started in. */
+  async #addPythonModule(args: readonly string[]): Promise<void> {
+    const name = args[args.indexOf("-m") + 1];
+    if (name === undefined || !args.includes("-m")) return;
+    const path = join(this.#place.cwd, ...name.split("."));
+    await this.#add(`${path}.py`);
+    const top = join(this.#place.cwd, name.split(".")[0] ?? "");
+    if ((await lstat(top).catch(() => undefined))?.isDirectory() === true) await this.#addFolder(top);
+  }
+
+  async #addScripts(args: readonly string[], isInterpreter: boolean): Promise<undefined> {
     let isFirst = isInterpreter;
     for (const word of args.flatMap(wordsOf)) {
       const path = word.startsWith("file:") ? fileOfUrl(word) : resolve(this.#place.cwd, word);
@@ -122,6 +148,8 @@ class ProgramSearch {
       // `node ./folder` runs what its package names.
       else if (found?.isDirectory() === true && isFirst && !this.#place.roots.includes(path))
         await this.#addFolder(path);
+      // `node server` runs server.js.
+      else if (found === undefined && (isFirst || /^\.{0,2}\//.test(word))) await this.#addModule(path);
       if (!word.startsWith("-")) isFirst = false;
     }
   }
