@@ -1,5 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { announcePort } from "../sandbox/sockets.ts";
 import { Dialer, isPublicAddress } from "./dial.ts";
 
 describe("public addresses", () => {
@@ -35,6 +36,19 @@ async function textOf(socket: Socket): Promise<string> {
 }
 
 describe("dialling", () => {
+  test("leads to a port of this machine, but not if a server of Flint listens there", async () => {
+    const port = await localServer();
+    const dialer = new Dialer();
+    const dialled = await dialer.dial({ host: "localhost", port });
+    if (!dialled.ok) throw new Error(dialled.reason);
+    expect(await textOf(dialled.socket)).toBe("hello");
+    const presence = await announcePort(port);
+    expect(await dialer.dial({ host: "localhost", port })).toMatchObject({ ok: false, code: "own-server" });
+    await presence.close();
+    const again = await dialer.dial({ host: "localhost", port });
+    expect(again.ok && (await textOf(again.socket))).toBe("hello");
+  });
+
   test("connects to the addresses that were checked, and resolves a name once", async () => {
     const { connect } = await import("node:net");
     const port = await localServer();

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, connect, isIP, type Socket } from "node:net";
 import { type Endpoint, formatEndpoint } from "@flint/protocol";
+import { isServerPort } from "../sandbox/sockets.ts";
 
 /** Finds the addresses of a host. Rejects if there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -14,7 +15,7 @@ export type Dialled =
   | { readonly ok: false; readonly code: DialFailure; readonly reason: string };
 
 /** Why an allowed host was not reached; also what programs see in `x-proxy-error`. */
-export type DialFailure = "private-address" | "unresolved" | "unreachable";
+export type DialFailure = "private-address" | "own-server" | "unresolved" | "unreachable";
 
 /** How a proxy reaches hosts; both parts are replaced in tests. */
 export interface DialOptions {
@@ -98,7 +99,7 @@ export class Dialer {
   /** Resolves once connected. The caller owns the socket, and has to listen for its errors at once. */
   async dial({ host, port }: Endpoint): Promise<Dialled> {
     // The user named exactly this port of the own machine; nothing else leads to a loopback address.
-    if (host === "localhost") return this.#open(["127.0.0.1", "::1"], { host, port });
+    if (host === "localhost") return this.#openOwn({ host, port });
     const resolved = await this.#lookup(host).then(
       (addresses) => addresses,
       () => [],
@@ -109,6 +110,13 @@ export class Dialer {
     if (addresses.length > 0) return this.#open(addresses, { host, port });
     const reason = `${host} has only private addresses, which no rule for a name opens; for a service on your machine allow localhost:${port}`;
     return { ok: false, code: "private-address", reason };
+  }
+
+  /** A port of the own machine, unless a client of it could approve what its own command asks for. */
+  async #openOwn(endpoint: Endpoint): Promise<Dialled> {
+    if (!(await isServerPort(endpoint.port))) return this.#open(["127.0.0.1", "::1"], endpoint);
+    const reason = "a server of Flint listens there, which no command may connect to";
+    return { ok: false, code: "own-server", reason };
   }
 
   async #open(addresses: readonly string[], endpoint: Endpoint): Promise<Dialled> {

@@ -148,7 +148,7 @@ export class FilteringProxy {
     if (this.#isDisposed) return { ok: false, ...UNREACHABLE };
     const dialled = await this.#options.dialer.dial(endpoint);
     if (!dialled.ok) {
-      const isRefused = dialled.code === "private-address";
+      const isRefused = dialled.code === "private-address" || dialled.code === "own-server";
       return this.#refuse(asked, { status: isRefused ? 403 : 502, ...dialled }, !isRefused);
     }
     this.#own(dialled.socket);

@@ -3,4 +3,4 @@ export { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts
 export type { MechanismName } from "./mechanisms/launch.ts";
 export type { GuardedLocations } from "./paths/guarded-paths.ts";
 export { PROTECTED_NAMES } from "./paths/protected-names.ts";
-export { announceListener, busyFolder, type PresenceSocket } from "./sockets.ts";
+export { announceListener, announcePort, busyFolder, type PresenceSocket } from "./sockets.ts";

@@ -77,21 +77,38 @@ export class FolderPresence {
 
   /** Announces something about this folder, or about one name in it. */
   open(kind: PresenceKind, name?: string): Promise<PresenceSocket> {
-    const server = createServer((caller) => caller.destroy());
-    server.unref();
-    const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
-    return new Promise((resolve) => {
-      // Expected: out of descriptors. The command then runs without the announcement, as if it were the only one.
-      server.once("error", () => resolve({ close: async () => undefined }));
-      const path = this.prefix(kind, name).replace("@", "\0") + mintId();
-      server.listen({ path, exclusive: true }, () => resolve({ close }));
-    });
+    return announce(this.prefix(kind, name));
   }
 
   /** Whether any process announces this about the folder. */
   async isPresent(kind: PresenceKind): Promise<boolean> {
     return (await boundNames()).includes(this.prefix(kind));
   }
+}
+
+/** Opens a socket with a name that begins like this in the kernel's list. */
+function announce(prefix: string): Promise<PresenceSocket> {
+  const server = createServer((caller) => caller.destroy());
+  server.unref();
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  return new Promise((resolve) => {
+    // Expected: out of descriptors. It is then not announced, as if there were no other process.
+    server.once("error", () => resolve({ close: async () => undefined }));
+    const path = prefix.replace("@", "\0") + mintId();
+    server.listen({ path, exclusive: true }, () => resolve({ close }));
+  });
+}
+
+const portPrefix = (port: number) => `@flint-port-${port}-`;
+
+/** Announces to all Flint servers of this machine that one of them listens on a TCP port. */
+export function announcePort(port: number): Promise<PresenceSocket> {
+  return announce(portPrefix(port));
+}
+
+/** Whether a Flint server of this machine listens on a TCP port, where anyone who connects may act as the user. */
+export async function isServerPort(port: number): Promise<boolean> {
+  return (await boundNames()).includes(portPrefix(port));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -49,6 +50,14 @@ describe("a WebSocket listener", () => {
     const harness = await server.webSocket("/harness");
     harness.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} }));
     expect(await nextMessage(harness)).toMatchObject({ jsonrpc: "2.0", id: 1 });
+  });
+
+  test("announces its port, so that no sandbox leads there", async () => {
+    const { server } = await open();
+    const names = () => readFileSync("/proc/net/unix", "utf8");
+    expect(names()).toContain(`@flint-port-${server.port}-`);
+    await server.listening.withdraw();
+    expect(names()).not.toContain(`@flint-port-${server.port}-`);
   });
 
   test("answers 503 if the front end cannot be loaded, and retries for the next client", async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "@flint/core/ports";
 import type { ClientRights } from "@flint/frontends";
+import type { PresenceSocket } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { FrontendName } from "../frontends.ts";
@@ -34,13 +35,15 @@ export class WebSocketListener implements Listener {
   readonly #rules: AccessRules;
   readonly #rights: ClientRights;
   readonly #connections: Connections = new Set();
+  readonly #presence: PresenceSocket;
 
   private constructor(
     server: Server,
+    presence: PresenceSocket,
     { clients, clock, rights = DEFAULT_RIGHTS, ...rules }: WebSocketOptions,
   ) {
-    // A server listening on a port has an address of this type.
-    const { port } = server.address() as AddressInfo;
+    const port = portOf(server);
+    this.#presence = presence;
     this.port = port;
     this.address = `ws://${rules.host}:${port}`;
     this.#server = server;
@@ -79,13 +82,16 @@ export class WebSocketListener implements Listener {
     server.removeAllListeners("error");
     // A connection that cannot be accepted must not end the server.
     server.on("error", () => undefined);
-    return new WebSocketListener(server, options);
+    // So that no sandbox leads here, whatever ports of this machine it was allowed.
+    const { announcePort } = await import("@flint/host/sandbox");
+    return new WebSocketListener(server, await announcePort(portOf(server)), options);
   }
 
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
     this.#webSockets.close();
+    await this.#presence.close();
     // Connected clients keep the server open; new ones are no longer accepted.
     if (this.#connections.size === 0) await closed;
   }
@@ -111,6 +117,12 @@ export class WebSocketListener implements Listener {
       this.#clients.accept(open, transport, this.#connections, { rights: this.#rights });
     });
   }
+}
+
+function portOf(server: Server): number {
+  // A server listening on a port has an address of this type.
+  const { port } = server.address() as AddressInfo;
+  return port;
 }
 
 function headOf({ method = "", url = "", headers }: IncomingMessage, upgrade: boolean): RequestHead {
