@@ -1,9 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Result } from "@flint/protocol";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { composeEngine } from "./compose.ts";
+import { readPolicyFile } from "./policy/policy-file.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { rendezvousPath } from "./single-instance/rendezvous.ts";
 
@@ -29,18 +30,22 @@ const CONNECT = `require("net").connect(process.argv[1])
 
 /** Connects to a socket from a command that may write the workspace and use the network. */
 async function attempt(path: string, workspace: string, options: ServerOptions): Promise<string> {
+  return (await execute(["-e", CONNECT, path], workspace, options)).stdout;
+}
+
+/** Runs Node in a sandbox that may write the workspace and use the network. */
+async function execute(args: readonly string[], workspace: string, options: ServerOptions) {
   const engine = composeEngine({ ...options, cwd: workspace });
   onTestFinished(() => engine.close());
   const session = engine.connect({ send: () => undefined, isFull: () => false });
-  const ran = await new Promise<Result<"command/exec">>((resolve, reject) => {
+  return new Promise<Result<"command/exec">>((resolve, reject) => {
     const params = {
-      command: [process.execPath, "-e", CONNECT, path],
+      command: [process.execPath, ...args],
       cwd: workspace,
       sandboxPolicy: { type: "workspaceWrite" as const, networkAccess: true },
     };
     session.call("command/exec", params, resolve).catch(reject);
   });
-  return ran.stdout;
 }
 
 describe("a command in the sandbox", () => {
@@ -65,5 +70,19 @@ describe("a command in the sandbox", () => {
     expect(path.startsWith(folder.join("workspace"))).toBe(true);
     await listenAt(path);
     expect(await attempt(path, folder.join("workspace"), {})).toBe("out\n");
+  });
+
+  test("cannot change the policy file of the run, which is in its workspace", async () => {
+    const folder = await temporaryFolder();
+    set("FLINT_HOME", folder.join("home"));
+    mkdirSync(folder.join("workspace"));
+    const policy = folder.join("workspace", "ci.toml");
+    writeFileSync(policy, "");
+    const options = { policyRules: await readPolicyFile(policy) };
+    const write = 'require("fs").writeFileSync(process.argv[1], "x")';
+    await execute(["-e", write, policy], folder.join("workspace"), options);
+    expect(readFileSync(policy, "utf8")).toBe("");
+    await execute(["-e", write, `${policy}.other`], folder.join("workspace"), options);
+    expect(readFileSync(`${policy}.other`, "utf8")).toBe("x");
   });
 });
