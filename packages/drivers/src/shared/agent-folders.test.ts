@@ -18,6 +18,7 @@ import { test as anywhere, expect, onTestFinished } from "vitest";
 import { ACP_PROFILES, profileFor } from "../acp/descriptor.ts";
 import { type AgentFolder, CLAUDE_FOLDER, CODEX_FOLDER, defaultFolders } from "./agent-folders.ts";
 import { agentPaths, folderPath } from "./agent-paths.ts";
+import { AgentProcess } from "./agent-process.ts";
 
 const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: defaultFolders("newcomer") };
 const AGENTS: Readonly<Record<string, readonly AgentFolder[]>> = {
@@ -36,6 +37,7 @@ const SETTINGS = [
   ...[
     ".claude/shell-snapshots/x.sh",
     ".claude/session-env/1/x-hook-1.sh",
+    ".claude/debug/latest",
     ".claude.json",
     ".claude/agents/x.md",
   ],
@@ -43,6 +45,7 @@ const SETTINGS = [
   ...[
     ".codex/tmp/arg0/apply_patch",
     ".codex/shell_snapshots/x.sh",
+    ".codex/log/codex-tui.log",
     ".codex/AGENTS.md",
     ".codex/plugins/x.js",
   ],
@@ -230,6 +233,20 @@ describeEachMechanism("a sandboxed agent with %s", (mechanism, test) => {
       expect(Object.keys(after)).toEqual(name === "unknown" ? [] : [login]);
     });
   }
+
+  test("leaves no link among its sessions that an agent outside would follow", async () => {
+    const home = stage();
+    const workspace = join(home, "workspace");
+    const planted = join(home, ".codex/sessions/2026/later.jsonl");
+    const agent = await AgentProcess.start({
+      ...{ name: "Codex", command: ["sh", "-c", `ln -s "$HOME/.bashrc" ${planted} && test -L ${planted}`] },
+      ...{ cwd: workspace, policy: { type: "workspaceWrite" }, environment: { HOME: home }, hosts: [], home },
+      ...{ sandbox: new CommandSandbox({ environment: process.env, mechanisms: [mechanism] }) },
+      folders: [CODEX_FOLDER],
+    });
+    expect(await agent.exited).toEqual({ exitCode: 0, lastLines: "" });
+    expect(readdirSync(dirname(planted))).toEqual(["1.jsonl"]);
+  });
 
   test("shows Claude a copy of its main file where it can replace it", async () => {
     const home = stage();

@@ -18,7 +18,10 @@ export interface AgentFolder {
   readonly settings?: readonly string[];
   /** What it writes for good: its sessions, and what it needs to resume them. */
   readonly sessions?: readonly string[];
-  /** What it does not see and makes for itself, because it has to write there and none of it may last. */
+  /**
+   * What it does not see and makes for itself, because it has to write there and none of it may last. Logs are among it: an
+   * agent outside of the sandbox would append to whatever a link in their place leads to.
+   */
   readonly hidden?: readonly string[] | "everything";
   /** What it gets a copy of, which is stored if it is a renewed login. Those of an unknown agent are found by name. */
   readonly logins?: readonly LoginFile[] | "likely";
@@ -43,9 +46,9 @@ export const CLAUDE_FOLDER: AgentFolder = {
     ...["settings.json", "CLAUDE.md", "keybindings.json", "agents/", "commands/", "skills/", "plugins/"],
     ...["hooks/", "output-styles/", "rules/", "workflows/"],
   ],
-  sessions: ["projects/", "sessions/", "file-history/", "todos/", "tasks/", "plans/", "debug/"],
+  sessions: ["projects/", "sessions/", "file-history/", "todos/", "tasks/", "plans/"],
   hidden: [
-    ...["shell-snapshots/", "session-env/", "backups/", "cache/", "statsig/", "telemetry/"],
+    ...["shell-snapshots/", "session-env/", "backups/", "cache/", "statsig/", "telemetry/", "debug/"],
     ...["history.jsonl", "stats-cache.json", "mcp-needs-auth-cache.json"],
   ],
   logins: [CLAUDE_LOGIN],
@@ -64,9 +67,9 @@ export const CODEX_FOLDER: AgentFolder = {
   ],
   sessions: [
     ...["sessions/", "archived_sessions/", "thread-writer-locks/", "generated_images/", "attachments/"],
-    ...["log/", "flint-index/"],
+    "flint-index/",
   ],
-  hidden: ["tmp/", ".tmp/", "shell_snapshots/", "cache/", "history.jsonl", "version.json"],
+  hidden: ["tmp/", ".tmp/", "shell_snapshots/", "cache/", "log/", "history.jsonl", "version.json"],
   logins: [CODEX_LOGIN],
   copies: ["installation_id", "models_cache.json"],
   variables: { CODEX_SQLITE_HOME: "flint-index" },
@@ -95,9 +98,9 @@ export const OPENCODE_FOLDERS: readonly AgentFolder[] = [
   {
     path: ".local/share/opencode",
     movedBy: { variable: "XDG_DATA_HOME", below: "opencode" },
-    sessions: ["log/", "storage/", "flint/"],
+    sessions: ["storage/", "flint/"],
     hidden: [
-      ...["snapshot/", "repos/", "tool-output/"],
+      ...["log/", "snapshot/", "repos/", "tool-output/"],
       ...["opencode.db", "opencode.db-wal", "opencode.db-shm"],
     ],
     logins: OPENCODE_LOGINS,

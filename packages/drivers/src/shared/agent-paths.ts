@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { CopiedFile, PrivateFolder } from "@flint/core/ports";
+import { removeOutwardLinks } from "@flint/host/files";
 import type { AgentFolder } from "./agent-folders.ts";
 import { isRenewal, isSameShape, LIKELY_LOGIN } from "./login-files.ts";
 
@@ -10,6 +11,8 @@ type Variables = Readonly<Record<string, string>>;
 export interface AgentPaths {
   readonly ownPaths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
+  /** Removes the links that were put among its sessions and lead elsewhere, once no process of it is left. Never rejects. */
+  clean(): Promise<void>;
   /** Variables that point the agent to paths in its folders. */
   readonly environment: Variables;
   /** Further ones in a sandbox. */
@@ -26,6 +29,9 @@ export async function agentPaths(
   return {
     ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
     privateFolders: found.map(({ privateFolder }) => privateFolder),
+    clean: async () => {
+      for (const { ownPaths, privateFolder } of found) await removeOutwardLinks(ownPaths, privateFolder.path);
+    },
     environment: Object.assign({}, ...found.map(({ variables }) => variables)),
     sandboxed: Object.assign({}, ...found.map(({ sandboxed }) => sandboxed)),
   };

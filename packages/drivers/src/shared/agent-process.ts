@@ -69,7 +69,12 @@ export class AgentProcess {
   readonly #running: RunningProcess;
   #hasClosedOutput = false;
 
-  private constructor(name: string, running: RunningProcess, broker: CommandBroker | undefined) {
+  private constructor(
+    name: string,
+    running: RunningProcess,
+    broker: CommandBroker | undefined,
+    clean: () => Promise<void>,
+  ) {
     this.name = name;
     this.broker = broker;
     this.#running = running;
@@ -77,7 +82,7 @@ export class AgentProcess {
     this.transport = streamTransport(running.stdout, running.stdin);
     this.#watchOutput();
     this.exited = running.exited.then(async ({ exitCode }) => {
-      await Promise.all([stderr.ended, broker?.close()]);
+      await Promise.all([stderr.ended, broker?.close(), clean()]);
       return { exitCode, lastLines: stderr.lines };
     });
   }
@@ -89,7 +94,12 @@ export class AgentProcess {
     const hidden = isUnconfined(policy) ? await existing(hiddenPaths) : [];
     if (hidden.length > 0) throw cannotHide(name, hidden);
     const home = spec.home ?? spec.environment.HOME ?? homedir();
-    const { environment: added, sandboxed, ...paths } = await agentPaths(folders, spec.environment, home);
+    const {
+      environment: added,
+      sandboxed,
+      clean,
+      ...paths
+    } = await agentPaths(folders, spec.environment, home);
     const environment = { ...spec.environment, ...added, ...(isUnconfined(policy) ? {} : sandboxed) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
@@ -98,7 +108,7 @@ export class AgentProcess {
     const broker = isUnconfined(policy) ? undefined : await sandbox.openBroker?.();
     try {
       const running = await sandbox.start({ ...process, ...paths, hosts, hiddenPaths, broker });
-      return new AgentProcess(name, running, broker);
+      return new AgentProcess(name, running, broker, isUnconfined(policy) ? async () => undefined : clean);
     } catch (thrown) {
       await broker?.close();
       throw thrown;

@@ -6,6 +6,7 @@ export {
   MAX_IMAGE_BYTES,
   readImage,
 } from "./image.ts";
+export { removeOutwardLinks } from "./outward-links.ts";
 export {
   asFileAccessError,
   type Content,
