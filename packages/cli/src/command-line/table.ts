@@ -1,5 +1,6 @@
 import { orCodexExec } from "../commands/codex/shim.ts";
 import { EXEC_FLAGS } from "../commands/exec/options.ts";
+import { server } from "../commands/server/table.ts";
 import { threads } from "../commands/threads/table.ts";
 import { VERSION } from "../version.ts";
 import { type Command, type CommandGroup, type CommandSection, command } from "./command.ts";
@@ -20,6 +21,9 @@ const exec = command({
   ],
   notes: [
     "If no model is configured, the built-in offline model answers. It understands only a few simple requests.",
+    "If a server is running for the same state folder, the thread runs there, with the permissions of this command;",
+    "flint server status shows it. --policy, --trace, --durability, --approval-timeout, --allow-unconfined and full",
+    "access configure a server, so with them the thread runs in this process.",
     "--continue and --resume keep the thread's model and folder, but not its permissions: each run uses your defaults.",
   ],
   run: async (given) => (await import("../commands/exec/exec.ts")).exec(given),
@@ -181,7 +185,7 @@ const version = command({
 /** Every command, under the headings of `flint --help`. Each is loaded only when it is called. */
 export const SECTIONS: readonly CommandSection[] = [
   { title: "Run agents", commands: { exec: orCodexExec(exec), threads, models } },
-  { title: "Serve editors and other clients", commands: { acp, serve } },
+  { title: "Serve editors and other clients", commands: { acp, serve, server } },
   { title: "Set up", commands: { doctor, config, trust, rules, completions, version } },
   { title: "Protocol and integration", commands: integration(serve) },
 ];

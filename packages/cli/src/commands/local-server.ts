@@ -1,19 +1,92 @@
-import type { FlintClient } from "@flint/sdk";
-import { embed } from "@flint/server/embed";
+import { existsSync } from "node:fs";
+import { isUnconfined } from "@flint/protocol";
+import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
+import { serverFile, stateFolder } from "@flint/server/environment";
 import { complain } from "../command-line/output.ts";
 import { type PlacedOptions, type ServerFlagValues, serverOptions } from "../command-line/server-options.ts";
+
+/** A client of a server: of the running one, or of one in this process that closes with it. */
+export interface OpenServer {
+  readonly client: FlintClient;
+  /** Whether other clients use the server too. */
+  readonly isShared: boolean;
+  /** Why the running server is not used, if there is one. */
+  readonly notJoined: string | undefined;
+  close(): Promise<void>;
+}
 
 /** Runs something against a server in this process, with the user's configuration, and closes the server. */
 export async function withServer<Value>(
   use: (client: FlintClient) => Promise<Value>,
   values: ServerFlagValues = {},
 ): Promise<Value> {
-  return withOptions(await serverOptions(values), use);
+  return using(await ownServer(await serverOptions(values)), use);
 }
 
-/** As `withServer`, for commands that only manage stored data: an invalid configuration is reported and ignored. */
+/**
+ * Runs something against stored data, in the running server if there is one. Otherwise the server is in this process,
+ * and an invalid configuration is reported and ignored.
+ */
 export async function withStoredData<Value>(use: (client: FlintClient) => Promise<Value>): Promise<Value> {
-  return withOptions(await tolerantOptions(), use);
+  const shared = await joinServer({ cwd: process.cwd(), sameSettings: false });
+  if ("client" in shared) return using(shared, use);
+  return using(await ownServer(await tolerantOptions()), use);
+}
+
+/** The running server, unless an option configures the server itself; or a server in this process. */
+export async function openServer(
+  options: PlacedOptions,
+  flags: ServerFlagValues,
+  client: ClientConnectOptions,
+): Promise<OpenServer> {
+  const own = ownServerFlags(flags, options);
+  const { cwd } = options;
+  if (own.length > 0) return ownServer(options, client, flagReason(own));
+  const joined = await joinServer({ cwd, sameSettings: true }, client);
+  return "client" in joined ? joined : ownServer(options, client, joined.notJoined);
+}
+
+/** The given options that cannot be sent to a running server: they say how the server itself works. */
+export function ownServerFlags(
+  flags: ServerFlagValues,
+  { approvalPolicy, sandboxPolicy }: Pick<PlacedOptions, "approvalPolicy" | "sandboxPolicy">,
+): string[] {
+  const given = OWN_SERVER_FLAGS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  const { agent, offline } = flags;
+  if (agent !== undefined && /[\s/]/.test(agent)) given.push("--agent with a command");
+  if (agent !== undefined && agent !== "flint" && offline === true) given.push("--offline with --agent");
+  const isOpen = approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
+  return isOpen ? [...given, "full access"] : given;
+}
+
+const OWN_SERVER_FLAGS = ["policy", "trace", "durability", "approval-timeout", "allow-unconfined"] as const;
+
+function flagReason(given: readonly string[]): string {
+  return `${given.join(" and ")} cannot be applied to it`;
+}
+
+async function joinServer(
+  how: { readonly cwd: string; readonly sameSettings: boolean },
+  client: ClientConnectOptions = {},
+): Promise<OpenServer | { readonly notJoined: string | undefined }> {
+  const folder = stateFolder();
+  // Most runs find none, and load nothing to connect with.
+  if (!existsSync(serverFile(folder))) return { notJoined: undefined };
+  const { connectShared } = await import("@flint/server/single-instance");
+  const shared = await connectShared({ ...client, ...how, folder });
+  if (shared.client === undefined) return { notJoined: shared.reason };
+  const { client: joined } = shared;
+  return { client: joined, isShared: true, notJoined: undefined, close: () => joined.close() };
+}
+
+async function ownServer(
+  options: PlacedOptions,
+  client: ClientConnectOptions = {},
+  notJoined?: string,
+): Promise<OpenServer> {
+  const { embed } = await import("@flint/server/embed");
+  const embedded = await embed(options, client);
+  return { client: embedded.client, isShared: false, notJoined, close: () => embedded.close() };
 }
 
 async function tolerantOptions(): Promise<PlacedOptions> {
@@ -26,14 +99,13 @@ async function tolerantOptions(): Promise<PlacedOptions> {
   }
 }
 
-async function withOptions<Value>(
-  options: PlacedOptions,
+async function using<Value>(
+  server: OpenServer,
   use: (client: FlintClient) => Promise<Value>,
 ): Promise<Value> {
-  const embedded = await embed(options);
   try {
-    return await use(embedded.client);
+    return await use(server.client);
   } finally {
-    await embedded.close();
+    await server.close();
   }
 }

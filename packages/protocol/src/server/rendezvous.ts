@@ -20,6 +20,8 @@ export const RunningServer = z.object({
   /** A fingerprint of the environment settings it was started with. */
   settings: z.string(),
   listeners: z.array(z.string()),
+  /** When it started, in milliseconds since 1970. */
+  startedAt: z.optional(z.number()),
 });
 export type RunningServer = z.output<typeof RunningServer>;
 
@@ -33,9 +35,9 @@ export const RENDEZVOUS = {
     protocol: z.string().check(z.maxLength(64)),
     cwd: z.optional(absolutePath),
   }),
-  /** The server: accepted, or why not; it closes the connection after a refusal. */
+  /** The server: accepted, with the number of its other clients, or why not; it closes the connection after a refusal. */
   answer: z.union([
-    z.object({ ok: z.literal(true), version: z.string() }),
+    z.object({ ok: z.literal(true), version: z.string(), clients: z.optional(z.number()) }),
     z.object({ ok: z.literal(false), reason: z.string() }),
   ]),
 } as const;

@@ -83,7 +83,7 @@ export class UnixListener implements Listener {
       socket.end(isRendezvous ? answerLine({ ok: false, reason }) : "", () => socket.destroy());
       return;
     }
-    if (isRendezvous) socket.write(answerLine({ ok: true, version: VERSION }));
+    if (isRendezvous) socket.write(answerLine({ ok: true, version: VERSION, clients: clients.size }));
     clients.accept(opened, new SocketTransport(socket), this.#connections, { cwd: request.cwd });
   }
 }

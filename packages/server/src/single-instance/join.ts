@@ -1,12 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Lock } from "@flint/host/lock";
-import type { RunningServer } from "@flint/protocol";
 import { readRunningServer } from "@flint/sdk";
 import type { FrontendName } from "../frontends.ts";
-import { VERSION } from "../version.ts";
 import { type BridgeEnd, bridgeSocket, type NearEnd, stdioEnd } from "./bridge.ts";
 import { claimServer } from "./claim.ts";
-import { connectRunning, settingsHash } from "./running-server.ts";
+import { differenceTo } from "./difference.ts";
+import { connectRunning } from "./running-server.ts";
 
 /** A client that would join a running server. */
 export interface JoinOptions {
@@ -61,10 +60,4 @@ export async function joinRunning(
   // The file of a server that died is not worth a message.
   if (!connected.ok) return { end: undefined };
   return { end: await bridgeSocket(connected.socket, nearEnd()) };
-}
-
-function differenceTo({ version, settings }: RunningServer): string | undefined {
-  if (version !== VERSION) return `it is Flint ${version}`;
-  if (settings !== settingsHash()) return "it was started with other environment variables";
-  return undefined;
 }

@@ -7,8 +7,8 @@ import type { Clients } from "../listeners/clients.ts";
 import { UnixListener } from "../listeners/unix-listener.ts";
 import { replaceFileSync } from "../state/replace-file.ts";
 import { VERSION } from "../version.ts";
+import { settingsHash } from "./difference.ts";
 import { rendezvousPath } from "./rendezvous.ts";
-import { settingsHash } from "./running-server.ts";
 
 /** The server to announce. */
 export interface PresenceOptions {
@@ -43,7 +43,7 @@ export class Presence {
       const file = serverFile(root);
       const running: RunningServer = {
         ...{ pid: process.pid, version: VERSION, socket: path, listeners: [...listeners] },
-        ...{ cwd: resolve(cwd), settings: settingsHash() },
+        ...{ cwd: resolve(cwd), settings: settingsHash(), startedAt: Date.now() },
       };
       try {
         replaceFileSync(file, `${JSON.stringify(running)}\n`);

@@ -1,18 +1,21 @@
-import { createHash } from "node:crypto";
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseRendezvousLine, RENDEZVOUS, type RendezvousRequest, type RunningServer } from "@flint/protocol";
 import { readRunningServer, spawnDetached } from "@flint/sdk";
-import { type EnvironmentName, logFile, setting, userConfigPath } from "../config/environment.ts";
+import { logFile } from "../config/environment.ts";
 import type { FrontendName } from "../frontends.ts";
 import { firstLine } from "../listeners/first-line.ts";
 import { preparePrivate } from "./claim.ts";
 
 /** A connection to a running server, or why there is none. */
 export type Connected =
-  | { readonly ok: true; readonly socket: Socket }
+  | {
+      readonly ok: true;
+      readonly socket: Socket;
+      /** How many other clients the server has, if it says so. */
+      readonly clients?: number | undefined;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /** What a client asks of a running server. */
@@ -36,28 +39,9 @@ export async function connectRunning(
   socket.write(`${JSON.stringify(request)}\n`);
   const line = await firstLine(socket, ANSWER_MS);
   const answer = line === undefined ? undefined : parseRendezvousLine(RENDEZVOUS.answer, line);
-  if (answer?.ok === true) return { ok: true, socket };
+  if (answer?.ok === true) return { ok: true, socket, clients: answer.clients };
   socket.destroy();
   return { ok: false, reason: answer?.reason ?? `The server (process ${pid}) does not answer.` };
-}
-
-/** The variables that change how a server works. */
-const SERVER_VARIABLES: readonly EnvironmentName[] = [
-  "FLINT_MODEL",
-  "FLINT_MODEL_URL",
-  "FLINT_OFFLINE_SCRIPT",
-  "ANTHROPIC_BASE_URL",
-  "OPENAI_BASE_URL",
-  "OLLAMA_HOST",
-  "CLAUDE_CODE_EXECUTABLE",
-  "CODEX_EXECUTABLE",
-];
-
-/** A hash of the settings in the environment that change how a server works. */
-export function settingsHash(): string {
-  const values = SERVER_VARIABLES.map((name) => setting(name) ?? null);
-  const text = JSON.stringify([resolve(userConfigPath()), ...values]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 /** The background server to start. */

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
-import type { Embedded } from "@flint/server/embed";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
 import { TurnTally } from "../../screen/turn-status.ts";
+import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
 import { declinedReport, declinedUnasked } from "./asks/declined.ts";
 import { questionsFor } from "./asks/questions.ts";
@@ -94,21 +94,24 @@ class ExecRun {
 
   /** The server is loaded after the first line is on the screen. */
   async #served(): Promise<number> {
-    const { embed } = await import("@flint/server/embed");
-    const embedded = await embed(this.#given.server, {
+    const { openServer } = await import("../local-server.ts");
+    const { options, server } = this.#given;
+    const opened = await openServer(server, options.server, {
       onApproval: this.#approvals.decide,
       onQuestion: questionsFor(this.#terminal.asker),
       onWarning: ({ message }) => this.#terminal.view.say(message),
     });
     try {
-      return this.#finish(await this.#turn(embedded));
+      return this.#finish(await this.#turn(opened));
+    } catch (thrown) {
+      throw explained(thrown, opened);
     } finally {
-      await embedded.close();
+      await opened.close();
     }
   }
 
   /** Runs the turn; undefined if it was interrupted before it started. */
-  async #turn({ client }: Embedded): Promise<TurnResult | undefined> {
+  async #turn({ client, isShared }: OpenServer): Promise<TurnResult | undefined> {
     const { options, server, schema, input } = this.#given;
     const { signal } = this.#interruption;
     const feed = new ThreadFeed((event) => {
@@ -117,7 +120,12 @@ class ExecRun {
       this.#terminal.view.show(event);
     });
     client.subscribe(feed);
-    const { thread, resumed, overrides, notices } = await openThread(client, options, server);
+    const { thread, resumed, overrides, notices } = await openThread(
+      client,
+      options,
+      server,
+      isShared,
+    );
     this.#thread = thread;
     for (const notice of notices) this.#terminal.notify(notice);
     if (resumed !== undefined) {
@@ -206,6 +214,14 @@ class ExecRun {
     this.#terminal.close();
     process.exit(exitCodeOf({ status: "interrupted", cause: this.#cause, declinedUnattended: false }));
   }
+}
+
+/** A thread that the running server has open can be continued only there: says why that is not done here. */
+function explained(thrown: unknown, { notJoined }: OpenServer): unknown {
+  const isLocked = thrown instanceof Error && "kind" in thrown && thrown.kind === "threadLocked";
+  if (!isLocked || notJoined === undefined) return thrown;
+  const way = "Run it without that, or stop the server with flint server stop.";
+  return new Error(`The running server has this thread open, and ${notJoined}. ${way}`, { cause: thrown });
 }
 
 type EffortOverride = { readonly config?: Readonly<Record<string, string>> };

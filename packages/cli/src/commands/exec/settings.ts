@@ -10,12 +10,12 @@ import {
   type ThreadSettings,
 } from "@flint/protocol";
 import { DEFAULT_POLICIES } from "@flint/server/config";
-import { stateFolder } from "@flint/server/environment";
+import { setting, stateFolder } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import type { PlacedOptions } from "../../command-line/server-options.ts";
 import type { ExecOptions } from "./options.ts";
 
-/** The permissions and the budget of a turn. */
+/** The permissions and the budget of a turn, and the model of a new thread. */
 export interface Permissions {
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
@@ -23,6 +23,8 @@ export interface Permissions {
   readonly git: GitMode;
   readonly acceptEdits: boolean;
   readonly budget?: Budget | undefined;
+  /** Undefined if none is configured: the server then chooses one. */
+  readonly model?: string | undefined;
 }
 
 /**
@@ -41,6 +43,8 @@ export async function permissionsIn(cwd: string, server: PlacedOptions): Promise
     network: server.network ?? { hosts: [] },
     git: server.git ?? "ask",
     acceptEdits: server.acceptEdits ?? false,
+    // A model in the environment is the user's choice, which a folder does not change.
+    model: (setting("FLINT_MODEL") === undefined ? here.model : undefined) ?? server.model,
     budget: here.budget === undefined ? server.budget : changedBudget(server.budget, here.budget),
   };
 }

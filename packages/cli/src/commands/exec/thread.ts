@@ -17,39 +17,54 @@ export interface OpenedThread {
   /** The `thread/started` event of a resumed thread, for views; the server does not send one. */
   readonly resumed: AgentEvent | undefined;
   readonly overrides: TurnOverrides;
+  /** The settings of its turn. */
+  readonly settings: ThreadSettings;
   /** Printed before anything else. */
   readonly notices: readonly string[];
 }
 
-/** Starts a thread, or resumes the requested one. */
+/** Starts a thread, or resumes the requested one. A shared server has settings of its own, so all are sent to it. */
 export async function openThread(
   client: FlintClient,
   options: ExecOptions,
   server: PlacedOptions,
+  isShared = false,
 ): Promise<OpenedThread> {
   return options.thread === undefined
-    ? startThread(client, options, server)
+    ? startThread(client, options, { cwd: server.cwd, ...(isShared ? await settingsFor(server) : {}) })
     : resumeThread(client, options, options.thread, server);
 }
 
 async function startThread(
   client: FlintClient,
   options: ExecOptions,
-  { cwd }: PlacedOptions,
+  settings: ParamsInput<"thread/start">,
 ): Promise<OpenedThread> {
   const { ephemeral, limits, enforcement, developerInstructions } = options;
   const hasLimits = limits !== undefined || enforcement !== undefined;
   const thread = await client.startThread({
-    cwd,
+    ...settings,
     ...(ephemeral ? { ephemeral: true } : {}),
     ...(developerInstructions === undefined ? {} : { developerInstructions }),
   });
-  const { settings } = thread.state;
+  const { settings: current } = thread.state;
   return {
     thread,
+    settings: current,
     resumed: undefined,
-    overrides: hasLimits ? { budget: turnBudget(settings.budget, options, settings.budget) } : {},
-    notices: noticesFor(settings),
+    overrides: hasLimits ? { budget: turnBudget(current.budget, options, current.budget) } : {},
+    notices: noticesFor(current),
+  };
+}
+
+/** The settings that a new thread would have in a server of this process. */
+async function settingsFor(server: PlacedOptions): Promise<ParamsInput<"thread/start">> {
+  const { sandboxPolicy, budget, model, ...permissions } = await permissionsIn(server.cwd, server);
+  return {
+    ...permissions,
+    sandbox: sandboxPolicy,
+    ...(model === undefined ? {} : { model }),
+    ...(budget === undefined ? {} : { budget }),
   };
 }
 
@@ -71,10 +86,11 @@ async function resumeThread(
   const { state } = thread;
   const moved = options.server.cwd === undefined ? {} : { cwd: server.cwd };
   const cwd = moved.cwd ?? state.settings.cwd;
-  const { budget, ...policies } = await permissionsIn(cwd, server);
+  const { budget, model: _model, ...policies } = await permissionsIn(cwd, server);
   const away = cwd === server.cwd ? [] : [`This thread works in ${cwd}.`];
   return {
     thread,
+    settings: { ...state.settings, ...chosenModel(server), ...policies },
     resumed: { type: "thread/started", data: { thread: state.thread, settings: state.settings } },
     overrides: {
       ...chosenModel(server),

@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { isAlive } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ServerFixture, serverInfo } from "./listening-server.ts";
+import { asMessage, initialize, startThread } from "./server.ts";
+
+const TIMEOUT_MS = 120_000;
+
+/** A running server with one thread that a client has open. */
+async function openThread() {
+  const fixture = await ServerFixture.make();
+  const { wire } = await fixture.listening(["--listen", "local"]);
+  const client = fixture.wire(["connect"]);
+  await initialize(client);
+  return { fixture, wire, client, threadId: await startThread(client) };
+}
+
+describe("while a server is running for the state folder", { timeout: TIMEOUT_MS }, () => {
+  test("exec starts its thread there, with the permissions of the command line", async () => {
+    const { fixture, client } = await openThread();
+    const ran = await fixture.run(["exec", "--json", "--permissions", "plan", "count to 3"]);
+    expect(ran).toMatchObject({ code: 0 });
+    const [first = "{}"] = ran.out.split("\n");
+    const { thread, settings } = asMessage(JSON.parse(first));
+    expect(asMessage(settings).sandboxPolicy).toEqual({ type: "readOnly" });
+    const { data } = asMessage(await client.request("thread/list", {}));
+    const listed = Array.isArray(data)
+      ? data.map(asMessage).find(({ id }) => id === asMessage(thread).id)
+      : {};
+    // Only the server that has a thread open lists it as loaded.
+    expect(asMessage(listed?.status).type).toBe("idle");
+  });
+
+  test("exec continues a thread that another client has open, and that client receives the turn", async () => {
+    const { fixture, client, threadId } = await openThread();
+    const received = client.waitForMethod("turn/completed");
+    const ran = await fixture.run(["exec", "-q", "--resume", threadId, "count to 3"]);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    expect(asMessage((await received).params).threadId).toBe(threadId);
+  });
+
+  test("exec with an option for the server itself names the way out if the thread is open there", async () => {
+    const { fixture, threadId } = await openThread();
+    const ran = await fixture.run(["exec", "--durability", "relaxed", "--resume", threadId, "count to 3"]);
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("--durability cannot be applied to it");
+    expect(ran.err).toContain("flint server stop");
+    const fresh = await fixture.run(["exec", "-q", "--durability", "relaxed", "count to 3"]);
+    expect(fresh).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("threads are named, reverted and shown there", async () => {
+    const { fixture, threadId } = await openThread();
+    await fixture.run(["exec", "-q", "--resume", threadId, "count to 3"]);
+    expect(await fixture.run(["threads", "name", threadId, "counting"])).toMatchObject({ code: 0, err: "" });
+    expect((await fixture.run(["threads", "show", "counting"])).out).toContain("count to 3");
+    const reverted = await fixture.run(["threads", "revert", threadId]);
+    expect(reverted).toMatchObject({ code: 0, err: "" });
+    expect(reverted.out).toContain("1 turn undone");
+  });
+});
+
+describe("flint server", { timeout: TIMEOUT_MS }, () => {
+  test("status describes the running server, and stop ends it in order", async () => {
+    const { fixture, wire } = await openThread();
+    const { pid } = await serverInfo(fixture);
+    const json = JSON.parse((await fixture.run(["server", "status", "--json"])).out);
+    expect(json).toMatchObject({ running: true, pid, clients: 1, threads: { open: 1, running: 0 } });
+    const { code, out } = await fixture.run(["server", "status"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`process +${pid} `));
+    expect(out).toContain("clients  1 joined");
+    expect(out).toContain("1 open, 0 turns running");
+    expect(await fixture.run(["server", "stop"])).toMatchObject({
+      code: 0,
+      out: `Stopped the server for ${fixture.home} (process ${pid}).\n`,
+    });
+    expect(await wire.exited).toMatchObject({ code: 0 });
+    expect(existsSync(`${fixture.home}/run/server.json`)).toBe(false);
+  });
+
+  test("says so if no server is running, and if there is no log", async () => {
+    const fixture = await ServerFixture.make();
+    const status = await fixture.run(["server", "status"]);
+    expect(status.code).toBe(1);
+    expect(status.err).toContain(`No server is running for ${fixture.home}.`);
+    expect(await fixture.run(["server", "stop"])).toMatchObject({ code: 0 });
+    expect((await fixture.run(["server", "logs"])).err).toContain("There is no log at");
+  });
+
+  test("logs prints what a background server has written", async () => {
+    const fixture = await ServerFixture.make();
+    await initialize(fixture.wire(["connect", "--start"]));
+    const { pid } = await serverInfo(fixture);
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    });
+    const { code, out } = await fixture.run(["server", "logs"]);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`serving ${fixture.home}`) });
+    await fixture.run(["server", "stop"]);
+    expect(isAlive(pid)).toBe(false);
+  });
+});
