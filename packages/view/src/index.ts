@@ -7,6 +7,7 @@ export {
   describePlan,
   describeReroute,
   describeResolution,
+  valueWords,
 } from "./describe.ts";
 export { escapeControls, escapeExact } from "./escape.ts";
 export { activityOf, changeVerb, rowOf, rowsOf } from "./items.ts";

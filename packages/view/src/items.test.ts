@@ -1,5 +1,6 @@
 import type { Item, ItemType, ThreadItem } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
+import { valueWords } from "./describe.ts";
 import { activityOf, rowOf, rowsOf } from "./items.ts";
 import { spanText } from "./row.ts";
 
@@ -122,4 +123,11 @@ test("rowsOf gives the rows of all turns in order", () => {
 test("every item type has an activity", () => {
   for (const item of Object.values(EXAMPLES)) expect(activityOf(item)).toMatch(/^[A-Z]/);
   expect(activityOf({ type: "hologram", id: "h" })).toBe("Working");
+});
+
+test("shows the arguments of a tool as words", () => {
+  expect(valueWords({ path: "notes.txt", lines: 3, edits: [{ old: "a", new: "b" }] })).toBe(
+    "path: notes.txt, lines: 3, edits: ((old: a, new: b))",
+  );
+  expect(valueWords(["a", null])).toBe("a, null");
 });

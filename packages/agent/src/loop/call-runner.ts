@@ -2,7 +2,7 @@ import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
 import { errorMessage } from "@flint/host/files";
 import type { Message, ToolCall } from "../models/model.ts";
 import { truncateMiddle, visibleText } from "../text.ts";
-import { failed, INTERRUPTED, type Tool, type ToolOutcome } from "../tools/tool.ts";
+import { failed, INTERRUPTED, runAsItem, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import type { TurnReport } from "./model-step.ts";
 
 /** The size limit of one result. */
@@ -82,12 +82,18 @@ export class CallRunner {
     const { turn, signal, sandbox, report } = this.#context;
     if (signal.aborted) return INTERRUPTED;
     const tool = this.#tools.get(name);
-    if (tool === undefined) return failed(`There is no tool ${name}. Available tools: ${this.#names()}.`);
-    if (inputError !== undefined) return failed(`The call of ${name} did not run: ${inputError}`);
     const itemId = report.takeItemId();
+    const context = { turn, signal, sandbox, itemId };
+    const problem =
+      tool === undefined
+        ? `There is no tool ${name}. Available tools: ${this.#names()}.`
+        : inputError && `The call of ${name} did not run: ${inputError}`;
+    // A call that does not run is an item too: otherwise a user sees a model that does nothing.
+    if (tool === undefined || problem !== undefined)
+      return runAsItem({ tool: name, title: name, input }, context, async () => failed(problem ?? ""));
     // Expected: a tool of a client or MCP server that throws. The model gets the error and the turn goes on.
     try {
-      return await tool.run(input, { turn, signal, sandbox, itemId });
+      return await tool.run(input, context);
     } catch (thrown) {
       return signal.aborted ? INTERRUPTED : failed(`${name} failed: ${errorMessage(thrown)}`);
     }

@@ -58,6 +58,7 @@ export interface ToolDefinition<Shapes extends InputFields> {
   readonly description: string;
   readonly readOnly: boolean;
   readonly input: Shapes;
+  /** Runs a call. Throws InvalidInput, before its item, for input that the description of the input cannot rule out. */
   run(input: InputValues<Shapes>, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -71,15 +72,14 @@ export function defineTool<Shapes extends InputFields>(definition: ToolDefinitio
     readOnly,
     parameters: input.schema,
     async run(given, context): Promise<ToolOutcome> {
-      let read: InputValues<Shapes>;
-      // Expected: whatever input a model makes up.
+      // Expected: whatever input a model makes up. It is shown as a failed call, so that it is not taken for silence.
       try {
-        read = input.read(given, "");
+        return await definition.run(input.read(given, ""), context);
       } catch (thrown) {
-        if (thrown instanceof InvalidInput) return failed(`${name}: ${thrown.message}`);
-        throw thrown;
+        if (!(thrown instanceof InvalidInput)) throw thrown;
+        const problem = `${name}: ${thrown.message}`;
+        return runAsItem({ tool: name, title: name, input: given }, context, async () => failed(problem));
       }
-      return definition.run(read, context);
     },
   };
 }

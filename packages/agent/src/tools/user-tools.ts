@@ -7,7 +7,7 @@ import {
   toolNameOf,
   type UserQuestion,
 } from "@flint/protocol";
-import { array, boolean, choice, object, optional, string } from "./input.ts";
+import { array, boolean, choice, InvalidInput, object, optional, string } from "./input.ts";
 import {
   defineTool,
   done,
@@ -39,8 +39,8 @@ export const ASK_USER: Tool = defineTool({
   description: "Asks the user. Only for what you cannot find out yourself; the turn waits for the answer.",
   readOnly: false,
   input: { questions: array("The questions, together.", QUESTION, 10) },
-  run({ questions }, context) {
-    if (questions.length === 0) return Promise.resolve(failed("ask_user: questions must not be empty."));
+  async run({ questions }, context) {
+    if (questions.length === 0) throw new InvalidInput("questions must not be empty.");
     // Drops undefined fields, which must not appear on the wire.
     return ask(JSON.parse(JSON.stringify(questions)) as UserQuestion[], context);
   },

@@ -7,6 +7,7 @@ import {
   type Row,
   type RowFamily,
   type RowStatus,
+  valueWords,
 } from "@flint/view";
 import {
   changeSpans,
@@ -136,11 +137,11 @@ function drawCommand(row: Row, context: RowContext): LineBlock[] {
   return [{ head: foldAfter(lines, COMMAND_LINES, look), body: output, indent: 4 }];
 }
 
-/** If output was omitted, only the item has its end: what was streamed is the beginning. */
+/** The item has all of the output; what was streamed may be its beginning. */
 function outputOf({ body }: Row, { output }: RowContext): FoldedText {
   const block = body.find(({ kind }) => kind === "output");
   const { text = "", omittedBytes = 0 } = block?.kind === "output" ? block : {};
-  if (output !== undefined && omittedBytes === 0) return output;
+  if (output !== undefined && text === "" && omittedBytes === 0) return output;
   const folded = lastLines(text, OUTPUT_LINES);
   return omittedBytes === 0 ? folded : { ...folded, omittedBytes };
 }
@@ -176,8 +177,7 @@ function drawTool(row: Row, context: RowContext): LineBlock[] {
 function argumentText(body: readonly Block[]): string {
   const given = body.find(({ kind }) => kind === "json");
   if (given?.kind !== "json") return "";
-  const text = JSON.stringify(given.value) ?? "";
-  return ` ${oneLine(text.slice(0, ARGUMENT_LENGTH))}`;
+  return ` ${oneLine(valueWords(given.value).slice(0, ARGUMENT_LENGTH))}`;
 }
 
 function drawThought({ body: [block] }: Row, { look, elapsedMs }: RowContext): LineBlock[] {

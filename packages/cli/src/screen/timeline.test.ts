@@ -188,9 +188,9 @@ test("shows a tool call on one line, with its progress and error", () => {
     type: "item/mcpToolCall/progress",
     data: { ...ids, itemId: "t", message: "page 2" },
   });
-  expect(shown.live()).toEqual(['● github.search {"q":1}', "  page 2"]);
+  expect(shown.live()).toEqual(["● github.search q: 1", "  page 2"]);
   expect(shown.rows(completed({ ...call, status: "failed", error: "no\nway", durationMs: 20 }))).toEqual([
-    '✗ github.search {"q":1}  0.0s',
+    "✗ github.search q: 1  0.0s",
     "  no",
     "  way",
   ]);

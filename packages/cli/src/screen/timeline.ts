@@ -14,7 +14,7 @@ const KEPT_LINES = 10;
 /** An item in progress: what it was when it started, and what was streamed since. */
 class OpenItem {
   readonly item: ThreadItem;
-  readonly startedAt: number;
+  startedAt: number;
   readonly output = new OutputTail(KEPT_LINES);
   progress = "";
 
@@ -270,7 +270,10 @@ export class Timeline {
   }
 
   #resolved(approvalId: string, resolution: Resolution): void {
+    const open = this.#open.get(this.#asking.get(approvalId) ?? "");
     if (!this.#asking.delete(approvalId)) return;
+    // What the user took to answer is not the agent's time.
+    if (open !== undefined) open.startedAt = this.#options.now();
     const marks = marksFor(this.#options.look().unicode);
     const style = resolution.decision.outcome === "allow" ? "green" : "yellow";
     this.put(notice(marks.arrow, style, describeResolution(resolution)));

@@ -8,13 +8,14 @@ import {
   totalTokens,
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { count, duration, escapeControls, money, tokens } from "@flint/view";
+import { count, duration, escapeControls, money, rowOf, tokens } from "@flint/view";
 import { cutLine, type Line, type LineBlock, type Style, span, textOf, textWidth } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
 
 /** Counts what a turn has used and changed so far. */
 export class TurnTally {
   readonly #files = new Set<string>();
+  #failedCalls = 0;
   /** The cost of the thread before this turn, which is subtracted. */
   costBefore: Cost | undefined;
   #usage = NO_USAGE;
@@ -37,13 +38,22 @@ export class TurnTally {
     return this.#files.size;
   }
 
+  /** How many tool calls and changes of files failed. */
+  get failedCalls(): number {
+    return this.#failedCalls;
+  }
+
   /** Counts an event. */
   count(event: AgentEvent): void {
     if (event.type === "thread/tokenUsage/updated") {
       this.#usage = addUsage(this.#usage, event.data.last);
       this.#cost = event.data.cost ?? this.#cost;
     }
-    if (event.type === "item/completed") this.#countFiles(event.data.item);
+    if (event.type !== "item/completed") return;
+    const { item } = event.data;
+    this.#countFiles(item);
+    const { family, status } = rowOf(item);
+    if (status === "failed" && (family === "tool" || family === "change")) this.#failedCalls += 1;
   }
 
   #countFiles(item: ThreadItem): void {
@@ -88,6 +98,8 @@ export interface TurnEnd {
   readonly tokens: number;
   readonly cost?: Cost | undefined;
   readonly files: number;
+  /** How many tool calls failed. */
+  readonly failedCalls?: number;
   /** The command that resumes the thread, if it is stored. */
   readonly resumeWith?: string | undefined;
 }
@@ -114,11 +126,12 @@ export function summaryBlock(end: TurnEnd, look: Look): LineBlock {
   return { head: [first, ...why, ...resumeWith], indent: 2 };
 }
 
-function figuresOf({ elapsedMs, tokens: used, cost, files }: TurnEnd): string[] {
+function figuresOf({ elapsedMs, tokens: used, cost, files, failedCalls = 0 }: TurnEnd): string[] {
   return [
     `in ${duration(elapsedMs)}`,
     ...(used === 0 ? [] : [tokens(used)]),
     ...(cost === undefined ? [] : [money(cost)]),
     ...(files === 0 ? [] : [`${count(files, "file")} changed`]),
+    ...(failedCalls === 0 ? [] : [`${count(failedCalls, "tool call")} failed`]),
   ];
 }

@@ -123,6 +123,30 @@ test("returns an error for unknown tools, invalid arguments and tools that throw
   expect(turn.actions).toEqual([]);
 });
 
+test("shows calls that do not run as failed items, with the reason", async () => {
+  const malformed: ModelPart = {
+    ...{ type: "tool-call", callId: "p", tool: "shell", input: {} },
+    inputError: "not JSON.",
+  };
+  const step = [
+    malformed,
+    ...call({ tool: "nope", input: { a: 1 } }, { tool: "read_file", input: { file: 3 } }),
+  ];
+  const { run } = await open({ steps: [step, say("All done.")] });
+  const { turn } = await run("go");
+  const ended = turn.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
+  expect(ended.filter(({ type }) => type === "toolCall")).toMatchObject([
+    { tool: "shell", status: "failed", error: "The call of shell did not run: not JSON." },
+    {
+      tool: "nope",
+      status: "failed",
+      arguments: { a: 1 },
+      error: expect.stringContaining("There is no tool nope."),
+    },
+    { tool: "read_file", status: "failed", error: expect.stringMatching(/^read_file: /) },
+  ]);
+});
+
 test("does not let another tool replace a built-in one", async () => {
   const impostor: Tool = {
     ...{ name: "read_file", description: "", parameters: { type: "object" }, readOnly: true },

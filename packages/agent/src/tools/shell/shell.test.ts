@@ -68,7 +68,9 @@ test("rejects an invalid command without asking", async () => {
   const { shell } = await setup();
   for (const command of ["", "  \n", "a\0b"]) {
     const { turn, status } = await shell({ command });
-    expect([status, turn.actions, turn.events]).toEqual(["failed", [], []]);
+    const shown = turn.events.flatMap((event) => ("item" in event ? [event.item] : []));
+    expect([status, turn.actions]).toEqual(["failed", []]);
+    expect(shown.at(-1)).toMatchObject({ type: "toolCall", tool: "shell", status: "failed" });
   }
 });
 

@@ -62,16 +62,11 @@ export function shellTool(background: BackgroundCommands, startWatchMs = START_W
       why: optional(string("Why it needs that, for the user.", { maxLength: 1000, mayBeEmpty: true })),
     },
     async run(input, context) {
-      if (input.command.trim() === "") return failed("shell: command must not be empty.");
-      if (input.command.includes("\0")) return failed("shell: command must not contain a NUL character.");
-      // Expected: a path that no approval opens.
-      try {
-        const needs = await neededBeyond(input.needs ?? {}, context.turn.settings, context.sandbox);
-        return await new ShellCall({ ...input, needs, startWatchMs }, background, context).run();
-      } catch (thrown) {
-        if (thrown instanceof InvalidInput) return failed(`shell: ${thrown.message}`);
-        throw thrown;
-      }
+      if (input.command.trim() === "") throw new InvalidInput("command must not be empty.");
+      if (input.command.includes("\0")) throw new InvalidInput("command must not contain a NUL character.");
+      // Throws for a path that no approval opens.
+      const needs = await neededBeyond(input.needs ?? {}, context.turn.settings, context.sandbox);
+      return new ShellCall({ ...input, needs, startWatchMs }, background, context).run();
     },
   });
 }

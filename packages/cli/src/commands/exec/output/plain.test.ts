@@ -42,6 +42,26 @@ test("prints output that was not streamed", () => {
   expect(shown(events)).toBe("$ make\nno rule\n(exit 2)\n");
 });
 
+test("prints the rest of an output that was streamed in part, as of a fast command", () => {
+  const command = { type: "commandExecution", id: "c", command: "make", cwd: "/" } as const;
+  const end = { status: "completed", exitCode: 0, aggregatedOutput: "one\ntwo\n" } as const;
+  const output: AgentEvent = {
+    type: "item/commandExecution/outputDelta",
+    data: { ...place, itemId: "c", delta: "one\n", offset: 0 },
+  };
+  const events = [started({ ...command, status: "inProgress" }), output, completed({ ...command, ...end })];
+  expect(shown(events)).toBe("$ make\none\ntwo\n(exit 0)\n");
+});
+
+test("ends with the number of tool calls that failed", () => {
+  let text = "";
+  const view = new PlainView((piece) => {
+    text += piece;
+  });
+  view.end({ status: "completed", failedCalls: 2 });
+  expect(text).toBe("(2 tool calls failed)\n");
+});
+
 test("escapes a no-break space in a command, and prints the size of omitted output", () => {
   const command = { type: "commandExecution", id: "c", command: "rm\u00a0x", cwd: "/" } as const;
   const end = { status: "completed", exitCode: 0, omittedOutputBytes: 3 * 1024 * 1024 } as const;

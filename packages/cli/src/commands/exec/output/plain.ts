@@ -2,6 +2,7 @@ import type { ThreadItem } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import {
   type Block,
+  count,
   describeError,
   describeItem,
   describeReroute,
@@ -21,7 +22,8 @@ const UNDECIDED = /[\ud800-\udbff\r]$/;
 export class PlainView implements TurnView {
   readonly #write: (text: string) => void;
   #atLineStart = true;
-  #streamed = new Set<string>();
+  /** How many characters of each item were streamed. */
+  readonly #streamed = new Map<string, number>();
   #pending = "";
 
   constructor(write: (text: string) => void) {
@@ -32,8 +34,7 @@ export class PlainView implements TurnView {
     switch (event.type) {
       case "item/agentMessage/delta":
       case "item/commandExecution/outputDelta":
-        this.#streamed.add(event.data.itemId);
-        this.#text(event.data.delta);
+        this.#stream(event.data);
         return;
       case "item/started":
         this.#started(event.data.item);
@@ -62,8 +63,9 @@ export class PlainView implements TurnView {
     this.#line(text);
   }
 
-  end({ status, error }: Pick<ViewEnd, "status" | "error">): void {
+  end({ status, error, failedCalls = 0 }: Pick<ViewEnd, "status" | "error" | "failedCalls">): void {
     this.#line("");
+    if (failedCalls > 0) this.#line(`(${count(failedCalls, "tool call")} failed)`);
     if (status === "failed") this.#line(`The turn failed: ${error ?? "the agent gave no reason"}`);
     else if (status !== "completed") this.#line(`The turn was ${status}.`);
   }
@@ -87,7 +89,7 @@ export class PlainView implements TurnView {
         this.#line("");
         return;
       case "command":
-        this.#commandEnd(row, this.#streamed.has(item.id));
+        this.#commandEnd(row, this.#streamed.get(item.id) ?? 0);
         return;
       case "change":
         for (const block of row.body) this.#change(block, row.outcome ?? row.status);
@@ -111,11 +113,16 @@ export class PlainView implements TurnView {
     }
   }
 
-  /** Output that was not streamed, as of a command that ended at once, is printed here. */
-  #commandEnd({ outcome, status, body }: Row, streamed: boolean): void {
+  #stream({ itemId, delta, offset }: { itemId: string; delta: string; offset: number }): void {
+    this.#streamed.set(itemId, Math.max(this.#streamed.get(itemId) ?? 0, offset + delta.length));
+    this.#text(delta);
+  }
+
+  /** Output that was not streamed, as of a command that ended at once, is printed here; so is the rest of it. */
+  #commandEnd({ outcome, status, body }: Row, streamed: number): void {
     for (const block of body) {
       if (block.kind !== "output") continue;
-      if (!streamed) this.#text(block.text);
+      if (streamed === 0 || block.omittedBytes === 0) this.#text(block.text.slice(streamed));
       if (block.omittedBytes > 0) this.#line(`... ${size(block.omittedBytes)} omitted`);
     }
     this.#line(`(${outcome ?? status})`);
