@@ -6,10 +6,25 @@ describe("the flint command", () => {
   test("answers a question about the folder, with a real command, with an empty home and no key", async () => {
     const { flint, home } = await commandFixture();
     const { code, stdout, stderr } = await flint(["exec", "what is in this folder?"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "flint · offline · permissions: ask\n" });
     expect(stdout).toContain("$ ls");
     expect(stdout).toContain("README.md");
     expect(await readdir(`${home}/.local/state/flint/threads`)).toHaveLength(1);
+  });
+
+  test("names the agent that was probably meant, on the command line and in the configuration", async () => {
+    const { flint } = await commandFixture();
+    const given = await flint(["exec", "--agent", "gemnii", "hello"]);
+    expect(given.code).toBe(2);
+    expect(given.stderr).toContain("No agent gemnii. Did you mean gemini?");
+    await flint(["config", "set", "agent", "cluade"]);
+    const configured = await flint(["exec", "hello"]);
+    expect(configured.code).toBe(2);
+    expect(configured.stderr).toContain("No agent cluade. Did you mean claude?");
+    await flint(["config", "set", "agent", "flint"]);
+    await flint(["config", "set", "model", "offline"]);
+    const { stderr } = await flint(["exec", "hello"], { env: { FLINT_MODEL: "" } });
+    expect(stderr).toBe("flint · offline · permissions: ask\n");
   });
 
   test("declines approvals without a terminal, and explains how to allow them", async () => {

@@ -9,7 +9,7 @@ describe("flint exec on a terminal", () => {
     const pty = await Pty.start(["exec", "--offline", "what is in this folder?"]);
     expect(await pty.exitCode()).toBe(0);
     const { text, cursorShown } = pty.screen;
-    expect(text).toMatch(/^✓ \$ ls .*\n(.*\n)* {2}notes\.txt\n\n/);
+    expect(text).toMatch(/^flint · offline · permissions: ask\n\n✓ \$ ls .*\n(.*\n)* {2}notes\.txt\n\n/);
     expect(text).toMatch(
       /\n✓ Done in [\d.]+s · \d+ tokens\n {2}Continue: flint exec --resume [\w-]+ "\.\.\."$/,
     );
@@ -106,7 +106,7 @@ describe("flint exec on a terminal", () => {
   test("an agent that never asks for approval is announced first", async () => {
     const pty = await Pty.start(["exec", "--offline", "--approval", "never", "what is in this folder?"]);
     expect(await pty.exitCode()).toBe(0);
-    expect(pty.screen.text).toMatch(/^\S Approvals are off\.\n/);
+    expect(pty.screen.text).toMatch(/^flint · .*\n(.*\n)?\S Approvals are off\.\n/);
   });
 
   test("on 20 columns, without colours and without Unicode, every row fits and is ASCII", async () => {

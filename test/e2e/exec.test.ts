@@ -48,7 +48,8 @@ const events = (stdout: string) =>
 describe("flint exec in a pipe", () => {
   test("prints plain lines without a spinner or colours", async () => {
     const { code, stdout, stderr } = await exec(await makeWorkspace(), ["what is in this folder?"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    // Its first line on stderr names the agent, the model and the permissions.
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "flint · offline · permissions: ask\n" });
     expect(stdout).toMatch(/^\$ ls .*\n(.*\n)*notes\.txt\n\(exit 0\)\n/);
     expect(stdout).not.toContain("\u001b");
   });
@@ -96,16 +97,17 @@ describe("flint exec in a pipe", () => {
     const away = `${workspace.path}/../away`;
     await mkdir(away);
     const bold = await exec(workspace, ["--approval", "never", "run `touch a`"]);
-    expect([bold.code, bold.stderr]).toEqual([0, "Approvals are off.\n"]);
+    const header = "flint · offline · permissions: approval never, sandbox workspace-write\n";
+    expect([bold.code, bold.stderr]).toEqual([0, `${header}Approvals are off.\n`]);
     const shy = await exec(workspace, ["-c", "run `touch b`"]);
     expect([shy.code, await readdir(workspace.path)]).toEqual([3, ["a", "notes.txt"]]);
     expect(shy.stderr).toMatch(
-      /^flint: An action was declined:\n {2}touch .*: No one was there to approve it\. .*--approval never\.\n$/,
+      /^flint · .*\nflint: An action was declined:\n {2}touch .*: No one was there to approve it\. .*--approval never\.\n$/,
     );
 
     const unconfined = ["-c", "--approval", "always", "--sandbox", "danger-full-access", "--max-steps", "1"];
     const open = await exec(workspace, [...unconfined, "count to 2"]);
-    expect(open.stderr).toBe("The sandbox is off.\n");
+    expect(open.stderr).toMatch(/^flint · .* sandbox danger-full-access\nThe sandbox is off\.\n$/);
     const confined = await exec(workspace, ["-c", "--approval", "never", "run `touch ../away/c`"]);
     expect([confined.code, await readdir(away)]).toEqual([0, []]);
     expect(confined.stdout).toContain("(exit 1)");
@@ -135,7 +137,7 @@ describe("flint exec in a pipe", () => {
     const streamed = events((await exec(workspace, ["--json", "--cwd", away, "count to 2"])).stdout);
     const threadId = String(asMessage(streamed[0]?.thread).id);
     const { stdout, stderr } = await exec(workspace, ["--resume", threadId, "run `pwd`"]);
-    expect(stderr).toBe(`This thread works in ${away}.\n`);
+    expect(stderr).toContain(`\nThis thread works in ${away}.\n`);
     expect(stdout).toContain(`\n${away}\n`);
   });
 
@@ -211,8 +213,8 @@ describe("flint exec in a pipe", () => {
     });
     await once(child.stdout, "data");
     child.stdout.destroy();
-    const remark = "Approvals are off.\n";
-    expect([await once(child, "close"), stderr]).toEqual([[141, null], remark]);
+    expect(await once(child, "close")).toEqual([141, null]);
+    expect(stderr).toMatch(/^flint · .*\nApprovals are off\.\n$/);
   });
 
   test.each([[], ["--json"]])(
@@ -227,7 +229,9 @@ describe("flint exec in a pipe", () => {
       if (child.stderr === null) throw new Error("There is no stderr.");
       const stderr = text(child.stderr);
       expect(await once(child, "close")).toEqual([1, null]);
-      expect(await stderr).toMatch(/^(Approvals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/);
+      expect(await stderr).toMatch(
+        /^(flint · .*\nApprovals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/,
+      );
       const [thread] = await readdir(`${env.FLINT_HOME}/threads`);
       const log = await readFile(`${env.FLINT_HOME}/threads/${thread}/events.jsonl`, "utf8");
       expect(log).toMatch(/"turn\/completed".*"interrupted"/);

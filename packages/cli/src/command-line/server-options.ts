@@ -8,6 +8,8 @@ import {
   approvalPolicyNamed,
   type ConfigValues,
   GIT_MODES,
+  modelOfAgent,
+  nearest,
   PERMISSION_MODES,
   type PermissionMode,
   permissionMode,
@@ -96,9 +98,23 @@ async function configuredServer(config: ConfigValues): Promise<ServerOptions> {
 
 /** The configured agents, and the one that `--agent` gives as a command line. */
 async function agentsFor(config: ConfigValues | undefined, agent: string | undefined) {
-  const { commandAgent, configuredAgents } = await import("@flint/server/config");
+  const { ConfigError, commandAgent, configuredAgents } = await import("@flint/server/config");
   const agents = configuredAgents(config);
-  return agent === undefined || !isCommandLine(agent) ? agents : [...agents, commandAgent(agent)];
+  const names = ["flint", ...agents.map(({ id }) => id)];
+  const configured = unknownAgent(config?.get("agent"), names);
+  if (configured !== undefined) throw new ConfigError(`agent in ${userConfigPath()}: ${configured}`);
+  if (agent !== undefined && isCommandLine(agent)) return [...agents, commandAgent(agent)];
+  const given = unknownAgent(agent, names);
+  if (given !== undefined) throw new UsageError(given);
+  return agents;
+}
+
+/** What is wrong with the name of an agent, and which one was probably meant. */
+function unknownAgent(name: string | undefined, known: readonly string[]): string | undefined {
+  if (name === undefined || known.includes(name)) return undefined;
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? `Agents: ${known.join(", ")}.` : `Did you mean ${meant}?`;
+  return `No agent ${name}. ${hint}`;
 }
 
 /** A command line contains a space or a slash; a name contains neither. */
@@ -199,7 +215,7 @@ function modelOf({ agent, model, offline }: ServerFlagValues): string | undefine
   if (offline === true && (agent === undefined || agent === "flint")) return OFFLINE_MODEL;
   if (agent === undefined) return model;
   const id = isCommandLine(agent) ? agentId(agent) : agent;
-  return model === undefined || model.startsWith(`${id}/`) ? (model ?? id) : `${id}/${model}`;
+  return modelOfAgent(id, model);
 }
 
 /** The seconds that `--idle-exit` was given; 0 means never. */

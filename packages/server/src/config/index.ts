@@ -27,6 +27,6 @@ export {
   type PermissionMode,
   permissionMode,
 } from "./permission-modes.ts";
-export { DEFAULT_POLICIES } from "./policies.ts";
+export { DEFAULT_POLICIES, modelOfAgent } from "./policies.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";
 export { UserConfig } from "./user-config.ts";

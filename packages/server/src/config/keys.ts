@@ -98,6 +98,12 @@ const PROCESS_SPANS = ["thread", "turn"] as const;
 /** Every key of `config.toml`. Nothing else is accepted. */
 export const CONFIG_KEYS = {
   model: key(string, "a model id", "Model for new threads.", "user or project"),
+  agent: key(
+    string,
+    "the name of an agent",
+    "Agent for new threads, such as claude; `model` may name one of its models.",
+    "user",
+  ),
   approval_policy: key(
     z.enum(APPROVAL_NAMES),
     choice(APPROVAL_NAMES),

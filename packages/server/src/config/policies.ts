@@ -17,7 +17,7 @@ export const DEFAULT_POLICIES = {
 
 /** The model, policies and budget of a configuration. Throws a ConfigError for values that contradict each other. */
 export function policiesOf(config: ConfigValues): ConfiguredPolicies {
-  const model = config.get("model");
+  const model = modelOfAgent(config.get("agent"), config.get("model"));
   const mode = config.get("permissions");
   const hosts = config.get("network");
   const git = config.get("git");
@@ -33,6 +33,12 @@ export function policiesOf(config: ConfigValues): ConfiguredPolicies {
     ...(sandboxPolicy === undefined ? {} : { sandboxPolicy }),
     ...(budget === undefined ? {} : { budget }),
   };
+}
+
+/** The model id for an agent and a model, which may be named with its agent. An agent alone means its default model. */
+export function modelOfAgent(agent: string | undefined, model: string | undefined): string | undefined {
+  if (agent === undefined) return model;
+  return model === undefined || model.startsWith(`${agent}/`) ? (model ?? agent) : `${agent}/${model}`;
 }
 
 function checkedHosts(hosts: readonly string[]): string[] {

@@ -4,11 +4,13 @@ import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
+import { marksFor } from "../../screen/look.ts";
 import { TurnTally } from "../../screen/turn-status.ts";
 import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
 import { declinedReport, declinedUnasked } from "./asks/declined.ts";
 import { questionsFor } from "./asks/questions.ts";
+import { headerOf } from "./header.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
 import { describeLimit, type EXEC_FLAGS, type ExecOptions, LIMIT_NAMES, readExecOptions } from "./options.ts";
@@ -120,13 +122,18 @@ class ExecRun {
       this.#terminal.view.show(event);
     });
     client.subscribe(feed);
-    const { thread, resumed, overrides, notices } = await openThread(
+    const { thread, settings, resumed, overrides, notices } = await openThread(
       client,
       options,
       server,
       isShared,
     );
     this.#thread = thread;
+    // With a schema, a program reads the output.
+    if (options.format === "turn" && schema === undefined) {
+      const { between } = marksFor(this.#terminal.look().unicode);
+      this.#terminal.header(headerOf(thread.state.thread, settings, between));
+    }
     for (const notice of notices) this.#terminal.notify(notice);
     if (resumed !== undefined) {
       this.#tally.costBefore = thread.state.cost;
@@ -166,8 +173,9 @@ class ExecRun {
     const checked = schema === undefined ? undefined : checkAnswer(text, schema);
     const resumeWith =
       options.ephemeral || this.#thread === undefined ? undefined : resumeCommand(this.#thread.id);
-    const { tokens, cost, files } = this.#tally;
-    const elapsedMs = Date.now() - this.#startedAt;
+    const { tokens, cost, files, failedCalls } = this.#tally;
+    // The user's own time is not the agent's.
+    const elapsedMs = Date.now() - this.#startedAt - (result?.turn.waitedMs ?? 0);
     this.#terminal.view.end({
       status,
       text,
@@ -176,6 +184,7 @@ class ExecRun {
       tokens,
       cost,
       files,
+      failedCalls,
       resumeWith,
     });
     this.#terminal.close();

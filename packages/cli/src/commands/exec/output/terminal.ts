@@ -9,6 +9,7 @@ import { type Key, Keyboard } from "../../../screen/keyboard.ts";
 import {
   type Line,
   type LineBlock,
+  lineOf,
   screenRows,
   styled,
   textOf,
@@ -66,6 +67,12 @@ export class ExecTerminal {
 
   /** The capabilities of the terminal where questions are asked. */
   readonly look = (): Look => lookOf(this.#live === undefined ? process.stderr : process.stdout);
+
+  /** Prints the first line of the run. */
+  header(text: string): void {
+    if (this.#live === undefined) process.stderr.write(`${escapeControls(text)}\n`);
+    else this.#live.put({ head: [lineOf(escapeControls(text), "dim")], indent: 2 });
+  }
 
   /** Prints a message about this run, but not into output for programs. */
   notify(text: string): void {

@@ -1,0 +1,31 @@
+import type { ThreadSettings } from "@flint/protocol";
+import { PERMISSION_MODES, permissionMode } from "@flint/server/config";
+import { expect, test } from "vitest";
+import { headerOf, permissionsText } from "./header.ts";
+
+const settings: ThreadSettings = {
+  model: "flint/offline",
+  cwd: "/w",
+  approvalPolicy: "unlessTrusted",
+  sandboxPolicy: { type: "workspaceWrite" },
+  config: {},
+};
+
+test("names the agent, the model and the permissions of a run", () => {
+  expect(headerOf({ modelProvider: "flint" }, settings, " · ")).toBe("flint · offline · permissions: ask");
+  const claude = { modelProvider: "claude" };
+  expect(headerOf(claude, { ...settings, model: "claude/default" }, " · ")).toBe(
+    "claude · its default model · permissions: ask",
+  );
+  expect(headerOf(claude, { ...settings, model: "claude/opus", acceptEdits: true }, " · ")).toBe(
+    "claude · opus · permissions: accept-edits",
+  );
+});
+
+test("names each permission mode, and what differs from all of them", () => {
+  const named = PERMISSION_MODES.map((mode) => permissionsText({ ...settings, ...permissionMode(mode) }));
+  expect(named).toEqual(PERMISSION_MODES);
+  expect(
+    permissionsText({ ...settings, approvalPolicy: "always", sandboxPolicy: { type: "readOnly" } }),
+  ).toBe("approval always, sandbox read-only");
+});

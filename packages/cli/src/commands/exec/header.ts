@@ -1,0 +1,50 @@
+import type { Thread, ThreadSettings } from "@flint/protocol";
+import {
+  APPROVAL_NAMES,
+  approvalPolicyNamed,
+  DEFAULT_POLICIES,
+  PERMISSION_MODES,
+  permissionMode,
+  SANDBOX_NAMES,
+  sandboxPolicyNamed,
+} from "@flint/server/config";
+
+type Permissions = Pick<
+  ThreadSettings,
+  "approvalPolicy" | "sandboxPolicy" | "network" | "git" | "acceptEdits"
+>;
+
+/** The first line of a run: its agent, its model and its permissions. */
+export function headerOf(
+  { modelProvider }: Pick<Thread, "modelProvider">,
+  settings: ThreadSettings,
+  between: string,
+): string {
+  const [first = "", ...rest] = settings.model.split("/");
+  const agent = rest.length === 0 ? first : modelProvider;
+  const model = rest.length === 0 ? undefined : first === agent ? rest.join("/") : settings.model;
+  const named = model === undefined || model === "default" ? "its default model" : model;
+  return [agent, named, `permissions: ${permissionsText(settings)}`].join(between);
+}
+
+/** The permission mode of settings; what makes them up, if they are not those of a mode. */
+export function permissionsText(settings: Permissions): string {
+  const mode = PERMISSION_MODES.find((name) => isSame(permissionMode(name), settings));
+  if (mode !== undefined) return mode;
+  const { approvalPolicy, sandboxPolicy, acceptEdits = false } = settings;
+  const approval = APPROVAL_NAMES.find((name) => approvalPolicyNamed(name) === approvalPolicy);
+  const sandbox = SANDBOX_NAMES.find((name) => sandboxPolicyNamed(name).type === sandboxPolicy.type);
+  const edits = acceptEdits ? ", edits accepted" : "";
+  return `approval ${approval ?? approvalPolicy}, sandbox ${sandbox ?? sandboxPolicy.type}${edits}`;
+}
+
+function isSame(mode: Partial<Permissions>, settings: Permissions): boolean {
+  return JSON.stringify(completed(mode)) === JSON.stringify(completed(settings));
+}
+
+/** All permissions in a fixed order, with the defaults of what is not set. */
+function completed(settings: Partial<Permissions>) {
+  const { approvalPolicy, sandboxPolicy } = { ...DEFAULT_POLICIES, ...settings };
+  const { network = { hosts: [] }, git = "ask", acceptEdits = false } = settings;
+  return [approvalPolicy, sandboxPolicy, network, git, acceptEdits];
+}
