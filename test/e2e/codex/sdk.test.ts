@@ -200,6 +200,24 @@ test(
 );
 
 test(
+  "flint-codex exec dies by the signal that ended it, as Codex does",
+  async () => {
+    const { workspace } = await sdkFixture();
+    const args = ["exec", "--experimental-json", "--offline", "--skip-git-repo-check"];
+    const env = environmentIn(dirname(workspace));
+    const child = spawn(FLINT_CODEX, args, { cwd: workspace, env, stdio: ["pipe", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    child.stdin.end("run `sleep 30`");
+    const closed = once(child, "close");
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.includes("item.started")) child.kill("SIGTERM");
+    }
+    expect(await closed).toEqual([null, "SIGTERM"]);
+  },
+  TEST_MS,
+);
+
+test(
   "an aborted turn of the Codex SDK leaves neither the program nor its command [P23]",
   async () => {
     const { workspace, codex } = await sdkFixture();

@@ -28,10 +28,30 @@ export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC
   const input = [...textInput(promptOf(values, positionals), piped), ...images];
   const file = values["output-last-message"];
   const onAnswer = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
+  const signal = firstSignal();
   const code = await runTurn({ options, server, schema, input, effort: settings.effort, onAnswer });
+  await dieBy(signal());
   // Its item says what was declined; Codex does not treat that as a failure either, and has one code for all others.
   if (code === 3) return 0;
   return code === 5 || code === 6 ? 1 : code;
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+type EndSignal = (typeof SIGNALS)[number];
+
+/** Watches for the signal that ends this run. */
+function firstSignal(): () => EndSignal | undefined {
+  let first: EndSignal | undefined;
+  for (const signal of SIGNALS) process.once(signal, () => (first ??= signal));
+  return () => first;
+}
+
+/** Ends the process by the signal, as it ends Codex: programs that run it tell an abort from a failure by that. */
+async function dieBy(signal: EndSignal | undefined): Promise<void> {
+  if (signal === undefined) return;
+  await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 function execOptions(values: Values, positionals: readonly string[], settings: CodexSettings): ExecOptions {
