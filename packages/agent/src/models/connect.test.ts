@@ -170,6 +170,27 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
     expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });
   });
 
+  test("may leave out what nothing depends on", async () => {
+    if (shape.kind !== "openai") return;
+    const bare = [
+      { type: "response.created", response: {} },
+      { type: "response.output_item.added", item: { type: "message" } },
+      { type: "response.output_text.delta", delta: "Hi" },
+      { type: "response.output_item.done", item: { type: "message" } },
+      { type: "response.output_item.added", item: { type: "function_call", name: "shell" } },
+      { type: "response.output_item.done", item: { type: "function_call", name: "shell", arguments: "{}" } },
+      { type: "response.completed", response: {} },
+    ];
+    const text = bare.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const parts = await (await fixture(shape, [stream(text)])).all();
+    expect(parts).toMatchObject([
+      { type: "text-delta", text: "Hi" },
+      { type: "tool-call", tool: "shell", input: {} },
+      ...parts.slice(2, -1),
+      { type: "finish", reason: "tools" },
+    ]);
+  });
+
   test("gets an error when its arguments are not a JSON object", async () => {
     const calls = ["{not json", "[1]", ""].map((args, at) => ({ call: `c${at}`, tool: "shell", args }));
     const parts = await (await fixture(shape, [stream(shape.answer(...calls))])).all();

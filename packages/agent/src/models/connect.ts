@@ -3,6 +3,7 @@ import { AiSdkModel, LIMITS, type Limits } from "./ai-sdk/ai-sdk-model.ts";
 import { callOptions } from "./ai-sdk/call-options.ts";
 import type { HttpConnection } from "./ai-sdk/http-connection.ts";
 import type { LanguageModel } from "./ai-sdk/language-model.ts";
+import { lenientResponses } from "./ai-sdk/lenient-responses.ts";
 import type { RetryPolicy } from "./ai-sdk/problem.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import type { Provider, ProviderModel } from "./providers.ts";
@@ -62,7 +63,7 @@ async function languageModel(
     }
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI(settings).responses(name);
+      return createOpenAI({ ...settings, fetch: lenientResponses(settings.fetch) }).responses(name);
     }
     case "ollama":
     case "compatible": {

@@ -1,5 +1,6 @@
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
 import { cleanText, displayUrl, redact } from "./clean-text.ts";
+import { mismatchedField } from "./mismatch.ts";
 import { type ErrorDetails, errorDetails, type Problem, parseErrorBody, retryAfter } from "./problem.ts";
 
 /** The endpoint of a request, as it is described to users. */
@@ -90,7 +91,13 @@ function describe(problem: Problem, endpoint: EndpointInfo, excerpt: string): De
     case "empty":
       return { info: "InternalServerError", isTransient: true, text: `${name} returned an empty response.` };
     case "stream":
-      return streamError(errorDetails(problem.thrown), endpoint, name, excerpt);
+      return streamError(
+        errorDetails(problem.thrown),
+        endpoint,
+        name,
+        excerpt,
+        mismatchedField(problem.thrown),
+      );
     case "request":
       return {
         info: "BadRequest",
@@ -151,6 +158,7 @@ function streamError(
   endpoint: EndpointInfo,
   name: string,
   excerpt: string,
+  field?: string,
 ): Description {
   const text = (what: string, hint = "") =>
     `${endpoint.label} ${what}${reason(details)}${hint === "" ? "" : ` ${hint}`}`;
@@ -175,8 +183,13 @@ function streamError(
     case "request":
       return { info: "BadRequest", text: text("rejected the request") };
     case undefined: {
+      const found = excerpt === "" ? details.message : excerpt;
+      if (field !== undefined) {
+        const unfit = `${name} sent a response that does not fit its API: ${field}.`;
+        return { info: "InternalServerError", text: unfit, details: found };
+      }
       const what = `${name} sent something that is not a model response. Check its URL; many end in /v1.`;
-      return { info: "InternalServerError", text: what, details: excerpt === "" ? details.message : excerpt };
+      return { info: "InternalServerError", text: what, details: found };
     }
   }
 }
