@@ -53,8 +53,12 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     const { fixture, threadId } = await openThread();
     await fixture.run(["exec", "-q", "--resume", threadId, "count to 3"]);
     expect(await fixture.run(["threads", "name", threadId, "counting"])).toMatchObject({ code: 0, err: "" });
-    expect((await fixture.run(["threads", "show", "counting"])).out).toContain("count to 3");
-    const reverted = await fixture.run(["threads", "revert", threadId]);
+    const shown = (await fixture.run(["threads", "show", "counting"])).out;
+    expect(shown).toMatch(/\n\*Turn #1\*\n\n## count to 3\n/);
+    const none = await fixture.run(["threads", "revert", threadId, "--before", "#2"]);
+    expect(none.err).toContain("The thread has no turn #2: it has 1 turn.");
+    expect(await fixture.run(["threads", "fork", threadId, "--last-turn", "1"])).toMatchObject({ code: 0 });
+    const reverted = await fixture.run(["threads", "revert", threadId, "--before", "#1"]);
     expect(reverted).toMatchObject({ code: 0, err: "" });
     expect(reverted.out).toContain("1 turn undone");
   });

@@ -45,6 +45,7 @@ test("a transcript has every prompt, message, command and change, in order", () 
     [
       "# fix the login",
       "- Thread: t1\n- Folder: /repo\n- Model: flint/offline\n- Started: 1970-01-01 00:00",
+      "*Turn #1*",
       "## fix the login\n\nfix the login\nplease",
       "I look.",
       "```sh\n$ ls\na\n```\n\n(exit 0)",

@@ -11,11 +11,12 @@ export function transcript(thread: Thread, turns: readonly Turn[]): string {
   return `${[...head, ...turns.map(turnMarkdown)].join("\n\n")}\n`;
 }
 
-function turnMarkdown(turn: Turn): string {
+/** One turn under its number, which commands take for it. */
+function turnMarkdown(turn: Turn, index: number): string {
   const rows = turn.items.map((item) => rowMarkdown(rowOf(item))).filter((text) => text !== "");
   const problem = turn.error === undefined ? "" : `: ${turn.error.message}`;
   const ending = turn.status === "completed" ? [] : [`*(${turn.status}${problem})*`];
-  return [...rows, ...ending].join("\n\n");
+  return [`*Turn #${index + 1}*`, ...rows, ...ending].join("\n\n");
 }
 
 function rowMarkdown(row: Row): string {

@@ -34,7 +34,7 @@ export const historyHandlers: Pick<
     const state = events.reduce((folded, body) => reduceThread(folded, { ...body, at }), before);
     const truncated = isTruncated(params, thread.log.epoch, before);
     return {
-      result: { thread: state.thread, epoch: thread.log.epoch, truncated },
+      result: { thread: state.thread, epoch: thread.log.epoch, truncated, seq: before.seq },
       events,
       subscribe: {
         // The first event of the log is sent again in `first`.

@@ -82,7 +82,14 @@ export const THREAD_METHODS = {
     doc: "Resume a stored thread: answers, sends `thread/started`, replays its history, and subscribes to it.",
     scope: "thread",
     params: () => looseObject({ ...ThreadOverrides, ...Cursor, ...withMcpServers, ...withClientTools }),
-    result: () => looseObject({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
+    result: () =>
+      looseObject({
+        thread: Thread,
+        epoch: z.string(),
+        truncated: z.boolean(),
+        /** The last event of the history that is replayed. */
+        seq: z.optional(z.number()),
+      }),
   }),
   "thread/attach": method({
     doc: "Subscribe to a thread from a known position, or from its current state with items in progress and open approvals.",

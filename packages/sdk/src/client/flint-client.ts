@@ -58,7 +58,7 @@ export class FlintClient extends AppServerClient {
     }
   }
 
-  /** Resumes a stored thread, with changes if any are given; its history arrives as events. */
+  /** Resumes a stored thread, with changes if any are given. Resolves with its history in `state`. */
   resumeThread(
     threadId: string,
     params: Omit<ParamsInput<"thread/resume">, "threadId"> = {},

@@ -64,6 +64,31 @@ describe("the state of a thread", () => {
     expect(thread?.cursor).toEqual({ afterSeq: 4, epoch: "e1" });
   });
 
+  test("has the whole history once a thread is resumed", async () => {
+    const { client, server } = await scene();
+    const fake = new FakeThread(server, "thread-2");
+    server.answer("thread/resume", () => {
+      // The history follows the response, with other messages in between.
+      setImmediate(() => {
+        fake.started();
+        setImmediate(() => fake.wholeTurn("turn-1", "hello"));
+      });
+      return { thread: aThread("thread-2"), epoch: "e1", truncated: false, seq: 4 };
+    });
+    const thread = await client.resumeThread("thread-2");
+    expect(thread.state.seq).toBeGreaterThanOrEqual(4);
+    expect(thread.state.turns[0]?.items).toMatchObject([{ text: "hello" }]);
+  });
+
+  test("is not waited for after the connection was closed", async () => {
+    const { client, server } = await scene();
+    server.answer("thread/resume", () => {
+      setImmediate(() => void client.close());
+      return { thread: aThread("thread-2"), epoch: "e1", truncated: false, seq: 4 };
+    });
+    await expect(client.resumeThread("thread-2")).rejects.toMatchObject({ name: "FlintConnectionError" });
+  });
+
   test("goes on from a cursor without a snapshot, and is replaced when the position no longer exists", async () => {
     const { server, fake, thread } = await scene((played, turnId) => played.wholeTurn(turnId, "one"));
     await thread.run("go");

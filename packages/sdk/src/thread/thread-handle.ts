@@ -7,6 +7,7 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import type { AppServerClient, CallOptions } from "../client/app-server-client.ts";
+import { FlintConnectionError } from "../errors.ts";
 import { type AgentEvent, eventThreadId } from "../events/agent-event.ts";
 import type { EventListener, EventStream } from "../events/event-stream.ts";
 import { type Input, type TurnOptions, type TurnResult, TurnRun, TurnStream } from "./turn-run.ts";
@@ -29,6 +30,7 @@ export class ThreadHandle {
   #epoch: string | undefined;
   // Events that came while a snapshot was on its way; they are folded on top of it.
   #held: AgentEvent[] | undefined;
+  #waiting: { readonly seq: number; readonly reached: () => void }[] = [];
 
   constructor(client: AppServerClient, state: ThreadState, earlier: readonly AgentEvent[] = []) {
     this.id = state.thread.id;
@@ -84,13 +86,14 @@ export class ThreadHandle {
     return this.#client.events(this.id);
   }
 
-  /** Resumes the thread: its history arrives as events, and new events after it. */
+  /** Resumes the thread. Resolves once `state` has its history, which arrives as events, as new events do after it. */
   async resume(
     params: Omit<ParamsInput<"thread/resume">, "threadId"> = {},
     options: CallOptions = {},
   ): Promise<Result<"thread/resume">> {
     const answer = await this.#client.call("thread/resume", { ...params, threadId: this.id }, options);
     this.#epoch = answer.epoch;
+    await this.#reached(answer.seq ?? 0, options.signal);
     return answer;
   }
 
@@ -121,6 +124,21 @@ export class ThreadHandle {
   /** Keeps `state` as it is from now on, without a word to the server. */
   release(): void {
     this.#unsubscribe();
+    for (const { reached } of this.#waiting.splice(0)) reached();
+  }
+
+  /** Resolves once an event has arrived; rejects if the connection closes or the signal aborts before. */
+  async #reached(seq: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#state.seq >= seq) return;
+    const arrived = new Promise<"arrived">((resolve) =>
+      this.#waiting.push({ seq, reached: () => resolve("arrived") }),
+    );
+    const aborted = new Promise<undefined>((resolve) =>
+      signal?.addEventListener("abort", () => resolve(undefined), { once: true }),
+    );
+    const ended = await Promise.race([arrived, aborted, this.#client.closed]);
+    signal?.throwIfAborted();
+    if (ended !== "arrived") throw ended ?? new FlintConnectionError("closed", "The client was closed.");
   }
 
   #onEvent(event: AgentEvent): void {
@@ -131,6 +149,10 @@ export class ThreadHandle {
   #fold(event: AgentEvent): void {
     if (event.type === "unknown") return;
     this.#state = reduceThread(this.#state, { ...event, at: event.at ?? Date.now() });
+    if (this.#waiting.length === 0) return;
+    const { seq } = this.#state;
+    for (const { reached } of this.#waiting.filter((wait) => wait.seq <= seq)) reached();
+    this.#waiting = this.#waiting.filter((wait) => wait.seq > seq);
   }
 }
 

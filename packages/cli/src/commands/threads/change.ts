@@ -5,6 +5,7 @@ import { say, sayJson } from "../../command-line/output.ts";
 import { askLine, isInteractive } from "../../command-line/terminal.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
+import { findTurn } from "./turn-reference.ts";
 
 interface Positionals {
   readonly positionals: readonly string[];
@@ -21,10 +22,11 @@ interface DeleteArguments extends Positionals {
 /** `flint threads fork ID`. */
 export async function forkThread({ values, positionals }: ForkArguments): Promise<number> {
   const reference = oneArgument("threads fork", positionals, "a thread: an id, or last");
-  const lastTurnId = values["last-turn"];
+  const last = values["last-turn"];
   const { thread } = await withStoredData(async (client) => {
     const { id: threadId } = await findThread(client, reference, process.cwd());
-    return client.call("thread/fork", { threadId, ...(lastTurnId === undefined ? {} : { lastTurnId }) });
+    const upTo = last === undefined ? {} : { lastTurnId: await findTurn(client, threadId, last) };
+    return client.call("thread/fork", { threadId, ...upTo });
   });
   if (values.json === true) return sayJson(thread);
   return say(`${thread.id}\n`);

@@ -5,6 +5,7 @@ import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
+import { findTurn } from "./turn-reference.ts";
 
 interface RevertArguments {
   readonly values: {
@@ -40,7 +41,10 @@ export async function revertThread({ values, positionals }: RevertArguments): Pr
         threadId,
         revertId: await revertOf(client, threadId, undo),
       });
-    const beforeTurnId = values.before ?? (await latestTurn(client, threadId));
+    const beforeTurnId =
+      values.before === undefined
+        ? await latestTurn(client, threadId)
+        : await findTurn(client, threadId, values.before);
     return client.call("thread/revert", { threadId, beforeTurnId, files, preview });
   });
   if (values.json === true) return sayJson(result);

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
-import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls, transcript } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
+import { type WholeThread, wholeThread } from "./turn-reference.ts";
 
 interface ShowArguments {
   readonly values: { readonly json?: boolean | undefined };
@@ -40,23 +40,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   return say(`${out}\n`);
 }
 
-interface WholeThread {
-  readonly thread: Thread;
-  readonly turns: readonly Turn[];
-}
-
 async function whole(client: FlintClient, reference: string): Promise<WholeThread> {
-  const { id: threadId } = await findThread(client, reference, process.cwd());
-  const pages: (readonly Turn[])[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const page = await client.call("thread/read", {
-      threadId,
-      includeTurns: true,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    pages.unshift(page.turns ?? []);
-    if (page.nextCursor === undefined) return { thread: page.thread, turns: pages.flat() };
-    cursor = page.nextCursor;
-  }
+  const { id } = await findThread(client, reference, process.cwd());
+  return wholeThread(client, id);
 }

@@ -3,6 +3,7 @@ import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
 
 const threadFlags = { ...JSON_FLAG, ...HELP_FLAG };
 const THREAD = "ID is a thread id, a prefix of one, a name, or `last`.";
+const TURN = "flint threads show prints the number of each turn.";
 
 /** The commands for stored threads. */
 export const threads: CommandGroup = {
@@ -60,18 +61,26 @@ export const threads: CommandGroup = {
       summary: "Start a new thread with the history of another",
       usage: "ID",
       flags: {
-        "last-turn": { type: "string", takes: "TURN", doc: "Last turn to copy (default: the latest)" },
+        "last-turn": {
+          type: "string",
+          takes: "TURN",
+          doc: "Last turn to copy, by number (#3 or 3) or id (default: the latest)",
+        },
         ...threadFlags,
       },
-      examples: ["flint threads fork last"],
-      notes: [THREAD],
+      examples: ["flint threads fork last", "flint threads fork last --last-turn 2"],
+      notes: [THREAD, TURN],
       run: async (given) => (await import("./change.ts")).forkThread(given),
     }),
     revert: command({
       summary: "Undo turns, with or without their file changes",
       usage: "ID",
       flags: {
-        before: { type: "string", takes: "TURN", doc: "First turn to undo (default: the latest)" },
+        before: {
+          type: "string",
+          takes: "TURN",
+          doc: "First turn to undo, by number (#3 or 3) or id (default: the latest)",
+        },
         files: {
           type: "string",
           takes: "WHAT",
@@ -85,9 +94,10 @@ export const threads: CommandGroup = {
       examples: [
         "flint threads revert last --files restore --preview",
         "flint threads revert last --files restore",
+        "flint threads revert last --before 3",
         "flint threads revert last --undo last",
       ],
-      notes: [THREAD],
+      notes: [THREAD, TURN],
       run: async (given) => (await import("./revert.ts")).revertThread(given),
     }),
     name: command({
