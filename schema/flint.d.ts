@@ -878,6 +878,7 @@ export interface Methods {
       thread: Thread;
       epoch: string;
       truncated: boolean;
+      seq?: number;
       _meta?: Meta;
     };
   };

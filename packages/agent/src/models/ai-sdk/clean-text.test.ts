@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CleanStream, cleanJson, cleanText, redact } from "./clean-text.ts";
+import { CleanStream, cleanJson, cleanText, displayUrl, redact } from "./clean-text.ts";
 
 test("replaces lone surrogates and NUL", () => {
   expect(cleanText("a\ud83d b\udc00 c\0 d\ud83d\ude00 \u001b[31m")).toBe(
@@ -48,4 +48,9 @@ test("removes given keys and what looks like a key", () => {
   expect(redact("The task-force asks for a risk-assessment.", ["", "a"])).toBe(
     "The task-force asks for a risk-assessment.",
   );
+});
+
+test("shows an address without a scheme as it was given, without credentials", () => {
+  expect(displayUrl("localhost:99/v1?key=1")).toBe("localhost:99/v1");
+  expect(displayUrl("user:secret@host/v1")).toBe("host/v1");
 });

@@ -63,5 +63,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 export function displayUrl(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { origin, pathname } = new URL(address);
+  // An address without a scheme, such as localhost:8080, has no origin.
+  if (origin === "null") return address.replace(/[?#].*$/s, "").replace(/^.*@/s, "");
   return `${origin}${pathname}`.replace(/\/$/, "");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { report } from "./doctor.ts";
+import { bounded, report } from "./doctor.ts";
 
 test("aligns details, also next to a long name", () => {
   const shown = report([
@@ -12,4 +12,17 @@ test("aligns details, also next to a long name", () => {
     "                      npm install it",
     "",
   ]);
+});
+
+test("reports a check that does not answer in time", async () => {
+  const hangs = () => new Promise<never>(() => undefined);
+  expect(await bounded(hangs, "/", 10)).toEqual([
+    { name: "check", state: "problem", detail: "hangs did not answer within 0.01 s" },
+  ]);
+});
+
+test("colours the marks where the terminal can", () => {
+  const finding = { name: "git", state: "ok", detail: "/usr/bin/git" } as const;
+  expect(report([finding], true)).toContain("\u001b[");
+  expect(report([finding])).not.toContain("\u001b[");
 });

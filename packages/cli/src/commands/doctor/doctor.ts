@@ -1,8 +1,11 @@
+import { inheritedEnvironment } from "@flint/server/environment";
 import { count, escapeControls } from "@flint/view";
 import { noArguments } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
+import { span, styled } from "../../screen/line.ts";
+import { readLook } from "../../screen/look.ts";
 import { CHECKS } from "./checks.ts";
-import type { Finding } from "./finding.ts";
+import type { Check, Finding } from "./finding.ts";
 
 interface DoctorArguments {
   readonly values: { readonly json?: boolean | undefined };
@@ -14,14 +17,41 @@ const MARKS = { ok: "ok  ", absent: "-   ", problem: "FIX " } as const;
 /** `flint doctor`. The exit code is 1 if there is a problem; something optional that is missing is not one. */
 export async function doctor({ values, positionals }: DoctorArguments): Promise<number> {
   noArguments("doctor", positionals);
-  const findings = await Promise.all(CHECKS.map((check) => check(process.cwd())));
+  const clear = showProgress(process.stderr);
+  const findings = await Promise.all(CHECKS.map((check) => bounded(check, process.cwd())));
+  clear();
   const all = findings.flat();
   if (values.json === true) sayJson(all);
-  else say(report(all));
+  else say(report(all, process.stdout.isTTY && readLook(inheritedEnvironment(), process.stdout).colour));
   const problems = all.filter(({ state }) => state === "problem").length;
   const missing = all.filter(({ state }) => state === "absent").length;
   if (values.json !== true) say(`\n${summary(problems, missing)}\n`);
   return problems === 0 ? 0 : 1;
+}
+
+/** Says that something is happening, on a terminal. Returns a function that removes it. */
+function showProgress({ isTTY }: NodeJS.WriteStream): () => void {
+  if (!isTTY) return () => undefined;
+  const text = "Checking agents, models and the sandbox ...";
+  process.stderr.write(text);
+  return () => void process.stderr.write(`\r${" ".repeat(text.length)}\r`);
+}
+
+/** How long one check may take. */
+const CHECK_MS = 15_000;
+
+/** A check that takes too long is reported as such. */
+export async function bounded(check: Check, cwd: string, limitMs = CHECK_MS): Promise<readonly Finding[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly Finding[]>((resolve) => {
+    const detail = `${check.name || "a tool"} did not answer within ${limitMs / 1000} s`;
+    timer = setTimeout(() => resolve([{ name: "check", state: "problem", detail }]), limitMs);
+  });
+  try {
+    return await Promise.race([check(cwd), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function summary(problems: number, missing: number): string {
@@ -29,14 +59,17 @@ function summary(problems: number, missing: number): string {
   return missing === 0 ? `${first}.` : `${first}; ${count(missing, "optional item")} missing (-).`;
 }
 
-/** The findings as aligned rows. */
-export function report(findings: readonly Finding[]): string {
+/** The findings as aligned rows, with coloured marks where that is possible. */
+export function report(findings: readonly Finding[], colour = false): string {
   const width = Math.max(12, ...findings.map(({ name }) => name.length)) + 2;
-  return findings.map((finding) => lines(finding, width)).join("");
+  return findings.map((finding) => lines(finding, width, colour)).join("");
 }
 
-function lines({ state, name, detail, fix }: Finding, width: number): string {
+const STYLES = { ok: "green", absent: "dim", problem: "red" } as const;
+
+function lines({ state, name, detail, fix }: Finding, width: number, colour: boolean): string {
   const mark = MARKS[state];
+  const shown = styled([span(mark, STYLES[state])], colour);
   const fixLine = fix === undefined ? "" : `${"".padEnd(mark.length + width)}${escapeControls(fix)}\n`;
-  return `${mark}${name.padEnd(width)}${escapeControls(detail)}\n${fixLine}`;
+  return `${shown}${name.padEnd(width)}${escapeControls(detail)}\n${fixLine}`;
 }

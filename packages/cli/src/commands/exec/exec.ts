@@ -3,6 +3,7 @@ import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
+import { OFFLINE_MODEL } from "../../command-line/flags.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
 import { marksFor } from "../../screen/look.ts";
 import { TurnTally } from "../../screen/turn-status.ts";
@@ -135,6 +136,9 @@ class ExecRun {
       this.#terminal.header(headerOf(thread.state.thread, settings, between));
     }
     for (const notice of notices) this.#terminal.notify(notice);
+    if (options.images.length > 0 && settings.model === OFFLINE_MODEL) {
+      this.#terminal.notify("The offline model cannot see images. Choose another model with -m.");
+    }
     if (resumed !== undefined) {
       this.#tally.costBefore = thread.state.cost;
       this.#terminal.view.show(resumed);

@@ -10,7 +10,7 @@ export const EXEC_FLAGS = {
     type: "string",
     short: "r",
     takes: "THREAD",
-    doc: "Continue a thread: its id, a prefix of the id, or its name",
+    doc: "Continue a thread: its id, the beginning or end of the id, or its name",
   },
   continue: { type: "boolean", short: "c", doc: "Continue the latest thread in this folder" },
   image: {

@@ -29,7 +29,7 @@ test.each([40, 71, 100])("fits %i columns with short ids", (columns) => {
   const lines = threadTable(threads, { columns, ids }).trimEnd().split("\n");
   expect(lines).toHaveLength(3);
   expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(columns);
-  expect(lines.map((line) => line.split(" ")[0])).toEqual(["ID", "019a8d00-aa", "019a8d00-ab"]);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual(["ID", "aaa-7000", "bbb-7000"]);
   expect(lines[1]).toContain("2 h ago");
   expect(lines[1]).toContain("explain");
 });
@@ -39,8 +39,8 @@ test("keeps short ids unambiguous, with at least eight characters", () => {
   const shown = one === undefined ? [] : [one];
   const firstId = (all: readonly string[]) =>
     threadTable(shown, { columns: 80, ids: all }).split("\n")[1]?.split(" ")[0];
-  expect(firstId([])).toBe("019a8d00");
-  expect(firstId(["019a8d00-aaab-7000"])).toBe("019a8d00-aaaa");
+  expect(firstId([])).toBe("aaa-7000");
+  expect(firstId(["019a8d01-aaaa-7000"])).toBe("0-aaaa-7000");
 });
 
 test("prints full ids and folders for programs", () => {

@@ -8,13 +8,13 @@ import { cutLine, lineOf, textOf } from "../../screen/line.ts";
 /** How many threads are searched for a reference. */
 const SEARCHED = 10_000;
 
-/** Finds a thread by its id, a prefix of it, its name, or `last` for the newest of a folder. */
+/** Finds a thread by its id, the beginning or end of it, its name, or `last` for the newest of a folder. */
 export async function findThread(client: FlintClient, reference: string, cwd: string): Promise<Thread> {
   if (reference === "last") return newestThread(client, cwd);
   const all = await allThreads(client);
   const exact = all.find((thread) => thread.id === reference);
   if (exact !== undefined) return exact;
-  const alike = all.filter((thread) => thread.id.startsWith(reference) || thread.name === reference);
+  const alike = all.filter(({ id, name }) => isPartOf(reference, id) || name === reference);
   const [found] = alike;
   if (found !== undefined && alike.length === 1) return found;
   if (found === undefined) {
@@ -22,6 +22,13 @@ export async function findThread(client: FlintClient, reference: string, cwd: st
   }
   throw new UsageError(ambiguous(reference, alike));
 }
+
+/** Ids begin with the time, so those of one minute begin alike; their ends differ. */
+function isPartOf(reference: string, id: string): boolean {
+  return id.startsWith(reference) || (reference.length >= MIN_END && id.endsWith(reference));
+}
+
+const MIN_END = 4;
 
 /** Every thread, archived ones last, the newest first. */
 export async function allThreads(client: FlintClient): Promise<readonly Thread[]> {
@@ -85,16 +92,20 @@ function rowOf(thread: Thread, id: string): string[] {
   return [id, ageOf(thread), inShort(thread.cwd), titleOf(thread)];
 }
 
-/** Unambiguous prefixes of ids, all of the same length, with at least eight characters. */
+/** Unambiguous ends of ids, all of the same length, with at least eight characters. */
 function shortIds(shown: readonly string[], all: readonly string[]): string[] {
-  const sorted = [...new Set([...shown, ...all])].sort();
+  const sorted = [...new Set([...shown, ...all])].map(reversed).sort();
   const needed = new Map<string, number>();
   for (const [place, id] of sorted.entries()) {
     const neighbours = [sorted[place - 1], sorted[place + 1]];
     needed.set(id, Math.max(MIN_ID, ...neighbours.map((other) => sharedLength(id, other) + 1)));
   }
-  const length = Math.max(MIN_ID, ...shown.map((id) => needed.get(id) ?? id.length));
-  return shown.map((id) => id.slice(0, length));
+  const length = Math.max(MIN_ID, ...shown.map((id) => needed.get(reversed(id)) ?? id.length));
+  return shown.map((id) => id.slice(-length));
+}
+
+function reversed(id: string): string {
+  return [...id].reverse().join("");
 }
 
 function sharedLength(one: string, other = ""): number {
