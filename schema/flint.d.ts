@@ -551,12 +551,33 @@ export interface TurnError {
   errorInfo?: string;
   httpStatusCode?: number;
   additionalDetails?: string;
+  limit?: UsageLimit;
   _meta?: Meta;
 }
 
 export type TurnKind = "prompt" | "review" | "compact" | "shell";
 
 export type TurnStatus = "inProgress" | "completed" | "interrupted" | "failed";
+
+export interface UsageLimit {
+  agent: string;
+  account?: string;
+  model?: string;
+  window: string;
+  windowMinutes?: number;
+  usedPercent?: number;
+  resetsAtMs?: number;
+  status: UsageLimitStatus;
+  source: UsageLimitSource;
+  guessed?: boolean;
+  needsPerson?: boolean;
+  reportedAtMs: number;
+  _meta?: Meta;
+}
+
+export type UsageLimitSource = "frame" | "header" | "text";
+
+export type UsageLimitStatus = "ok" | "warning" | "reached";
 
 export type UserInput =
   | { type: "text"; text: string; _meta?: Meta }
@@ -758,10 +779,22 @@ export interface Methods {
       account: {
         type: string;
         label?: string;
+        plan?: string;
         _meta?: Meta;
       } | null;
       requiresLogin: boolean;
       provider: string;
+      _meta?: Meta;
+    };
+  };
+  /** Read the usage limits of the agents' accounts, as last reported. A running Codex is asked; no agent is started. A limit that has reset since is left out. */
+  "account/limits/read": {
+    params: {
+      agent?: string;
+      _meta?: Meta;
+    };
+    result: {
+      data: UsageLimit[];
       _meta?: Meta;
     };
   };
@@ -1678,6 +1711,13 @@ export interface Notifications {
   "config/updated": {
     threadId?: Id;
     options: ConfigOption[];
+    _meta?: Meta;
+  };
+  /** What is known of the usage limits of an agent's account, after the agent of this thread reported a change. */
+  "account/limits": {
+    threadId: Id;
+    agent: string;
+    limits: UsageLimit[];
     _meta?: Meta;
   };
 }

@@ -32,10 +32,10 @@ export const S2: readonly Requirement[] = [
   done("S2-21", "A review runs inline, or detached in a new thread whose id is answered"),
 
   // Account, config, models
-  done("S2-22", "account/read shows who is signed in"),
-  done("S2-23", "account/rateLimits/read explains that limits belong to an agent's own account"),
+  done("S2-22", "account/read shows who is signed in to the agent"),
+  done("S2-23", "account/rateLimits/read has the limits that the agents reported, in Codex's shape"),
   done("S2-24", "account/login/start names the agents' own login commands"),
-  done("S2-25", "account/logout is answered, with nothing to end"),
+  done("S2-25", "account/logout names the agents' own commands, unless no one is signed in"),
   done("S2-26", "config/read shows the settings in force"),
   done("S2-27", "model/list shows models without asking the agent each time"),
   done("S2-28", "mcpServerStatus/list shows each MCP server and its state"),

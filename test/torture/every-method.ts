@@ -53,6 +53,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "workspace/trust": { cwd: "/", files: [{ path: ".mcp.json", sha256: "00" }] },
   "workspace/distrust": { cwd: "/" },
   "account/read": thread,
+  "account/limits/read": {},
 };
 
 /** The names of all methods. */

@@ -6,12 +6,14 @@ import type {
   NetworkPermission,
   SandboxPolicy,
 } from "@flint/protocol";
+import { MemoryLimitStore, UsageLimits } from "./account/usage-limits.ts";
 import type {
   Checkpoints,
   Clock,
   Driver,
   LaunchResult,
   LaunchSpec,
+  LimitStore,
   McpServerConfig,
   PolicyRules,
   Rules,
@@ -37,6 +39,8 @@ export interface EngineOptions {
   /** Rules of a policy file, for unattended runs. */
   readonly policyRules?: PolicyRules | undefined;
   readonly clock: Clock;
+  /** Keeps the usage limits of accounts. Without it they are known only to this engine. */
+  readonly limitStore?: LimitStore | undefined;
   /** Saves files before turns change them. Without it files cannot be restored. */
   readonly checkpoints?: Checkpoints | undefined;
   /** The MCP servers that the user configured for all threads. */
@@ -81,6 +85,7 @@ export class Services {
   readonly registry: ThreadRegistry;
   readonly redactor: Redactor;
   readonly announcements = new Announcements();
+  readonly usageLimits: UsageLimits;
   readonly #stopping = new AbortController();
   readonly #launches = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
@@ -90,8 +95,9 @@ export class Services {
     this.catalogue = new Catalogue(options.drivers);
     this.settings = new SettingsResolver(options, this.catalogue);
     this.redactor = new Redactor(options.secrets ?? []);
-    const { catalogue, redactor, announcements } = this;
-    this.registry = new ThreadRegistry({ ...options, catalogue, redactor, announcements });
+    this.usageLimits = new UsageLimits(options.clock, options.limitStore ?? new MemoryLimitStore());
+    const { catalogue, redactor, announcements, usageLimits } = this;
+    this.registry = new ThreadRegistry({ ...options, catalogue, redactor, announcements, usageLimits });
   }
 
   /** Whether the server has begun to stop. */

@@ -104,6 +104,7 @@ describe("the persistence of events", () => {
       "item/mcpToolCall/progress",
       "warning",
       "config/updated",
+      "account/limits",
       "extension/notified",
     ]);
   });

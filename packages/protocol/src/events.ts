@@ -3,6 +3,7 @@ import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./ap
 import { Grant } from "./approval/grant.ts";
 import { PlanEntry, ThreadItem } from "./items.ts";
 import { ConfigOption } from "./server/config.ts";
+import { UsageLimit } from "./server/usage-limit.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
 import { QueuedInput } from "./thread/input.ts";
 import { Goal, Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread/thread.ts";
@@ -163,6 +164,11 @@ export const EVENTS = {
   ),
   "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>
     looseObject({ threadId: z.optional(Id), options: z.array(ConfigOption) }),
+  ),
+  "account/limits": row(
+    "live",
+    "What is known of the usage limits of an agent's account, after the agent of this thread reported a change.",
+    () => looseObject({ ...ofThread, agent: z.string(), limits: z.array(UsageLimit) }),
   ),
   "extension/notified": row(
     "live",

@@ -15,6 +15,7 @@ export * from "./methods.ts";
 export * from "./server/config.ts";
 export * from "./server/rendezvous.ts";
 export * from "./server/restored-files.ts";
+export * from "./server/usage-limit.ts";
 export * from "./thread/client-tool.ts";
 export * from "./thread/input.ts";
 export * from "./thread/thread.ts";

@@ -78,6 +78,7 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "workspace/trust": { cwd: "/work", files: [{ path: ".mcp.json", sha256: "00" }] },
   "workspace/distrust": { cwd: "/work" },
   "account/read": ofThread,
+  "account/limits/read": { agent: "codex" },
 };
 
 // Object.keys forgets the names it gives; the type of the table says that they are all there.

@@ -20,6 +20,7 @@ import type { FixedSettings } from "./config/workspace-files.ts";
 import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces } from "./lazy-ports.ts";
 import type { Durability, ServerOptions } from "./server-options.ts";
 import { RulesFile } from "./state/rules-file.ts";
+import { UsageLimitsFile } from "./state/usage-limits-file.ts";
 import { VERSION } from "./version.ts";
 
 const DURABILITY_TEXTS: Record<Durability, string> = {
@@ -71,6 +72,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     }),
     policyRules: options.policyRules,
     rules: new RulesFile(join(userRoot, "rules.jsonl")),
+    limitStore: new UsageLimitsFile(join(userRoot, "usage-limits.json")),
     mcpServers: options.mcpServers ?? [],
     workspaces: new LazyWorkspaces(async () => {
       const { TrustFile, WorkspaceFiles } = await import("./config/workspace-files.ts");

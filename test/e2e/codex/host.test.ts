@@ -7,18 +7,18 @@ import { codexFrontend } from "@flint/frontends/codex";
 import { CODEX_HOST_REQUESTS } from "@flint/protocol/codex";
 import { streamTransport } from "@flint/rpc/node";
 import { composeEngine } from "@flint/server";
-import { needs, scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
+import { needs, type ScriptedOptions, scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { codexHost } from "../../../packages/server/src/codex-host/codex-host.ts";
 import { CodexSchemas } from "./schemas.ts";
 import { ask, type Fields, fields } from "./server-under-test.ts";
 
 /** A client of a server with its own workspace and home. */
-async function setUp() {
+async function setUp(options: ScriptedOptions = {}) {
   const { path } = await temporaryFolder();
   const [home, workspace] = [join(path, "home"), join(path, "workspace")];
   await mkdir(workspace, { recursive: true });
-  const engine = composeEngine({ root: home, cwd: workspace, drivers: [scriptedDriver()] });
+  const engine = composeEngine({ root: home, cwd: workspace, drivers: [scriptedDriver(options)] });
   onTestFinished(() => engine.close());
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   new ClientConnection(codexFrontend(codexHost(home)), engine, streamTransport(toServer, toClient));
@@ -66,7 +66,7 @@ describe("a request about the machine", () => {
     // An earlier version had it, and prints no schema any more.
     expect(await client.request("getAuthStatus", {})).toMatchObject({ requiresOpenaiAuth: false });
     // The others answer with an error here, which is looked at below, or need a repository.
-    const others = ["account/rateLimits/read", "account/login/start", "getAuthStatus", "gitDiffToRemote"];
+    const others = ["account/login/start", "getAuthStatus", "gitDiffToRemote"];
     const known = Object.keys(CODEX_HOST_REQUESTS);
     expect([...Object.keys(asked), ...others].sort()).toEqual(known.sort());
   });
@@ -98,6 +98,41 @@ describe("a request about the machine", () => {
     await expect(client.request("account/rateLimits/read", {})).rejects.toThrow(/authentication required/);
     await expect(client.request("account/login/start", { type: "chatgpt" })).rejects.toThrow(/flint doctor/);
     expect(await client.request("account/logout", {})).toEqual({});
+  });
+
+  needs("codex")("[S2-23] the usage limits of any agent come in the shape of Codex", async () => {
+    const schemas = await CodexSchemas.print();
+    const resetsAt = Math.floor(Date.now() / 1000) + 3_600;
+    const limits = [
+      { window: "7 days", windowMinutes: 10_080, usedPercent: 12.4, status: "ok", source: "frame" },
+      {
+        window: "5 hours",
+        windowMinutes: 300,
+        resetsAtMs: resetsAt * 1000,
+        status: "reached",
+        source: "frame",
+      },
+      { window: "7 days", model: "big", usedPercent: 95, status: "warning", source: "frame" },
+    ] as const;
+    const { client, workspace } = await setUp({ scripts: [[{ emit: { type: "limits", limits } }]] });
+    const { thread } = await ask(client, "thread/start", { cwd: workspace });
+    const threadId = fields(thread).id;
+    await ask(client, "turn/start", { threadId, input: [{ type: "text", text: "go", text_elements: [] }] });
+    const sent = await client.waitForMethod("account/rateLimits/updated");
+    expect(schemas.notification(fields(sent))).toEqual([]);
+    const main = {
+      limitId: "scripted",
+      primary: { usedPercent: 100, windowDurationMins: 300, resetsAt },
+      secondary: { usedPercent: 12, windowDurationMins: 10_080, resetsAt: null },
+      rateLimitReachedType: "rate_limit_reached",
+    };
+    expect(sent.params).toMatchObject({ rateLimits: main });
+    const answer = await ask(client, "account/rateLimits/read");
+    expect(schemas.answer("account/rateLimits/read", answer)).toEqual([]);
+    expect(answer).toMatchObject({
+      rateLimits: main,
+      rateLimitsByLimitId: { scripted: main, "scripted/big": { limitName: "scripted/big" } },
+    });
   });
 
   needs("namespaces")("[S2-30] command/exec runs in the sandbox, to its end", async () => {

@@ -147,7 +147,7 @@ export class TurnConversation {
     const request = this.request(setup, { messages, purpose: "compact", outputSchema: undefined });
     // Only usage and retries are reported; the text comes with its item.
     const quiet = (part: ModelPart) => {
-      if (part.type === "usage" || part.type === "retry") report.part(part);
+      if (part.type === "usage" || part.type === "retry" || part.type === "limits") report.part(part);
     };
     const { message } = await runModelStep(setup.model, request, turn, signal, { part: quiet });
     if (message.text.trim() !== "" || signal.aborted) return message.text;

@@ -1,4 +1,4 @@
-import type { Cost, ReviewTarget, TokenUsage, TurnError, TurnKind } from "@flint/protocol";
+import type { Cost, ReportedLimit, ReviewTarget, TokenUsage, TurnError, TurnKind } from "@flint/protocol";
 
 /** A tool call of a model. Its result has the same id. */
 export interface ToolCall {
@@ -76,6 +76,8 @@ export type ModelPart =
   | { readonly type: "usage"; readonly usage: TokenUsage; readonly cost?: Cost }
   /** The request failed and is retried; nothing of this response was sent yet. */
   | { readonly type: "retry"; readonly error: TurnError }
+  /** Usage limits of the provider's account that are reached, or nearly. */
+  | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }
   | { readonly type: "finish"; readonly reason: FinishReason };
 
 /** A model that Flint's own agent can run on. */

@@ -67,6 +67,15 @@ const models = command({
   run: async (given) => (await import("../commands/models.ts")).models(given),
 });
 
+const limits = command({
+  summary: "Show the usage limits of your agents' accounts",
+  usage: "",
+  flags: { ...JSON_FLAG, ...HELP_FLAG },
+  examples: ["flint limits"],
+  notes: ["Shows what agents last reported while they worked; it asks no provider."],
+  run: async (given) => (await import("../commands/limits.ts")).limits(given),
+});
+
 const config: CommandGroup = {
   summary: "Read and change your configuration",
   commands: {
@@ -184,7 +193,7 @@ const version = command({
 
 /** Every command, under the headings of `flint --help`. Each is loaded only when it is called. */
 export const SECTIONS: readonly CommandSection[] = [
-  { title: "Run agents", commands: { exec: orCodexExec(exec), threads, models } },
+  { title: "Run agents", commands: { exec: orCodexExec(exec), threads, models, limits } },
   { title: "Serve editors and other clients", commands: { acp, serve, server } },
   { title: "Set up", commands: { doctor, config, trust, rules, completions, version } },
   { title: "Protocol and integration", commands: integration(serve) },

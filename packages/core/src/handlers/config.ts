@@ -13,6 +13,7 @@ export const configHandlers: Pick<
   | "config/read"
   | "mcpServerStatus/list"
   | "account/read"
+  | "account/limits/read"
 > = {
   async initialize(_params, { services }) {
     const { version, drivers } = services.options;
@@ -71,6 +72,15 @@ export const configHandlers: Pick<
     const driver = await driverOf(services, threadId);
     const account = (await driver.account?.()) ?? { account: null, requiresLogin: false };
     return { result: { ...account, provider: driver.id } };
+  },
+
+  async "account/limits/read"({ agent }, { services: { options, usageLimits } }) {
+    const asked = options.drivers.filter(({ id }) => agent === undefined || id === agent);
+    // Expected: an agent that does not answer. What is known of its limits is still true.
+    await Promise.allSettled(
+      asked.map(async (driver) => usageLimits.report(driver.id, (await driver.limits?.()) ?? [])),
+    );
+    return { result: { data: [...usageLimits.known(agent)] } };
   },
 };
 

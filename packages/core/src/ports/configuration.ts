@@ -1,4 +1,12 @@
-import type { Action, ApprovalPolicy, Budget, Rule, SandboxPolicy, WorkspaceFile } from "@flint/protocol";
+import type {
+  Action,
+  ApprovalPolicy,
+  Budget,
+  Rule,
+  SandboxPolicy,
+  UsageLimit,
+  WorkspaceFile,
+} from "@flint/protocol";
 import type { McpServerConfig } from "./driver.ts";
 import { NO_STEERING, type Steering } from "./steering.ts";
 
@@ -58,6 +66,13 @@ export interface Rules {
   remove(id: string): boolean;
   /** What is stored and not used as a rule, each with the reason. Absent: nothing. */
   problems?(): readonly string[];
+}
+
+/** The usage limits of accounts as last reported. Shared by all servers with the same state folder. */
+export interface LimitStore {
+  read(): readonly UsageLimit[];
+  /** Replaces them. Never throws. */
+  write(limits: readonly UsageLimit[]): void;
 }
 
 /** What a rule decides about an action, and which rule it is. */

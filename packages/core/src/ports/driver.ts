@@ -10,6 +10,7 @@ import {
   failedToolCall,
   type Model,
   type PlanEntry,
+  type ReportedLimit,
   type ReviewTarget,
   type ThreadItem,
   type ThreadSettings,
@@ -63,6 +64,8 @@ export interface Driver {
   usageReports?(model: string): Promise<UsageReports>;
   /** The account that the agent works with. */
   account?(): Promise<Account>;
+  /** The usage limits of its account, asked now; empty if it does not tell. Starts nothing. */
+  limits?(): Promise<readonly ReportedLimit[]>;
   /** The agent's MCP servers, as far as they are known without starting it. */
   mcpServers?(): Promise<readonly McpServerStatus[]>;
   /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
@@ -82,7 +85,7 @@ export interface UsageReports {
 
 /** The account that an agent works with. */
 export interface Account {
-  readonly account: { readonly type: string; readonly label?: string } | null;
+  readonly account: { readonly type: string; readonly label?: string; readonly plan?: string } | null;
   readonly requiresLogin: boolean;
 }
 
@@ -247,6 +250,8 @@ export type DriverEvent =
       readonly toModel: string;
       readonly reason: string;
     }
+  /** Usage limits of the agent's account. Those that are not named stay as they were. */
+  | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }
   | { readonly type: "session"; readonly nativeId: string }
   /** The current end of the agent's own session, for a later copy that stops there. The last one counts. */
   | { readonly type: "position"; readonly position: string }

@@ -1,6 +1,6 @@
 import type { EventType, ThreadEvent } from "@flint/protocol";
 
-/** The events that change how a thread is listed. */
+/** The events that clients get of all threads: those that change how a thread is listed, and those about accounts. */
 const LISTED_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   "thread/status/changed",
   "thread/name/updated",
@@ -8,6 +8,7 @@ const LISTED_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   "thread/unarchived",
   "thread/deleted",
   "thread/closed",
+  "account/limits",
 ]);
 
 /** Receives the announcements of all threads. */
@@ -27,7 +28,7 @@ export class Announcements {
     this.#listeners.delete(listener);
   }
 
-  /** Publishes an event of any thread if it changes how the thread is listed. */
+  /** Publishes an event of any thread if it concerns more than the thread itself. */
   publishIfListed(event: ThreadEvent): void {
     if (this.#listeners.size > 0 && LISTED_EVENTS.has(event.type)) this.publish(event);
   }

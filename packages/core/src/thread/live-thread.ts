@@ -10,6 +10,7 @@ import {
   type Turn,
   type UserInput,
 } from "@flint/protocol";
+import type { UsageLimits } from "../account/usage-limits.ts";
 import { NetworkGate } from "../approval/network-gate.ts";
 import { OpenRequests } from "../approval/open-requests.ts";
 import { RepeatOffers } from "../approval/repeat-offers.ts";
@@ -52,6 +53,7 @@ export interface LiveThreadOptions {
   readonly ephemeral: boolean;
   readonly log: ThreadLog;
   readonly clock: Clock;
+  readonly usageLimits: UsageLimits;
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
   readonly checkpoints?: Checkpoints | undefined;
@@ -80,6 +82,7 @@ export class LiveThread {
   /** Runs the methods of this thread one after the other. */
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
+  readonly #usageLimits: UsageLimits;
   readonly #checkpoints: Checkpoints | undefined;
   readonly #silenceMs: number | undefined;
   readonly #sandbox: ThreadSandbox;
@@ -105,6 +108,7 @@ export class LiveThread {
     this.ephemeral = options.ephemeral;
     this.log = log;
     this.#clock = clock;
+    this.#usageLimits = options.usageLimits;
     this.#checkpoints = options.checkpoints;
     this.#silenceMs = options.silenceMs;
     const { deniedHosts = [], source: deniedBy = "" } = options.policyRules ?? {};
@@ -208,6 +212,7 @@ export class LiveThread {
       refreshScope: () => this.#sandbox.refreshScope(),
       connectionsOf: (itemId) => this.#network.take(itemId),
       clock: this.#clock,
+      usageLimits: this.#usageLimits,
       checkpoints: this.#checkpoints,
       ephemeral: this.ephemeral,
       silenceMs: this.#silenceMs,

@@ -6,6 +6,7 @@ import {
   type ThreadState,
   type Turn,
 } from "@flint/protocol";
+import type { UsageLimits } from "../account/usage-limits.ts";
 import type {
   Checkpoints,
   Clock,
@@ -32,6 +33,7 @@ export interface ThreadRegistryOptions {
   /** Keeps ephemeral threads, in memory. */
   readonly ephemeralStore: Store;
   readonly clock: Clock;
+  readonly usageLimits: UsageLimits;
   readonly checkpoints?: Checkpoints | undefined;
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
@@ -224,6 +226,7 @@ export class ThreadRegistry {
       ephemeral,
       log,
       clock,
+      usageLimits: this.#options.usageLimits,
       rules,
       policyRules,
       checkpoints,

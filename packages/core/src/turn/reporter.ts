@@ -33,7 +33,7 @@ interface EventContext {
 }
 
 /** What becomes an event at once; the rest is only for the runner of the turn. */
-export type ReportedEvent = Exclude<DriverEvent, { type: "position" | "costSoFar" }>;
+export type ReportedEvent = Exclude<DriverEvent, { type: "position" | "costSoFar" | "limits" }>;
 
 /** The same without streamed text. */
 type ReportedItemEvent = Exclude<ReportedEvent, { delta: string }>;

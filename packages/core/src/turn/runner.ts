@@ -8,6 +8,8 @@ import {
   type TurnError,
   type UserInput,
 } from "@flint/protocol";
+import { TurnLimits } from "../account/turn-limits.ts";
+import type { UsageLimits } from "../account/usage-limits.ts";
 import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { RepeatOffers } from "../approval/repeat-offers.ts";
@@ -52,6 +54,7 @@ export interface TurnRunnerOptions {
   /** What was offered before in this thread to run again. */
   readonly offers: RepeatOffers;
   readonly clock: Clock;
+  readonly usageLimits: UsageLimits;
   /** Saves files before the turn changes them. */
   readonly checkpoints?: Checkpoints | undefined;
   readonly ephemeral?: boolean;
@@ -89,6 +92,7 @@ export class TurnRunner {
   readonly #finished = new Latch();
   readonly #steers = new KeepAlive();
   readonly #reporter: TurnReporter;
+  readonly #limits: TurnLimits;
   readonly #files: TurnFiles | undefined;
   readonly #guard: BudgetGuard;
   readonly #silence: SilenceGuard;
@@ -110,6 +114,7 @@ export class TurnRunner {
     const failed = (error: unknown) => this.#failStorage(asFlintError(error));
     const connectionsOf = options.connectionsOf.bind(options);
     this.#reporter = new TurnReporter({ threadId, turnId, log, connectionsOf, onError: failed });
+    this.#limits = new TurnLimits(threadId, log, options.usageLimits);
     const { checkpoints, ephemeral = false } = options;
     const { signal } = this.#abort;
     if (checkpoints !== undefined)
@@ -273,7 +278,8 @@ export class TurnRunner {
     if (this.#stoppedFor !== undefined && outcome.status !== "completed") {
       return { status: "failed", error: this.#stoppedFor, by: "turnEnded" };
     }
-    const error = outcome.status === "failed" ? outcome.error : undefined;
+    const error =
+      outcome.status === "failed" ? this.#limits.explained(this.#agent, outcome.error) : undefined;
     return { status: outcome.status, error, by: "turnEnded" };
   }
 
@@ -339,6 +345,10 @@ export class TurnRunner {
     }
     if (reported.type === "costSoFar") {
       this.#guard.costSoFar(reported.cost);
+      return;
+    }
+    if (reported.type === "limits") {
+      this.#limits.report(this.#agent, reported.limits);
       return;
     }
     const report = reported.type === "usage" ? this.#guard.possible(reported) : reported;

@@ -3,6 +3,7 @@ import { isRecord, type ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
 import { objectOf, stringField } from "../shared/json.ts";
 import { completeText, streamText } from "../shared/translate.ts";
+import { limitsOf } from "./translate/limits.ts";
 import { callEnded, emitDeferredUsage, turnUsage } from "./translate/result.ts";
 import {
   type FileChanges,
@@ -35,6 +36,8 @@ export function step(state: TranslateState, frame: ClaudeFrame, changes: FileCha
       return systemStep(state, frame);
     case "result":
       return onResult(state, frame);
+    case "rate_limit_event":
+      return [state, limitEvents(frame)];
     case "unknown":
       return [state, [extension(frame.name, frame.fields)]];
     // These are not part of the conversation.
@@ -43,6 +46,12 @@ export function step(state: TranslateState, frame: ClaudeFrame, changes: FileCha
     case "control_cancel_request":
       return [state, []];
   }
+}
+
+function limitEvents(frame: ClaudeFrameOf<"rate_limit_event">): readonly DriverEvent[] {
+  const limits = limitsOf(frame.rate_limit_info);
+  const reported = extension(frame.type, frame);
+  return limits.length === 0 ? [reported] : [{ type: "limits", limits }, reported];
 }
 
 /** Marks the use of a tool that was not approved. */

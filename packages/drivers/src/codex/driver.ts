@@ -9,7 +9,7 @@ import {
   SYSTEM_CLOCK,
   type UsageReports,
 } from "@flint/core/ports";
-import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
+import type { ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
@@ -19,6 +19,7 @@ import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.
 import { CODEX_TIMING, type CodexServer, type CodexTiming } from "./process/server.ts";
 import { ServerPool } from "./process/server-pool.ts";
 import { CodexSession, mcpServerStatus } from "./session.ts";
+import { limitsIn } from "./translate/limits.ts";
 
 /** The models as one process of Codex listed them. */
 interface ModelList {
@@ -95,9 +96,16 @@ export class CodexDriver extends DescribedDriver implements Driver {
       const { account, requiresOpenaiAuth } = await server.request("account/read", {}, this.#timing.list);
       if (account === undefined || account === null)
         return { account: null, requiresLogin: requiresOpenaiAuth };
-      const { type, email } = account;
-      return { account: typeof email === "string" ? { type, label: email } : { type }, requiresLogin: false };
+      const { type, email, planType } = account;
+      const label = typeof email === "string" ? { label: email } : {};
+      const plan = typeof planType === "string" ? { plan: planType } : {};
+      return { account: { type, ...label, ...plan }, requiresLogin: false };
     }, unknown);
+  }
+
+  /** As a running process tells them; it does not without a login. Starts nothing. */
+  async limits(): Promise<readonly ReportedLimit[]> {
+    return limitsIn(await (await this.#servers.running())?.rateLimits());
   }
 
   /** Those of the open threads and of Codex itself; the latest of each name. Starts nothing. */

@@ -7,12 +7,13 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
-import type { UserInput } from "@flint/protocol";
+import type { TurnError, UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, codexPrice, modelName } from "./models.ts";
 import { GrantedPermissions } from "./permissions.ts";
 import { inputOf, turnParams } from "./settings.ts";
 import { CodexThread, type CodexThreadOptions, Handoff, type LoadedThread } from "./thread.ts";
+import { limitsIn } from "./translate/limits.ts";
 import { CodexTurn } from "./turn.ts";
 
 /** What a session needs beside its spec. */
@@ -106,6 +107,7 @@ export class CodexSession implements DriverSession {
       const outcome = await running.outcome;
       if (outcome.status !== "completed" || turn.signal.aborted) await this.#thread.cleanUp();
       if (outcome.status === "completed") emitPosition(turn, running);
+      if (outcome.status === "failed") await reportLimits(turn, running, outcome.error);
       return outcome;
     } finally {
       this.#turn = undefined;
@@ -150,6 +152,18 @@ export class CodexSession implements DriverSession {
   }
 }
 
+/** The error of a used-up limit does not say when it resets, but Codex can be asked. */
+async function reportLimits(turn: TurnContext, running: CodexTurn, { errorInfo }: TurnError): Promise<void> {
+  if (errorInfo !== "UsageLimitExceeded") return;
+  const limits = limitsIn(await orAborted(running.rateLimits(), turn.signal, undefined));
+  if (limits.length > 0) turn.emit({ type: "limits", limits });
+}
+
+/** What matters although no turn runs. */
+const BETWEEN_TURNS: ReadonlySet<string> = new Set([
+  ...["warning", "configWarning", "deprecationNotice", "account/rateLimits/updated"],
+]);
+
 const MCP_STATUS: Readonly<Record<string, McpServerStatus["status"]>> = {
   notStarted: "starting",
   starting: "starting",
@@ -169,7 +183,7 @@ export function mcpServerStatus(
 }
 
 function isWarning({ method }: CodexNotification): boolean {
-  return method === "warning" || method === "configWarning" || method === "deprecationNotice";
+  return BETWEEN_TURNS.has(method);
 }
 
 /** What a turn reviews: as requested, or every prompt in the collaboration mode review. */

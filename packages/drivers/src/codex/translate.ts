@@ -11,6 +11,7 @@ import {
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
 import { completedItem, isStreamed, itemIdOf, threadItem, withStreamed } from "./translate/items.ts";
+import { limitsOf } from "./translate/limits.ts";
 import { outcomeOf, turnError } from "./translate/outcome.ts";
 
 /** The state of the translation of one turn. */
@@ -122,9 +123,13 @@ function statelessEvents(
     case "warning":
     case "configWarning":
     case "deprecationNotice":
-    case "account/rateLimits/updated":
     case "mcpServer/startupStatus/updated":
       return [{ type: "extension", method: `codex/${method}`, params: { ...params } }];
+    case "account/rateLimits/updated": {
+      const limits = limitsOf(params.rateLimits);
+      const extension = { type: "extension", method: `codex/${method}`, params: { ...params } } as const;
+      return limits.length === 0 ? [extension] : [{ type: "limits", limits }, extension];
+    }
     // These are handled by the session and the server, or repeat what Flint does itself.
     case "thread/started":
     case "thread/status/changed":

@@ -76,6 +76,11 @@ export class CodexTurn {
     return this.#state.totalTokens;
   }
 
+  /** The usage limits of the account, as the process of this turn tells them. Never rejects. */
+  rateLimits(): ReturnType<CodexServer["rateLimits"]> {
+    return this.#options.server.rateLimits();
+  }
+
   /** Begins the turn; `start` resolves with its id if the response has one. A failure rejects the outcome. */
   async begin(start: () => Promise<string | undefined>): Promise<void> {
     try {

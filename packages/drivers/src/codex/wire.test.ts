@@ -237,7 +237,7 @@ test("[S4-29] passes Codex its key, and reports its account", async () => {
     accounts.push(await driver.account());
   }
   expect(accounts).toEqual([
-    { account: { type: "chatgpt", label: "a@b.c" }, requiresLogin: false },
+    { account: { type: "chatgpt", label: "a@b.c", plan: "plus" }, requiresLogin: false },
     { account: { type: "apiKey" }, requiresLogin: false },
     { account: null, requiresLogin: true },
   ]);

@@ -46,6 +46,8 @@ export function step(state: TranslateState, part: ModelPart): Step {
       return [state, [usageEvent(state, part)]];
     case "retry":
       return [state, [{ type: "error", error: part.error, willRetry: true }]];
+    case "limits":
+      return [state, [part]];
     case "provider-metadata":
       return [state, []];
     // Tool calls have items of their own; the text before them is complete.

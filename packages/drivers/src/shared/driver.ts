@@ -6,7 +6,7 @@ import type {
   SessionSpec,
   UsageReports,
 } from "@flint/core/ports";
-import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
+import type { ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 
 /** Loads the code of a driver and makes one. */
@@ -90,6 +90,11 @@ export class LazyDriver extends DescribedDriver implements Driver {
   async account(): Promise<Account> {
     const account = await (await this.#driver()).account?.();
     return account ?? { account: null, requiresLogin: false };
+  }
+
+  /** Those of a driver that is in use; loads nothing. */
+  async limits(): Promise<readonly ReportedLimit[]> {
+    return (await (await this.#loaded)?.limits?.()) ?? [];
   }
 
   async mcpServers(): Promise<readonly McpServerStatus[]> {

@@ -14,6 +14,7 @@ describeFrontend("the ACP front end", {
       "thread/settings/updated",
       "grant/changed",
       "config/updated",
+      "account/limits",
       "thread/archived",
       "thread/unarchived",
       "thread/deleted",

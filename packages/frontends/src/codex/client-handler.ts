@@ -15,7 +15,8 @@ import { ClientAsks } from "../shared/client-asks.ts";
 import type { Encoded } from "../shared/encoder.ts";
 import type { Client, ClientHandler, RequestContext } from "../shared/frontend.ts";
 import { type CodexMessage, notification, type OutgoingNotification } from "./events/events.ts";
-import { account, lists, models } from "./host/catalog.ts";
+import { accounts } from "./host/accounts.ts";
+import { lists, models } from "./host/catalog.ts";
 import { config } from "./host/config.ts";
 import type { CodexHost } from "./host/host.ts";
 import { machine } from "./host/machine.ts";
@@ -187,7 +188,7 @@ export const REQUESTS: Handlers<CodexClientRequest> = {
   ...queue,
   ...turns,
   ...models,
-  ...account,
+  ...accounts,
   ...lists,
   ...machine,
   ...config,

@@ -92,6 +92,7 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "model/rerouted":
     case "grant/changed":
     case "config/updated":
+    case "account/limits":
     case "extension/notified":
     case "tool/requested":
     case "tool/resolved":

@@ -35,6 +35,7 @@ describeFrontend("the harness front end", {
       "model/rerouted",
       "grant/changed",
       "config/updated",
+      "account/limits",
       "extension/notified",
       "tool/requested",
       "tool/resolved",

@@ -120,6 +120,10 @@ const Result = z.looseObject({
   /** By model, since the process was started. */
   modelUsage: z.optional(z.record(z.string(), ModelUsage)),
 });
+const RateLimitEvent = z.looseObject({
+  type: z.literal("rate_limit_event"),
+  rate_limit_info: z._default(z.record(z.string(), z.unknown()), {}),
+});
 const ControlRequest = z.looseObject({
   type: z.literal("control_request"),
   request_id: z.string(),
@@ -143,6 +147,7 @@ const FRAMES = {
   assistant: Assistant,
   user: User,
   result: Result,
+  rate_limit_event: RateLimitEvent,
   control_request: ControlRequest,
   control_response: ControlResponse,
   control_cancel_request: ControlCancel,

@@ -86,9 +86,6 @@ const LOGINS = [
 
 /** Accounts and logins. */
 const ACCOUNTS = {
-  "account/rateLimits/read": request("Reads the rate limits.", nothing, () =>
-    foreignObject({ rateLimits: anything }),
-  ),
   "account/login/start": request(
     "Starts a login.",
     () => foreignObject({ type: z.enum(LOGINS) }),

@@ -5,6 +5,7 @@ import { CodexAnyItem, CodexFileChange } from "./items.ts";
 import { ofThread } from "./requests.ts";
 import {
   CodexGoal,
+  CodexRateLimits,
   CodexThread,
   CodexThreadSettings,
   CodexThreadStatus,
@@ -90,7 +91,7 @@ export const CODEX_NOTIFICATIONS = {
   configWarning: notification("Something in the configuration has no effect.", notice),
   deprecationNotice: notification("Something in use is deprecated.", notice),
   "account/rateLimits/updated": notification("How much of the account's limits is used.", () =>
-    foreignObject({ rateLimits: z.record(z.string(), z.unknown()) }),
+    foreignObject({ rateLimits: CodexRateLimits }),
   ),
   "mcpServer/startupStatus/updated": notification("The startup status of an MCP server.", () =>
     foreignObject({

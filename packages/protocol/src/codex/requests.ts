@@ -2,9 +2,11 @@ import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { request } from "../wire/vocabulary.ts";
 import {
+  CodexAccount,
   CodexApprovalPolicy,
   CodexCollaborationMode,
   CodexModel,
+  CodexRateLimits,
   CodexReviewTarget,
   CodexSandboxMode,
   CodexSandboxPolicy,
@@ -198,10 +200,20 @@ export const CODEX_REQUESTS = {
     () => foreignObject({}),
     () =>
       foreignObject({
-        account: nullish(foreignObject({ type: z.string(), email: nullish(z.string()) })),
+        account: nullish(CodexAccount),
         requiresOpenaiAuth: z.boolean(),
         workspaceRouting: z.optional(z.unknown()),
       }),
+  ),
+  "account/rateLimits/read": request("Reads the usage limits of the account.", nothing, () =>
+    foreignObject({
+      rateLimits: CodexRateLimits,
+      rateLimitsByLimitId: nullish(z.record(z.string(), CodexRateLimits)),
+      ordinaryUsageAllowed: nullish(z.boolean()),
+      rateLimitResetCredits: z.optional(z.unknown()),
+      accountId: nullish(z.string()),
+      rateLimitUpsell: z.optional(z.unknown()),
+    }),
   ),
   "mcpServerStatus/list": request(
     "Lists the MCP servers and their status.",

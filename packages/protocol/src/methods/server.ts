@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Rule } from "../approval/grant.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
 import { ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
+import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
@@ -118,10 +119,18 @@ export const SERVER_METHODS = {
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
       looseObject({
-        account: z.nullable(looseObject({ type: z.string(), label: z.optional(z.string()) })),
+        account: z.nullable(
+          looseObject({ type: z.string(), label: z.optional(z.string()), plan: z.optional(z.string()) }),
+        ),
         requiresLogin: z.boolean(),
         provider: z.string(),
       }),
+  }),
+  "account/limits/read": method({
+    doc: "Read the usage limits of the agents' accounts, as last reported. A running Codex is asked; no agent is started. A limit that has reset since is left out.",
+    scope: "none",
+    params: () => looseObject({ agent: z.optional(z.string()) }),
+    result: () => looseObject({ data: z.array(UsageLimit) }),
   }),
 } as const;
 

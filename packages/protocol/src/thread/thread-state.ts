@@ -186,6 +186,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "warning":
     case "model/rerouted":
     case "config/updated":
+    case "account/limits":
     case "extension/notified":
       return state;
   }

@@ -4,6 +4,7 @@ import { DeclinedAction } from "../approval/declined.ts";
 import { GitMode, NetworkPermission } from "../approval/permission.ts";
 import { ApprovalPolicy, SandboxPolicy } from "../approval/policy.ts";
 import { ThreadItem } from "../items.ts";
+import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
@@ -33,6 +34,8 @@ export const TurnError = looseObject({
   errorInfo: z.optional(z.string()),
   httpStatusCode: z.optional(z.number()),
   additionalDetails: z.optional(z.string()),
+  /** The usage limit of the account that the turn failed at. */
+  limit: z.optional(UsageLimit),
 });
 export type TurnError = z.output<typeof TurnError>;
 

@@ -197,6 +197,7 @@ describe("AppServerClient", () => {
     warning: { threadId: "t", message: "m", reason: "r" },
     "model/rerouted": { ...place, fromModel: "a", toModel: "b", reason: "r" },
     "config/updated": { threadId: "t", options: [option] },
+    "account/limits": { threadId: "t", agent: "a", limits: [] },
     "extension/notified": { threadId: "t", method: "x/y", params: {} },
   };
 

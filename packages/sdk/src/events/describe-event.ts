@@ -67,6 +67,7 @@ function lineOf(event: AgentEvent): string | undefined {
     case "question/resolved":
     case "grant/changed":
     case "config/updated":
+    case "account/limits":
     case "extension/notified":
     case "unknown":
       return undefined;

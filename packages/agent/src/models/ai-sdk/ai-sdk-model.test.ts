@@ -180,6 +180,27 @@ describe("tries", () => {
     expect(setup.endpoint.requests).toHaveLength(1);
   });
 
+  test("reports the limits of a rejected request before it fails, and those that are nearly used", async () => {
+    const counted = {
+      "anthropic-ratelimit-requests-limit": "50",
+      "anthropic-ratelimit-requests-remaining": "0",
+    };
+    const setup = await fixture(MESSAGES, [
+      refuse(429, MESSAGES.error("rate_limit_error", "Daily limit"), { ...counted, "retry-after": "300" }),
+    ]);
+    const parts = setup.model
+      .stream(requestWith(HELLO), new AbortController().signal)
+      [Symbol.asyncIterator]();
+    expect((await parts.next()).value).toMatchObject({
+      type: "limits",
+      limits: [
+        { account: "Anthropic", window: "requests", usedPercent: 100, status: "reached", source: "header" },
+        { window: "rate limit", resetsAtMs: setup.clock.now() + 300_000, status: "reached" },
+      ],
+    });
+    await expect(parts.next()).rejects.toThrow(/Daily limit/);
+  });
+
   test("does not retry if the account is out of credit", async () => {
     const setup = await fixture(RESPONSES, [refuse(429, RESPONSES.error("insufficient_quota", "Pay first"))]);
     expect(await setup.failure()).toMatchObject({ errorInfo: "UsageLimitExceeded" });

@@ -1,11 +1,12 @@
 import { type Clock, pause } from "@flint/core/ports";
-import type { TurnError } from "@flint/protocol";
+import type { ReportedLimit, TurnError } from "@flint/protocol";
 import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
 import { costAt, type Price } from "../prices.ts";
 import { toolNamed } from "./call-options.ts";
 import { describeProblem, type EndpointInfo, type Failure } from "./failures.ts";
 import { type ConnectionLimits, HttpConnection } from "./http-connection.ts";
 import type { CallOptions, LanguageModel } from "./language-model.ts";
+import { limitsBehind, limitsInHeaders } from "./limit-headers.ts";
 import {
   type Problem,
   ProblemError,
@@ -66,7 +67,7 @@ export class AiSdkModel implements Model {
       // Expected: any failure of an endpoint. The request is retried while nothing was yielded yet.
       try {
         for await (const part of this.#step(request, wire)) {
-          hasBegun = true;
+          if (part.type !== "limits") hasBegun = true;
           yield part;
         }
         return;
@@ -76,6 +77,8 @@ export class AiSdkModel implements Model {
         const problem = problemOf(thrown, wire);
         if (!hasBegun && this.#dropsParameter(problem)) continue;
         const failure = this.#failure(problem, wire);
+        const limits = this.#limitsBehind(failure, wire);
+        if (limits.length > 0) yield { type: "limits", limits };
         if (hasBegun || !failure.isTransient) throw new ModelFailure(failure.error, { cause: thrown });
         attempt += 1;
         const delay = this.#retryDelay(failure, attempt, thrown);
@@ -93,6 +96,9 @@ export class AiSdkModel implements Model {
     const { stream } = await wire.withIdleTimeout(
       model.doStream(this.#options.callOptions(request, this.#rejected)),
     );
+    const { endpoint, clock } = this.#options;
+    const near = limitsInHeaders(wire.headers ?? new Headers(), endpoint.label, clock.now());
+    if (near.length > 0) yield { type: "limits", limits: near };
     const source = stream.getReader();
     const reader = new ResponseReader(limits);
     for (
@@ -125,6 +131,11 @@ export class AiSdkModel implements Model {
 
   #failure(problem: Problem, wire: HttpConnection): Failure {
     return describeProblem(problem, this.#options.endpoint, wire.excerpt, this.#options.clock.now());
+  }
+
+  #limitsBehind(failure: Failure, { headers }: HttpConnection): readonly ReportedLimit[] {
+    const { endpoint, clock } = this.#options;
+    return limitsBehind(failure, headers, endpoint.label, clock.now());
   }
 
   /** The delay before the next attempt; throws if there is none left. */

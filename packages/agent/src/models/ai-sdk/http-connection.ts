@@ -29,6 +29,7 @@ export class HttpConnection {
   #bytes = 0;
   #lineBytes = 0;
   #excerpt = "";
+  #headers: Headers | undefined;
   #isSent = false;
 
   constructor(clock: Clock, limits: ConnectionLimits, signal: AbortSignal) {
@@ -47,6 +48,11 @@ export class HttpConnection {
     return this.#isSent;
   }
 
+  /** The headers of the response, once there is one. */
+  get headers(): Headers | undefined {
+    return this.#headers;
+  }
+
   /** The beginning of the response. */
   get excerpt(): string {
     return this.#excerpt;
@@ -59,6 +65,7 @@ export class HttpConnection {
       fetch(address, { ...init, redirect: "manual", signal: this.#signal }),
     );
     const { status, headers } = response;
+    this.#headers = headers;
     const location = headers.get("location");
     if (status >= 300 && status < 400 && location !== null) {
       await response.body?.cancel();

@@ -155,6 +155,11 @@ export class CodexServer {
     throw new FlintError("agentFailed", message, { method }, { cause: read.error });
   }
 
+  /** The usage limits of the account; undefined if it does not tell, as without a login. Never rejects. */
+  rateLimits(): Promise<CodexResult<"account/rateLimits/read"> | undefined> {
+    return this.request("account/rateLimits/read", {}, this.#timing.list).catch(() => undefined);
+  }
+
   /** Registers the listener of a thread, and replays what was buffered for it. The returned function removes it. */
   listen(threadId: string, listener: ThreadListener): () => void {
     this.#listeners.set(threadId, listener);

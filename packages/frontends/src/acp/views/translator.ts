@@ -77,6 +77,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
     notice(context, "info", `Switched from ${fromModel} to ${toModel}: ${reason}`),
   "config/updated": AS_CONFIG,
   "grant/changed": NO_UPDATE,
+  "account/limits": { notShown: "ACP has no update about accounts; the error of a turn names the limit." },
   "extension/notified": NO_UPDATE,
 };
 

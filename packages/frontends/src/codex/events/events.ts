@@ -11,6 +11,7 @@ import { toolCallAsk } from "../asks/client-tools.ts";
 import { questionAsk } from "../asks/questions.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
 import { itemOf } from "./items.ts";
+import { bucketsOf } from "./limits.ts";
 import { effortOf, NOT_LOADED, settingsOf, statusOf, threadOf } from "./threads.ts";
 import { bareTurn, endedTurn, tokensOf, turnErrorOf } from "./turns.ts";
 
@@ -107,6 +108,10 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
       return [warning(event.data)];
     case "model/rerouted":
       return [rerouted(event.data)];
+    case "account/limits":
+      return bucketsOf(event.data.limits).map((rateLimits) =>
+        notification("account/rateLimits/updated", { rateLimits }),
+      );
     case "item/fileChange/outputDelta":
     case "thread/session/updated":
     case "grant/changed":

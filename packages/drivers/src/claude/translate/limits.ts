@@ -1,0 +1,49 @@
+import type { ReportedLimit, UsageLimitStatus } from "@flint/protocol";
+import { objectOf, stringOf } from "../../shared/json.ts";
+import { statusAt, unixMilliseconds } from "../../shared/limits.ts";
+
+/** Claude's names for the windows of its limits. */
+const WINDOWS: Readonly<Record<string, Pick<ReportedLimit, "window" | "windowMinutes" | "model">>> = {
+  five_hour: { window: "5 hours", windowMinutes: 300 },
+  seven_day: { window: "7 days", windowMinutes: 10_080 },
+  seven_day_opus: { window: "7 days", windowMinutes: 10_080, model: "opus" },
+  seven_day_sonnet: { window: "7 days", windowMinutes: 10_080, model: "sonnet" },
+  overage: { window: "extra usage" },
+};
+
+const STATUS: Readonly<Record<string, UsageLimitStatus>> = {
+  allowed: "ok",
+  allowed_warning: "warning",
+  rejected: "reached",
+};
+
+/** What Claude reports of the limits of its account, which it also does while requests are allowed. */
+export function limitsOf(info: Readonly<Record<string, unknown>>): readonly ReportedLimit[] {
+  const { rateLimitType, unifiedWindows, errorCode } = info;
+  const name = stringOf(rateLimitType);
+  const status = STATUS[stringOf(info.status) ?? ""];
+  const others = Object.entries(objectOf(unifiedWindows))
+    .filter(([other]) => other !== name)
+    .map(([other, window]) => windowOf(other, objectOf(window), undefined));
+  if (status === undefined || (name === undefined && status === "ok")) return others;
+  const own = windowOf(name ?? "usage", info, status);
+  return [...others, errorCode === "credits_required" ? { ...own, needsPerson: true } : own];
+}
+
+function windowOf(
+  name: string,
+  { utilization, resetsAt }: Readonly<Record<string, unknown>>,
+  status: UsageLimitStatus | undefined,
+): ReportedLimit {
+  // A share of one in all recorded frames; a larger number can only be percent.
+  const used =
+    typeof utilization === "number" ? (utilization <= 1 ? utilization * 100 : utilization) : undefined;
+  const resetsAtMs = unixMilliseconds(resetsAt);
+  return {
+    ...(WINDOWS[name] ?? { window: name.replaceAll("_", " ") }),
+    ...(used === undefined ? {} : { usedPercent: used }),
+    ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
+    status: status ?? statusAt(used ?? 0),
+    source: "frame",
+  };
+}
