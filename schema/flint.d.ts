@@ -836,7 +836,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Create a thread and subscribe to it. */
+  /** Create a thread and subscribe to it. A request that is repeated with the same `clientId` gets the thread of the first one, as long as the server runs. */
   "thread/start": {
     params: {
       model?: string;
@@ -866,6 +866,7 @@ export interface Methods {
         _meta?: Meta;
       })[];
       tools?: ClientTool[];
+      clientId?: string;
       _meta?: Meta;
     };
     result: {
@@ -1236,7 +1237,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Start a turn with user input. Rejected while a turn runs, unless `delivery` is `steer` or `queue`. */
+  /** Start a turn with user input. Rejected while a turn runs, unless `delivery` is `steer` or `queue`. A request that is repeated with the same `clientId` gets the turn of the first one; one with another input is rejected. */
   "turn/start": {
     params: {
       threadId: Id;

@@ -27,6 +27,7 @@ import { SettingsResolver } from "./settings/settings-resolver.ts";
 import { Announcements } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import { ThreadRegistry } from "./thread/registry.ts";
+import { StartedThreads } from "./thread/started-threads.ts";
 
 /** Everything that an engine is made of. */
 export interface EngineOptions {
@@ -86,6 +87,7 @@ export class Services {
   readonly redactor: Redactor;
   readonly announcements = new Announcements();
   readonly usageLimits: UsageLimits;
+  readonly startedThreads = new StartedThreads();
   readonly #stopping = new AbortController();
   readonly #launches = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;

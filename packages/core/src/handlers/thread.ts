@@ -3,6 +3,7 @@ import {
   emptyThread,
   FlintError,
   type Goal,
+  type Params,
   type Thread,
   type ThreadSettings,
   type ThreadState,
@@ -74,6 +75,36 @@ function workspaceNotice(threadId: string, message: string): EventBody {
   return { type: "warning", data: { threadId, message, reason: "workspace" } };
 }
 
+/** Starts a thread with the settings of a request. */
+async function startThread(params: Params<"thread/start">, services: Services, cwd: string | undefined) {
+  const { settings, notices } = await services.settings.forNewThread({ ...params, cwd: params.cwd ?? cwd });
+  const { ephemeral = false, name } = params;
+  const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
+  await services.setClientMcpServers(thread, params.mcpServers);
+  await services.setClientTools(thread, params.tools);
+  return { thread, notices };
+}
+
+/** The thread of a request with a `clientId`: that of an earlier one, unless it was deleted since. */
+async function repeatedStart(
+  services: Services,
+  clientId: string,
+  request: Params<"thread/start">,
+  start: () => Promise<LiveThread>,
+): Promise<{ readonly thread: LiveThread; readonly isNew: boolean }> {
+  const { startedThreads, registry } = services;
+  const id = async () => (await start()).id;
+  const { threadId, isNew } = await startedThreads.once(clientId, request, id);
+  try {
+    return { thread: (await registry.load(threadId)).thread, isNew };
+  } catch (thrown) {
+    if (!(thrown instanceof FlintError) || thrown.kind !== "threadNotFound") throw thrown;
+    startedThreads.forget(clientId);
+    const again = await startedThreads.once(clientId, request, id);
+    return { thread: (await registry.load(again.threadId)).thread, isNew: again.isNew };
+  }
+}
+
 /** Creating, naming, archiving and deleting threads. */
 export const threadHandlers: Pick<
   GlobalHandlers & ThreadHandlers,
@@ -87,14 +118,15 @@ export const threadHandlers: Pick<
   | "thread/name/set"
 > = {
   async "thread/start"(params, { services, client }) {
-    const { settings, notices } = await services.settings.forNewThread({
-      ...params,
-      cwd: params.cwd ?? client.cwd,
-    });
-    const { ephemeral = false, name } = params;
-    const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
-    await services.setClientMcpServers(thread, params.mcpServers);
-    await services.setClientTools(thread, params.tools);
+    const { clientId } = params;
+    let notices: readonly string[] = [];
+    const start = async () => {
+      const started = await startThread(params, services, client.cwd);
+      notices = started.notices;
+      return started.thread;
+    };
+    const known = clientId === undefined ? undefined : await repeatedStart(services, clientId, params, start);
+    const { thread, isNew } = known ?? { thread: await start(), isNew: true };
     const { state } = thread.log;
     // Sent from memory, because a client that goes on at once must not get its next response before this event.
     const first = [
@@ -105,7 +137,7 @@ export const threadHandlers: Pick<
       result: { thread: state.thread, modelProvider: state.thread.modelProvider },
       after: () => {
         client.subscribe(thread, { afterSeq: state.seq, first }, services.options.clock.now());
-        announceNewThread(services, state);
+        if (isNew) announceNewThread(services, state);
       },
     };
   },

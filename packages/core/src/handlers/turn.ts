@@ -5,6 +5,7 @@ import {
   LIMITS,
   mintId,
   type QueuedInput,
+  type Result,
   type UserInput,
 } from "@flint/protocol";
 import { checkLimits } from "../budget/enforcement.ts";
@@ -37,6 +38,8 @@ export const turnHandlers: Pick<
     const { thread, services } = context;
     const { input, clientId, outputSchema, delivery = "reject" } = params;
     checkInput(input);
+    const earlier = await earlierInput(context, params);
+    if (earlier !== undefined) return { result: earlier, ...subscribeIfNew(context) };
     if (delivery === "reject") thread.rejectIfActive();
     const before = thread.log.state.settings;
     const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
@@ -44,6 +47,7 @@ export const turnHandlers: Pick<
       await checkLimits(settings, services.catalogue.driverOf(settings.model));
     const changes = settingsEvents(thread.log.state, settings);
     const joined = await joinRunning(context, params, changes);
+    if (clientId !== undefined) thread.clientIds.add(clientId);
     if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };
     const decided = thread.decideTurn({ kind: "prompt", input, clientId, outputSchema, settings });
     return {
@@ -135,6 +139,18 @@ export async function steered(
   if (release === undefined || activeTurnId === undefined) return undefined;
   const events = itemEvents(thread.id, activeTurnId, userMessage(input, clientId));
   return { turnId: activeTurnId, events, release };
+}
+
+/** What an earlier request with the same `clientId` led to, which a repeated one gets again. */
+async function earlierInput(
+  { thread, services }: ThreadContext,
+  { clientId, input }: StartParams,
+): Promise<Result<"turn/start"> | undefined> {
+  if (clientId === undefined) return undefined;
+  // Compared as the log has it, without secrets.
+  const earlier = await thread.clientIds.find(clientId, services.redactor.value(input));
+  if (earlier === undefined || "queuedInput" in earlier) return earlier;
+  return { turn: { ...earlier.turn, items: [] } };
 }
 
 type StartParams = Parameters<(typeof turnHandlers)["turn/start"]>[0];

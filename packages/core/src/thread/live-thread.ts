@@ -28,6 +28,7 @@ import type {
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import { AgentSession, type OpenSession } from "../turn/agent-session.ts";
+import { ClientIds } from "../turn/client-ids.ts";
 import { decideBackgroundEnd } from "../turn/closing.ts";
 import {
   type DecidedTurn,
@@ -79,6 +80,7 @@ export class LiveThread {
   readonly ephemeral: boolean;
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
+  readonly clientIds: ClientIds;
   /** Runs the methods of this thread one after the other. */
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
@@ -107,6 +109,7 @@ export class LiveThread {
     this.id = id;
     this.ephemeral = options.ephemeral;
     this.log = log;
+    this.clientIds = new ClientIds(() => log.state, history);
     this.#clock = clock;
     this.#usageLimits = options.usageLimits;
     this.#checkpoints = options.checkpoints;

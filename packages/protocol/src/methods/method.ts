@@ -42,6 +42,9 @@ export const threadParams = { threadId: Id };
 /** The maximum number of rows of a page. */
 export const limit = z.optional(z.int().check(z.minimum(1), z.maximum(LIMITS.page)));
 
+/** A client's own id of a request: the same request with the same id is carried out once. */
+export const clientId = z.optional(z.string().check(z.minLength(1), z.maxLength(200)));
+
 /** An absolute path on the machine the server runs on. */
 export const absolutePath = z
   .string()

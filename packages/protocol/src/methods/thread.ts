@@ -10,7 +10,7 @@ import { Cost, LastUsage, TokenUsage } from "../thread/usage.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
-import { limit, method, settingsOverrides, threadParams, withMcpServers } from "./method.ts";
+import { clientId, limit, method, settingsOverrides, threadParams, withMcpServers } from "./method.ts";
 
 const ThreadResult = looseObject({ thread: Thread });
 
@@ -22,6 +22,7 @@ const ThreadStartParams = looseObject({
   developerInstructions: z.optional(z.string()),
   ...withMcpServers,
   ...withClientTools,
+  clientId,
 });
 
 const ThreadOverrides = {
@@ -73,7 +74,7 @@ const RevertResult = looseObject({
 /** Starting, resuming, reading, changing and deleting threads. */
 export const THREAD_METHODS = {
   "thread/start": method({
-    doc: "Create a thread and subscribe to it.",
+    doc: "Create a thread and subscribe to it. A request that is repeated with the same `clientId` gets the thread of the first one, as long as the server runs.",
     scope: "none",
     params: () => ThreadStartParams,
     result: () => looseObject({ thread: Thread, modelProvider: z.string() }),

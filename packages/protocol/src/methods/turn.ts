@@ -8,7 +8,7 @@ import { Turn } from "../thread/thread.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
-import { method, settingsOverrides, threadParams } from "./method.ts";
+import { clientId, method, settingsOverrides, threadParams } from "./method.ts";
 
 const input = z.array(UserInput).check(z.minLength(1, "must have at least one part"));
 const QueueResult = looseObject({ queue: z.array(QueuedInput) });
@@ -20,7 +20,7 @@ const TurnStartParams = looseObject({
   sandboxPolicy: z.optional(SandboxPolicyInput),
   outputSchema: z.optional(z.record(z.string(), z.unknown())),
   delivery: z.optional(z.enum(["reject", "steer", "queue"])),
-  clientId: z.optional(z.string().check(z.maxLength(200))),
+  clientId,
 });
 
 /** What is reviewed. */
@@ -65,7 +65,7 @@ export const TURN_METHODS = {
     result: () => looseObject({ turnId: Id, queue: z.array(QueuedInput) }),
   }),
   "turn/start": method({
-    doc: "Start a turn with user input. Rejected while a turn runs, unless `delivery` is `steer` or `queue`.",
+    doc: "Start a turn with user input. Rejected while a turn runs, unless `delivery` is `steer` or `queue`. A request that is repeated with the same `clientId` gets the turn of the first one; one with another input is rejected.",
     scope: "thread",
     params: () => TurnStartParams,
     result: () => looseObject({ turn: z.optional(Turn), queuedInput: z.optional(QueuedInput) }),
