@@ -41,20 +41,23 @@ needs("opencode")(
       `${cwd}/.opencode/plugin/x.js`,
       `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(`${cwd}/ran-plugin`)}, "");\nexport const X = async () => ({});\n`,
     );
+    // OpenCode makes this file if it is missing, and does not start where it cannot.
+    await writeFile(`${cwd}/.opencode/.gitignore`, "node_modules\n");
     const command = ["sh", "-c", `touch ${cwd}/ran-mcp; cat`];
     await writeFile(
       `${cwd}/opencode.json`,
       JSON.stringify({ mcp: { x: { type: "local", command, enabled: true } } }),
     );
     const env = { HOME: home, PATH: `${OPENCODE?.replace(/\/[^/]*$/, "")}:${process.env.PATH}` };
-    const options = ["--agent", "opencode", "--offline"];
+    // OpenCode installs a package for its plugins in the background; that it may not do so would be reported.
+    const options = ["--agent", "opencode", "--offline", "--network", "registry.npmjs.org"];
     const before = await turn(fixture, options, env);
-    expect([ran("plugin"), ran("mcp")]).toEqual([false, false]);
+    expect([before.code, ran("plugin"), ran("mcp")], before.stderr).toEqual([0, false, false]);
     expect(before.stdout + before.stderr).toMatch(/\.opencode, opencode\.json .*flint trust/);
     const trusted = await flint(["trust", "--yes"], { env });
     expect(trusted.stdout).toContain(".opencode (not trusted; OpenCode");
-    await turn(fixture, options, env);
-    expect([ran("plugin"), ran("mcp")]).toEqual([true, true]);
+    const after = await turn(fixture, options, env);
+    expect([after.code, ran("plugin"), ran("mcp")], after.stdout).toEqual([0, true, true]);
   },
   LONG,
 );

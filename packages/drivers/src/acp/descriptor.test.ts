@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ACP_PROFILES, acpProfile, profileFor } from "./descriptor.ts";
+import { ACP_PROFILES, acpProfile, OPENCODE, profileFor } from "./descriptor.ts";
 import { GENERIC } from "./profile.ts";
 
 test("recognizes an agent by the name of its program, wherever that is and whatever starts it", () => {
@@ -54,6 +54,10 @@ test("codex-acp keeps the user's configuration in the sandbox, and one that is n
   });
   expect(confined().CODEX_CONFIG).toContain("require_escalated");
   expect(confined("{")).toEqual({});
+});
+
+test("hides from OpenCode everything that steers it: a variable does not keep it from loading plugins", () => {
+  expect(OPENCODE.project.hides).toEqual(OPENCODE.project.files);
 });
 
 test("hides from an unknown agent what steers any other one, and the folder of its name", () => {

@@ -44,11 +44,10 @@ export const CODEX_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides: [] 
 /** Codex behind an adapter that takes no settings for single projects. */
 export const CODEX_ACP_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides: [".codex", ".agents"] };
 
-/** OpenCode: `OPENCODE_DISABLE_PROJECT_CONFIG` (1.18.33). */
-export const OPENCODE_PROJECT: AgentProjectFiles = {
-  files: [".opencode", "opencode.json", "opencode.jsonc"],
-  hides: [],
-};
+const OPENCODE_FILES = [".opencode", "opencode.json", "opencode.jsonc"];
+
+/** OpenCode: plugins are loaded in spite of `OPENCODE_DISABLE_PROJECT_CONFIG` (1.18.33). */
+export const OPENCODE_PROJECT: AgentProjectFiles = { files: OPENCODE_FILES, hides: OPENCODE_FILES };
 
 /** Gemini: it takes variables from `.env`, among them the address of its model. */
 export const GEMINI_PROJECT: AgentProjectFiles = { files: [".gemini", ".env"], hides: [".gemini", ".env"] };
@@ -61,7 +60,7 @@ const ALL = [CLAUDE_ACP_PROJECT, CODEX_ACP_PROJECT, OPENCODE_PROJECT, GEMINI_PRO
 /** An agent about which nothing is known: it may read what any other agent reads, and a folder of its own name. */
 export function unknownProject(name: string): AgentProjectFiles {
   const own = /^[a-z][a-z0-9_-]*$/i.test(name) ? [`.${name}`] : [];
-  const hides = [...ALL.flatMap((project) => project.hides), ...OPENCODE_PROJECT.files, ...own];
+  const hides = [...ALL.flatMap((project) => project.hides), ...own];
   return { files: [...new Set([...ALL.flatMap(({ files }) => files), ...own])], hides: [...new Set(hides)] };
 }
 
