@@ -12,7 +12,6 @@ describeFrontend("the ACP front end", {
       "thread/started",
       // The choices of a session are sent when the core's answer shows that they have changed.
       "thread/settings/updated",
-      "grant/changed",
       "config/updated",
       "account/limits",
       "thread/archived",

@@ -67,6 +67,22 @@ describe("one thread with several clients", () => {
     other.peer.close();
   });
 
+  test("of two editors that answer at once the first counts, and the other one is told that its request has ended", async () => {
+    const both = new Gate();
+    const setup = await setUpAcp({ scripts: [[{ command: "ls", output: ["x\n"] }]] });
+    const first = await setup.connect({ permission: () => both.opened.then(() => "allow_once") });
+    const second = await setup.connect({ permission: () => both.opened.then(() => "reject_once") });
+    const sessionId = await first.newSession(setup.path);
+    await second.request("session/load", { sessionId, cwd: setup.path, mcpServers: [] });
+    const answer = first.prompt(sessionId, "go");
+    for (const editor of [first, second]) await editor.until(() => editor.permissions[0]);
+    both.open();
+    expect(await answer).toEqual({ stopReason: "end_turn" });
+    const statuses = [first, second].map((editor) => editor.of("tool_call_update").at(-1)?.status);
+    expect(statuses[0]).toBe(statuses[1]);
+    expect(setup.driver.turns[0]?.decisions).toHaveLength(1);
+  });
+
   test("a turn outlives the editor that started it, and another editor can load it", async () => {
     const wait = new Gate();
     const setup = await setUpAcp({ scripts: [[{ text: "begun" }, { wait }, { text: " and done" }]] });

@@ -12,13 +12,7 @@ describeFrontend("the Codex front end", {
   connect: (frontend, engine, transport) => new ClientConnection(frontend, engine, transport),
   script: CLIENT_SCRIPTS.codex,
   notShown: {
-    events: [
-      "thread/session/updated",
-      "item/fileChange/outputDelta",
-      "grant/changed",
-      "config/updated",
-      "extension/notified",
-    ],
+    events: ["thread/session/updated", "item/fileChange/outputDelta", "config/updated", "extension/notified"],
     items: [],
   },
 });

@@ -106,13 +106,41 @@ describe("a client", () => {
     asks.ask(ask("a"));
     asks.resolve("a");
     asks.resolve("a");
-    client.sent[0]?.resolve("late");
     await settled();
     expect({ withdrawn, resolved, calls: client.calls }).toEqual({
       withdrawn: [[42, "t"]],
       resolved: [[42, "t"]],
       calls: [],
     });
+  });
+
+  test("that answers after its request was withdrawn has its answer passed on, once and without a further step", async () => {
+    const hooks: string[] = [];
+    const { client, asks } = asked({ onResolved: () => hooks.push("resolved") });
+    const second = { method: "second", params: {}, answered: respond };
+    asks.ask(ask("a"));
+    asks.ask({ ...ask("b"), answered: () => second });
+    for (const key of ["a", "b"]) asks.resolve(key);
+    for (const request of client.sent) request.resolve("late");
+    await settled();
+    expect(client.calls).toEqual([given("late")]);
+    expect(client.sent).toHaveLength(2);
+    expect(hooks).toEqual(["resolved", "resolved"]);
+  });
+
+  test("that does not answer withdrawn requests is not waited for endlessly", async () => {
+    const { client, asks } = asked();
+    for (let number = 0; number < 40; number += 1) {
+      asks.ask(ask(String(number)));
+      asks.resolve(String(number));
+    }
+    const isAborted = () => client.sent.map(({ options }) => options.signal?.aborted === true);
+    expect(isAborted().filter(Boolean)).toHaveLength(8);
+    expect(isAborted()[7]).toBe(true);
+    asks.forget("t");
+    expect(isAborted().every(Boolean)).toBe(true);
+    await settled();
+    expect(client.calls).toEqual([]);
   });
 
   test("that has answered is only notified that it is resolved", async () => {

@@ -46,11 +46,19 @@ interface State {
   isAskable: boolean;
 }
 
-/** Asks one client: at most once for each key, until any client has answered. */
+/** How many requests that ended without the client's answer can still be answered; many clients drop theirs. */
+const MAX_LATE = 32;
+
+/**
+ * Asks one client: at most once for each key, until any client has answered. An answer that comes later is passed on too:
+ * the core knows whether it still counts.
+ */
 export class ClientAsks {
   readonly #client: Client;
   readonly #options: ClientAsksOptions;
   readonly #open = new Map<string, State>();
+  /** What has ended without the client's answer, oldest first. */
+  readonly #late = new Set<State>();
   #nextId = 0;
 
   constructor(client: Client, options: ClientAsksOptions = {}) {
@@ -72,43 +80,66 @@ export class ClientAsks {
     return this.#client.request(method, params, { id: this.#takeId("") });
   }
 
-  /** A client has answered, or the turn has ended. */
+  /** A client has answered, the time is over, or the turn has ended. */
   resolve(key: string): void {
     const state = this.#open.get(key);
     if (state === undefined) return;
     this.#withdraw(key, state);
+    if (!state.isAnswered) this.#keepLate(state);
     this.#options.onResolved?.(state);
   }
 
   /** The client leaves a thread. It may be asked again when it comes back. */
   forget(threadId: string): void {
-    for (const [key, state] of [...this.#open]) if (state.threadId === threadId) this.#withdraw(key, state);
+    this.#drop((state) => state.threadId === threadId);
   }
 
   /** The client is gone. */
   forgetAll(): void {
-    for (const [key, state] of [...this.#open]) this.#withdraw(key, state);
+    this.#drop(() => true);
   }
 
   #withdraw(key: string, state: State): void {
     this.#open.delete(key);
-    if (state.isAnswered) return;
-    this.#options.onWithdrawn?.(state);
-    state.withdrawn.abort(new Error("answered elsewhere"));
+    if (!state.isAnswered) this.#options.onWithdrawn?.(state);
+  }
+
+  #keepLate(state: State): void {
+    this.#late.add(state);
+    const [oldest] = this.#late;
+    if (this.#late.size > MAX_LATE && oldest !== undefined) this.#stopWaiting(oldest);
+  }
+
+  #drop(isDropped: (state: State) => boolean): void {
+    for (const [key, state] of [...this.#open]) {
+      if (!isDropped(state)) continue;
+      this.#withdraw(key, state);
+      this.#stopWaiting(state);
+    }
+    for (const state of [...this.#late]) if (isDropped(state)) this.#stopWaiting(state);
+  }
+
+  #stopWaiting(state: State): void {
+    this.#late.delete(state);
+    state.withdrawn.abort(new Error("not needed any more"));
   }
 
   async #wait(ask: Ask, state: State): Promise<void> {
-    // Expected: a client that cannot answer, one that is gone, and an answer from elsewhere.
+    // Expected: a client that cannot answer, one that is gone, and a request that is not needed any more.
     try {
       let next: CoreCall | AskStep = ask;
       while ("answered" in next) {
         const answer = await this.#send(next, ask.key, state);
-        if (this.#open.get(ask.key) !== state) return;
+        const isLate = this.#late.delete(state);
+        if (!isLate && this.#open.get(ask.key) !== state) return;
         next = next.answered(answer);
+        // What has ended has no further steps.
+        if (isLate && "answered" in next) return;
       }
       state.isAnswered = true;
       state.isAskable = !(await this.#respond(next));
     } catch (error) {
+      this.#late.delete(state);
       await this.#notAnswered(ask, state, error);
     }
   }

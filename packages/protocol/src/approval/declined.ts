@@ -3,6 +3,7 @@ import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 import { type Action, changedPaths } from "./action.ts";
 import { ResolvedBy } from "./approval.ts";
+import { formatEndpoint } from "./host-rules.ts";
 
 /** Something that was not allowed in a turn. */
 export const DeclinedAction = looseObject({
@@ -18,6 +19,18 @@ export type DeclinedAction = z.output<typeof DeclinedAction>;
 
 /** How many are listed for a turn. */
 export const MAX_DECLINED = 50;
+
+/** Describes a refused connection for the output of the command that wanted it. */
+export function describeRefusedConnection({ host, port, reason }: RefusedConnection): string {
+  return `Flint refused the connection to ${formatEndpoint({ host, port })}: ${reason}.`;
+}
+
+interface RefusedConnection {
+  readonly host: string;
+  readonly port: number;
+  /** Why, as a clause. */
+  readonly reason: string;
+}
 
 const LONGEST = 200;
 

@@ -37,6 +37,13 @@ export function permissionOptions({ action, suggestions = [] }: Approval): Permi
   ];
 }
 
+/** What the user is asked, beside the action itself: what it needs beyond its sandbox, the reason, and the agent's words. */
+export function questionText({ needs, reason = "", why = "" }: Approval["action"]): string {
+  const question = needs === undefined ? "" : `Allow it to ${describePermission(needs)}?`;
+  const said = why === "" ? "" : `The agent says: ${why}`;
+  return [question, reason, said].filter((line) => line !== "").join("\n");
+}
+
 /** Leaving the sandbox and connecting to any host are never allowed for always. */
 function alwaysOption({ needs }: Approval["action"]): PermissionOption[] {
   if (needs?.unconfined === true || needs?.network === "all") return [];

@@ -39,9 +39,55 @@ describe("ACP asks", () => {
     const client = await connect({ permission: () => kind });
     const session = await client.newSession(path);
     expect(await client.prompt(session, "go")).toEqual({ stopReason: "end_turn" });
-    expect(client.of("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
+    const text =
+      kind === "reject_once" ? "Declined: The user rejected it." : expect.stringContaining("Declined");
+    expect(client.of("tool_call_update").at(-1)).toMatchObject({
+      status: "failed",
+      content: [{ type: "content", content: { type: "text", text } }],
+    });
     await client.prompt(session, "go");
     expect(client.permissions).toHaveLength(asked);
+  });
+
+  test("say what an action needs beyond its sandbox, and why, in the tool call", async () => {
+    const needs = { network: { hosts: ["a.example:443"] } };
+    const action = { kind: "command", itemId: "c", command: "curl a.example", cwd: "/", needs } as const;
+    const { connect, path } = await setUpAcp({
+      scripts: [[{ approve: { ...action, why: "To fetch it." } }]],
+    });
+    const client = await connect();
+    await client.prompt(await client.newSession(path), "go");
+    const [request] = client.permissions;
+    expect(request?.toolCall.content).toMatchObject([
+      {
+        content: {
+          text: expect.stringMatching(
+            /^Allow it to connect to a\.example \(port 443\)\?\n[\s\S]*The agent says: To fetch it\.$/,
+          ),
+        },
+      },
+    ]);
+  });
+
+  test("accept an answer after the approval expired: the command may run once, and the client is shown it", async () => {
+    const answer = new Gate();
+    const script = [{ command: "make" }];
+    const { connect, path, driver } = await setUpAcp(
+      { scripts: [script, script] },
+      { approvalTimeoutMs: 50 },
+    );
+    const client = await connect({ permission: () => answer.opened.then(() => "allow_once") });
+    const session = await client.newSession(path);
+    await client.prompt(session, "go");
+    expect(client.of("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
+    answer.open();
+    const shown = /The next time, this is allowed once: run: make \(in /;
+    await client.until(() =>
+      shown.test(JSON.stringify(client.of("agent_thought_chunk"))) ? true : undefined,
+    );
+    await client.prompt(session, "again");
+    expect(client.permissions).toHaveLength(1);
+    expect(driver.turns.map(({ decisions }) => decisions[0]?.outcome)).toEqual(["deny", "allow"]);
   });
 
   test("remember what was rejected for the session after it is loaded again", async () => {

@@ -1,6 +1,6 @@
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Approval, Item, PlanEntry as PlanStep, TurnError, UserQuestion } from "@flint/protocol";
-import { permissionOptions } from "../asks/permission.ts";
+import { permissionOptions, questionText } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
 import type { CommandOutput, SentReasoning, TextKind, UpdateFormat } from "../protocol-version.ts";
@@ -106,8 +106,12 @@ export class UpdatesV1 implements UpdateFormat {
     approval: Approval,
     view: ToolView,
   ): { method: string; params: object } {
-    const { reason } = approval.action;
-    const fields = toolCallFields(view, this.#capabilities.terminalOutput);
+    const { reason, needs } = approval.action;
+    // Editors show the tool call and the options, and nothing of `_meta`.
+    const text = needs === undefined ? "" : questionText(approval.action);
+    const asked: ToolView =
+      text === "" ? view : { ...view, outputs: [{ type: "text", text }, ...view.outputs] };
+    const fields = toolCallFields(asked, this.#capabilities.terminalOutput);
     const meta = reason === undefined || reason === "" ? {} : { _meta: { reason } };
     const toolCall = { ...fields, status: "pending", ...meta };
     return {

@@ -7,7 +7,7 @@ import {
   type Turn,
   type UserQuestion,
 } from "@flint/protocol";
-import { permissionOptions } from "../asks/permission.ts";
+import { permissionOptions, questionText } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
 import { stopReasonOf } from "../prompt/stop-reason.ts";
 import type {
@@ -122,8 +122,8 @@ export class UpdatesV2 implements UpdateFormat {
     view: ToolView,
   ): { method: string; params: object } {
     const { action } = approval;
-    const description =
-      action.reason === undefined || action.reason === "" ? {} : { description: action.reason };
+    const text = questionText(action);
+    const description = text === "" ? {} : { description: text };
     const { id, title } = view;
     const subject =
       action.kind === "command"

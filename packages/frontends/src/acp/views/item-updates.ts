@@ -165,14 +165,17 @@ function reasoning(context: TranslationContext, item: Item<"reasoning">): Transl
 }
 
 function toolItem(context: TranslationContext, item: ToolItem): Translated {
-  return toolCall(context, toolView(item, context.cwd));
+  const reason = context.progress.declined.get(item.id);
+  // A client that came after the answer does not know the reason.
+  return toolCall(context, toolView(item, context.cwd, reason), reason === undefined ? "" : " declined");
 }
 
 function extension(context: TranslationContext, item: ExtensionItem): Translated {
   return toolCall(context, extensionView(item));
 }
 
-function toolCall(context: TranslationContext, view: ToolView): Translated {
+function toolCall(context: TranslationContext, view: ToolView, variant = ""): Translated {
   const isNew = context.progress.recordToolCall(view.id);
-  return shared(context, isNew ? "new" : "changed", () => context.format.toolCall(view, isNew));
+  const key = `${isNew ? "new" : "changed"}${variant}`;
+  return shared(context, key, () => context.format.toolCall(view, isNew));
 }

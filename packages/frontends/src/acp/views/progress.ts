@@ -8,6 +8,8 @@ const WINDOW = 8 * 1024;
 export class TurnProgress {
   /** Approvals and questions that wait for an answer. */
   readonly openRequests = new Set<string>();
+  /** Why items were declined, by their ids. */
+  readonly declined = new Map<string, string>();
   readonly #sentLengths = new Map<string, number>();
   readonly #toolCalls = new Set<string>();
   readonly #outputs = new Map<string, OutputWindow>();
@@ -53,6 +55,7 @@ export class TurnProgress {
   /** Forgets everything: the turn has ended. */
   reset(): void {
     this.openRequests.clear();
+    this.declined.clear();
     this.#sentLengths.clear();
     this.#toolCalls.clear();
     this.#outputs.clear();

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
 import type { Action, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
+import { declinedText, refusedConnections } from "../../shared/declined-text.ts";
 import { hunksOf } from "./patch-hunks.ts";
 
 /** A file that a tool call works on, with the line if it is known, counted from one. */
@@ -52,8 +53,10 @@ export type ToolItem = Item<
 >;
 
 /** The item as a tool call. Agents may use paths relative to `cwd`; clients get absolute ones. */
-export function toolView(item: ToolItem, cwd = ""): ToolView {
-  return resolved(viewOf(item), cwd);
+export function toolView(item: ToolItem, cwd = "", declinedReason?: string): ToolView {
+  const view = resolved(viewOf(item), cwd);
+  if (!("status" in item) || item.status !== "declined") return view;
+  return { ...view, outputs: [...view.outputs, { type: "text", text: declinedText(declinedReason) }] };
 }
 
 function viewOf(item: ToolItem): ToolView {
@@ -125,7 +128,10 @@ function commandView(item: Item<"commandExecution">): ToolView {
     ...inProgress(id, "shell", command, "execute"),
     ...stateOf(status),
     input: { command, cwd },
-    outputs: [{ type: "command", command, cwd, output: aggregatedOutput }],
+    outputs: [
+      { type: "command", command, cwd, output: aggregatedOutput },
+      ...textOutput(refusedConnections(item)),
+    ],
     exitCode,
     ...(status === "inProgress" ? {} : { result: { exitCode, output: aggregatedOutput, ...omitted } }),
   };

@@ -1,4 +1,5 @@
 import type { EventType, ThreadEvent, Turn } from "@flint/protocol";
+import { lateGrantText } from "../../shared/declined-text.ts";
 import type { Update, UpdateFormat } from "../protocol-version.ts";
 import { infoUpdate, usageUpdate } from "./content.ts";
 import {
@@ -66,7 +67,11 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "item/fileChange/outputDelta": { notShown: "The patch is shown whole when the item is complete." },
   "item/mcpToolCall/progress": NO_UPDATE,
   "approval/requested": (context, { data }) => requested(context, data.approval.id),
-  "approval/resolved": (context, { data }) => resolved(context, data.approvalId),
+  "approval/resolved": (context, { data: { approvalId, itemId, resolution } }) => {
+    const { outcome, message } = resolution.decision;
+    if (outcome !== "allow" && message !== undefined) context.progress.declined.set(itemId, message);
+    return resolved(context, approvalId);
+  },
   "question/requested": (context, { data }) => requested(context, data.request.id),
   "question/resolved": (context, { data }) => resolved(context, data.questionId),
   "tool/requested": { notShown: "ACP clients cannot offer tools." },
@@ -76,7 +81,8 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "model/rerouted": (context, { data: { fromModel, toModel, reason } }) =>
     notice(context, "info", `Switched from ${fromModel} to ${toModel}: ${reason}`),
   "config/updated": AS_CONFIG,
-  "grant/changed": NO_UPDATE,
+  "grant/changed": (context, { data: { grant, status } }) =>
+    status === "added" ? notice(context, "info", lateGrantText(grant)) : NOTHING,
   "account/limits": { notShown: "ACP has no update about accounts; the error of a turn names the limit." },
   "extension/notified": NO_UPDATE,
 };
@@ -161,6 +167,7 @@ export class Translator {
   history(turns: readonly Turn[]): readonly Update[] {
     const context = this.#context;
     return turns.flatMap((turn) => {
+      for (const { itemId, reason } of turn.declined ?? []) context.progress.declined.set(itemId, reason);
       const updates = turn.items.flatMap((item) => itemReplayed(context, item, turn.id));
       const failure = turn.error === undefined ? [] : this.#format.notice("error", turn.error.message);
       if (turn.status !== "inProgress") this.#progress.reset();

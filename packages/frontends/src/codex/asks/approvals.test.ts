@@ -51,6 +51,16 @@ describe("a command that needs more than its sandbox", () => {
     expect(params).toMatchObject({ command: expect.stringContaining("npm install"), ...fields });
   });
 
+  test("is asked about with the words of the agent, once", () => {
+    const needs = { unconfined: true } as const;
+    const reason = (action: Partial<Action>) => asked({ ...COMMAND, needs, ...action }).params.reason;
+    expect(reason({ reason: "Because.", why: "It is outside." })).toBe(
+      "Because. The agent says: It is outside.",
+    );
+    expect(reason({ reason: "It is outside.", why: "It is outside." })).toBe("It is outside.");
+    expect(reason({})).toBeNull();
+  });
+
   test("offers no rule for the start of the command, and takes none", () => {
     const words = ["npm", "install"];
     const suggestions = SUGGESTED.map((rule) => ({ ...rule, match: { ...rule.match, words } }));

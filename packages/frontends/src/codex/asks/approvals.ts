@@ -53,7 +53,7 @@ export function requestTo<Name extends CodexServerRequest>(
 function requestOf(threadId: string, approval: Approval): Request {
   const { turnId, action, requestedAtMs: startedAtMs } = approval;
   const ids = { threadId, turnId, itemId: action.itemId, startedAtMs };
-  const reason = action.reason ?? null;
+  const reason = reasonOf(action);
   switch (action.kind) {
     case "command":
       return requestTo("item/commandExecution/requestApproval", {
@@ -73,6 +73,13 @@ function requestOf(threadId: string, approval: Approval): Request {
         ? requestTo("item/permissions/requestApproval", { ...ids, reason, ...permissionsOf(action) })
         : toolRequest(threadId, turnId, action);
   }
+}
+
+/** Why it is asked, and why the agent says that it needs it, for which Codex has one field. */
+function reasonOf({ reason = "", why = "" }: Action): string | null {
+  const said = why === "" || reason.includes(why) ? "" : `The agent says: ${why}`;
+  const all = [reason, said].filter((part) => part !== "").join(" ");
+  return all === "" ? null : all;
 }
 
 type ToolAction = Extract<Action, { kind: "tool" }>;

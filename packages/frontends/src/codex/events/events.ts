@@ -5,6 +5,7 @@ import type {
   CodexServerNotificationParams,
   CodexThreadStatus,
 } from "@flint/protocol/codex";
+import { lateGrantText } from "../../shared/declined-text.ts";
 import type { Notification, Resolved } from "../../shared/encoder.ts";
 import { approvalAsk, type CodexAsk } from "../asks/approvals.ts";
 import { toolCallAsk } from "../asks/client-tools.ts";
@@ -112,9 +113,12 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
       return bucketsOf(event.data.limits).map((rateLimits) =>
         notification("account/rateLimits/updated", { rateLimits }),
       );
+    case "grant/changed": {
+      const { threadId, grant, status } = event.data;
+      return status === "added" ? [notification("warning", { threadId, message: lateGrantText(grant) })] : [];
+    }
     case "item/fileChange/outputDelta":
     case "thread/session/updated":
-    case "grant/changed":
     case "config/updated":
     case "extension/notified":
       // Not shown: Codex has no message for them, or does not send it any more.
@@ -241,7 +245,7 @@ const MOST_ITEMS = 1_000;
 
 /**
  * Shows items that were not approved as declined, as Codex does. In Flint, an item whose turn was interrupted by the
- * answer has failed.
+ * answer has failed. A command that ran without a host that was declined stays failed.
  */
 export class DeclinedItems {
   readonly #ids = new Set<string>();
@@ -255,7 +259,8 @@ export class DeclinedItems {
     const { item } = event.data;
     if (!isKnownItem(item)) return event;
     if (item.type !== "commandExecution" && item.type !== "fileChange") return event;
-    if (item.status !== "failed") return event;
+    const hasRun = item.type === "commandExecution" && item.connections !== undefined;
+    if (item.status !== "failed" || hasRun) return event;
     return { ...event, data: { ...event.data, item: { ...item, status: "declined" } } };
   }
 

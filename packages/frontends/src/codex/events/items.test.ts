@@ -88,8 +88,21 @@ describe("an item", () => {
       type: "dynamicToolCall",
       status: "failed",
       success: false,
-      contentItems: [{ type: "inputText", text: "no" }],
+      contentItems: [{ type: "inputText", text: "Declined.\nno" }],
     });
+  });
+
+  test("of a command names the connections that were refused, unless its output does", () => {
+    const refused = { host: "a.example", port: 443, allowed: false, reason: "it was declined" };
+    const connections = [refused, { host: "b.example", port: 80, allowed: true }];
+    const ran = { type: "commandExecution", id: "c", command: "curl", cwd: "/w", connections } as const;
+    const line = "Flint refused the connection to a.example:443: it was declined.";
+    const output = (aggregatedOutput?: string) =>
+      itemOf({ ...ran, status: "failed", ...(aggregatedOutput === undefined ? {} : { aggregatedOutput }) });
+    expect(output()).toMatchObject({ aggregatedOutput: `${line}\n` });
+    expect(output("")).toMatchObject({ aggregatedOutput: `${line}\n` });
+    expect(output("so far")).toMatchObject({ aggregatedOutput: `so far\n${line}\n` });
+    expect(output(`(${line})`)).toMatchObject({ aggregatedOutput: `(${line})` });
   });
 
   test("that was not approved is declined, also if the answer interrupted its turn", () => {
@@ -111,6 +124,9 @@ describe("an item", () => {
       at: 1,
     });
     expect(declined.apply(completed).data).toMatchObject({ item: { status: "declined" } });
+    const connections = [{ host: "a.example", port: 443, allowed: false }];
+    const ran: ThreadEvent = { ...completed, data: { ...ofTurn, item: { ...item, connections } } };
+    expect(declined.apply(ran)).toBe(ran);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { CodexFileChange, CodexItem, CodexItemTimes, CodexUserInput } from "@flint/protocol/codex";
+import { DECLINED_COMMAND, declinedText, refusedConnections } from "../../shared/declined-text.ts";
 
 /** An item of this wire, with the times that are known of it. */
 export type TimedItem = CodexItem & CodexItemTimes;
@@ -87,9 +88,6 @@ export function commandFields(script: string) {
   return { command: shellLine(script), commandActions: [{ type: "unknown", command: script }] };
 }
 
-/** Codex's TUI shows a declined command like one that ran without output, so the output says that it did not. */
-const DECLINED = "Declined. It did not run.\n";
-
 function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> {
   return {
     type: item.type,
@@ -101,10 +99,21 @@ function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> 
     processId: null,
     source: item.source ?? "agent",
     status: item.status,
-    aggregatedOutput: item.aggregatedOutput ?? (item.status === "declined" ? DECLINED : null),
+    aggregatedOutput: outputOf(item),
     exitCode: item.exitCode ?? null,
     durationMs: item.durationMs ?? null,
   };
+}
+
+/** Its output, and after it what the user declined, for which Codex has no fields. */
+function outputOf(item: Item<"commandExecution">): string | null {
+  const { aggregatedOutput: output, status } = item;
+  if (status === "declined") return output === undefined || output === "" ? `${DECLINED_COMMAND}\n` : output;
+  const refused = refusedConnections(item);
+  if (refused === "") return output ?? null;
+  const before =
+    output === undefined || output === "" || output.endsWith("\n") ? (output ?? "") : `${output}\n`;
+  return `${before}${refused}\n`;
 }
 
 function mcpToolCall(item: Item<"mcpToolCall">): CodexItem<"mcpToolCall"> {
@@ -136,7 +145,9 @@ function mcpResult(result: unknown): object {
 function toolCall(item: Item<"toolCall">): CodexItem<"dynamicToolCall"> {
   const { status } = item;
   const isOver = status !== "inProgress";
-  const text = item.error ?? (item.result === undefined ? undefined : textOf(item.result));
+  const result = item.error ?? (item.result === undefined ? undefined : textOf(item.result));
+  // Codex has no declined calls of tools; they are failed ones.
+  const text = status === "declined" ? [declinedText(undefined), result ?? ""].join("\n").trimEnd() : result;
   return {
     type: "dynamicToolCall",
     id: item.id,

@@ -1,7 +1,7 @@
 import { access, constants, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Denial } from "@flint/core/ports";
-import { type ConfinedPolicy, formatEndpoint } from "@flint/protocol";
+import { type ConfinedPolicy, describeRefusedConnection, formatEndpoint } from "@flint/protocol";
 import type { RefusedHost } from "../../network/connection-log.ts";
 import { isInside } from "../mechanisms/binds.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
@@ -61,7 +61,7 @@ export async function denialsOf(command: EndedCommand, canWrite = isWritable): P
 
 function connectionDenial(connection: RefusedConnection): Denial {
   const host = formatEndpoint(connection);
-  const evidence = `Flint refused the connection to ${host}: ${connection.reason}.`;
+  const evidence = describeRefusedConnection(connection);
   return connection.isUnanswered === true
     ? { needs: { network: { hosts: [host] } }, evidence }
     : { evidence };

@@ -1,5 +1,7 @@
+import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { type EventType, ITEMS, type ItemType, type ThreadEvent, type ThreadItem } from "@flint/protocol";
 import fc from "fast-check";
+import { vi } from "vitest";
 import { TestClock } from "../../clock.ts";
 import { WireError, type WireMessage } from "../../wire-client.ts";
 import { arbitraryOf, eventsOf } from "../arbitraries.ts";
@@ -115,6 +117,28 @@ export async function checkWithdrawal<F extends CheckedFrontend>(
   const { messages } = first.wire;
   const asked = messages.filter((message) => frontend.script.isApproval(message)).length;
   if (asked !== 1) throw new Error(`a client is asked ${asked} times`);
+}
+
+/** Throws unless a client that allows a command after the time limit is not asked about its next run. */
+export async function checkLateAnswer<F extends CheckedFrontend>(
+  frontend: FrontendUnderTest<F>,
+): Promise<void> {
+  const live = new LiveFrontend(frontend, APPROVED_COMMAND, SYSTEM_CLOCK, { approvalTimeoutMs: 50 });
+  const client = await live.client();
+  const threadId = await client.startThread();
+  await client.prompt(threadId);
+  const approval = await client.approval();
+  await client.withdrawal(approval);
+  await client.received("done");
+  await client.answer(approval, true);
+  const { messages } = client.wire;
+  const before = messages.length;
+  // The first turn may not have ended yet.
+  await vi.waitFor(() => client.prompt(threadId), { timeout: 10_000 });
+  await client.wire.waitFor((message) => JSON.stringify(message).includes("done"), { after: before });
+  const asked = messages.filter((message) => frontend.script.isApproval(message)).length;
+  if (asked !== 1)
+    throw new Error(`a client is asked ${asked} times, though its late answer allows the command`);
 }
 
 /** Throws unless an event is encoded once, however many clients are sent it. */

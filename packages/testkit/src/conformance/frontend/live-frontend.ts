@@ -81,9 +81,18 @@ export class LiveFrontend<F extends CheckedFrontend> {
   #latest: LiveHandler | undefined;
 
   /** The scripted agent plays the same script in every turn. */
-  constructor(underTest: FrontendUnderTest<F>, script: Script = [], clock: Clock = SYSTEM_CLOCK) {
+  constructor(
+    underTest: FrontendUnderTest<F>,
+    script: Script = [],
+    clock: Clock = SYSTEM_CLOCK,
+    options: { readonly approvalTimeoutMs?: number } = {},
+  ) {
     const driver = new ScriptedDriver({ scripts: () => script });
-    this.engine = testEngine({ driver, approvalPolicy: "always", cwd: CWD, clock: SYSTEM_CLOCK }).engine;
+    const { engine } = testEngine({
+      ...{ driver, approvalPolicy: "always", cwd: CWD, clock: SYSTEM_CLOCK },
+      ...options,
+    });
+    this.engine = engine;
     this.#underTest = underTest;
     const frontend = underTest.create(clock);
     // The same front end, but each handler that it makes is seen here.

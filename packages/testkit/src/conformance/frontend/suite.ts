@@ -8,6 +8,7 @@ import {
   checkErrors,
   checkEventShown,
   checkItemShown,
+  checkLateAnswer,
   checkOneAnswer,
   checkWithdrawal,
 } from "./live-checks.ts";
@@ -35,6 +36,7 @@ export function describeFrontend<F extends CheckedFrontend>(
     test("rejects unknown methods and malformed params, and serves on", () => checkErrors(frontend));
     test("answers a request before it sends the events that it causes", () => checkAnswerFirst(frontend));
     test("withdraws an approval that another client answered", () => checkWithdrawal(frontend));
+    test("takes an answer that comes too late for the next time", () => checkLateAnswer(frontend));
     test("encodes an event once for all clients", () => checkEncodeOnce(frontend));
     test("forgets a client that has disconnected", () => checkClose(frontend));
     test.each(EVENT_TYPES)("shows %s, or lists it as not shown", (type) => checkEventShown(frontend, type));
