@@ -6,29 +6,20 @@ import { promisify } from "node:util";
 import { agentFolder, agentProgram, leavesNoProcess, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { environmentIn } from "./codex/sdk.ts";
+import { choosing, DONE, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
 import { FLINT } from "./server.ts";
 
 /** Every command starts several processes, on a machine that may be busy. */
 const TEST_MS = 120_000;
 
 const OUTSIDE = "echo run >> ../count; echo lantern";
-const escalated = { cmd: OUTSIDE, sandbox_permissions: "require_escalated", justification: "It is outside." };
 
-/** How the model of each agent asks to run a command outside of the sandbox. */
-const AGENTS = {
-  claude: { call: "Bash", input: { command: OUTSIDE, dangerouslyDisableSandbox: true } },
-  codex: {
-    call: "exec",
-    raw: `text(JSON.stringify(await tools.exec_command(${JSON.stringify(escalated)})))`,
-  },
-} as const;
-
-for (const agent of ["claude", "codex"] as const) {
-  const missing = (["acpx", agent] as const).find((name) => agentProgram(name) === undefined);
-  needs(missing ?? "acpx")(
+for (const scripted of SCRIPTED_AGENTS) {
+  const { agent, program } = scripted;
+  needs("acpx", ...(program === undefined ? [] : [program]))(
     `acpx lets a command of ${agent} leave the sandbox once, or shows it as failed`,
     async () => {
-      const { run, folder } = await acpx(agent);
+      const { run, folder } = await acpx(scripted);
       const denied = await run("--deny-all");
       expect(denied).toMatch(/\(failed\)/);
       expect(existsSync(join(folder, "count")), denied).toBe(false);
@@ -42,17 +33,18 @@ for (const agent of ["claude", "codex"] as const) {
 }
 
 /** The real acpx with the built command as its agent, and behind that the real agent with a script for its model. */
-async function acpx(agent: keyof typeof AGENTS) {
+async function acpx(scripted: ScriptedAgent) {
   leavesNoProcess();
   const { path: folder } = await agentFolder();
   const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
   await Promise.all([mkdir(cwd), mkdir(home)]);
-  const program = JSON.stringify([agentProgram(agent) ?? agent]);
-  await writeFile(join(home, "config.toml"), `[agents.${agent}]\ncommand = ${program}\n`);
+  const { options, configuration } = choosing(scripted);
+  await writeFile(join(home, "config.toml"), configuration);
   const script = join(folder, "script.json");
-  await writeFile(script, JSON.stringify({ steps: [[AGENTS[agent]], [{ text: "All done." }]] }));
+  const steps = [scripted.leave(OUTSIDE, "It is outside."), DONE];
+  await writeFile(script, JSON.stringify({ steps }));
   const env = { ...environmentIn(home), FLINT_OFFLINE_SCRIPT: script };
-  const flint = `${process.execPath} ${FLINT} acp --offline --agent ${agent}`;
+  const flint = `${process.execPath} ${FLINT} acp ${options.join(" ")}`;
   const run = async (answer: string) => {
     const args = [agentProgram("acpx") ?? "acpx", "--agent", flint, "--cwd", cwd, answer, "exec", "go"];
     const node = agentProgram("node24") ?? process.execPath;

@@ -1,62 +1,18 @@
-import { spawn } from "node:child_process";
 import { access, readFile } from "node:fs/promises";
-import { Readable, Writable } from "node:stream";
-import {
-  client,
-  ndJsonStream,
-  type RequestPermissionRequest,
-  type SessionUpdate,
-} from "@agentclientprotocol/sdk";
-import { describe, expect, onTestFinished, test } from "vitest";
+import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import { describe, expect, test } from "vitest";
+import { type EditorOptions, promptOf, startEditor } from "./acp-editor.ts";
 import { commandFixture } from "./flint.ts";
-import { FLINT } from "./server.ts";
 
-interface Folders {
-  readonly cwd: string;
-  readonly home: string;
-}
-
-/** The official client with the built command as its agent. */
-async function editor(
-  { cwd, home }: Folders,
-  choose: (request: RequestPermissionRequest) => Promise<string>,
-  { name = "e2e", flags = [] }: { readonly name?: string; readonly flags?: readonly string[] } = {},
+/** The official client with the built command as its agent, which finds no model on this machine. */
+function editor(
+  { cwd, home }: { readonly cwd: string; readonly home: string },
+  choose: EditorOptions["choose"],
+  options: Pick<EditorOptions, "name" | "flags"> = {},
 ) {
   const env = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", OLLAMA_HOST: "127.0.0.1:9" };
-  const child = spawn(process.execPath, [FLINT, "acp", "--offline", ...flags], {
-    cwd,
-    env,
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const updates: SessionUpdate[] = [];
-  const app = client({ name: "e2e" })
-    .onNotification("session/update", ({ params }) => void updates.push(params.update))
-    .onRequest("session/request_permission", async ({ params }) => {
-      const kind = await choose(params);
-      const option = params.options.find((offered) => offered.kind === kind);
-      if (option === undefined) return { outcome: { outcome: "cancelled" } };
-      return { outcome: { outcome: "selected", optionId: option.optionId } };
-    });
-  const stream = ndJsonStream(
-    Writable.toWeb(child.stdin),
-    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
-  );
-  const { agent } = app.connect(stream);
-  const clientInfo = { name, version: "1" };
-  await agent.request("initialize", { protocolVersion: 1, clientCapabilities: {}, clientInfo });
-  const leave = () => {
-    child.stdin.end();
-    return exited;
-  };
-  return { agent, updates, leave };
+  return startEditor({ cwd, env, choose, ...options });
 }
-
-const promptOf = (sessionId: string, text: string) => ({
-  sessionId,
-  prompt: [{ type: "text" as const, text }],
-});
 
 describe("flint acp on stdio", () => {
   test("writes a file once it is allowed, and loads the session in a new process [S3-1, S3-28, S3-29, S3-30, S3-34, S3-41]", async () => {

@@ -26,7 +26,8 @@ const STARTS_WITHIN_MS = 30_000;
 /** What the TUI has in its last line when something went wrong that it shows elsewhere. */
 const WARNING = /⚠.*/g;
 const READY = /^› Ask Codex to do anything$/m;
-const ASKED = "Would you like to";
+/** How its questions begin: about commands and files, about hosts, and about tools such as commits. */
+const ASKED = /Would you like to|Do you want to|Allow the agent to/g;
 
 /** A server that listens, with folders of its own, to which the real TUI connects. */
 export class TuiFixture {
@@ -134,8 +135,8 @@ export class CodexTui {
   }
 
   /** Answers the approval that is asked with a key, once it is about this. */
-  async answer(about: string, key: string): Promise<void> {
-    await this.shows(ASKED);
+  async answer(about: string | RegExp, key: string): Promise<void> {
+    await this.shows(new RegExp(ASKED.source));
     await this.shows(about);
     await this.#decide(key);
   }
@@ -163,7 +164,8 @@ export class CodexTui {
   /** What the user is asked now. */
   async #question(): Promise<string> {
     const screen = await this.terminal.screen();
-    return screen.includes(ASKED) ? screen.slice(screen.lastIndexOf(ASKED)) : "";
+    const last = [...screen.matchAll(ASKED)].at(-1);
+    return last === undefined ? "" : screen.slice(last.index);
   }
 
   #below(everything: string): string {

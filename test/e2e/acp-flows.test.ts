@@ -1,0 +1,95 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
+import { expect } from "vitest";
+import { promptOf, startEditor } from "./acp-editor.ts";
+import { environmentIn } from "./codex/sdk.ts";
+import { commitAs, FLOWS, flowScript, localServer, TITLES, titlesIn } from "./permission-flows.ts";
+import { choosing, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
+
+/** Real agents are started, on a machine that may be busy. */
+const TEST_MS = 120_000;
+
+for (const scripted of SCRIPTED_AGENTS) {
+  const { agent, program } = scripted;
+  const parts = program === undefined ? [] : [program];
+  needs(
+    "bwrap",
+    "git",
+    "curl",
+    ...parts,
+  )(
+    `the ACP SDK is asked which hosts commands of ${agent} may connect to, and whether its commits are applied`,
+    async () => {
+      const { port, paths } = await localServer();
+      const { cwd, prompt } = await editorWith(scripted, port);
+      const host = `Allow it to connect to localhost (port ${port})?`;
+      const commits = (title: string) => `Apply 1 commit on main (${title})?`;
+
+      const allowed = await prompt(FLOWS.allowedHost, "allow_once", host);
+      expect(allowed.asked).toContain(host);
+      expect(allowed.shown).toContain("lantern");
+      const declined = await prompt(FLOWS.declinedHost, "reject_once", host);
+      expect(declined.asked).toContain(host);
+      expect(declined.shown).toContain(`Flint refused the connection to localhost:${port}: it was declined.`);
+      expect(paths).toEqual(["/allowed"]);
+
+      const applied = await prompt(FLOWS.allowedCommit, "allow_once", commits(TITLES.allowed));
+      expect(applied.asked).toContain(commits(TITLES.allowed));
+      expect(await titlesIn(cwd)).toEqual({ branch: `${TITLES.allowed}\nfirst\n`, kept: "" });
+      const kept = await prompt(FLOWS.declinedCommit, "reject_once", commits(TITLES.declined));
+      expect(kept.asked).toContain(commits(TITLES.declined));
+      expect(kept.shown).toMatch(/refs\/flint\/in[\s\S]*Declined: The user rejected it\./);
+      expect(await titlesIn(cwd)).toMatchObject({
+        branch: `${TITLES.allowed}\nfirst\n`,
+        kept: expect.stringMatching(new RegExp(`^${TITLES.declined}\n`)),
+      });
+    },
+    TEST_MS,
+  );
+}
+
+/** An editor with a session of the agent in a repository with one commit. */
+async function editorWith(scripted: ScriptedAgent, port: number) {
+  leavesNoProcess();
+  const { path: folder } = await agentFolder();
+  const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
+  await Promise.all([mkdir(cwd), mkdir(home)]);
+  execFileSync("git", ["init", "--quiet", "--initial-branch=main"], { cwd });
+  execFileSync("sh", ["-c", commitAs("first")], { cwd });
+  const { options: flags, configuration } = choosing(scripted);
+  await writeFile(join(home, "config.toml"), configuration);
+  const script = join(folder, "script.json");
+  await writeFile(script, JSON.stringify({ steps: flowScript(scripted, port) }));
+  const env = { ...environmentIn(home), FLINT_OFFLINE_SCRIPT: script };
+
+  let asked: string[] = [];
+  let answer = { about: "", kind: "" };
+  const choose = async ({ toolCall }: RequestPermissionRequest) => {
+    const question = textsOf(toolCall.content).join("\n");
+    asked.push(question);
+    return question.includes(answer.about) ? answer.kind : "allow_once";
+  };
+  const editor = await startEditor({ cwd, env, flags, choose });
+  const { sessionId } = await editor.agent.request("session/new", { cwd, mcpServers: [] });
+  /** Prompts and answers the question about something; everything else is allowed. */
+  const prompt = async (text: string, kind: string, about: string) => {
+    asked = [];
+    answer = { about, kind };
+    editor.updates.length = 0;
+    await editor.agent.request("session/prompt", promptOf(sessionId, text));
+    const shown = editor.updates.flatMap((update) =>
+      update.sessionUpdate === "tool_call_update" ? textsOf(update.content) : [],
+    );
+    return { asked: asked.join("\n"), shown: shown.join("\n") };
+  };
+  return { cwd, prompt };
+}
+
+function textsOf(content: RequestPermissionRequest["toolCall"]["content"]): string[] {
+  return (content ?? []).flatMap((piece) =>
+    piece.type === "content" && piece.content.type === "text" ? [piece.content.text] : [],
+  );
+}

@@ -1,0 +1,60 @@
+import { expect } from "vitest";
+import {
+  commitAs,
+  connectTo,
+  FLOWS,
+  flowScript,
+  localServer,
+  TITLES,
+  titlesIn,
+} from "../permission-flows.ts";
+import { choosing, SCRIPTED_AGENTS } from "../scripted-agents.ts";
+import { needsTui, TuiFixture } from "./tui.ts";
+
+/** Several programs are started one after the other, on a machine that may be busy. */
+const TEST_MS = 150_000;
+
+for (const scripted of SCRIPTED_AGENTS) {
+  const { agent, model, program } = scripted;
+  needsTui(program ?? "codex")(
+    `the stock Codex TUI asks which hosts commands of ${agent} may connect to, and whether its commits are applied`,
+    async () => {
+      const { port, paths } = await localServer();
+      const { options, configuration } = choosing(scripted);
+      const fixture = await TuiFixture.make(options, configuration, { script: flowScript(scripted, port) });
+      const tui = await fixture.tui();
+      await tui.isReady(model);
+
+      const network = /approve network access to "localhost"[\s\S]*localhost \(port \d+\)/;
+      await tui.ask(FLOWS.allowedHost);
+      await tui.answer(`$ ${connectTo(port, "allowed")}`, "y");
+      await tui.answer(network, "y");
+      await tui.shows("└ lantern");
+      await tui.isDone();
+      await tui.ask(FLOWS.declinedHost);
+      await tui.answer(`$ ${connectTo(port, "declined")}`, "y");
+      await tui.answer(network, "d");
+      await tui.shows(`Flint refused the connection to localhost:${port}: it was declined.`);
+      await tui.isDone();
+      expect(paths).toEqual(["/allowed"]);
+
+      const commits = (title: string) => new RegExp(`Apply 1 commit on \\S+ \\(${title}\\)\\?`);
+      await tui.ask(FLOWS.allowedCommit);
+      await tui.answer(`$ ${commitAs(TITLES.allowed)}`, "y");
+      await tui.answer(commits(TITLES.allowed), "Enter");
+      await tui.isDone();
+      expect(await titlesIn(fixture.workspace)).toEqual({ branch: `${TITLES.allowed}\nfirst\n`, kept: "" });
+      await tui.ask(FLOWS.declinedCommit);
+      await tui.answer(`$ ${commitAs(TITLES.declined)}`, "y");
+      await tui.answer(commits(TITLES.declined), "Escape");
+      await tui.shows(/Failed git\n +└ Declined\.\n +To apply them later:\n +git merge refs\/flint\/in\//);
+      await tui.isDone();
+      expect(await titlesIn(fixture.workspace)).toMatchObject({
+        branch: `${TITLES.allowed}\nfirst\n`,
+        kept: expect.stringMatching(new RegExp(`^${TITLES.declined}\n`)),
+      });
+      await tui.quit();
+    },
+    TEST_MS,
+  );
+}

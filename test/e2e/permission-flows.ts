@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+import { DONE, type ScriptedAgent } from "./scripted-agents.ts";
+
+/** The prompts of the flows: each is one turn of the script. */
+export const FLOWS = {
+  allowedHost: "first",
+  declinedHost: "second",
+  allowedCommit: "third",
+  declinedCommit: "fourth",
+};
+
+/** The titles of the commits that the user takes over and declines. */
+export const TITLES = { allowed: "kept-lantern", declined: "declined-lantern" };
+
+/** A server of the user's machine for the time of a test, which answers `lantern`. */
+export async function localServer(): Promise<{ readonly port: number; readonly paths: readonly string[] }> {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    response.end("lantern\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port.");
+  return { port: address.port, paths };
+}
+
+/** Connects through the proxy: loopback without it is that of the sandbox. It prints nothing if it is refused. */
+export function connectTo(port: number, path: string): string {
+  return `curl -sf --noproxy none http://localhost:${port}/${path}`;
+}
+
+/** Commits nothing but a title. */
+export function commitAs(title: string): string {
+  const author = "-c user.name=a -c user.email=a@example.org -c commit.gpgsign=false";
+  return `git ${author} commit --quiet --allow-empty -m ${title}`;
+}
+
+/** A script in which the agent connects to a server of the user's machine twice, and then commits twice. */
+export function flowScript({ run }: ScriptedAgent, port: number): readonly unknown[] {
+  const commands = [
+    [FLOWS.allowedHost, connectTo(port, "allowed")],
+    [FLOWS.declinedHost, connectTo(port, "declined")],
+    [FLOWS.allowedCommit, commitAs(TITLES.allowed)],
+    [FLOWS.declinedCommit, commitAs(TITLES.declined)],
+  ] as const;
+  return commands.flatMap(([when, command]) => [{ when, parts: run(command) }, DONE]);
+}
+
+/** The titles of the commits that a user finds in a repository: on the branch, and in what Flint keeps of declined ones. */
+export async function titlesIn(cwd: string): Promise<{ readonly branch: string; readonly kept: string }> {
+  const git = async (...args: readonly string[]) => (await promisify(execFile)("git", args, { cwd })).stdout;
+  const branch = await git("log", "--format=%s");
+  const kept = await git("log", "--format=%s", "--glob=refs/flint/in");
+  return { branch, kept };
+}

@@ -1,0 +1,59 @@
+import { agentProgram, type RealAgent } from "@flint/testkit";
+
+/** A call in the script of a model. */
+type ScriptedCall = Readonly<Record<string, unknown>>;
+
+/** An agent behind Flint whose model plays a script, and how that model calls for commands. */
+export interface ScriptedAgent {
+  readonly agent: string;
+  /** The program that has to be there; Flint's own agent needs none. */
+  readonly program?: Extract<RealAgent, "claude" | "codex">;
+  /** What the stock Codex TUI names as the model. */
+  readonly model: string;
+  /** A command in the sandbox. */
+  run(command: string): readonly ScriptedCall[];
+  /** A command that asks to run outside of the sandbox, and why. */
+  leave(command: string, why: string): readonly ScriptedCall[];
+}
+
+/** Codex calls for commands in the code that it writes. */
+function codexCommand(call: ScriptedCall): readonly ScriptedCall[] {
+  return [{ call: "exec", raw: `text(JSON.stringify(await tools.exec_command(${JSON.stringify(call)})))` }];
+}
+
+/** Flint's own agent, Claude and Codex. */
+export const SCRIPTED_AGENTS: readonly ScriptedAgent[] = [
+  {
+    ...{ agent: "flint", model: "Flint offline model" },
+    run: (command) => [{ call: "shell", input: { command } }],
+    leave: (command, why) => [{ call: "shell", input: { command, needs: { unconfined: true }, why } }],
+  },
+  {
+    ...{ agent: "claude", program: "claude", model: "Claude's default" },
+    run: (command) => [{ call: "Bash", input: { command } }],
+    leave: (command, why) => [
+      { call: "Bash", input: { command, dangerouslyDisableSandbox: true, description: why } },
+    ],
+  },
+  {
+    ...{ agent: "codex", program: "codex", model: "Codex" },
+    run: (cmd) => codexCommand({ cmd }),
+    leave: (cmd, why) => codexCommand({ cmd, sandbox_permissions: "require_escalated", justification: why }),
+  },
+];
+
+/** The last step of a turn. */
+export const DONE: readonly ScriptedCall[] = [{ text: "All done." }];
+
+/** The options of `flint` and its configuration that choose the agent, with the offline model behind it. */
+export function choosing({ agent, program }: ScriptedAgent): {
+  readonly options: readonly string[];
+  readonly configuration: string;
+} {
+  if (program === undefined) return { options: ["--offline"], configuration: "" };
+  const command = JSON.stringify([agentProgram(program) ?? program]);
+  return {
+    options: ["--offline", "--agent", agent],
+    configuration: `[agents.${agent}]\ncommand = ${command}\n`,
+  };
+}
