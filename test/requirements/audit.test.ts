@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { REQUIREMENTS } from "../requirements.ts";
-import { auditCitations, auditManifest, auditRows } from "./audit.ts";
+import { auditCitations, auditManifest, auditRows, auditTests } from "./audit.ts";
 import { gatherEvidence } from "./collect.ts";
 import { renderRequirements } from "./render.ts";
 
@@ -36,6 +36,15 @@ test("only torture files may cite by naming a case", () => {
     ]),
   );
   expect([...citations]).toEqual([["P07", ["test/torture/load.ts"]]]);
+});
+
+test("ids of groups, tests that are switched off and empty tests are named", () => {
+  const source = `describe("x [S0-1]", () => { test.skip("a", body); test("b", () => {}); });`;
+  expect(auditTests(gatherEvidence(new Map([["a.test.ts", source]])))).toEqual([
+    "S0-1 is cited by a describe, which proves nothing: a.test.ts",
+    "switched off, or keeps others from running: a.test.ts:1",
+    "empty: a.test.ts:1",
+  ]);
 });
 
 test("repeated ids, planned rows without a subject and empty sentences are named", () => {

@@ -1,4 +1,4 @@
-import type { Citations } from "./collect.ts";
+import type { Citations, Evidence } from "./collect.ts";
 import { type Requirement, SOURCES, type Source } from "./requirement.ts";
 
 /** The part of a row that the audit looks at; requirements and safety cases both have it. */
@@ -41,6 +41,17 @@ export function auditCitations(rows: readonly Row[], citations: Citations): stri
       idsOf(rows, (row) => row.status === "done" && !citations.has(row.id)),
     ),
     ...unknown.map(([id, files]) => `unknown id ${id}, cited in ${files.join(", ")}`),
+  ];
+}
+
+/** Everything in the tests that looks like proof and is none: ids of groups, tests that are switched off or empty. */
+export function auditTests({ ofGroups, switchedOff, empty }: Evidence): string[] {
+  return [
+    ...[...ofGroups].map(
+      ([id, files]) => `${id} is cited by a describe, which proves nothing: ${files.join(", ")}`,
+    ),
+    ...list("switched off, or keeps others from running", switchedOff),
+    ...list("empty", empty),
   ];
 }
 

@@ -6,7 +6,7 @@ const ids = (source: string) => citationsIn(source).ids;
 test("a citation in a title counts, alone, in a list and as a range", () => {
   expect(ids(`test("starts [S0-13]", () => {})`)).toEqual(["S0-13"]);
   expect(ids(`it('ends [S0-13, P07]', body)`)).toEqual(["S0-13", "P07"]);
-  expect(ids("describe(`all [S0-9..12] and [P08..10]`, body)")).toEqual(
+  expect(ids("test(`all [S0-9..12] and [P08..10]`, body)")).toEqual(
     "S0-9 S0-10 S0-11 S0-12 P08 P09 P10".split(" "),
   );
 });
@@ -48,6 +48,23 @@ test("tests that are switched off are found by line", () => {
     2, 3, 4,
   ]);
   expect(citationsIn(`test.each(rows)("a", body); test.skipIf(x)("b", body)`).switchedOff).toEqual([]);
+});
+
+test("an id in the title of a group is not a citation", () => {
+  const found = citationsIn(
+    `describe("all [S0-1]", () => { test("one [S0-2]", body) }); describe.each(x)("[P01]", y)`,
+  );
+  expect([found.ids, found.ofGroups]).toEqual([["S0-2"], ["S0-1", "P01"]]);
+});
+
+test("tests with an empty body are found by line", () => {
+  const source = `test("a [S0-1]", () => {});
+    test.each(rows)("b", async ({ skip }) => { /* later */ });
+    verifies("S0-2", "c", () => {});
+    needs("codex")("d", () => {}, 90_000);
+    test("e", () => { expect(1).toBe(1); });
+    test("f", body);`;
+  expect(citationsIn(source).empty).toEqual([1, 2, 3, 4]);
 });
 
 test("a torture case names itself by id", () => {

@@ -4,30 +4,39 @@ import { codeTokens, type Token } from "../source/tokens.ts";
 export type FileCitations = {
   /** Requirement and safety ids, ranges spelt out, in order of appearance; also ids that do not exist. */
   ids: string[];
+  /** Ids in the title of a group of tests, which prove nothing: the tests in it have to name what they prove. */
+  ofGroups: string[];
   /** Lines of tests that are switched off or keep others from running. */
   switchedOff: number[];
+  /** Lines of tests whose body is empty. */
+  empty: number[];
 };
 
 // What `needs` gives is a `test`.
-const TITLED = new Set(["test", "it", "describe", "needs"]);
+const TITLED = new Set(["test", "it", "describe", "needs", "describeEachMechanism"]);
 const SWITCHES = new Set(["skip", "only", "todo", "fails"]);
 const BRACKETS = /\[([^[\]]*)\]/g;
 const CITATION = /^[SP]\d[\w.-]*$/;
 const RANGE = /^(S\d+-|P)(\d+)\.\.(?:S\d+-|P)?(\d+)$/;
 
 /**
- * Reads the citations of a test file. They count in the titles of test, it, describe, needs and verifies, and in
- * the ids given to verifies; a comment or any other string proves nothing.
+ * Reads the citations of a test file. They count in the titles of test, it, needs and verifies, and in the ids given to
+ * verifies; a comment or any other string proves nothing.
  */
 export function citationsIn(source: string): FileCitations {
   const tokens = codeTokens(source);
-  const citations: FileCitations = { ids: [], switchedOff: [] };
+  const citations: FileCitations = { ids: [], ofGroups: [], switchedOff: [], empty: [] };
   tokens.forEach((token, index) => {
     if (token.kind !== "word" || tokens[index - 1]?.text === ".") return;
     if (TITLED.has(token.text)) readTitledCall(tokens, index, citations);
     else if (token.text === "verifies") readVerifies(tokens, index, citations);
   });
   return citations;
+}
+
+/** The ids that a title names in brackets, ranges spelt out. */
+export function idsInTitle(title: string): string[] {
+  return [...title.matchAll(BRACKETS)].flatMap(([, list = ""]) => parseList(list));
 }
 
 /** Reads the ids of a torture file, where each case is an object that names itself: `id: "P07"`. */
@@ -46,18 +55,27 @@ function readTitledCall(tokens: readonly Token[], start: number, citations: File
   for (; tokens[index]?.text === "."; index += 2) {
     if (SWITCHES.has(tokens[index + 1]?.text ?? "")) citations.switchedOff.push(tokens[start]?.line ?? 0);
   }
+  const ids = tokens[start]?.text.startsWith("describe") ? citations.ofGroups : citations.ids;
   // `test.each(table)("title", body)` has two lists of arguments; the title may be in either.
   while (isOpening(tokens[index])) {
     const call = readCall(tokens, index);
-    citations.ids.push(...bracketed(call.arguments[0] ?? []));
+    ids.push(...bracketed(call.arguments[0] ?? []));
+    if (call.arguments.some(isEmptyBody)) citations.empty.push(tokens[start]?.line ?? 0);
     index = call.end + 1;
   }
 }
 
 function readVerifies(tokens: readonly Token[], start: number, citations: FileCitations): void {
   if (!isOpening(tokens[start + 1])) return;
-  const [ids = [], title = []] = readCall(tokens, start + 1).arguments;
+  const [ids = [], title = [], body = []] = readCall(tokens, start + 1).arguments;
   citations.ids.push(...ids.filter(isText).flatMap((token) => parseList(token.text)), ...bracketed(title));
+  if (isEmptyBody(body)) citations.empty.push(tokens[start]?.line ?? 0);
+}
+
+/** `() => {}`, whatever it takes and whether it is asynchronous. */
+function isEmptyBody(argument: readonly Token[]): boolean {
+  const [arrow, opening, closing] = argument.slice(-3).map((token) => token.text);
+  return arrow?.endsWith(">") === true && opening === "{" && closing === "}";
 }
 
 /** The arguments of the call whose opening bracket is at `start`, and where it closes. */
@@ -78,8 +96,7 @@ function readCall(tokens: readonly Token[], start: number): { arguments: Token[]
 }
 
 function bracketed(argument: readonly Token[]): string[] {
-  const groups = argument.filter(isText).flatMap((token) => [...token.text.matchAll(BRACKETS)]);
-  return groups.flatMap(([, list = ""]) => parseList(list));
+  return argument.filter(isText).flatMap((token) => idsInTitle(token.text));
 }
 
 function parseList(list: string): string[] {

@@ -4,7 +4,7 @@ import type { Driver, DriverSession } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import type { Action, ThreadSettings } from "@flint/protocol";
 import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { ClaudeDriver } from "./claude/driver.ts";
 import { CodexDriver } from "./codex/driver.ts";
 import { SHORT_LIVED } from "./codex/testing/codex-fixture.ts";
@@ -28,11 +28,13 @@ const EXPECTED = {
   resuming: { sessions: 1, knowsHello: true },
 };
 
-describe("[S4-47] the same events for the same work", () => {
-  for (const agent of ["claude", "codex"] as const) {
-    needs(agent)(`the real ${agent} produces Flint's events`, () => producesTheSameEvents(agent), 90_000);
-  }
-});
+for (const agent of ["claude", "codex"] as const) {
+  needs(agent)(
+    `the real ${agent} produces Flint's events for the same work [S4-47]`,
+    () => producesTheSameEvents(agent),
+    90_000,
+  );
+}
 
 async function producesTheSameEvents(agent: "claude" | "codex"): Promise<void> {
   const { open, settings } = await setUp(agent);

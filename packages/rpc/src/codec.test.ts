@@ -17,8 +17,8 @@ import { JSON_LIMITS } from "./json-text.ts";
 const BARE = { header: false };
 const HEADED = { header: true };
 
-describe("reading messages [S4-5, S4-35, S4-42]", () => {
-  it("reads each kind with and without the jsonrpc member", () => {
+describe("reading messages", () => {
+  it("reads each kind with and without the jsonrpc member [S4-5, S4-35, S4-42]", () => {
     for (const header of ["", '"jsonrpc":"2.0",']) {
       expect(decode(`{${header}"id":1,"method":"m","params":{"a":1}}`)).toEqual({
         kind: "request",

@@ -26,7 +26,7 @@ function readAll(chunks: (Uint8Array | string)[], limit?: number): Delivery[] {
   return got;
 }
 
-describe("cutting lines [S4-34, S4-42]", () => {
+describe("cutting lines", () => {
   it("delivers whole lines and a last line without its end", () => {
     expect(readAll(["one\ntwo\nthree"])).toEqual([{ line: "one" }, { line: "two" }, { line: "three" }]);
   });
@@ -36,7 +36,7 @@ describe("cutting lines [S4-34, S4-42]", () => {
     expect(readAll([bytes])).toEqual([{ line: '{"a":1}' }, { line: "b" }]);
   });
 
-  it("survives being fed byte by byte", () => {
+  it("survives being fed byte by byte [S4-34, S4-42]", () => {
     const bytes = Buffer.from("héé😀\r\nsecond\n");
     const single = [...bytes].map((byte) => Uint8Array.of(byte));
     expect(readAll(single)).toEqual([{ line: "héé😀" }, { line: "second" }]);
@@ -190,7 +190,7 @@ function cutAt(bytes: Buffer, cuts: number[]): Buffer[] {
 }
 
 describe("any lines in any chunks", () => {
-  it("come out in order, each good one whole, each bad one as one fault", () => {
+  it("come out in order, each good one whole, each bad one as one fault [S4-34]", () => {
     fc.assert(
       fc.property(fc.array(wireLine), fc.array(fc.nat()), fc.boolean(), (lines, cuts, lastEnds) => {
         const wire = Buffer.concat(

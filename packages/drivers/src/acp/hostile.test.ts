@@ -1,6 +1,5 @@
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
-import { describe } from "vitest";
 import { testSettings } from "../testing/session-spec.ts";
 import { driverOf } from "./testing/acp-fixture.ts";
 
@@ -48,17 +47,15 @@ const LATE_ASK: readonly FakeStep[] = [
   { expect: { id: 77, result: { outcome: { outcome: "cancelled" } } } },
 ];
 
-describe("[P25] a hostile agent", () => {
-  describeHostileAgent(
-    "An agent of the Agent Client Protocol",
-    async ({ command, clock, folder }) => ({
-      driver: driverOf(command, { clock }),
-      settings: testSettings("fixture/default", folder, { sandboxPolicy: { type: "dangerFullAccess" } }),
-      sandbox: new CommandSandbox({ environment: process.env }),
-    }),
-    {
-      midTurn: MID_TURN,
-      asksLate: { refused: [...HANDSHAKE, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
-    },
-  );
-});
+describeHostileAgent(
+  "An agent of the Agent Client Protocol",
+  async ({ command, clock, folder }) => ({
+    driver: driverOf(command, { clock }),
+    settings: testSettings("fixture/default", folder, { sandboxPolicy: { type: "dangerFullAccess" } }),
+    sandbox: new CommandSandbox({ environment: process.env }),
+  }),
+  {
+    midTurn: MID_TURN,
+    asksLate: { refused: [...HANDSHAKE, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
+  },
+);

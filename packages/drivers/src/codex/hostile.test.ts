@@ -1,6 +1,5 @@
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
-import { describe } from "vitest";
 import { CodexDriver } from "./driver.ts";
 
 const THREAD = { id: "thread-1", preview: "", cwd: "/", turns: [] };
@@ -46,29 +45,27 @@ const LATE_ASK: readonly FakeStep[] = [
 /** Its limits for answers are kept by the wire itself, in real time; these are long enough for a busy machine. */
 const TIMING = { start: 4_000, answer: 4_000, list: 1_000, stop: 500, keepAlive: 50 };
 
-describe("[P25] a hostile agent", () => {
-  describeHostileAgent(
-    "Codex",
-    async ({ command, clock, folder }) => {
-      const sandbox = new CommandSandbox({ environment: process.env });
-      const program = async () => ({ command, environment: {} });
-      return {
-        driver: new CodexDriver({ program, version: "0.0.0", sandbox }, TIMING, clock),
-        settings: {
-          ...{ model: "codex/default", cwd: folder, config: {} },
-          ...{ approvalPolicy: "always", sandboxPolicy: { type: "dangerFullAccess" } },
-        },
-        sandbox,
-      };
-    },
-    {
-      midTurn: [
-        ...HANDSHAKE,
-        ...BEGIN,
-        { send: { method: "item/started", params: { ...PLACE, item: MESSAGE } } },
-        { send: { method: "item/agentMessage/delta", params: { ...PLACE, itemId: "m", delta: "Well, " } } },
-      ],
-      asksLate: { refused: [...HANDSHAKE, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
-    },
-  );
-});
+describeHostileAgent(
+  "Codex",
+  async ({ command, clock, folder }) => {
+    const sandbox = new CommandSandbox({ environment: process.env });
+    const program = async () => ({ command, environment: {} });
+    return {
+      driver: new CodexDriver({ program, version: "0.0.0", sandbox }, TIMING, clock),
+      settings: {
+        ...{ model: "codex/default", cwd: folder, config: {} },
+        ...{ approvalPolicy: "always", sandboxPolicy: { type: "dangerFullAccess" } },
+      },
+      sandbox,
+    };
+  },
+  {
+    midTurn: [
+      ...HANDSHAKE,
+      ...BEGIN,
+      { send: { method: "item/started", params: { ...PLACE, item: MESSAGE } } },
+      { send: { method: "item/agentMessage/delta", params: { ...PLACE, itemId: "m", delta: "Well, " } } },
+    ],
+    asksLate: { refused: [...HANDSHAKE, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
+  },
+);

@@ -10,28 +10,31 @@ import { code, codexFixture, codexProcesses, contextOf, run } from "./testing/co
 
 const real = needs("codex");
 
-describe("[S0-103, S4-7, S4-48] the process", () => {
-  real("serves all threads without a sandbox, and is stopped after the last one", async () => {
-    const fixture = await codexFixture();
-    const settings: ThreadSettings = { ...fixture.settings, sandboxPolicy: { type: "dangerFullAccess" } };
-    const [first, second] = [await fixture.open({ settings }), await fixture.open({ settings })];
-    const [left, right] = await Promise.all([
-      run(first, { text: "hello", settings }),
-      run(second, { text: "hello", settings }),
-    ]);
-    expect([left.outcome, right.outcome]).toEqual([{ status: "completed" }, { status: "completed" }]);
-    const ids = [left, right].map(
-      ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
-    );
-    expect(new Set(ids).size).toBe(2);
-    const again = await run(first, { text: "what did I ask before?", settings });
-    expect(again.turn.events.filter((event) => event.type === "session")).toEqual([]);
-    expect(JSON.stringify(again.turn.completedItems)).toContain("hello");
-    const running = codexProcesses();
-    expect(running).toHaveLength(1);
-    await Promise.all([first.close(), second.close()]);
-    await waitForExit(running);
-  });
+describe("the process", () => {
+  real(
+    "serves all threads without a sandbox, and is stopped after the last one [S0-103, S4-7, S4-48]",
+    async () => {
+      const fixture = await codexFixture();
+      const settings: ThreadSettings = { ...fixture.settings, sandboxPolicy: { type: "dangerFullAccess" } };
+      const [first, second] = [await fixture.open({ settings }), await fixture.open({ settings })];
+      const [left, right] = await Promise.all([
+        run(first, { text: "hello", settings }),
+        run(second, { text: "hello", settings }),
+      ]);
+      expect([left.outcome, right.outcome]).toEqual([{ status: "completed" }, { status: "completed" }]);
+      const ids = [left, right].map(
+        ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
+      );
+      expect(new Set(ids).size).toBe(2);
+      const again = await run(first, { text: "what did I ask before?", settings });
+      expect(again.turn.events.filter((event) => event.type === "session")).toEqual([]);
+      expect(JSON.stringify(again.turn.completedItems)).toContain("hello");
+      const running = codexProcesses();
+      expect(running).toHaveLength(1);
+      await Promise.all([first.close(), second.close()]);
+      await waitForExit(running);
+    },
+  );
 });
 
 describe("the sandbox", () => {

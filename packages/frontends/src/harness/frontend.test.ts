@@ -229,7 +229,7 @@ const ROWS: readonly Row[] = [
   ),
 ];
 
-describe("a request [S1-4, S1-5, S1-7, S1-8, S1-10, S1-11]", () => {
+describe("a request", () => {
   test.each(ROWS)("%s", (_name, request, params, method, coreParams, result, answer) => {
     const call = callOf(request, params);
     expect({ method: call.method, params: call.params }).toStrictEqual({ method, params: coreParams });

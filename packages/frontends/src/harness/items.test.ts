@@ -148,7 +148,7 @@ function extension(fields: { type: string; id: string; [field: string]: unknown 
   return fields;
 }
 
-describe("an item of Flint on the harness wire [S1-20..22]", () => {
+describe("an item of Flint on the harness wire", () => {
   test.each(ROWS)("%s", (_name, flint, harness) => {
     expect(startedItems(ofTurn, flint)).toStrictEqual([harness]);
     expect(completedItems(ofTurn, flint)).toStrictEqual([harness]);

@@ -230,8 +230,8 @@ describe("startNewSession", () => {
   });
 });
 
-describe("every failure is a failed turn [S4-27]", () => {
-  test("the turn itself fails", async () => {
+describe("every failure is a failed turn", () => {
+  test("the turn itself fails [S4-27]", async () => {
     world.play = (thread, turnId) => {
       thread.turnStarted(turnId);
       thread.turnCompleted(turnId, { status: "failed", error: { message: "no credit" } });
@@ -241,7 +241,7 @@ describe("every failure is a failed turn [S4-27]", () => {
     expect(error.message).toBe('The turn of conversation "chat:1" failed: no credit');
   });
 
-  test("a request is refused, and the conversation stays mapped", async () => {
+  test("a request is refused, and the conversation stays mapped [S4-27]", async () => {
     const map = new MemoryConversationMap();
     const adapter = adapt(map);
     await adapter.runTurn("chat:1", "one", context);
@@ -253,7 +253,7 @@ describe("every failure is a failed turn [S4-27]", () => {
     expect(await map.get("chat:1")).toBe("thread-1");
   });
 
-  test("the connection is lost, and the next turn connects and resumes", async () => {
+  test("the connection is lost, and the next turn connects and resumes [S4-27]", async () => {
     const adapter = adapt();
     await adapter.runTurn("chat:1", "one", context);
     const { play } = world;

@@ -31,7 +31,7 @@ const resolved = (outcome: string) => ({
 });
 const turn = (status: string, error?: object) => ({ turn: { id: "u", status, items: [], ...error } });
 
-describe("describeEvent [S4-37]", () => {
+describe("describeEvent", () => {
   test.each([
     ["item/started", item("commandExecution", { ...command, status: "inProgress" }), "$ npm test …"],
     [
@@ -90,7 +90,7 @@ describe("describeEvent [S4-37]", () => {
     ["error", { error: { message: "slow down" }, willRetry: true }, "error: slow down (retrying)"],
     ["warning", { message: "disk full", reason: "disk" }, "warning: disk full"],
     ["model/rerouted", { fromModel: "a", toModel: "b", reason: "busy" }, "Using b instead of a: busy"],
-  ])("describes %s %j as %s", (method, data, line) => {
+  ])("describes %s %j as %s [S4-37]", (method, data, line) => {
     expect(describeEvent(event(method, data))).toBe(line);
   });
 

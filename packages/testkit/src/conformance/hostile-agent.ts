@@ -67,11 +67,15 @@ export function describeHostileAgent(
 ): void {
   const agents = Object.keys(HOSTILE_AGENTS).filter(isHostile);
   describe(`${name}, with an agent that`, () => {
-    for (const agent of agents) test(`${agent} when it is started`, () => meetAtStart(agent, make));
+    for (const agent of agents) test(`${agent} when it is started [P25]`, () => meetAtStart(agent, make));
     for (const agent of agents) {
-      given(`${agent} in the middle of a turn`, stages.midTurn, (steps) => meetMidTurn(agent, make, steps));
+      given(`${agent} in the middle of a turn [P25]`, stages.midTurn, (steps) =>
+        meetMidTurn(agent, make, steps),
+      );
     }
-    given("asks to be allowed something after its turn", stages.asksLate, (ask) => meetLateAsk(make, ask));
+    given("asks to be allowed something after its turn [P25]", stages.asksLate, (ask) =>
+      meetLateAsk(make, ask),
+    );
   });
 }
 
