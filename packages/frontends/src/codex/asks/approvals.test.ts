@@ -88,6 +88,23 @@ describe("a command that needs more than its sandbox", () => {
   });
 });
 
+describe("a file change", () => {
+  const changes = [{ path: "/w/a", kind: "modify", diff: "" }] as const;
+  const { method, decision } = asked({ kind: "fileChange", itemId: "i", changes: [...changes] });
+
+  test.each<[unknown, object]>([
+    [{ decision: "accept" }, ALLOW],
+    [{ decision: "acceptForSession" }, THREAD],
+    [{ decision: "decline" }, DENY],
+    [{ decision: "cancel" }, { outcome: "cancel", scope: "once" }],
+    [{ decision: "approved" }, { ...DENY, message: expect.stringContaining("approved") }],
+    [null, { ...DENY, message: expect.stringContaining("null") }],
+  ])("that is answered with %j is decided as it says", (answer, expected) => {
+    expect(method).toBe("item/fileChange/requestApproval");
+    expect(decision(answer)).toEqual(expected);
+  });
+});
+
 describe("permissions for the commands that follow", () => {
   const needs: Permission = { network: "all", write: ["/cache", "/data"] };
   const ask = () => asked({ kind: "tool", itemId: "i", tool: "permissions", reason: "To build.", needs });

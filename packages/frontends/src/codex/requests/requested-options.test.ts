@@ -1,0 +1,65 @@
+import { PassThrough } from "node:stream";
+import { streamTransport } from "@flint/rpc/node";
+import { testEngine, WireClient } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { ClientConnection } from "../../shared/client-connection.ts";
+import { CLIENT_SCRIPTS, fields } from "../../testing/client-scripts.ts";
+import { codexFrontend } from "../frontend.ts";
+
+const { initialize, turnEnd } = CLIENT_SCRIPTS.codex;
+const SCHEMA = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
+
+/** A Codex client of an engine with a scripted agent. */
+async function connected() {
+  const { engine, driver } = testEngine();
+  const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+  new ClientConnection(codexFrontend(), engine, streamTransport(toServer, toClient));
+  const client = WireClient.over(toClient, toServer);
+  await client.request(...initialize);
+  const start = async (params: object = {}) => {
+    const { thread } = fields(await client.request("thread/start", { cwd: "/work", ...params }));
+    return fields(thread);
+  };
+  const run = async (threadId: unknown, params: object = {}) => {
+    const after = client.mark;
+    const input = [{ type: "text", text: "go" }];
+    await client.request("turn/start", { threadId, input, ...params });
+    await client.waitFor((message) => JSON.stringify(message).includes(turnEnd), { after });
+  };
+  return { client, driver, start, run };
+}
+
+test("the schema that a turn is started with reaches the agent, for that turn only", async () => {
+  const { driver, start, run } = await connected();
+  const { id } = await start();
+  await run(id, { outputSchema: SCHEMA });
+  await run(id);
+  expect(driver.turns.map(({ outputSchema }) => outputSchema)).toEqual([SCHEMA, undefined]);
+});
+
+test("the instructions of thread/start and of thread/resume reach the agent", async () => {
+  const { client, driver, start, run } = await connected();
+  const { id } = await start({ developerInstructions: "Be brief." });
+  await run(id);
+  await client.request("thread/resume", { threadId: id, developerInstructions: "Be thorough." });
+  await run(id);
+  const given = driver.turns.map(({ settings }) => settings.developerInstructions);
+  expect(given).toEqual(["Be brief.", "Be thorough."]);
+});
+
+test("an ephemeral thread is ephemeral, and is not listed", async () => {
+  const { client, start, run } = await connected();
+  const [ephemeral, plain] = [await start({ ephemeral: true }), await start()];
+  expect([ephemeral.ephemeral, plain.ephemeral]).toEqual([true, false]);
+  for (const { id } of [ephemeral, plain]) await run(id);
+  const { data } = fields(await client.request("thread/list", {}));
+  expect(Array.isArray(data) ? data.map((thread) => fields(thread).id) : data).toEqual([plain.id]);
+});
+
+test("a fork of a thread can be ephemeral", async () => {
+  const { client, start, run } = await connected();
+  const { id } = await start();
+  await run(id);
+  const { thread } = fields(await client.request("thread/fork", { threadId: id, ephemeral: true }));
+  expect(fields(thread).ephemeral).toBe(true);
+});
