@@ -1,0 +1,118 @@
+import type { Mutation } from "../mutation.ts";
+
+const CODEX_OPTIONS = ["packages/frontends/src/codex/requests/requested-options.test.ts"];
+const CODEX_APPROVALS = "packages/frontends/src/codex/asks/approvals.ts";
+const CODEX_APPROVAL_TESTS = ["packages/frontends/src/codex/asks/approvals.test.ts"];
+const ACP_PERMISSION = "packages/frontends/src/acp/asks/permission.ts";
+const ACP_PERMISSION_TESTS = ["packages/frontends/src/acp/asks/permission.test.ts"];
+const AUTHORIZE = "packages/server/src/listeners/authorize.ts";
+const AUTHORIZE_TESTS = ["packages/server/src/listeners/authorize.test.ts"];
+
+/** Faults in what clients are asked and answered, and in who may be a client. */
+export const FRONT_END_FAULTS: readonly Mutation[] = [
+  {
+    name: "codex-client-declines-file",
+    promise: "A Codex client that declines a file change declines it.",
+    file: CODEX_APPROVALS,
+    find: "return read.success ? plainDecision(read.data.decision) : unreadable(answer);",
+    replace: "return read.success ? ALLOW_ONCE : unreadable(answer);",
+    tests: CODEX_APPROVAL_TESTS,
+  },
+  {
+    name: "codex-client-cancels",
+    promise: "A Codex client that cancels ends the turn, not only this action.",
+    file: CODEX_APPROVALS,
+    find: '    case "cancel":\n      return { outcome: "cancel", scope: "once" };',
+    replace: '    case "cancel":\n      return DENY;',
+    tests: CODEX_APPROVAL_TESTS,
+  },
+  {
+    name: "codex-rule-not-offered",
+    promise: "A rule that was not offered allows only what was shown.",
+    file: CODEX_APPROVALS,
+    find: 'return isAsked ? { outcome: "allow", scope: "always" } : ALLOW_ONCE;',
+    replace: 'return { outcome: "allow", scope: isAsked ? "always" : "always" };',
+    tests: CODEX_APPROVAL_TESTS,
+  },
+  {
+    name: "codex-output-schema-dropped",
+    promise: "The output schema of a Codex client reaches the agent.",
+    file: "packages/frontends/src/codex/requests/turns.ts",
+    find: "const schema = isRecord(outputSchema) ? { outputSchema } : {};",
+    replace: "const schema = isRecord(outputSchema) ? {} : {};",
+    tests: CODEX_OPTIONS,
+  },
+  {
+    name: "codex-resume-instructions-dropped",
+    promise: "The instructions of thread/resume reach the agent.",
+    file: "packages/frontends/src/codex/requests/open-thread.ts",
+    find: "    const overrides = await openingOverrides(params, core, threadId);\n    client.policies.note",
+    replace:
+      "    const overrides = await openingOverrides({ ...params, developerInstructions: null }, core, threadId);\n    client.policies.note",
+    tests: CODEX_OPTIONS,
+  },
+  {
+    name: "codex-ephemeral-dropped",
+    promise: "A thread that a Codex client starts as ephemeral is ephemeral.",
+    file: "packages/frontends/src/codex/requests/open-thread.ts",
+    find: "const start = { ...overrides, ...given({ ephemeral }), ...offeredTools(dynamicTools) };",
+    replace: "const start = { ...overrides, ...(ephemeral ? {} : {}), ...offeredTools(dynamicTools) };",
+    tests: CODEX_OPTIONS,
+  },
+  {
+    name: "codex-list-order-ignored",
+    promise: "thread/list has the order that a Codex client asks for.",
+    file: "packages/frontends/src/codex/requests/history.ts",
+    find: 'sortKey: sortKey === "created_at" ? "createdAt" : "updatedAt",',
+    replace: 'sortKey: sortKey === "created_at" ? "updatedAt" : "updatedAt",',
+    tests: ["packages/frontends/src/codex/requests/history.test.ts"],
+  },
+  {
+    name: "codex-list-direction-ignored",
+    promise: "thread/list has the direction that a Codex client asks for.",
+    file: "packages/frontends/src/codex/requests/history.ts",
+    find: "...given({ cursor, archived, searchTerm, sortDirection }),",
+    replace: "...given({ cursor, archived, searchTerm, ...(sortDirection ? {} : {}) }),",
+    tests: ["packages/frontends/src/codex/requests/history.test.ts"],
+  },
+  {
+    name: "acp-reject-allows",
+    promise: "An ACP client that rejects an action rejects it.",
+    file: ACP_PERMISSION,
+    find: '["reject_once", REJECTED],',
+    replace: '["reject_once", { outcome: "allow", scope: "once" }],',
+    tests: ACP_PERMISSION_TESTS,
+  },
+  {
+    name: "acp-unknown-option-allows",
+    promise: "An answer that was not offered is a denial.",
+    file: ACP_PERMISSION,
+    find: "return DECISIONS.get(chosen) ?? NOT_UNDERSTOOD;",
+    replace: 'return DECISIONS.get(chosen) ?? { outcome: "allow", scope: "once" };',
+    tests: ACP_PERMISSION_TESTS,
+  },
+  {
+    name: "acp-cancelled-ends-turn",
+    promise: "An interrupted turn stops with the reason cancelled.",
+    file: "packages/frontends/src/acp/prompt/stop-reason.ts",
+    find: 'return "cancelled";',
+    replace: 'return "end_turn";',
+    tests: ["packages/frontends/src/acp/prompt/prompts.test.ts"],
+  },
+  {
+    name: "foreign-origin-accepted",
+    promise: "A web page of another origin is rejected.",
+    file: AUTHORIZE,
+    find: "!rules.allowOrigins.includes(headers.origin)",
+    replace: 'headers.origin === "" && !rules.allowOrigins.includes(headers.origin)',
+    tests: AUTHORIZE_TESTS,
+  },
+  {
+    name: "token-not-required",
+    promise: "A client without the token is rejected.",
+    file: AUTHORIZE,
+    find: "return isToken(token);",
+    replace: 'return token === "" || isToken(token);',
+    tests: AUTHORIZE_TESTS,
+  },
+];

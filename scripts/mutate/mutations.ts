@@ -1,0 +1,15 @@
+import { APPROVAL_FAULTS } from "./list/approvals.ts";
+import { DRIVER_FAULTS } from "./list/drivers.ts";
+import { FRONT_END_FAULTS } from "./list/front-ends.ts";
+import { PERMISSION_FAULTS } from "./list/permissions.ts";
+import { STORE_FAULTS } from "./list/store.ts";
+import type { Mutation } from "./mutation.ts";
+
+/** Every fault that the tests have to notice, one for each promise. */
+export const MUTATIONS: readonly Mutation[] = [
+  ...APPROVAL_FAULTS,
+  ...PERMISSION_FAULTS,
+  ...FRONT_END_FAULTS,
+  ...DRIVER_FAULTS,
+  ...STORE_FAULTS,
+];

@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Mutation, mutated } from "./mutation.ts";
+
+/** What became of a planted fault: noticed, survived, or broken so badly that not one test ran. */
+export type Verdict = { result: "noticed" | "survived" | "broken"; details: string };
+
+/** How many tests of a run passed and failed, and everything it printed. */
+export type TestCounts = { passed: number; failed: number; output: string };
+
+const COUNTS = /^(\d+) passed, (\d+) failed, \d+ skipped$/;
+
+/** Plants one fault in the copy, runs the tests that have to notice it, and takes it out again. */
+export async function tryMutation(copy: string, mutation: Mutation, signal: AbortSignal): Promise<Verdict> {
+  const path = join(copy, mutation.file);
+  const source = readFileSync(path, "utf8");
+  writeFileSync(path, mutated(mutation, source));
+  try {
+    return verdictOf(await runTests(copy, mutation.tests, mutation.only, signal));
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+/** A run in which nothing passed says more about the planted text than about the promise. */
+export function verdictOf({ passed, failed, output }: TestCounts): Verdict {
+  if (passed === 0) return { result: "broken", details: output };
+  return { result: failed > 0 ? "noticed" : "survived", details: `${passed} passed, ${failed} failed` };
+}
+
+/** Runs test files in the copy and resolves with their counts. Rejects if the run itself does not get that far. */
+export function runTests(
+  copy: string,
+  tests: readonly string[],
+  only: string | undefined,
+  signal: AbortSignal,
+): Promise<TestCounts> {
+  const chosen = only === undefined ? [] : ["-t", only];
+  const vitest = join(copy, "node_modules/vitest/vitest.mjs");
+  const child = spawn(process.execPath, [vitest, "run", "--maxWorkers=2", ...chosen, ...tests], {
+    ...{ cwd: copy, signal, stdio: ["ignore", "pipe", "pipe"] },
+    env: { ...process.env, FLINT_TEST_REQUIRE: "", NO_COLOR: "1" },
+  });
+  let output = "";
+  const add = (text: Buffer) => {
+    output += text.toString();
+  };
+  child.stdout.on("data", add);
+  child.stderr.on("data", add);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      const [, passed, failed] = COUNTS.exec(output.trimEnd().split("\n").at(-1) ?? "") ?? [];
+      if (passed === undefined || failed === undefined) return reject(new Error(`No counts:\n${output}`));
+      resolve({ passed: Number(passed), failed: Number(failed), output });
+    });
+  });
+}
