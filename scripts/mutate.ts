@@ -29,6 +29,10 @@ async function main(): Promise<number> {
     return (await passUnchanged(copy.path, chosen, stopped.signal))
       ? await tryAll(copy.path, chosen, stopped.signal)
       : 1;
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    console.error("Stopped.");
+    return 1;
   } finally {
     copy.remove();
   }
@@ -40,12 +44,15 @@ async function passUnchanged(
   chosen: readonly Mutation[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const tests = [...new Set(chosen.flatMap((mutation) => mutation.tests))];
-  console.log(`Running ${tests.length} test files without a fault …`);
-  const { passed, failed, output } = await runTests(copy, tests, undefined, signal);
-  if (failed === 0 && passed > 0) return true;
-  console.error(`${output}\nThese tests fail without a fault, so they prove nothing about one.`);
-  return false;
+  for (const only of new Set(chosen.map((mutation) => mutation.only))) {
+    const tests = [...new Set(chosen.filter((each) => each.only === only).flatMap((each) => each.tests))];
+    console.log(`Running ${tests.length} test ${tests.length === 1 ? "file" : "files"} without a fault …`);
+    const { passed, failed, output } = await runTests(copy, tests, { only, signal });
+    if (failed === 0 && passed > 0) continue;
+    console.error(`${output}\nThese tests fail without a fault, so they prove nothing about one.`);
+    return false;
+  }
+  return true;
 }
 
 async function tryAll(copy: string, chosen: readonly Mutation[], signal: AbortSignal): Promise<number> {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -84,10 +84,11 @@ describe("a planted fault", () => {
     expect(await readFile(join(path, "sum.ts"), "utf8")).toBe(SUM);
   });
 
-  test("that keeps every test from running is not noticed but broken", () => {
-    expect(verdictOf({ passed: 0, failed: 3, output: "SyntaxError" }).result).toBe("broken");
-    expect(verdictOf({ passed: 1, failed: 1, output: "" }).result).toBe("noticed");
-    expect(verdictOf({ passed: 2, failed: 0, output: "" }).result).toBe("survived");
+  test("that keeps a test file from loading is not noticed but broken", async () => {
+    const path = await workspace("expect(sum(1, 2)).toBe(3);");
+    const fault = { ...FAULT, replace: "left +" };
+    expect((await tryMutation(path, fault, new AbortController().signal)).result).toBe("broken");
+    expect(verdictOf({ passed: 0, failed: 0, output: "No test files found" }).result).toBe("broken");
   });
 });
 
@@ -102,6 +103,9 @@ test("the copy has uncommitted files, not ignored ones, and its own packages", a
   await mkdir(join(path, "node_modules/other"));
   await symlink("../../packages/a", join(path, "node_modules/@flint/a"));
   execFileSync("git", ["init", "-q"], { cwd: path });
+  await writeFile(join(path, "deleted"), "4");
+  execFileSync("git", ["add", "deleted"], { cwd: path });
+  await rm(join(path, "deleted"));
   const copy = WorkspaceCopy.make(path);
   onTestFinished(() => copy.remove());
   expect([existsSync(join(copy.path, "new")), existsSync(join(copy.path, "dist"))]).toEqual([true, false]);

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -19,9 +28,10 @@ export class WorkspaceCopy {
       ...{ cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
     });
     for (const file of new Set(listed.split("\0").filter((name) => name !== ""))) {
-      mkdirSync(dirname(join(path, file)), { recursive: true });
       // A file that was deleted and not committed is listed, too.
-      cpSync(join(root, file), join(path, file), { force: true, errorOnExist: false, recursive: true });
+      if (lstatSync(join(root, file), { throwIfNoEntry: false }) === undefined) continue;
+      mkdirSync(dirname(join(path, file)), { recursive: true });
+      cpSync(join(root, file), join(path, file), { recursive: true, verbatimSymlinks: true });
     }
     linkPackages(join(root, "node_modules"), join(path, "node_modules"));
     return new WorkspaceCopy(path);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Mutation, mutated } from "./mutation.ts";
 
-/** What became of a planted fault: noticed, survived, or broken so badly that not one test ran. */
+/** What became of a planted fault: noticed, survived, or so broken that a test file could not be loaded. */
 export type Verdict = { result: "noticed" | "survived" | "broken"; details: string };
 
 /** How many tests of a run passed and failed, and everything it printed. */
@@ -17,26 +17,29 @@ export async function tryMutation(copy: string, mutation: Mutation, signal: Abor
   const source = readFileSync(path, "utf8");
   writeFileSync(path, mutated(mutation, source));
   try {
-    return verdictOf(await runTests(copy, mutation.tests, mutation.only, signal));
+    // A fault may make every test wait for its time limit, so the first failure has to be enough.
+    return verdictOf(await runTests(copy, mutation.tests, { only: mutation.only, bail: true, signal }));
   } finally {
     writeFileSync(path, source);
   }
 }
 
-/** A run in which nothing passed says more about the planted text than about the promise. */
+/** A test file that cannot even be loaded says more about the planted text than about the promise. */
 export function verdictOf({ passed, failed, output }: TestCounts): Verdict {
-  if (passed === 0) return { result: "broken", details: output };
+  if (passed + failed === 0 || output.includes("Failed Suites")) return { result: "broken", details: output };
   return { result: failed > 0 ? "noticed" : "survived", details: `${passed} passed, ${failed} failed` };
 }
+
+/** Which tests of the files run, whether the first failure is enough, and what stops the run. */
+export type RunOptions = { only?: string | undefined; bail?: boolean; signal: AbortSignal };
 
 /** Runs test files in the copy and resolves with their counts. Rejects if the run itself does not get that far. */
 export function runTests(
   copy: string,
   tests: readonly string[],
-  only: string | undefined,
-  signal: AbortSignal,
+  { only, bail = false, signal }: RunOptions,
 ): Promise<TestCounts> {
-  const chosen = only === undefined ? [] : ["-t", only];
+  const chosen = [...(only === undefined ? [] : ["-t", only]), ...(bail ? ["--bail=1"] : [])];
   const vitest = join(copy, "node_modules/vitest/vitest.mjs");
   const child = spawn(process.execPath, [vitest, "run", "--maxWorkers=2", ...chosen, ...tests], {
     ...{ cwd: copy, signal, stdio: ["ignore", "pipe", "pipe"] },

@@ -92,7 +92,8 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/git/incoming.ts",
     find: "refs: changed.filter(({ name }) => isChangeable(name)),",
     replace: "refs: changed,",
-    tests: ["packages/host/src/git/hostile-agent.test.ts"],
+    tests: ["packages/host/src/git/take-over.test.ts"],
+    only: "branch",
   },
   {
     name: "git-lost-commits-look-updated",
