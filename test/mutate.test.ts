@@ -64,7 +64,7 @@ describe("a planted fault", () => {
     await symlink(join(ROOT, "node_modules/vitest"), join(path, "node_modules/vitest"));
     const config = `
       import { CountReporter } from ${JSON.stringify(join(ROOT, "test/reporter.ts"))};
-      export default { test: { globals: true, reporters: [new CountReporter({ required: false })] } };`;
+      export default { test: { globals: true, reporters: ["default", new CountReporter({ required: false })] } };`;
     const tests = `
       import { sum } from "./sum.ts";
       test("adds", () => { ${assertion} });

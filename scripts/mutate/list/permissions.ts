@@ -157,7 +157,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/server/src/trust/project-files.ts",
     find: "return problem === undefined && sha256 === trustedHash;",
     replace: "return sha256 === trustedHash;",
-    tests: ["packages/server/src/config/workspace-files.test.ts"],
+    tests: ["packages/server/src/trust/project-files.test.ts"],
   },
   {
     name: "trust-any-content",
@@ -165,6 +165,6 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/server/src/trust/project-files.ts",
     find: "return problem === undefined && sha256 === trustedHash;",
     replace: 'return problem === undefined && sha256 !== "" && trustedHash !== undefined;',
-    tests: ["packages/server/src/config/workspace-files.test.ts"],
+    tests: ["packages/server/src/trust/project-files.test.ts"],
   },
 ];

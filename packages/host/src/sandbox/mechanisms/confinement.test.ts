@@ -137,3 +137,26 @@ test("bubblewrap mounts binds after masks and drops all capabilities", () => {
   });
   expect(online).not.toContain("--unshare-net");
 });
+
+test("has nothing writable under readOnly, but for what one command was granted", async () => {
+  const [workspace, granted] = [folder(), folder()];
+  const request = { policy: { type: "readOnly" as const }, workspace, cwd: workspace };
+  const writable = async (more: object) => {
+    const { binds, rootWritable } = await confine({ ...request, ...more }, nothing);
+    return [rootWritable, ...binds.filter((bind) => bind.writable).map(({ path }) => path)];
+  };
+  expect(await writable({})).toEqual([false]);
+  expect(await writable({ grantedRoots: [granted] })).toEqual([false, granted]);
+});
+
+test("rejects a granted folder that leads elsewhere than when it was approved, or is gone", async () => {
+  const [workspace, elsewhere] = [folder(), folder()];
+  const moved = join(workspace, "moved");
+  symlinkSync(elsewhere, moved);
+  const run = (path: string) =>
+    confine({ policy: { type: "workspaceWrite" }, workspace, cwd: workspace, grantedRoots: [path] }, nothing);
+  await expect(run(moved)).rejects.toThrow(
+    `${moved}, which it was allowed to write, leads to ${elsewhere} now`,
+  );
+  await expect(run(join(workspace, "gone"))).rejects.toThrow("is gone");
+});

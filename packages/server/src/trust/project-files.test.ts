@@ -1,0 +1,38 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { ProjectFiles } from "./project-files.ts";
+
+/** A project with one folder that steers an agent, and what of it an agent is given with some trust. */
+async function project() {
+  const home = await temporaryFolder();
+  const { path: cwd, join } = await temporaryFolder();
+  await mkdir(join(".opencode"));
+  await writeFile(join(".opencode/plugin.js"), "one");
+  const files = new ProjectFiles(home.path);
+  const review = async () => {
+    const agents = [{ name: "opencode", files: [".opencode"] }];
+    const entries = await files.entries(cwd, agents, new Map());
+    return new Map(entries.map(({ key, file }) => [key, file.sha256]));
+  };
+  const given = async (trusted: ReadonlyMap<string, string>) => {
+    const { trusted: used, untrusted } = await files.steering(cwd, [".opencode"], trusted);
+    return { used: used.length, ignored: untrusted.length };
+  };
+  return { join, review, given };
+}
+
+test("what steers an agent is used once trusted, and ignored again when its content changes", async () => {
+  const { join, review, given } = await project();
+  expect(await given(new Map())).toEqual({ used: 0, ignored: 1 });
+  const trusted = await review();
+  expect(await given(trusted)).toEqual({ used: 1, ignored: 0 });
+  await writeFile(join(".opencode/plugin.js"), "two");
+  expect(await given(trusted)).toEqual({ used: 0, ignored: 1 });
+});
+
+test("what cannot be read whole is not used, even with a hash that fits", async () => {
+  const { join, review, given } = await project();
+  await symlink("/dev/zero", join(".opencode/linked.js"));
+  expect(await given(await review())).toEqual({ used: 0, ignored: 1 });
+});
