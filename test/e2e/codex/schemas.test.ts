@@ -12,11 +12,7 @@ import { CodexServerUnderTest, type Fields } from "./server-under-test.ts";
 import { playAll } from "./wide-script.ts";
 
 /** Notifications of Codex that Flint reads as a client but never sends as a server. */
-const NEVER_SAID = [
-  "account/rateLimits/updated",
-  "item/fileChange/patchUpdated",
-  "mcpServer/startupStatus/updated",
-];
+const NEVER_SAID = ["item/fileChange/patchUpdated", "mcpServer/startupStatus/updated"];
 
 /** The requests that are asked of Codex itself and not of the machine. */
 const OWN_REQUESTS = Object.keys(CODEX_CLIENT_REQUESTS).filter(

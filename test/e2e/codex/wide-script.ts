@@ -34,6 +34,12 @@ const QUEUE = new Gate();
 const SCRIPTS: Readonly<Record<string, Script>> = {
   work: [
     { reasoning: "Let me see", pieces: 2 },
+    {
+      emit: {
+        type: "limits",
+        limits: [{ window: "5 hours", usedPercent: 80, status: "ok", source: "frame" }],
+      },
+    },
     { emit: { type: "item/started", item: { type: "reasoning", id: "r2" } } },
     { emit: { type: "item/reasoning/summaryTextDelta", itemId: "r2", delta: "In " } },
     { emit: { type: "item/completed", item: { type: "reasoning", id: "r2", summary: "In short" } } },
@@ -172,6 +178,7 @@ class Player implements Played {
       this.client.answer(id, result);
     }
     await turnEnd(this.client, turnId);
+    await this.ask("account/rateLimits/read");
     const steered = await this.#turn("steer");
     await STEER.reached;
     await this.ask("turn/steer", { threadId, expectedTurnId: steered, input: [text("left")] });

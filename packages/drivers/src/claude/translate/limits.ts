@@ -35,7 +35,7 @@ function windowOf(
   { utilization, resetsAt }: Readonly<Record<string, unknown>>,
   status: UsageLimitStatus | undefined,
 ): ReportedLimit {
-  // A share of one in all recorded frames; a larger number can only be percent.
+  // A share of one; a larger number can only be percent.
   const used =
     typeof utilization === "number" ? (utilization <= 1 ? utilization * 100 : utilization) : undefined;
   const resetsAtMs = unixMilliseconds(resetsAt);

@@ -53,7 +53,8 @@ describe("a command that needs more than its sandbox", () => {
 
   test("is asked about with the words of the agent, once", () => {
     const needs = { unconfined: true } as const;
-    const reason = (action: Partial<Action>) => asked({ ...COMMAND, needs, ...action }).params.reason;
+    const reason = (action: { readonly reason?: string; readonly why?: string }) =>
+      asked({ ...COMMAND, needs, ...action }).params.reason;
     expect(reason({ reason: "Because.", why: "It is outside." })).toBe(
       "Because. The agent says: It is outside.",
     );
@@ -85,23 +86,6 @@ describe("a command that needs more than its sandbox", () => {
     expect(always("other.example")).toEqual(ALLOW);
     expect(always("h.example", "deny")).toEqual(DENY);
     expect(decision({ decision: "acceptForSession" })).toEqual(THREAD);
-  });
-});
-
-describe("a file change", () => {
-  const changes = [{ path: "/w/a", kind: "modify", diff: "" }] as const;
-  const { method, decision } = asked({ kind: "fileChange", itemId: "i", changes: [...changes] });
-
-  test.each<[unknown, object]>([
-    [{ decision: "accept" }, ALLOW],
-    [{ decision: "acceptForSession" }, THREAD],
-    [{ decision: "decline" }, DENY],
-    [{ decision: "cancel" }, { outcome: "cancel", scope: "once" }],
-    [{ decision: "approved" }, { ...DENY, message: expect.stringContaining("approved") }],
-    [null, { ...DENY, message: expect.stringContaining("null") }],
-  ])("that is answered with %j is decided as it says", (answer, expected) => {
-    expect(method).toBe("item/fileChange/requestApproval");
-    expect(decision(answer)).toEqual(expected);
   });
 });
 

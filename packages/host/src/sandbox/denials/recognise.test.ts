@@ -3,7 +3,7 @@ import { signsOf } from "./recognise.ts";
 
 const NOTHING = { readOnlyPaths: [], triedDirectly: false };
 
-/** As the programs of Debian 12 printed them in the sandbox. */
+/** In the form in which the programs of Debian 12 print them. */
 const READ_ONLY: readonly (readonly [string, string, number, readonly string[]])[] = [
   ["touch", "touch: cannot touch '/etc/made': Read-only file system\n", 1, ["/etc/made"]],
   [
