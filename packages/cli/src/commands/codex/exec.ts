@@ -63,7 +63,8 @@ function execOptions(values: Values, positionals: readonly string[], settings: C
     images: values.image ?? [],
     schemaFile: values["output-schema"],
     limits: undefined,
-    server: values.cd === undefined ? {} : { cwd: values.cd },
+    // What a running server cannot apply keeps the turn in this process.
+    server: { cwd: values.cd, agent: values.agent, offline: values.offline, trace: values.trace },
     ...(developerInstructions === undefined ? {} : { developerInstructions }),
   };
 }
