@@ -1,6 +1,6 @@
-import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, SandboxScope } from "@flint/core/ports";
+import { replacePrivateFile } from "../files/replace-file.ts";
 import type { ConnectionEvent, RefusedHost } from "./connection-log.ts";
 import type { ConnectionRequest } from "./host-gate.ts";
 import type { NamespaceTools } from "./namespace.ts";
@@ -114,9 +114,8 @@ export class NetworkScopes {
     this.#programs ??= writeNodePrograms(this.#options.folder);
     await this.#programs;
     const file = join(this.#options.folder, "sockets.bpf");
-    await writeFile(file, filter, { mode: 0o600 });
-    // It may have been made looser since.
-    await chmod(file, 0o600);
+    // Another sandbox, of this process or another, may be about to load it.
+    await replacePrivateFile(file, filter);
     return file;
   }
 }

@@ -1,5 +1,6 @@
-import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { replacePrivateFile } from "../files/replace-file.ts";
 
 /** Small programs for Node that commands load or start; they are written as files that the sandbox shows. */
 export interface NodePrograms {
@@ -116,10 +117,8 @@ export async function writeNodePrograms(folder: string): Promise<NodePrograms> {
   await chmod(folder, 0o700);
   const write = async (name: string, text: string) => {
     const path = join(folder, name);
-    const next = `${path}.${process.pid}.next`;
-    // Another Flint may be about to use what is there.
-    await writeFile(next, text, { mode: 0o600 });
-    await rename(next, path);
+    // Another sandbox, of this process or another, may be writing it too, or about to use what is there.
+    await replacePrivateFile(path, text);
     return path;
   };
   const [preload, connect] = await Promise.all([write("proxy.cjs", PRELOAD), write("connect.cjs", CONNECT)]);

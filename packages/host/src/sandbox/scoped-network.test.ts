@@ -156,3 +156,13 @@ describeEachMechanism("where no network can be made, with %s", (mechanism, confi
     );
   });
 });
+
+needs("bwrap")("sandboxes that begin at the same moment share their files", async () => {
+  const { path: folder } = await temporaryFolder();
+  const made = Array.from(
+    { length: 20 },
+    () => new CommandSandbox({ environment: process.env, scopeFolder: folder }),
+  );
+  const states = await Promise.all(made.map((sandbox) => sandbox.state()));
+  for (const state of states) expect(state).toEqual({ available: true, mechanism: states[0]?.mechanism });
+});
