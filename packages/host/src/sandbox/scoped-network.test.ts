@@ -166,3 +166,22 @@ needs("bwrap")("sandboxes that begin at the same moment share their files", asyn
   const states = await Promise.all(made.map((sandbox) => sandbox.state()));
   for (const state of states) expect(state).toEqual({ available: true, mechanism: states[0]?.mechanism });
 });
+
+describeEachMechanism("files of a thread in a folder that sandboxes mask, with %s", (mechanism, test) => {
+  test("are shown to its commands", async () => {
+    const [state, workspace] = [await temporaryFolder(), await temporaryFolder()];
+    const environment = { PATH: process.env.PATH ?? "" };
+    const sandbox = new CommandSandbox({ environment, mechanisms: [mechanism], scopeFolder: state.path });
+    onTestFinished(() => sandbox.closeScope("t"));
+    const decide = async () => ({ allowed: false, reason: "it was declined" }) as const;
+    let printed = "";
+    const { exitCode } = await sandbox.launch({
+      ...{ command: ["sh", "-c", "echo fine"], cwd: workspace.path, workspace: workspace.path },
+      ...{ policy: { type: "workspaceWrite" }, scope: { id: "t", privateGit: false, decide } },
+      onOutput: (text) => {
+        printed += text;
+      },
+    });
+    expect([exitCode, printed]).toEqual([0, "fine\n"]);
+  });
+});

@@ -103,7 +103,7 @@ function script(confinement: Confinement, identity: Identity, loader: readonly s
     ...(privateSources === undefined ? [] : [`umount -n ${SOURCES}`]),
     table(sockets.map(coverLine)),
     ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${singleQuote(folder)}`),
-    ...mounts.map(({ stage, target }) => placeMount(stage, target)),
+    ...mounts.map(({ stage, target }) => placeMount(stage, target, confinement)),
     protection(confinement),
     `rm -r --one-file-system /dev/${STAGE}`,
     "mount -n -o remount,bind,ro /dev",
@@ -167,9 +167,14 @@ function privateSteps(
   ];
 }
 
-/** Only what is in a folder of the sandbox's own is created: anything else could be a link of the agent's that leads out. */
-function placeMount(stage: string, target: string): string {
-  const isOwn = isInside(target, "/run/flint");
+/**
+ * Only what is in a folder of the sandbox's own is created, or in a masked one that shows nothing there: anything else could
+ * be a link of the agent's that leads out.
+ */
+function placeMount(stage: string, target: string, { masks, binds }: Confinement): string {
+  const isMasked = masks.some((mask) => isInside(target, mask));
+  const isOwn =
+    isInside(target, "/run/flint") || (isMasked && !binds.some(({ path }) => isInside(target, path)));
   return `${isOwn ? "restore" : "mount -n --move"} ${stage} ${singleQuote(target)}`;
 }
 
