@@ -5,8 +5,8 @@ import type { Ruling } from "../ports/index.ts";
 import { judge } from "./policy.ts";
 import { isWorkspaceEdit } from "./workspace-edits.ts";
 
-const reading: Action = { kind: "command", itemId: "i", command: "ls", cwd: "/work" };
-const command: Action = { kind: "command", itemId: "i", command: "rm a", cwd: "/work" };
+const reading: Action = { kind: "command", itemId: "i", command: "ls", cwd: "/project" };
+const command: Action = { kind: "command", itemId: "i", command: "rm a", cwd: "/project" };
 const change: Action = { kind: "fileChange", itemId: "i", changes: [{ path: "/a", kind: "add", diff: "" }] };
 const tool: Action = { kind: "tool", itemId: "i", tool: "fetch" };
 
@@ -51,15 +51,18 @@ test("allows a command that can only read where it runs, unless everything is as
 });
 
 test("accepts edits of plain files in the workspace, and nothing else", () => {
-  const actor = { project: "/work", realPath: (path: string) => path.replace("/work/link", "/elsewhere") };
+  const actor = {
+    project: "/project",
+    realPath: (path: string) => path.replace("/project/link", "/elsewhere"),
+  };
   const edit = (...paths: string[]): Action => ({
     ...{ kind: "fileChange", itemId: "i" },
     changes: paths.map((path) => ({ path, kind: "modify", diff: "" })),
   });
-  const accepted = [edit("/work/a"), edit("/work/src/b.ts", "c.ts")];
+  const accepted = [edit("/project/a"), edit("/project/src/b.ts", "c.ts")];
   const asked = [
-    ...[edit("/other/a"), edit("/work"), edit("/work/.git/hooks/x"), edit("/work/a", "/etc/passwd")],
-    ...[edit("/work/../x"), edit("/work/link/x"), edit(), command, tool],
+    ...[edit("/other/a"), edit("/project"), edit("/project/.git/hooks/x"), edit("/project/a", "/etc/passwd")],
+    ...[edit("/project/../x"), edit("/project/link/x"), edit(), command, tool],
   ];
   expect(accepted.map((action) => isWorkspaceEdit(action, actor))).toEqual([true, true]);
   expect(asked.filter((action) => isWorkspaceEdit(action, actor))).toEqual([]);

@@ -1,4 +1,4 @@
-import { hostRuleProblem, type Permission, type ThreadSettings } from "@flint/protocol";
+import { hostRuleProblem, joinPermissions, type Permission, type ThreadSettings } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
 import { writeNeed } from "../shared/permissions.ts";
 
@@ -72,8 +72,6 @@ export class GrantedPermissions {
   with(needs: Permission | undefined): Permission | undefined {
     const all = [...this.#session, ...this.#turn, ...(needs === undefined ? [] : [needs])];
     if (all.length === 0 || needs?.unconfined === true) return needs;
-    const write = [...new Set(all.flatMap((permission) => permission.write ?? []))];
-    const isOpen = all.some(({ network }) => network === "all");
-    return { ...needs, ...(isOpen ? { network: "all" } : {}), ...(write.length === 0 ? {} : { write }) };
+    return { ...needs, ...joinPermissions(all) };
   }
 }

@@ -1,8 +1,14 @@
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { BrokeredCommand, CommandBroker, TurnContext } from "@flint/core/ports";
-import { isUnconfined, type Permission, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
+import {
+  isPathIn,
+  isUnconfined,
+  type Permission,
+  type SandboxPolicy,
+  type ThreadSettings,
+} from "@flint/protocol";
 
 /** Needs to run outside of the sandbox; undefined for a thread that has none. */
 export function unconfinedNeed({ sandboxPolicy }: ThreadSettings): Permission | undefined {
@@ -21,7 +27,7 @@ export async function writeNeed(
   const open = sandboxPolicy.type === "workspaceWrite" ? [cwd, ...(sandboxPolicy.writableRoots ?? [])] : [];
   const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
   const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
-  const outside = folders.filter((folder) => !roots.some((root) => isInside(folder, root)));
+  const outside = folders.filter((folder) => !roots.some((root) => isPathIn(folder, root)));
   const write = [...new Set(outside)].filter(isGrantable);
   return write.length === 0 ? undefined : { write: write.sort() };
 }
@@ -29,7 +35,7 @@ export async function writeNeed(
 /** Settings of agents and tools are code that runs later, so no grant covers hidden folders, or what may contain them. */
 function isGrantable(folder: string): boolean {
   const isHidden = folder.split("/").some((name) => name.startsWith("."));
-  return !isHidden && !isInside(homedir(), folder);
+  return !isHidden && !isPathIn(homedir(), folder);
 }
 
 /** Every sandbox has a private one. */
@@ -40,11 +46,6 @@ async function nearestFolder(path: string): Promise<string> {
   // Expected: it does not exist yet, or is a file.
   const found = await realpath(`${path}/.`).catch(() => undefined);
   return found ?? (dirname(path) === path ? path : nearestFolder(dirname(path)));
-}
-
-function isInside(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside === "" || (!inside.startsWith("..") && !isAbsolute(inside));
 }
 
 /** A folder free of links, as far as it exists. */

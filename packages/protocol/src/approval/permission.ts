@@ -55,6 +55,19 @@ export const Permission = looseObject({
 });
 export type Permission = z.output<typeof Permission>;
 
+/** Everything that these permissions give together. Leaving the sandbox is never part of it. */
+export function joinPermissions(permissions: readonly Permission[]): Permission {
+  const write = [...new Set(permissions.flatMap((permission) => permission.write ?? []))];
+  const hosts = permissions.flatMap(({ network }) => (typeof network === "object" ? network.hosts : []));
+  const isAll = permissions.some(({ network }) => network === "all");
+  const network: NetworkPermission | undefined = isAll
+    ? "all"
+    : hosts.length > 0
+      ? { hosts: [...new Set(hosts)] }
+      : undefined;
+  return { ...(network === undefined ? {} : { network }), ...(write.length === 0 ? {} : { write }) };
+}
+
 /** Describes a permission as a verb phrase: "connect to registry.example (port 443)". */
 export function describePermission({ network, write, git, unconfined }: Permission): string {
   if (unconfined === true) return "run outside of the sandbox, with everything you may do";

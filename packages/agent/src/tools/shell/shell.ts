@@ -4,6 +4,7 @@ import {
   asFlintError,
   type FlintError,
   type Item,
+  joinPermissions,
   type Permission,
   type SandboxPolicy,
 } from "@flint/protocol";
@@ -20,7 +21,7 @@ import {
 import { type BackgroundCommand, type BackgroundCommands, MAX_COMMANDS } from "./background.ts";
 import { neededBeyond, needsField } from "./needs.ts";
 import { isReviewCommand } from "./review-commands.ts";
-import { combined, neededBy, runAgainAction } from "./run-again.ts";
+import { neededBy, runAgainAction } from "./run-again.ts";
 
 /** The default timeout of a command. */
 const TIMEOUT_MS = 10 * 60_000;
@@ -143,7 +144,7 @@ class ShellCall {
       const allowed = await this.#offerAgain(first);
       if (allowed === undefined) return this.#finish(first, timeoutMs);
       this.#addNote("(It was allowed and runs again:)");
-      const permission = combined(this.#input.needs, allowed);
+      const permission = joinPermissions([this.#input.needs ?? {}, allowed]);
       const again = await this.#launch({ timeoutMs, signal, onOutput, permission });
       this.#addDenials(again);
       return this.#finish({ ...again, durationMs: first.durationMs + again.durationMs }, timeoutMs);
