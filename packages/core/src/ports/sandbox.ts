@@ -152,6 +152,8 @@ export interface CommandBroker {
   grant(command: BrokeredCommand): string;
   /** Has this command run once in place of the one that passed the hook under this name. */
   grantAs(name: string, command: BrokeredCommand): Promise<void>;
+  /** As `Sandbox.resolveWritable`, for what a granted command wants to write. */
+  resolveWritable(path: string, workspace: string): Promise<WritablePath>;
   /** Ends all grants and what runs for them. */
   close(): Promise<void>;
 }

@@ -24,6 +24,8 @@ function setUp(decision: Decision = ALLOW, settings = SETTINGS, hasBroker = true
   const broker = {
     grant: () => "",
     grantAs: async (name: string, command: BrokeredCommand) => void grants.push({ name, command }),
+    resolveWritable: async (path: string) =>
+      path.startsWith("/etc") ? { problem: "it belongs to the system" } : { path },
     close: async () => undefined,
   };
   const granting = hasBroker ? { broker, signal: turn.signal } : undefined;
@@ -56,6 +58,11 @@ describe("a command request of Codex", () => {
     ["require_escalated", { reason: "Because." }, { unconfined: true }],
     ["network", { additionalPermissions: { network: { enabled: true } } }, { network: "all" }],
     ["folders", { reason: "x", additionalPermissions: { fileSystem } }, { write: ["/var/lib"] }],
+    [
+      "no folder that the sandbox never opens",
+      { additionalPermissions: { fileSystem: { write: ["/etc"] } } },
+      undefined,
+    ],
     ["entries", { additionalPermissions: { fileSystem: { entries } } }, { write: ["/var/lib"] }],
     ["nothing more", { additionalPermissions: { network: null, fileSystem: null } }, undefined],
   ])("asks the user about %s with what it needs, and grants exactly that", async (_, more, needs) => {

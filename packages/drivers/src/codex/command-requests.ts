@@ -39,7 +39,7 @@ export async function approveCommand(
     return turn.approve({ kind: "tool", itemId, tool: "writeStdin", arguments: { command }, ...given });
   }
   const line = readCommandLine(command);
-  const { needs, notes } = await neededBy(params, turn.settings);
+  const { needs, notes } = await neededBy(params, turn.settings, context.granting?.broker);
   // Resolved before it is shown: a link could lead elsewhere once it is approved.
   const cwd = await realFolder(params.cwd ?? turn.settings.cwd);
   const isPossible = context.granting !== undefined && line.grantName !== undefined;
@@ -77,12 +77,13 @@ async function grant(
 async function neededBy(
   { additionalPermissions, reason }: Params<"item/commandExecution/requestApproval">,
   settings: ThreadSettings,
+  broker: CommandBroker | undefined,
 ): Promise<{ readonly needs: Permission | undefined; readonly notes: readonly string[] }> {
   if (additionalPermissions === undefined || additionalPermissions === null) {
     const isEscalated = typeof reason === "string" && reason !== "";
     return { needs: isEscalated ? unconfinedNeed(settings) : undefined, notes: [] };
   }
-  const { needs, unsupported } = await readPermissions(additionalPermissions, settings);
+  const { needs, unsupported } = await readPermissions(additionalPermissions, settings, broker);
   return { needs, notes: unsupportedNotes(unsupported) };
 }
 
@@ -116,7 +117,7 @@ export async function approvePermissions(
   const nothing = { permissions: {}, scope: "turn" } as const;
   const { settings } = turn;
   const isConfined = !isUnconfined(settings.sandboxPolicy);
-  const { needs, unsupported } = await readPermissions(permissions, settings);
+  const { needs, unsupported } = await readPermissions(permissions, settings, granting?.broker);
   if (isConfined && granting === undefined && needs !== undefined) {
     const message = `Codex asks to ${describePermission(needs)}, which no sandbox on this machine can give to it. Choose another sandbox policy, or --add-dir and --network.`;
     turn.emit({ type: "extension", method: "codex/warning", params: { message } });

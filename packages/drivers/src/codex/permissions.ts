@@ -1,3 +1,4 @@
+import type { CommandBroker } from "@flint/core/ports";
 import { hostRuleProblem, joinPermissions, type Permission, type ThreadSettings } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
 import { writeNeed } from "../shared/permissions.ts";
@@ -16,6 +17,7 @@ export interface ReadPermissions {
 export async function readPermissions(
   permissions: unknown,
   settings: ThreadSettings,
+  broker: Pick<CommandBroker, "resolveWritable"> | undefined,
 ): Promise<ReadPermissions> {
   const { network, fileSystem } = objectOf(permissions);
   const { write, entries } = objectOf(fileSystem);
@@ -29,7 +31,7 @@ export async function readPermissions(
   ];
   const needed = {
     ...(objectOf(network).enabled === true ? { network: "all" as const } : {}),
-    ...(await writeNeed(paths, settings)),
+    ...(await writeNeed(paths, settings, broker)),
   };
   const unsupported = writing.filter((entry) => !isPlain(entry)).map(({ path }) => JSON.stringify(path));
   return { needs: Object.keys(needed).length === 0 ? undefined : needed, unsupported };

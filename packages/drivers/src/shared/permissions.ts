@@ -22,13 +22,17 @@ export function unconfinedNeed({ sandboxPolicy }: ThreadSettings): Permission | 
 export async function writeNeed(
   paths: readonly string[],
   { sandboxPolicy, cwd }: ThreadSettings,
+  broker: Pick<CommandBroker, "resolveWritable"> | undefined,
 ): Promise<Permission | undefined> {
   if (isUnconfined(sandboxPolicy)) return undefined;
   const open = sandboxPolicy.type === "workspaceWrite" ? [cwd, ...(sandboxPolicy.writableRoots ?? [])] : [];
   const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
   const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
   const outside = folders.filter((folder) => !roots.some((root) => isPathIn(folder, root)));
-  const write = [...new Set(outside)].filter(isGrantable);
+  const wanted = [...new Set(outside)].filter(isGrantable);
+  // The sandbox refuses what no approval opens, such as folders of the system.
+  const found = await Promise.all(wanted.map((folder) => broker?.resolveWritable(folder, cwd)));
+  const write = wanted.filter((_, at) => !Object.hasOwn(found[at] ?? {}, "problem"));
   return write.length === 0 ? undefined : { write: write.sort() };
 }
 

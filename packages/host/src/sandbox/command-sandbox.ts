@@ -155,7 +155,8 @@ export class CommandSandbox implements Sandbox {
     if (this.#brokerFolder === undefined || !(mechanism instanceof Bubblewrap)) return undefined;
     const folder = join(this.#brokerFolder, randomBytes(4).toString("hex"));
     const start = launch ?? ((spec: ProcessSpec) => this.start(spec));
-    return UnixCommandBroker.open({ folder, node: process.execPath, start });
+    const resolveWritable = (path: string, workspace: string) => this.resolveWritable(path, workspace);
+    return UnixCommandBroker.open({ folder, node: process.execPath, start, resolveWritable });
   }
 
   async commits(scopeId: string): Promise<CommitOffer | undefined> {

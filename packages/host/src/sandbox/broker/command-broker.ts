@@ -9,6 +9,7 @@ import {
   isGrantName,
   type ProcessSpec,
   type RunningProcess,
+  type WritablePath,
 } from "@flint/core/ports";
 import { BrokeredRun } from "./brokered-run.ts";
 import { grantCommandLine, makeBrokerFolder, SOCKET_NAME, storeGrant } from "./flint-run.ts";
@@ -21,6 +22,8 @@ export interface CommandBrokerOptions {
   readonly node: string;
   /** Starts a granted command. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
+  /** Resolves a path that a granted command wants to write, or explains why no approval opens it. */
+  resolveWritable(path: string, workspace: string): Promise<WritablePath>;
 }
 
 /** More callers at once than any agent has commands. */
@@ -86,6 +89,10 @@ export class UnixCommandBroker implements CommandBroker {
   async grantAs(name: string, command: BrokeredCommand): Promise<void> {
     if (!isGrantName(name)) throw new Error(`${name} cannot be the name of a grant.`);
     await storeGrant(this.#options.folder, name, this.grant(command));
+  }
+
+  resolveWritable(path: string, workspace: string): Promise<WritablePath> {
+    return this.#options.resolveWritable(path, workspace);
   }
 
   async close(): Promise<void> {
