@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
+import { FakeTerminal } from "@flint/tui/testing";
 import { onTestFinished } from "vitest";
-import { FakeTerminal } from "../../packages/cli/src/screen/testing/fake-terminal.ts";
 import { FLINT } from "./server.ts";
 
 /** How a terminal is made. */

@@ -26,8 +26,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   frontends: ["protocol", "rpc", "core"],
   view: ["protocol"],
   sdk: ["protocol", "rpc", "view"],
+  tui: ["protocol", "sdk", "view"],
   server: BELOW_SERVER,
-  cli: [...BELOW_SERVER, "server", "conformance"],
+  cli: [...BELOW_SERVER, "server", "tui", "conformance"],
   conformance: ["protocol", "rpc", "sdk", "offline-model", "view", "server"],
   testkit: ["protocol", "rpc", "core", "host", "sdk", "conformance"],
 };

@@ -1,9 +1,8 @@
 import { inheritedEnvironment } from "@flint/server/environment";
+import { readLook, span, styled } from "@flint/tui/draw";
 import { count, escapeControls } from "@flint/view";
 import { noArguments } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
-import { span, styled } from "../../screen/line.ts";
-import { readLook } from "../../screen/look.ts";
 import { CHECKS } from "./checks.ts";
 import type { Check, Finding } from "./finding.ts";
 

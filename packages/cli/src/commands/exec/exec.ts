@@ -1,12 +1,11 @@
 import { writeFileSync } from "node:fs";
 import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
+import { marksFor, TurnTally } from "@flint/tui/draw";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { OFFLINE_MODEL } from "../../command-line/flags.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
-import { marksFor } from "../../screen/look.ts";
-import { TurnTally } from "../../screen/turn-status.ts";
 import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
 import { declinedReport, declinedUnasked } from "./asks/declined.ts";

@@ -1,6 +1,6 @@
 import type { Thread } from "@flint/protocol";
+import { textWidth } from "@flint/tui/draw";
 import { expect, test } from "vitest";
-import { textWidth } from "../../screen/line.ts";
 import { threadTable } from "./thread-reference.ts";
 
 function thread(id: string, preview: string): Thread {

@@ -1,9 +1,9 @@
 import type { Thread } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { homeFolder } from "@flint/server/environment";
+import { cutLine, lineOf, textOf } from "@flint/tui/draw";
 import { UsageError } from "../../command-line/command.ts";
 import { columns } from "../../command-line/output.ts";
-import { cutLine, lineOf, textOf } from "../../screen/line.ts";
 
 /** How many threads are searched for a reference. */
 const SEARCHED = 10_000;

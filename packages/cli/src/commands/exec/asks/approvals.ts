@@ -1,9 +1,8 @@
 import type { ApprovalReply, ApprovalRequest, OnApproval } from "@flint/sdk";
+import type { Look } from "@flint/tui/draw";
+import { drawApproval, lineOf, span } from "@flint/tui/draw";
+import type { Choice } from "@flint/tui/terminal";
 import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
-import { drawApproval } from "../../../screen/draw-row.ts";
-import { lineOf, span } from "../../../screen/line.ts";
-import type { Look } from "../../../screen/look.ts";
-import type { Choice } from "../../../screen/prompt.ts";
 import type { Asker } from "./asker.ts";
 
 /** What approvals are asked with. */

@@ -1,7 +1,7 @@
 import { settled, TestClock } from "@flint/testkit";
+import { type Line, type LineBlock, textOf } from "@flint/tui/draw";
+import { Keyboard, type KeySource } from "@flint/tui/terminal";
 import { expect, test } from "vitest";
-import { Keyboard, type KeySource } from "../../../screen/keyboard.ts";
-import { type Line, type LineBlock, textOf } from "../../../screen/line.ts";
 import type { PromptSurface } from "../output/turn-view.ts";
 import { Approvals } from "./approvals.ts";
 import { Asker } from "./asker.ts";

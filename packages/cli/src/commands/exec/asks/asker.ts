@@ -1,14 +1,7 @@
 import type { Clock } from "@flint/core/ports";
-import type { Keyboard, KeyListener } from "../../../screen/keyboard.ts";
-import type { LineBlock } from "../../../screen/line.ts";
-import {
-  type Choice,
-  choiceLine,
-  helpBlock,
-  stepChoice,
-  stepTyping,
-  typingLine,
-} from "../../../screen/prompt.ts";
+import type { LineBlock } from "@flint/tui/draw";
+import type { Keyboard, KeyListener } from "@flint/tui/terminal";
+import { type Choice, choiceLine, helpBlock, stepChoice, stepTyping, typingLine } from "@flint/tui/terminal";
 import type { PromptSurface } from "../output/turn-view.ts";
 
 /** What questions are asked with. */

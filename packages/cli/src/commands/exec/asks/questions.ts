@@ -1,7 +1,7 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
+import { type Line, type LineBlock, lineOf, linesOf, span } from "@flint/tui/draw";
 import { escapeControls } from "@flint/view";
-import { type Line, type LineBlock, lineOf, linesOf, span } from "../../../screen/line.ts";
 import type { Asker } from "./asker.ts";
 
 /** Asks the user what the agent wants to know. In an unattended run there are no answers, and the agent continues. */

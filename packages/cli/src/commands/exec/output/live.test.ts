@@ -1,8 +1,7 @@
 import { TestClock } from "@flint/testkit";
+import { lineOf, TurnTally } from "@flint/tui/draw";
+import { FakeTerminal } from "@flint/tui/testing";
 import { expect, test } from "vitest";
-import { lineOf } from "../../../screen/line.ts";
-import { FakeTerminal } from "../../../screen/testing/fake-terminal.ts";
-import { TurnTally } from "../../../screen/turn-status.ts";
 import { LiveView } from "./live.ts";
 
 const place = { threadId: "t", turnId: "u" };

@@ -1,12 +1,19 @@
 import type { Clock } from "@flint/core/ports";
 import type { AgentEvent } from "@flint/sdk";
+import {
+  type Line,
+  type LineBlock,
+  type Look,
+  marksFor,
+  notice,
+  statusLine,
+  summaryBlock,
+  Timeline,
+  type TurnTally,
+  wrapLine,
+} from "@flint/tui/draw";
+import { LiveRegion } from "@flint/tui/terminal";
 import { duration, money, tokens } from "@flint/view";
-import { notice } from "../../../screen/draw-blocks.ts";
-import { type Line, type LineBlock, wrapLine } from "../../../screen/line.ts";
-import { LiveRegion } from "../../../screen/live-region.ts";
-import { type Look, marksFor } from "../../../screen/look.ts";
-import { Timeline } from "../../../screen/timeline.ts";
-import { statusLine, summaryBlock, type TurnTally } from "../../../screen/turn-status.ts";
 import type { PromptSurface, TurnView, ViewEnd } from "./turn-view.ts";
 
 /** What a live view is made of. */

@@ -2,22 +2,24 @@ import { openSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { inheritedEnvironment } from "@flint/server/environment";
-import { escapeControls } from "@flint/view";
-import { lossOf, type OutputLoss } from "../../../command-line/output.ts";
-import { isInForeground } from "../../../command-line/terminal.ts";
-import { type Key, Keyboard } from "../../../screen/keyboard.ts";
+import type { TurnTally } from "@flint/tui/draw";
 import {
+  canMoveCursor,
   type Line,
   type LineBlock,
+  type Look,
   lineOf,
+  readLook,
   screenRows,
   styled,
   textOf,
   textWidth,
   wrapLine,
-} from "../../../screen/line.ts";
-import { canMoveCursor, type Look, readLook } from "../../../screen/look.ts";
-import type { TurnTally } from "../../../screen/turn-status.ts";
+} from "@flint/tui/draw";
+import { type Key, Keyboard } from "@flint/tui/terminal";
+import { escapeControls } from "@flint/view";
+import { lossOf, type OutputLoss } from "../../../command-line/output.ts";
+import { isInForeground } from "../../../command-line/terminal.ts";
 import { CodexLinesView } from "../../codex/exec-lines.ts";
 import { Asker } from "../asks/asker.ts";
 import type { OutputFormat } from "../options.ts";

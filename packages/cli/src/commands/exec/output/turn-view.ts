@@ -1,6 +1,5 @@
 import type { AgentEvent } from "@flint/sdk";
-import type { Line, LineBlock } from "../../../screen/line.ts";
-import type { TurnEnd } from "../../../screen/turn-status.ts";
+import type { Line, LineBlock, TurnEnd } from "@flint/tui/draw";
 
 /** Where the user is asked. */
 export interface PromptSurface {

@@ -1,6 +1,6 @@
 import { escapeControls } from "@flint/view";
+import { type Line, type LineBlock, lineOf, span } from "../draw/line.ts";
 import type { Key } from "./keyboard.ts";
-import { type Line, type LineBlock, lineOf, span } from "./line.ts";
 
 /** An answer and the key for it. */
 export interface Choice<Value> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { lineOf } from "./line.ts";
+import { lineOf } from "../draw/line.ts";
+import { FakeTerminal } from "../testing/fake-terminal.ts";
 import { LiveRegion } from "./live-region.ts";
-import { FakeTerminal } from "./testing/fake-terminal.ts";
 
 function regionOn(screen: FakeTerminal, size = { columns: 20 }) {
   const look = () => ({ columns: size.columns, rows: 10, colour: false, unicode: true });

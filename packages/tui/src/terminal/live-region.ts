@@ -1,5 +1,5 @@
-import { type Line, styled, textOf, textWidth } from "./line.ts";
-import type { Look } from "./look.ts";
+import { type Line, styled, textOf, textWidth } from "../draw/line.ts";
+import type { Look } from "../draw/look.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";

@@ -1,4 +1,4 @@
-import { cellsOf } from "../line.ts";
+import { cellsOf } from "../draw/line.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal obeys
 const ESCAPE = /^\u001b\[(\??)(\d*)[\d;]*([A-Za-z])/;

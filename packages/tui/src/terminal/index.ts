@@ -1,0 +1,12 @@
+export { type Key, Keyboard, type KeyListener, type KeySource } from "./keyboard.ts";
+export { LiveRegion } from "./live-region.ts";
+export {
+  type Choice,
+  choiceLine,
+  helpBlock,
+  type Step,
+  stepChoice,
+  stepTyping,
+  type Typing,
+  typingLine,
+} from "./prompt.ts";

@@ -1,0 +1,1 @@
+export { FakeTerminal } from "./fake-terminal.ts";
