@@ -2,7 +2,6 @@ import {
   type Action,
   asFlintError,
   type Decision,
-  type FlintError,
   mintId,
   type NativeEnd,
   type TurnError,
@@ -27,23 +26,14 @@ import type {
 } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { effectiveSettings, type OpenSession } from "./agent-session.ts";
-import {
-  agentFailed,
-  closeTurn,
-  type Ending,
-  failedStorage,
-  SERVER_STOPPED,
-  turnErrorOf,
-} from "./closing.ts";
+import { agentFailed, closeTurn, type Ending, failedStorage, turnErrorOf } from "./closing.ts";
 import { takeOverCommits } from "./commits.ts";
 import type { StartedTurn } from "./decisions.ts";
 import { TurnFiles } from "./files.ts";
 import { TurnReporter } from "./reporter.ts";
 import { TurnRequests } from "./requests.ts";
 import { SilenceGuard } from "./silence-guard.ts";
-
-/** How long a driver may take to stop before its session is closed. */
-const STOP_GRACE_MS = 3_000;
+import { type Interrupter, TurnStop } from "./stop.ts";
 
 /** What a turn runs with. */
 export interface TurnRunnerOptions {
@@ -82,14 +72,9 @@ export interface TurnRunnerOptions {
  */
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
-  readonly #abort = new AbortController();
+  readonly #stop: TurnStop;
   /** Opens when the driver starts the turn. */
   readonly #begun = new Latch();
-  readonly #stopped = new Latch();
-  /** Opens when the driver has not stopped in time. */
-  readonly #overdue = new Latch();
-  /** Opens when the driver has finished, one way or another. */
-  readonly #finished = new Latch();
   readonly #steers = new KeepAlive();
   readonly #reporter: TurnReporter;
   readonly #limits: TurnLimits;
@@ -97,45 +82,36 @@ export class TurnRunner {
   readonly #guard: BudgetGuard;
   readonly #silence: SilenceGuard;
   readonly #userRequests: TurnRequests;
-  #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
   /** The latest position of the agent's own session. */
   #position: string | undefined;
-  #interruptedBy: "interrupt" | "serverStopped" | undefined;
-  #storageFailure: FlintError | undefined;
-  /** Why the turn was stopped, if not by the user: its budget is used up, or its agent is silent. */
-  #stoppedFor: TurnError | undefined;
 
   constructor(options: TurnRunnerOptions) {
     const { threadId, log, requests, clock } = options;
     const { turnId } = options.turn;
     this.#options = options;
-    const failed = (error: unknown) => this.#failStorage(asFlintError(error));
+    this.#stop = new TurnStop(clock, () => requests.cancelTurn(turnId));
+    const failed = (error: unknown) => this.#stop.failStorage(asFlintError(error));
+    const stopFor = (error: TurnError) => this.#stop.failWith(error);
     const connectionsOf = options.connectionsOf.bind(options);
     this.#reporter = new TurnReporter({ threadId, turnId, log, connectionsOf, onError: failed });
     this.#limits = new TurnLimits(threadId, log, options.usageLimits);
     const { checkpoints, ephemeral = false } = options;
-    const { signal } = this.#abort;
+    const { signal } = this.#stop;
     if (checkpoints !== undefined)
       this.#files = new TurnFiles({ threadId, turnId, log, clock, checkpoints, ephemeral, signal });
     this.#guard = new BudgetGuard({
       ...{ threadId, turnId, log, requests, clock, onError: failed },
-      exceeded: (error) => this.#stopFor(error),
+      exceeded: stopFor,
       extendThread: (extended) => options.extendBudget(extended),
     });
     const { silenceMs: limitMs } = options;
-    this.#silence = new SilenceGuard({ clock, limitMs, silent: (error) => this.#stopFor(error) });
+    this.#silence = new SilenceGuard({ clock, limitMs, silent: stopFor });
     this.#userRequests = new TurnRequests({
-      ...{
-        turnId,
-        requests,
-        onError: failed,
-        guard: this.#guard,
-        files: this.#files,
-        offers: options.offers,
-      },
-      isOver: () => this.#isOver,
+      ...{ turnId, requests, offers: options.offers, onError: failed },
+      ...{ guard: this.#guard, files: this.#files },
+      isOver: () => this.#stop.isOver,
       cancelTurn: () => this.interrupt("interrupt"),
     });
   }
@@ -145,9 +121,8 @@ export class TurnRunner {
   }
 
   /** Stops the turn. It ends soon after, when none of its processes is left; open requests are cancelled. */
-  interrupt(by: "interrupt" | "serverStopped"): void {
-    this.#interruptedBy ??= by;
-    this.#stop();
+  interrupt(by: Interrupter): void {
+    this.#stop.interrupt(by);
   }
 
   /**
@@ -155,11 +130,11 @@ export class TurnRunner {
    * until the returned function is called, so that the input can be stored as a part of it.
    */
   async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
-    await Promise.race([this.#begun.opened, this.#stopped.opened, this.#finished.opened]);
+    await Promise.race([this.#begun.opened, this.#stop.stopped, this.#stop.finished]);
     const session = this.#session;
-    if (session?.steer === undefined || this.#isOver) return undefined;
+    if (session?.steer === undefined || this.#stop.isOver) return undefined;
     const release = this.#steers.acquire();
-    const tooLate = this.#finished.opened.then(() => false);
+    const tooLate = this.#stop.finished.then(() => false);
     try {
       if (await Promise.race([session.steer(input), tooLate])) return release;
     } catch (error) {
@@ -178,19 +153,18 @@ export class TurnRunner {
   /** Runs the turn to its end and returns how it ended. Never rejects. */
   async run(): Promise<Ending["status"]> {
     const { log, requests } = this.#options;
-    log.onFailure((error) => this.#failStorage(error));
+    log.onFailure((error) => this.#stop.failStorage(error));
     const outcome = await this.#outcome();
-    if (outcome.status === "completed" && !this.#isOver) await this.#takeOverCommits();
-    if (!this.#isOver) this.#guard.reportOverrun();
-    this.#finished.open();
+    if (outcome.status === "completed" && !this.#stop.isOver) await this.#takeOverCommits();
+    if (!this.#stop.isOver) this.#guard.reportOverrun();
+    this.#stop.finish();
     this.#guard.close();
     this.#silence.close();
-    this.#cancelGrace?.();
     requests.cancelTurn(this.turnId);
     await this.#steers.released();
     if (this.#files !== undefined) await this.#files.end();
     log.onFailure(undefined);
-    return this.#close(this.#ending(outcome));
+    return this.#close(this.#stop.ending(outcome, (error) => this.#limits.explained(this.#agent, error)));
   }
 
   #takeOverCommits(): Promise<void> {
@@ -203,13 +177,9 @@ export class TurnRunner {
     });
   }
 
-  get #isOver(): boolean {
-    return this.#finished.isOpen || this.#abort.signal.aborted;
-  }
-
   async #outcome(): Promise<TurnOutcome> {
     try {
-      const outcome = await Promise.race([this.#attempt(), this.#overdue.opened]);
+      const outcome = await Promise.race([this.#attempt(), this.#stop.overdue]);
       if (outcome !== true) return outcome;
       await this.#options.closeSession();
       return { status: "interrupted" };
@@ -222,17 +192,17 @@ export class TurnRunner {
 
   async #attempt(): Promise<TurnOutcome> {
     // A turn that is stopped while its agent starts does not wait for it; the next turn will use it.
-    const opened = await Promise.race([this.#options.session(), this.#stopped.opened]);
-    if (opened === true || this.#isOver) return { status: "interrupted" };
+    const opened = await Promise.race([this.#options.session(), this.#stop.stopped]);
+    if (opened === true || this.#stop.isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
     this.#guard.begin(await opened.checkLimits?.());
     if (this.#files !== undefined) {
-      await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.opened]);
-      if (this.#isOver) return { status: "interrupted" };
+      await Promise.race([this.#files.begin(opened.asksFirst), this.#stop.stopped]);
+      if (this.#stop.isOver) return { status: "interrupted" };
     }
     await this.#markHandoff(opened);
-    await Promise.race([this.#options.refreshScope(), this.#stopped.opened]);
-    if (this.#isOver) return { status: "interrupted" };
+    await Promise.race([this.#options.refreshScope(), this.#stop.stopped]);
+    if (this.#stop.isOver) return { status: "interrupted" };
     this.#session = opened.session;
     this.#silence.begin(opened.agent);
     const running = opened.session.run(this.#context(opened.asksToWrite));
@@ -253,34 +223,6 @@ export class TurnRunner {
     } as const;
     this.#emit({ type: "item/started", item });
     this.#emit({ type: "item/completed", item });
-  }
-
-  #stop(): void {
-    this.#abort.abort();
-    this.#stopped.open();
-    this.#cancelGrace ??= this.#options.clock.after(STOP_GRACE_MS, () => this.#overdue.open());
-    this.#options.requests.cancelTurn(this.turnId);
-  }
-
-  /** Stops the turn so that it fails with this error, unless it is ending already. */
-  #stopFor(error: TurnError): void {
-    if (this.#isOver) return;
-    this.#stoppedFor = error;
-    this.#stop();
-  }
-
-  #ending(outcome: TurnOutcome): Ending {
-    if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
-    if (this.#interruptedBy !== undefined && outcome.status !== "completed") {
-      const error = this.#interruptedBy === "serverStopped" ? SERVER_STOPPED : undefined;
-      return { status: "interrupted", error, by: this.#interruptedBy };
-    }
-    if (this.#stoppedFor !== undefined && outcome.status !== "completed") {
-      return { status: "failed", error: this.#stoppedFor, by: "turnEnded" };
-    }
-    const error =
-      outcome.status === "failed" ? this.#limits.explained(this.#agent, outcome.error) : undefined;
-    return { status: outcome.status, error, by: "turnEnded" };
   }
 
   async #close(end: Ending): Promise<Ending["status"]> {
@@ -306,7 +248,7 @@ export class TurnRunner {
     return {
       ...{ turnId, kind, input, review, outputSchema, agentInitiated },
       settings: effectiveSettings(log.state.settings, asksToWrite, this.#options.deniedHosts),
-      signal: this.#abort.signal,
+      signal: this.#stop.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
       approve: (action, guarantees) =>
@@ -323,11 +265,6 @@ export class TurnRunner {
     await this.#silence.during(async () => this.#guard.held());
   }
 
-  #failStorage(error: FlintError): void {
-    this.#storageFailure ??= error;
-    this.#stop();
-  }
-
   get #nativeEnd(): NativeEnd | undefined {
     const position = this.#position;
     const sessionId = this.#options.log.state.nativeIds[this.#agent];
@@ -336,8 +273,7 @@ export class TurnRunner {
   }
 
   #emit(reported: DriverEvent): void {
-    const isOver = this.#finished.isOpen || this.#storageFailure !== undefined;
-    if (isOver) return;
+    if (!this.#stop.takesReports) return;
     this.#silence.observe(reported);
     if (reported.type === "position") {
       this.#position = reported.position;
