@@ -60,6 +60,19 @@ export const FIRST_PROCESS = `${RESTORE_UMASK}; PATH=$1; shift; { echo >&3; } 2>
  */
 export const MAX_ATTEMPTS = 5;
 
+/** Retries until the command has started; the last attempt reports its result in any case. */
+export async function retryStart<Value>(
+  attempt: (isLast: boolean) => Promise<Value | undefined>,
+): Promise<Value> {
+  for (let count = 1; count < MAX_ATTEMPTS; count += 1) {
+    const value = await attempt(false);
+    if (value !== undefined) return value;
+  }
+  const value = await attempt(true);
+  if (value === undefined) throw new Error("The last attempt to start a command has no result.");
+  return value;
+}
+
 /** A path as mountinfo and an fstab spell it. */
 export function mountinfoPath(path: string): string {
   return path.replace(

@@ -1,0 +1,206 @@
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
+import type { Clock, Denial, LaunchSpec, ProcessSpec } from "@flint/core/ports";
+import { type ConfinedPolicy, isUnconfined } from "@flint/protocol";
+import { gitEnvironment, runToEnd } from "../git/git-command.ts";
+import type { ConfinedGit } from "../git/take-over.ts";
+import { UnixCommandBroker } from "./broker/command-broker.ts";
+import { denialsOf, type EndedCommand, refusedConnection } from "./denials/denials.ts";
+import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
+import { FILTER_DESCRIPTOR, retryStart } from "./mechanisms/launch.ts";
+import type { MechanismSearch } from "./mechanisms/mechanism-search.ts";
+import type { GuardedPaths } from "./paths/guarded-paths.ts";
+import type { ProtectedPaths } from "./paths/protected-paths.ts";
+import type { PrivateFolders } from "./private-folders.ts";
+import type { RunSpec } from "./processes/process-tree.ts";
+import { cannotFilter, MAX_SOCKETS, tooManySockets, unavailable } from "./refusals.ts";
+import { hostsOf, keepsMachineNetwork, type SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
+
+/** Environment variables by name. */
+export type Variables = Readonly<Record<string, string>>;
+
+/** A command or program to start. */
+export type StartRequest = Pick<
+  LaunchSpec,
+  "command" | "cwd" | "policy" | "workspace" | "itemId" | "permission"
+> &
+  Omit<Partial<ProcessSpec>, "environment"> & {
+    readonly environment?: Variables | undefined;
+    /** Whether all of its arguments come from the user. */
+    readonly isProgram?: boolean;
+  };
+
+/** What to start, and how to clean up when none of its processes is left. */
+export interface Prepared {
+  readonly run: RunSpec;
+  /** Whether it mounts paths of other programs, which may vanish before they are mounted. */
+  readonly mayVanish: boolean;
+  /** What its sandbox kept it from, once it has ended. */
+  denials(exitCode: number, output: string): Promise<readonly Denial[]>;
+  release(): Promise<void>;
+}
+
+/** What commands are prepared with. */
+export interface PreparationOptions {
+  readonly environment: Variables;
+  readonly clock: Clock;
+  readonly search: MechanismSearch;
+  readonly protectedPaths: ProtectedPaths;
+  readonly guardedPaths: GuardedPaths;
+  readonly privateFolders: PrivateFolders;
+  /** Flint's own files, which stay out of reach whatever is granted. */
+  readonly locked: readonly string[];
+}
+
+/** Turns commands and their policies into command lines, and acquires what they need until they have ended. */
+export class Preparation {
+  readonly #options: PreparationOptions;
+
+  constructor(options: PreparationOptions) {
+    this.#options = options;
+  }
+
+  /** Prepares a command; the scopes are those of its sandbox, if it has any. */
+  async prepare(request: StartRequest, scopes: SandboxScopes | undefined): Promise<Prepared> {
+    const { policy, permission = {} } = request;
+    const isFree = isUnconfined(policy) || permission.unconfined === true;
+    return isFree ? this.#prepareUnconfined(request) : this.#prepareConfined(request, policy, scopes);
+  }
+
+  /** Runs git in a sandbox without network in which nothing but the mounts can be written. */
+  async confinedGit(worktree: string, mounts: readonly Mount[]): Promise<ConfinedGit> {
+    const { mechanism } = await this.#options.search.mechanism();
+    const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
+    if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
+    const wrap = async (command: readonly string[], start: string) => {
+      const { confinement } = await this.#confine(spec, READ_ONLY, { ...unscoped(false), mounts });
+      return [
+        ...["/bin/sh", "-c", `exec 3>${start} 4>&2; exec "$@"`, "sh"],
+        ...mechanism.launchArguments(command, confinement),
+      ];
+    };
+    const options = { cwd: "/", env: gitEnvironment(this.#options.environment), timeoutMs: GIT_TIMEOUT_MS };
+    const attempt = async (command: readonly string[], input?: string) => {
+      const result = await runToEnd(await wrap(command, "&1"), { ...options, input });
+      // The first process writes an empty line when everything is set up.
+      return result.stdout.startsWith("\n") ? { ...result, stdout: result.stdout.slice(1) } : undefined;
+    };
+    return {
+      wrap: (command) => wrap(command, "/dev/null"),
+      run: (command, input) =>
+        retryStart(async (isLast) => {
+          const result = await attempt(command, input);
+          if (result === undefined && isLast) throw unavailable(spec.command, READ_ONLY, []);
+          return result;
+        }),
+    };
+  }
+
+  async #prepareUnconfined({ command, cwd, environment: own }: StartRequest): Promise<Prepared> {
+    const containment = await this.#options.search.containment();
+    const environment = { ...this.#options.environment, PWD: cwd, ...own };
+    const run: RunSpec = {
+      ...{ argv: containment.launchArguments(command), cwd, containment: containment.kind },
+      ...{ environment, clock: this.#options.clock },
+    };
+    return { run, mayVanish: false, denials: async () => [], release: async () => undefined };
+  }
+
+  async #prepareConfined(
+    request: StartRequest,
+    policy: ConfinedPolicy,
+    scopes: SandboxScopes | undefined,
+  ): Promise<Prepared> {
+    const { mechanism, failures } = await this.#options.search.mechanism();
+    if (mechanism === undefined) throw unavailable(request.command, policy, failures);
+    // The user's own temporary folder is not writable inside; /tmp is.
+    const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#options.environment;
+    const given = { ...inherited, ...request.environment };
+    const shared =
+      (await scopes?.acquire(request, policy, mechanism, given)) ?? unscoped(keepsMachineNetwork(request));
+    if (hostsOf(request.permission ?? {}).length > 0 && shared.enter.length === 0) {
+      shared.release();
+      throw cannotFilter(request.command);
+    }
+    const { confinement, release } = await this.#confine(request, policy, shared);
+    const environment = { ...given, PWD: confinement.cwd, ...shared.environment };
+    const argv = [...shared.enter, ...mechanism.launchArguments(request.command, confinement)];
+    const { filterFile } = shared;
+    const run: RunSpec = {
+      argv,
+      cwd: "/",
+      containment: "namespace",
+      environment,
+      filterFile,
+      clock: this.#options.clock,
+    };
+    const denials = (exitCode: number, output: string) =>
+      this.#denials({
+        ...request,
+        policy,
+        exitCode,
+        output,
+        refused: shared.refused().map(refusedConnection),
+      });
+    return { run, mayVanish: mountsForeignPaths(confinement), denials, release };
+  }
+
+  #denials(command: Omit<EndedCommand, "home" | "locked">): Promise<readonly Denial[]> {
+    const home = this.#options.environment.HOME ?? homedir();
+    return denialsOf({ ...command, home, locked: this.#options.locked });
+  }
+
+  async #confine(request: StartRequest, policy: ConfinedPolicy, shared: ScopeLease) {
+    const leases: { release(): void | Promise<void> }[] = [shared];
+    const release = async () => {
+      for (const lease of leases) await lease.release();
+    };
+    const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
+      const lease = await this.#options.protectedPaths.acquire(roots);
+      leases.push(lease);
+      const { paths: locked, pins, sockets } = await this.#options.guardedPaths.within(roots, own);
+      return {
+        protected: lease.paths,
+        locked,
+        pins,
+        sockets,
+        hidden: await this.#options.guardedPaths.hidden(),
+      };
+    };
+    // If something cannot be protected, what was acquired so far is released.
+    try {
+      const own = await this.#options.privateFolders.acquire(request.privateFolders);
+      leases.push(own);
+      const { privateFolders, privateSources } = own;
+      // The arguments of a program come from the user; those of a command may come from a model.
+      const { command, isProgram = false, broker } = request;
+      const trusted = isProgram ? command : command.slice(0, 1);
+      const shown = broker instanceof UnixCommandBroker ? [broker.mount] : [];
+      const programs = [...trusted, ...shown.map(() => process.execPath)].filter((path) => isAbsolute(path));
+      const mounts = [...shared.mounts, ...shown];
+      const { keepsNetwork: network } = shared;
+      const grantedRoots = request.permission?.write ?? [];
+      const wanted = {
+        ...{ ...request, policy, programs, mounts, network, grantedRoots },
+        ...{ privateFolders, privateSources },
+      };
+      const confinement = await confine(wanted, guard);
+      if (confinement.sockets.length > MAX_SOCKETS) throw tooManySockets(confinement.sockets);
+      const filter = shared.filterFile === undefined ? {} : { filterDescriptor: FILTER_DESCRIPTOR };
+      return { confinement: { ...confinement, ...filter }, release };
+    } catch (thrown) {
+      await release();
+      throw thrown;
+    }
+  }
+}
+
+/** Git inside may wait for a pipe of the agent's. */
+const GIT_TIMEOUT_MS = 20_000;
+
+const READ_ONLY: ConfinedPolicy = { type: "readOnly" };
+
+/** Whether the setup depends on sockets, or on entries of private folders, that other programs remove at any time. */
+function mountsForeignPaths({ sockets, privates }: Confinement): boolean {
+  return sockets.length > 0 || privates.some(({ binds }) => binds.length > 0);
+}
