@@ -1,0 +1,74 @@
+/** Where the keys of a command work. What a key means in a place of its own goes before what it means everywhere. */
+export type KeyPlace = "everywhere" | "composer" | "menu" | "list" | "pager" | "ask";
+
+/** The heading of a command on the help page and in the palette. */
+export type CommandGroup =
+  | "Threads"
+  | "Agent"
+  | "Turn"
+  | "Show"
+  | "Session"
+  | "Editing"
+  | "Navigation"
+  | "Lists"
+  | "Answers";
+
+/** What has to be the case for a command to make sense. */
+export type Condition = "thread" | "turns" | "idle" | "running" | "queued" | "waiting";
+
+/** What a command takes after its name. */
+export interface CommandArgument {
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** Where completions come from; `text` has none. */
+  readonly values: ArgumentValues;
+}
+
+/** Where the completions of an argument come from. */
+export type ArgumentValues =
+  | { readonly kind: "text" | "thread" | "turn" | "model" | "agent" | "permissions" | "file" }
+  | { readonly kind: "choice"; readonly choices: readonly string[] };
+
+/** A command of a session: one row of the palette, the help page and the table of keys. */
+export interface Command {
+  /** What it does, as a verb phrase. */
+  readonly title: string;
+  readonly group: CommandGroup;
+  /** Where its keys work; commands without keys are in the palette all the same. */
+  readonly place: KeyPlace;
+  /** The default keys, in the notation of `readChord`; the first one is shown. */
+  readonly keys: readonly string[];
+  /** The name after `/`, for commands that can be typed. */
+  readonly slash?: string | undefined;
+  readonly arguments?: readonly CommandArgument[] | undefined;
+  /** All of them have to hold. */
+  readonly when?: readonly Condition[] | undefined;
+  /** Set for what would make no sense in a palette, such as moving the cursor. */
+  readonly isOnlyKey?: true | undefined;
+}
+
+/** What is the case in a session right now. */
+export type Situation = Readonly<Record<Condition, boolean>>;
+
+/** Whether a command makes sense now. */
+export function isAvailable({ when = [] }: Pick<Command, "when">, situation: Situation): boolean {
+  return when.every((condition) => situation[condition]);
+}
+
+const REASONS: Readonly<Record<Condition, string>> = {
+  thread: "no thread is open",
+  turns: "the thread has no turns yet",
+  idle: "a turn is running",
+  running: "no turn is running",
+  queued: "no input is queued",
+  waiting: "nothing waits for an answer",
+};
+
+/** Why a command makes no sense now; undefined if it does. */
+export function reasonUnavailable(
+  { when = [] }: Pick<Command, "when">,
+  situation: Situation,
+): string | undefined {
+  const missing = when.find((condition) => !situation[condition]);
+  return missing === undefined ? undefined : REASONS[missing];
+}

@@ -1,0 +1,24 @@
+export {
+  type ArgumentValues,
+  type Command,
+  type CommandArgument,
+  type CommandGroup,
+  type Condition,
+  isAvailable,
+  type KeyPlace,
+  reasonUnavailable,
+  type Situation,
+} from "./command.ts";
+export { commandFor, type Keymap, keymapOf, NAMED_KEYS, readChord } from "./keymap.ts";
+export { completeCommand, readCommand, type TypedCommand } from "./slash.ts";
+export {
+  COMMAND_IDS,
+  COMMANDS,
+  type CommandId,
+  type CommandSection,
+  commandOf,
+  commandSections,
+  isCommandId,
+  paletteCommands,
+  usageOf,
+} from "./table.ts";

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { KeyPlace, Situation } from "./command.ts";
+import { commandFor, keymapOf, readChord } from "./keymap.ts";
+import { COMMAND_IDS, type CommandId, commandOf } from "./table.ts";
+
+const idle: Situation = {
+  thread: true,
+  turns: true,
+  idle: true,
+  running: false,
+  queued: false,
+  waiting: false,
+};
+const running: Situation = { ...idle, idle: false, running: true };
+
+function meaning(chord: string, place: KeyPlace, situation: Situation): CommandId | undefined {
+  return commandFor(keymapOf(), chord, place, situation).id;
+}
+
+test("every default key is a key, and none means two things", () => {
+  for (const id of COMMAND_IDS) {
+    for (const chord of commandOf(id).keys) expect([id, readChord(chord)]).toEqual([id, chord]);
+  }
+  expect(keymapOf().problems).toEqual([]);
+});
+
+test.each([
+  ["Ctrl+Return", "ctrl+enter"],
+  ["shift+ctrl+a", "ctrl+shift+a"],
+  ["G", "shift+g"],
+  ["alt+G", "alt+shift+g"],
+  ["Esc  Esc", "escape escape"],
+  ["ctrl++", "ctrl++"],
+  ["+", "+"],
+  ["é", "é"],
+])("%j is the key %j", (text, chord) => expect(readChord(text)).toBe(chord));
+
+test.each([[""], ["ctrl+"], ["super+a"], ["ctrl+wheel"], ["ctrl+alt"], ["a ctrl+nope"]])(
+  "%j is not a key",
+  (text) => expect(readChord(text)).toBeUndefined(),
+);
+
+test("reading a key again changes nothing", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", maxLength: 12 }), (text) => {
+      const chord = readChord(text);
+      expect(chord === undefined || readChord(chord) === chord).toBe(true);
+    }),
+  );
+});
+
+test("Escape interrupts a running turn, also at an approval, but closes a menu first", () => {
+  expect(meaning("escape", "composer", running)).toBe("interruptTurn");
+  expect(meaning("escape", "ask", running)).toBe("interruptTurn");
+  expect(meaning("escape", "menu", running)).toBe("menuCancel");
+  expect(meaning("escape", "composer", idle)).toBeUndefined();
+  expect(commandFor(keymapOf(), "escape", "composer", idle).more).toBe(true);
+  expect(meaning("escape escape", "composer", idle)).toBe("rewindThread");
+});
+
+test("Tab queues the input while a turn runs, and completes otherwise", () => {
+  expect(meaning("tab", "composer", running)).toBe("queueInput");
+  expect(meaning("tab", "composer", idle)).toBe("complete");
+});
+
+test("the configuration replaces the keys of a command", () => {
+  const keymap = keymapOf({ listThreads: ["F2"], quit: [] });
+  expect(commandFor(keymap, "f2", "composer", idle).id).toBe("listThreads");
+  expect(commandFor(keymap, "ctrl+t", "composer", idle).id).toBeUndefined();
+  expect(commandFor(keymap, "ctrl+d", "composer", idle).id).toBeUndefined();
+});
+
+test("says what of the configuration has no effect", () => {
+  expect(keymapOf({ fly: ["f2"], quit: ["ctrl+nope"], showHelp: ["ctrl+t"] }).problems).toEqual([
+    '"fly" is not a command. /keys lists all of them.',
+    '"ctrl+nope" (for quit) is not a key, such as ctrl+t or f2.',
+    "ctrl+t is listThreads and showHelp.",
+  ]);
+});
