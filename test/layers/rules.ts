@@ -26,6 +26,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   frontends: ["protocol", "rpc", "core"],
   view: ["protocol"],
   sdk: ["protocol", "rpc", "view"],
+  tasks: ["protocol", "sdk"],
   tui: ["protocol", "sdk", "view"],
   server: BELOW_SERVER,
   cli: [...BELOW_SERVER, "server", "tui", "conformance"],

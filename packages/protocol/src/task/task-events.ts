@@ -1,0 +1,225 @@
+import * as z from "zod/mini";
+import { UsageLimit } from "../server/usage-limit.ts";
+import { Cost, TokenUsage } from "../thread/usage.ts";
+import { Id } from "../wire/ids.ts";
+import { lazy, looseObject } from "../wire/loose-object.ts";
+import { TaskSpec } from "./task-spec.ts";
+import { Contest, TrackedFinding, Verdict } from "./verdict.ts";
+
+const text = z.string().check(z.maxLength(4000));
+const commit = z.string().check(z.regex(/^[0-9a-f]{40,64}$/, "must be the id of a git object"));
+
+/** What a run does next. A run carries a task through several steps, on one worker and under one lease. */
+export const Step = z.enum(["prepare", "execute", "check", "review", "merge"]);
+export type Step = z.output<typeof Step>;
+
+/** What a turn of a role used. */
+export const RunUsage = looseObject({
+  tokens: z.optional(TokenUsage),
+  cost: z.optional(Cost),
+  /** Working time, without waiting for anyone. */
+  seconds: z.number(),
+});
+export type RunUsage = z.output<typeof RunUsage>;
+
+/** Where the work of a role can be read: its thread, and the turn in it. */
+export const TurnReference = looseObject({
+  threadId: Id,
+  turnId: z.optional(Id),
+  worker: z.optional(z.string()),
+});
+export type TurnReference = z.output<typeof TurnReference>;
+
+/** How a check ended. `output` is its end. */
+export const CheckResult = looseObject({
+  name: z.string(),
+  exitCode: z.nullable(z.int()),
+  timedOut: z.boolean(),
+  seconds: z.number(),
+  output: z.string().check(z.maxLength(16_000)),
+});
+export type CheckResult = z.output<typeof CheckResult>;
+
+/** Why a task asks a person. */
+export const AskReason = z.enum([
+  "approval",
+  "question",
+  "budget",
+  "rounds",
+  "conflict",
+  "contested",
+  "unchanged",
+  "limit",
+  "lost",
+  "dependency",
+  "cannotJudge",
+  "place",
+  "failure",
+]);
+export type AskReason = z.output<typeof AskReason>;
+
+/** What a task asks a person. `request` is the approval or question of the agent, if it is one. */
+export const TaskAsk = looseObject({
+  id: Id,
+  reason: AskReason,
+  message: text,
+  request: z.optional(z.record(z.string(), z.unknown())),
+  threadId: z.optional(Id),
+});
+export type TaskAsk = z.output<typeof TaskAsk>;
+
+/** A person's answer. `continue` goes on with `message` as instructions, `accept` takes the result as it is. */
+export const TaskAnswer = looseObject({
+  choice: z.enum(["continue", "accept", "fail"]),
+  message: z.optional(text),
+  /** The answer to the agent's own approval or question. */
+  response: z.optional(z.record(z.string(), z.unknown())),
+});
+export type TaskAnswer = z.output<typeof TaskAnswer>;
+
+/** Why a task waits by itself. */
+export const SuspendReason = z.enum(["usageLimit", "backoff", "person"]);
+export type SuspendReason = z.output<typeof SuspendReason>;
+
+function row<Data extends z.ZodMiniType>(doc: string, make: () => Data) {
+  const data = lazy(make);
+  return {
+    doc,
+    get data() {
+      return data();
+    },
+  };
+}
+
+/** Every event of a task: what happened, and what it carries. The log of a task holds nothing else. */
+export const TASK_EVENTS = {
+  "task/added": row("The task was added.", () =>
+    looseObject({
+      spec: TaskSpec,
+      number: z.int(),
+      by: z.string(),
+      waiting: z.boolean(),
+      key: z.optional(z.string()),
+    }),
+  ),
+  "task/released": row("Nothing keeps the task from running any more.", () => looseObject({})),
+  "attempt/started": row("A new attempt starts, from the base or from the result of a round.", () =>
+    looseObject({ attempt: z.int(), from: z.optional(commit) }),
+  ),
+  "run/leased": row("A worker runs the task from now on. The fence rises with each lease.", () =>
+    looseObject({ runId: Id, worker: z.string(), fence: z.int(), leaseId: z.string() }),
+  ),
+  "run/released": row("The worker gave the task back before its end.", () => looseObject({ reason: text })),
+  "run/lost": row("The worker did not renew its lease in time; what it did since then does not count.", () =>
+    looseObject({ runId: Id, worker: z.string(), fence: z.int() }),
+  ),
+  "run/used": row("A turn that did not complete used this.", () => looseObject({ usage: RunUsage })),
+  "round/prepared": row("The attempt has its own folder, at this commit.", () =>
+    looseObject({ base: z.nullable(commit), folder: z.string() }),
+  ),
+  "round/started": row("A turn of the executor starts.", () =>
+    looseObject({ round: z.int(), executor: z.int(), clientId: z.string() }),
+  ),
+  "round/turn": row("The executor's turn has this place.", () =>
+    looseObject({ role: z.enum(["executor", "reviewer"]), turn: TurnReference }),
+  ),
+  "round/executed": row("The executor's turn ended and its work was committed.", () =>
+    looseObject({
+      turn: TurnReference,
+      commit: z.nullable(commit),
+      tree: z.nullable(commit),
+      summary: z.optional(text),
+      contested: z.array(Contest),
+      usage: RunUsage,
+    }),
+  ),
+  "round/checked": row("The checks of the round ended.", () =>
+    looseObject({ results: z.array(CheckResult), findings: z.array(TrackedFinding) }),
+  ),
+  "round/reviewed": row(
+    "A reviewer judged the round. `findings` are all findings after it, with their state.",
+    () =>
+      looseObject({
+        turn: z.optional(TurnReference),
+        reviewer: z.int(),
+        verdict: Verdict,
+        findings: z.array(TrackedFinding),
+        usage: RunUsage,
+        note: z.optional(text),
+      }),
+  ),
+  "round/rejected": row("Open findings go back to the executor.", () =>
+    looseObject({ findings: z.array(TrackedFinding) }),
+  ),
+  "task/fallback": row("Another agent takes over a role.", () =>
+    looseObject({ role: z.enum(["executor", "reviewer"]), index: z.int(), reason: text }),
+  ),
+  "task/suspended": row("The task waits by itself, until a time or a person's word.", () =>
+    looseObject({
+      reason: SuspendReason,
+      untilMs: z.optional(z.number()),
+      account: z.optional(z.string()),
+      limit: z.optional(UsageLimit),
+      message: z.optional(text),
+      /** What the next turn of the executor is told first. */
+      instructions: z.optional(text),
+    }),
+  ),
+  "task/resumed": row("The task may run again.", () => looseObject({ by: z.string() })),
+  "task/asking": row("The task waits for a person's answer.", () => looseObject({ ask: TaskAsk })),
+  "task/answered": row("A person answered.", () =>
+    looseObject({ askId: Id, answer: TaskAnswer, by: z.string() }),
+  ),
+  "task/reviewed": row("The work is ready for a person's approval of exactly this tree.", () =>
+    looseObject({ commit: z.nullable(commit), tree: z.nullable(commit) }),
+  ),
+  "task/approved": row("The result may be merged.", () =>
+    looseObject({ by: z.string(), tree: z.nullable(commit) }),
+  ),
+  "task/rejected": row("A person wants changes.", () =>
+    looseObject({ by: z.string(), comments: text, findings: z.array(TrackedFinding) }),
+  ),
+  "merge/conflict": row("The result does not merge with what the base has become.", () =>
+    looseObject({
+      files: z.array(z.string()).check(z.maxLength(200)),
+      onto: commit,
+      findings: z.array(TrackedFinding),
+    }),
+  ),
+  "task/merged": row("The result is in the repository.", () =>
+    looseObject({
+      ref: z.string(),
+      commit: z.nullable(commit),
+      url: z.optional(z.string()),
+      patch: z.optional(z.string()),
+    }),
+  ),
+  "task/ended": row("The attempt ended, for good unless the task is retried.", () =>
+    looseObject({ status: z.enum(["done", "failed"]), error: z.optional(text) }),
+  ),
+  "task/cancelled": row("The task was cancelled; a running turn is interrupted.", () =>
+    looseObject({ by: z.string(), reason: z.optional(text) }),
+  ),
+  "task/retried": row("The task starts again with a new attempt.", () =>
+    looseObject({ by: z.string(), from: z.optional(commit) }),
+  ),
+  "task/steered": row("Someone sent the executor a message.", () =>
+    looseObject({ steerId: Id, by: z.string(), content: text }),
+  ),
+} as const;
+
+/** The name of an event of a task. */
+export type TaskEventType = keyof typeof TASK_EVENTS;
+/** The data of a task's event of this name. */
+export type TaskEventData<Type extends TaskEventType> = z.output<(typeof TASK_EVENTS)[Type]["data"]>;
+/** An event of a task before it is stored. */
+export type TaskEventBody = {
+  [Type in TaskEventType]: { type: Type; data: TaskEventData<Type> };
+}[TaskEventType];
+/** An event in the log of a task: `version` counts from 1, `at` is in unix milliseconds. */
+export type TaskEvent = TaskEventBody & { readonly version: number; readonly at: number };
+
+/** Whether a name from a file or a peer is an event of a task. */
+export function isTaskEventType(name: string): name is TaskEventType {
+  return Object.hasOwn(TASK_EVENTS, name);
+}

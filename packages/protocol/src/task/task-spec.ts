@@ -1,0 +1,95 @@
+import * as z from "zod/mini";
+import { GitMode, NetworkPermission } from "../approval/permission.ts";
+
+import { absolutePath } from "../methods/method.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
+
+const shortText = z.string().check(z.minLength(1), z.maxLength(200));
+
+/** A command that has to exit with 0 before a round is reviewed. */
+export const Check = looseObject({
+  name: z.optional(shortText),
+  command: z.string().check(z.minLength(1), z.maxLength(4000)),
+  timeoutSeconds: z.optional(z.int().check(z.minimum(1), z.maximum(86_400))),
+});
+export type Check = z.output<typeof Check>;
+
+/** Who works in a role: an agent or a model of it, and what it is told besides the prompt. */
+export const Role = looseObject({
+  model: shortText,
+  instructions: z.optional(z.string().check(z.maxLength(16_000))),
+  effort: z.optional(shortText),
+});
+export type Role = z.output<typeof Role>;
+
+/** What a task may use over all its attempts. At least one limit always applies, because `seconds` has a default. */
+export const TaskBudget = looseObject({
+  costUsd: z.optional(z.number().check(z.positive("must be more than 0"))),
+  tokens: z.optional(z.int().check(z.minimum(1))),
+  seconds: z.int().check(z.minimum(1), z.maximum(7 * 86_400)),
+});
+export type TaskBudget = z.output<typeof TaskBudget>;
+
+/** What happens to the result: nothing, a branch, or a merge into the base branch. `pr` uses the user's own gh or glab. */
+export const MergeMode = z.enum(["none", "branch", "squash", "rebase", "merge", "pr"]);
+export type MergeMode = z.output<typeof MergeMode>;
+
+/** What happens at a usage limit: continue after the reset, ask first, or fail. */
+export const ResumeMode = z.enum(["auto", "ask", "never"]);
+export type ResumeMode = z.output<typeof ResumeMode>;
+
+/** A daily span in which suspended tasks do not continue, such as 23:00 to 07:00, in the server's time zone. */
+export const QuietHours = looseObject({
+  from: z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 23:00")),
+  to: z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 07:00")),
+});
+export type QuietHours = z.output<typeof QuietHours>;
+
+/** The rules for a task at a usage limit. */
+export const LimitPolicy = looseObject({
+  resume: ResumeMode,
+  maxWaitSeconds: z.int().check(z.minimum(60), z.maximum(14 * 86_400)),
+  quietHours: z.optional(QuietHours),
+});
+export type LimitPolicy = z.output<typeof LimitPolicy>;
+
+/** The most rounds and attempts that a task may have: a task that never ends cannot be written. */
+export const TASK_BOUNDS = { rounds: 10, attempts: 10, checks: 20, dependencies: 50, roles: 5 } as const;
+
+/** What is wanted, by whom it is done and judged, and within which bounds. Complete: defaults are filled in. */
+export const TaskSpec = looseObject({
+  title: shortText,
+  prompt: z.string().check(z.minLength(1), z.maxLength(64_000)),
+  /** The repository, or the folder if it is not in one. */
+  cwd: absolutePath,
+  /** The commit-ish that attempts start from; absent: what is checked out when the first attempt starts. */
+  base: z.optional(shortText),
+  /** The first works; the others take over, in this order, if it cannot. */
+  executors: z.array(Role).check(z.minLength(1), z.maxLength(TASK_BOUNDS.roles)),
+  /** Empty: nobody reviews. The first judges; the others are asked, in this order, if it cannot. */
+  reviewers: z.array(Role).check(z.maxLength(TASK_BOUNDS.roles)),
+  checks: z.array(Check).check(z.maxLength(TASK_BOUNDS.checks)),
+  setup: z.optional(Check),
+  rounds: z.int().check(z.minimum(1), z.maximum(TASK_BOUNDS.rounds)),
+  attempts: z.int().check(z.minimum(1), z.maximum(TASK_BOUNDS.attempts)),
+  budget: TaskBudget,
+  limits: LimitPolicy,
+  merge: MergeMode,
+  /** Who has the last word on the result. */
+  approve: z.enum(["person", "reviewer"]),
+  /** `policy`: what the rules do not allow is asked. `accept`: everything inside the sandbox is allowed. */
+  approvals: z.enum(["policy", "accept"]),
+  network: z.optional(NetworkPermission),
+  git: z.optional(GitMode),
+  /** Tasks that have to be done first. */
+  after: z.array(Id).check(z.maxLength(TASK_BOUNDS.dependencies)),
+  onDependencyFailed: z.enum(["ask", "fail", "continue"]),
+  /** Not before this time, in unix milliseconds. */
+  notBeforeMs: z.optional(z.number()),
+  /** Higher comes first. */
+  priority: z.int().check(z.minimum(-100), z.maximum(100)),
+  pool: z.optional(shortText),
+  channel: z.optional(Id),
+});
+export type TaskSpec = z.output<typeof TaskSpec>;

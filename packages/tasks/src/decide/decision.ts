@@ -1,0 +1,54 @@
+import {
+  type AskReason,
+  type TaskAsk,
+  type TaskEventBody,
+  type TaskEventData,
+  type TaskEventType,
+  type TaskState,
+  totalTokens,
+} from "@flint/protocol";
+
+/** What a decision may use besides the state: nothing of it is read from the machine by the decision itself. */
+export interface DecisionContext {
+  readonly now: number;
+  /** From 0 to 1: for the jitter of waits. */
+  readonly random: number;
+  /** A new id, for asks and runs. */
+  readonly id: () => string;
+}
+
+/** The events that follow, in order. Empty: nothing changes. */
+export type Events = readonly TaskEventBody[];
+
+/** Why a person's request cannot be carried out, as an error message for that person. */
+export class TaskRefusal extends Error {
+  override readonly name = "TaskRefusal";
+}
+
+/** An event of a task. */
+export function event<Type extends TaskEventType>(type: Type, data: TaskEventData<Type>): TaskEventBody {
+  // The pair of name and data is checked by the signature; TypeScript cannot see that it is one of the union.
+  return { type, data } as TaskEventBody;
+}
+
+/** The event with which a task stops and asks a person. */
+export function asking(
+  context: DecisionContext,
+  reason: AskReason,
+  message: string,
+  more: Partial<Pick<TaskAsk, "request" | "threadId">> = {},
+): TaskEventBody {
+  return event("task/asking", { ask: { id: context.id(), reason, message, ...more } });
+}
+
+/** Why nothing more may be spent on a task; undefined while there is budget left. */
+export function spentBudget({ spec, usage, extraBudgets }: TaskState): string | undefined {
+  const allowed = (amount: number) => amount * (1 + extraBudgets);
+  const { costUsd, tokens, seconds } = spec.budget;
+  if (usage.seconds >= allowed(seconds)) return `The time budget of ${allowed(seconds)} s is used up.`;
+  if (costUsd !== undefined && usage.cost?.currency === "USD" && usage.cost.amount >= allowed(costUsd))
+    return `The cost budget of $${allowed(costUsd)} is used up: $${usage.cost.amount.toFixed(2)} spent.`;
+  if (tokens !== undefined && totalTokens(usage.tokens) >= allowed(tokens))
+    return `The token budget of ${allowed(tokens)} is used up.`;
+  return undefined;
+}

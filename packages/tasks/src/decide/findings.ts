@@ -1,0 +1,113 @@
+import type { CheckResult, TaskState, TrackedFinding, Verdict } from "@flint/protocol";
+
+/** Whether a finding keeps its round from being approved. */
+export function isBlocking(finding: TrackedFinding): boolean {
+  return finding.blocking && (finding.state === "open" || finding.state === "contested");
+}
+
+/** The findings that keep a round from being approved. */
+export function blockingFindings(findings: readonly TrackedFinding[]): TrackedFinding[] {
+  return findings.filter(isBlocking);
+}
+
+/** What is known of a verdict besides its text: which new findings, by position, are on lines that the last round changed. */
+export interface VerdictEvidence {
+  readonly onChangedLines: ReadonlySet<number>;
+}
+
+/**
+ * All findings after a verdict. Flint gives new ones their id. After the first round, a new finding blocks only if it is
+ * a blocker or on lines that changed since, so that a review cannot go on for ever.
+ */
+export function findingsAfterVerdict(
+  state: TaskState,
+  round: number,
+  verdict: Verdict,
+  { onChangedLines }: VerdictEvidence,
+): TrackedFinding[] {
+  const judged = new Map(verdict.earlier.map((earlier) => [earlier.id, earlier.state]));
+  const known = state.findings.map((finding) => ({
+    ...finding,
+    state: judged.get(finding.id) ?? finding.state,
+  }));
+  const ids = new Set(known.map(({ id }) => id));
+  const fresh = verdict.findings.filter(({ id }) => !ids.has(id));
+  const first = known.filter(({ source }) => source === "reviewer").length + 1;
+  const added = fresh.map((finding, index): TrackedFinding => {
+    const matters = finding.severity === "blocker" || finding.severity === "major";
+    const counts =
+      round === 1 || finding.severity === "blocker" || onChangedLines.has(verdict.findings.indexOf(finding));
+    return {
+      ...finding,
+      id: `F${first + index}`,
+      round,
+      source: "reviewer",
+      state: "open",
+      contests: 0,
+      blocking: matters && counts,
+    };
+  });
+  return [...known, ...added];
+}
+
+/** All findings after the checks of a round: each failed check is one, and those of earlier rounds are settled. */
+export function findingsAfterChecks(
+  state: TaskState,
+  round: number,
+  results: readonly CheckResult[],
+  source: "check" | "merge" = "check",
+): TrackedFinding[] {
+  const known = state.findings.map(
+    (finding): TrackedFinding =>
+      finding.source === "check" || finding.source === "merge" ? { ...finding, state: "resolved" } : finding,
+  );
+  const failed = results.filter(({ exitCode }) => exitCode !== 0);
+  const added = failed.map(
+    ({ name, exitCode, timedOut, output }, index): TrackedFinding => ({
+      id: `C${round}.${index + 1}`,
+      severity: "blocker",
+      what: timedOut ? `${name} did not end in time` : `${name} exited with ${exitCode ?? "a signal"}`,
+      ...(output === "" ? {} : { why: output.slice(-2000) }),
+      round,
+      source,
+      state: "open",
+      contests: 0,
+      blocking: true,
+    }),
+  );
+  return [...known, ...added];
+}
+
+/** All findings after someone asked for changes in their own words. */
+export function withComment(
+  state: TaskState,
+  round: number,
+  what: string,
+  source: "person" | "merge",
+): TrackedFinding[] {
+  const prefix = source === "person" ? "P" : "M";
+  const count = state.findings.filter((finding) => finding.id.startsWith(prefix)).length;
+  const finding: TrackedFinding = {
+    id: `${prefix}${count + 1}`,
+    severity: "blocker",
+    what: what.slice(0, 2000),
+    round,
+    source,
+    state: "open",
+    contests: 0,
+    blocking: true,
+  };
+  return [...state.findings, finding];
+}
+
+/** The findings of a person or of a merge that the executor has had a round to work on count as done; the reviewer looks. */
+export function settled(findings: readonly TrackedFinding[], round: number): TrackedFinding[] {
+  return findings.map(
+    (finding): TrackedFinding =>
+      finding.round < round &&
+      finding.state === "open" &&
+      (finding.source === "person" || finding.source === "merge")
+        ? { ...finding, state: "resolved" }
+        : finding,
+  );
+}

@@ -1,0 +1,28 @@
+import { currentRound, type TaskState } from "@flint/protocol";
+import { asking, type DecisionContext, type Events, event } from "./decision.ts";
+
+/** What follows when nothing speaks against the result: a person's approval, the merge, or the end. */
+export function finish({ spec, rounds }: TaskState): Events {
+  const { commit = null, tree = null } = rounds.at(-1) ?? {};
+  if (spec.approve === "person") return [event("task/reviewed", { commit, tree })];
+  if (spec.merge === "none") return [event("task/ended", { status: "done" })];
+  return [event("task/approved", { by: "reviewer", tree })];
+}
+
+/** Findings go back to the executor, or to a person once the rounds are used up. */
+export function reject(state: TaskState, findings: TaskState["findings"], context: DecisionContext): Events {
+  const rejected = event("round/rejected", { findings: [...findings] });
+  const done = currentRound(state)?.round ?? 0;
+  const allowed = state.spec.rounds + state.extraRounds;
+  if (done < allowed) return [rejected];
+  const open = findings.filter(
+    ({ blocking, state: at }) => blocking && at !== "resolved" && at !== "withdrawn",
+  ).length;
+  const what = open === 1 ? "1 finding is" : `${open} findings are`;
+  return [rejected, asking(context, "rounds", `${what} open after ${done} of ${allowed} rounds.`)];
+}
+
+/** The task ends without a result. */
+export function fail(error: string): Events {
+  return [event("task/ended", { status: "failed", error })];
+}

@@ -1,0 +1,72 @@
+import type {
+  CheckResult,
+  Contest,
+  RunUsage,
+  TaskAsk,
+  TurnReference,
+  UsageLimit,
+  Verdict,
+} from "@flint/protocol";
+
+/** How a turn of a role ended when it brought no result. */
+export type Setback =
+  /** The account has met a usage limit. */
+  | { readonly kind: "limit"; readonly limit: UsageLimit }
+  /** It may work later: an overload, the network, a start that failed. */
+  | { readonly kind: "overload"; readonly message: string }
+  /** The agent asked and nobody answered in time; the question stays open in its thread. */
+  | {
+      readonly kind: "asks";
+      readonly reason: "approval" | "question";
+      readonly message: string;
+      readonly request?: TaskAsk["request"];
+      readonly threadId: string;
+    }
+  | { readonly kind: "budget"; readonly message: string }
+  /** The turn was interrupted, because the worker stops or the thread was interrupted by a client. */
+  | { readonly kind: "interrupted"; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** How the executor's turn ended. */
+export type ExecuteOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
+  | {
+      readonly kind: "completed";
+      readonly turn: TurnReference;
+      readonly commit: string | null;
+      readonly tree: string | null;
+      /** Whether the tree differs from what it was before the turn. */
+      readonly changed: boolean;
+      readonly summary?: string;
+      readonly contested: readonly Contest[];
+    }
+  | Setback
+);
+
+/** How a reviewer's turn ended. */
+export type ReviewOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
+  | { readonly kind: "judged"; readonly verdict: Verdict; readonly onChangedLines: ReadonlySet<number> }
+  | Setback
+);
+
+/** How the checks ended. `unable`: they could not be run at all. */
+export type CheckOutcome =
+  | { readonly kind: "ran"; readonly results: readonly CheckResult[] }
+  | { readonly kind: "unable"; readonly message: string };
+
+/** Whether the attempt has a folder to work in. */
+export type PrepareOutcome =
+  | { readonly kind: "prepared"; readonly base: string | null; readonly folder: string }
+  | { readonly kind: "unable"; readonly message: string; readonly mayPass: boolean };
+
+/** How the merge ended. */
+export type MergeOutcome =
+  | {
+      readonly kind: "merged";
+      readonly ref: string;
+      readonly commit: string | null;
+      readonly url?: string;
+      readonly patch?: string;
+    }
+  | { readonly kind: "conflict"; readonly files: readonly string[]; readonly onto: string }
+  | { readonly kind: "checksFailed"; readonly results: readonly CheckResult[] }
+  | { readonly kind: "unable"; readonly message: string; readonly mayPass: boolean };

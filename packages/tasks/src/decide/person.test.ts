@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { after, completed, context, executing, HASH, judged } from "../testing/task.ts";
+import { answer, approve, cancel, rejectResult, resume, retry, suspend } from "./person.ts";
+import { afterTurn, afterVerdict } from "./run.ts";
+
+function approving(merge: "none" | "squash" = "squash") {
+  const state = executing({ merge });
+  const executed = after(state, afterTurn(state, completed(), context));
+  return after(executed, afterVerdict(executed, judged({ verdict: "approve" }), context));
+}
+
+function asking() {
+  const state = executing();
+  return after(state, afterTurn(state, { ...completed(), changed: false }, context));
+}
+
+describe("a person", () => {
+  test("approves exactly the tree that was shown", () => {
+    const state = approving();
+    expect(() => approve(state, HASH("b"), "alice")).toThrow("has changed since it was shown");
+    expect(after(state, approve(state, HASH("a"), "alice"))).toMatchObject({ phase: "ready", step: "merge" });
+    const kept = approving("none");
+    expect(after(kept, approve(kept, HASH("a"), "alice")).phase).toBe("done");
+  });
+
+  test("who rejects a result starts another round, also beyond the last one", () => {
+    const state = { ...approving(), spec: { ...approving().spec, rounds: 1 } };
+    const next = after(state, rejectResult(state, "Use zod", "alice"));
+    expect(next).toMatchObject({
+      phase: "ready",
+      step: "execute",
+      extraRounds: 1,
+      findings: [{ what: "Use zod" }],
+    });
+  });
+
+  test("answers what is asked, and nothing else", () => {
+    const state = asking();
+    const reply = { choice: "continue", message: "Look at parse.ts" } as const;
+    expect(() => answer(state, "other", reply, "alice")).toThrow("asks something else");
+    const next = after(state, answer(state, "id-1", reply, "alice"));
+    expect(next).toMatchObject({ phase: "ready", step: "execute", instructions: ["Look at parse.ts"] });
+    expect(() => answer(next, "id-1", reply, "alice")).toThrow("asks nothing");
+    expect(after(state, answer(state, "id-1", { choice: "fail" }, "alice")).phase).toBe("failed");
+    expect(after(state, answer(state, "id-1", { choice: "accept" }, "alice")).step).toBe("merge");
+  });
+
+  test("cancels, suspends, resumes and retries only what can be", () => {
+    const state = executing();
+    const cancelled = after(state, cancel(state, "alice"));
+    expect(cancelled).toMatchObject({ phase: "cancelled", run: undefined });
+    expect(() => cancel(cancelled, "alice")).toThrow("is cancelled already");
+    expect(after(cancelled, retry(cancelled, "alice"))).toMatchObject({
+      phase: "ready",
+      attempt: 2,
+      step: "prepare",
+    });
+    expect(() => retry(state, "alice")).toThrow("is running");
+    const paused = after(state, suspend(state, "alice"));
+    expect(paused).toMatchObject({ phase: "suspended", run: undefined });
+    expect(after(paused, resume(paused, "alice")).phase).toBe("ready");
+    expect(() => resume(state, "alice")).toThrow("not suspended");
+  });
+});

@@ -1,0 +1,75 @@
+import { currentRound, isEnded, type TaskAnswer, type TaskState } from "@flint/protocol";
+import { type Events, event, TaskRefusal } from "./decision.ts";
+import { withComment } from "./findings.ts";
+import { fail } from "./finish.ts";
+
+const named = ({ number, phase }: TaskState) => `Task ${number} is ${phase}`;
+
+/** A person's answer to what a task asks. */
+export function answer(state: TaskState, askId: string, reply: TaskAnswer, by: string): Events {
+  if (state.ask === undefined) throw new TaskRefusal(`${named(state)} and asks nothing.`);
+  if (state.ask.id !== askId)
+    throw new TaskRefusal(`Task ${state.number} asks something else by now; see its page.`);
+  const answered = event("task/answered", { askId, answer: reply, by });
+  switch (reply.choice) {
+    case "continue":
+      return [answered];
+    case "fail":
+      return [answered, ...fail(reply.message ?? `Given up by ${by}.`)];
+    case "accept": {
+      if (state.result === undefined)
+        throw new TaskRefusal(`Task ${state.number} has no result to accept yet.`);
+      return [answered, ...accepted(state, by)];
+    }
+  }
+}
+
+function accepted({ spec, result }: TaskState, by: string): Events {
+  const approved = event("task/approved", { by, tree: result?.tree ?? null });
+  return spec.merge === "none" ? [approved, event("task/ended", { status: "done" })] : [approved];
+}
+
+/** A person approves exactly the tree that was shown. */
+export function approve(state: TaskState, tree: string | null, by: string): Events {
+  if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
+  if ((state.result?.tree ?? null) !== tree)
+    throw new TaskRefusal(
+      `The result of task ${state.number} has changed since it was shown. Look at it again.`,
+    );
+  return accepted(state, by);
+}
+
+/** A person wants changes: the comments are the findings of another round. */
+export function rejectResult(state: TaskState, comments: string, by: string): Events {
+  if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
+  const findings = withComment(state, currentRound(state)?.round ?? 1, comments, "person");
+  return [event("task/rejected", { by, comments, findings })];
+}
+
+/** A person cancels the task, whatever it does. */
+export function cancel(state: TaskState, by: string, reason?: string): Events {
+  if (isEnded(state)) throw new TaskRefusal(`${named(state)} already.`);
+  return [event("task/cancelled", { by, ...(reason === undefined ? {} : { reason }) })];
+}
+
+/** A person has the task done again, from its base or from the result of a round. */
+export function retry(state: TaskState, by: string, from?: string): Events {
+  if (!isEnded(state)) throw new TaskRefusal(`${named(state)}. Cancel it first, or answer what it asks.`);
+  return [event("task/retried", { by, ...(from === undefined ? {} : { from }) })];
+}
+
+/** A person pauses the task; a running turn is interrupted. */
+export function suspend(state: TaskState, by: string): Events {
+  if (isEnded(state)) throw new TaskRefusal(`${named(state)} already.`);
+  if (state.phase === "suspended" && state.suspended?.reason === "person")
+    throw new TaskRefusal(`${named(state)} already.`);
+  if (state.phase === "asking" || state.phase === "approving")
+    throw new TaskRefusal(`${named(state)}: it waits for a person anyway.`);
+  return [event("task/suspended", { reason: "person", message: `Suspended by ${by}.` })];
+}
+
+/** A person has a suspended task continue now. */
+export function resume(state: TaskState, by: string): Events {
+  if (state.phase !== "suspended") throw new TaskRefusal(`${named(state)}, not suspended.`);
+  return [event("task/resumed", { by })];
+}

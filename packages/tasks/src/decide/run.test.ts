@@ -1,0 +1,231 @@
+import { describe, expect, test } from "vitest";
+import { added, after, completed, context, executing, HASH, judged, NOW } from "../testing/task.ts";
+import {
+  afterChecks,
+  afterLost,
+  afterMerge,
+  afterPrepare,
+  afterTurn,
+  afterVerdict,
+  startRound,
+} from "./run.ts";
+
+const major = { id: "x", severity: "major", what: "loses data" } as const;
+const minor = { id: "x", severity: "minor", what: "a typo" } as const;
+
+/** A task in review. */
+function reviewing(change: Parameters<typeof executing>[0] = {}) {
+  const state = executing(change);
+  return after(state, afterTurn(state, completed(), context));
+}
+
+/** A task in the review of its second round, with one open finding. */
+function secondReview() {
+  const first = reviewing();
+  const rejected = after(first, afterVerdict(first, judged({ findings: [major] }), context));
+  const started = after(rejected, startRound(rejected, context));
+  return after(started, afterTurn(started, completed(HASH("b")), context));
+}
+
+describe("the executor's turn", () => {
+  test("goes to the checks if there are any, and otherwise to the review", () => {
+    expect(reviewing().step).toBe("review");
+    expect(reviewing({ checks: [{ command: "npm test" }] }).step).toBe("check");
+  });
+
+  test("that changed nothing goes to a person at once", () => {
+    const state = executing();
+    const next = after(state, afterTurn(state, { ...completed(), changed: false }, context));
+    expect(next).toMatchObject({ phase: "asking", ask: { reason: "unchanged" }, step: "execute" });
+  });
+
+  test("gets an idempotency key of its own with every lease", () => {
+    const state = executing();
+    const again = after(state, [
+      ...afterLost(state, 2, context),
+      { type: "run/leased", data: { runId: "r2", worker: "w2", fence: 3, leaseId: "l2" } },
+    ]);
+    const retried = after(again, startRound(again, context));
+    expect(retried.rounds).toHaveLength(1);
+    expect(retried.rounds[0]?.clientId).not.toBe(state.rounds[0]?.clientId);
+  });
+
+  test("does not start once the budget is used up", () => {
+    const state = { ...executing(), usage: { ...executing().usage, seconds: 7200 } };
+    expect(startRound(state, context)).toMatchObject([
+      { type: "task/asking", data: { ask: { reason: "budget" } } },
+    ]);
+  });
+
+  test("that fails is taken over by the next executor, then by a new attempt, and then the task fails", () => {
+    const failed = { kind: "failed", message: "exited with 1", usage: { seconds: 1 } } as const;
+    const state = executing({ executors: [{ model: "claude" }, { model: "codex" }], attempts: 2 });
+    const fallback = after(state, afterTurn(state, failed, context));
+    expect(fallback).toMatchObject({ phase: "running", executor: 1 });
+    const over = after(fallback, afterTurn(fallback, failed, context));
+    expect(over).toMatchObject({ phase: "ready", attempt: 2, step: "prepare", executor: 0 });
+    const single = executing({ attempts: 1 });
+    expect(after(single, afterTurn(single, failed, context))).toMatchObject({
+      phase: "failed",
+      error: "exited with 1",
+    });
+  });
+
+  test("at a usage limit suspends the task until a little after the reset", () => {
+    const limit = {
+      agent: "claude",
+      window: "5 hours",
+      status: "reached",
+      source: "frame",
+      reportedAtMs: NOW,
+      resetsAtMs: NOW + 3_600_000,
+    } as const;
+    const state = executing();
+    const next = after(state, afterTurn(state, { kind: "limit", limit, usage: { seconds: 1 } }, context));
+    expect(next).toMatchObject({
+      phase: "suspended",
+      suspended: { reason: "usageLimit", untilMs: NOW + 3_630_000, account: "claude" },
+    });
+    expect(next.instructions.join()).toContain("interrupted by a usage limit");
+    const credit = { ...limit, needsPerson: true };
+    expect(
+      after(state, afterTurn(state, { kind: "limit", limit: credit, usage: { seconds: 1 } }, context)),
+    ).toMatchObject({ phase: "asking", ask: { reason: "limit" } });
+  });
+
+  test("that is overloaded again and again pauses longer each time, and fails after five pauses", () => {
+    let state = executing();
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 6; failures += 1) {
+      state = after(
+        state,
+        afterTurn(state, { kind: "overload", message: "529", usage: { seconds: 0 } }, context),
+      );
+      if (state.phase !== "suspended") break;
+      pauses.push(((state.suspended?.untilMs ?? 0) - NOW) / 60_000);
+      state = after(state, [
+        { type: "task/resumed", data: { by: "scheduler" } },
+        { type: "run/leased", data: { runId: "r", worker: "w", fence: state.fence + 1, leaseId: "l" } },
+      ]);
+    }
+    expect(pauses).toEqual([1, 5, 15, 60, 60]);
+    expect(state.phase).toBe("failed");
+  });
+});
+
+describe("the checks", () => {
+  test("that fail become findings of the next round, without a review", () => {
+    const state = reviewing({ checks: [{ command: "npm test" }] });
+    const result = { name: "npm test", exitCode: 1, timedOut: false, seconds: 3, output: "1 failed" };
+    const next = after(state, afterChecks(state, { kind: "ran", results: [result] }, context));
+    expect(next).toMatchObject({
+      step: "execute",
+      phase: "running",
+      findings: [{ id: "C1.1", why: "1 failed" }],
+    });
+  });
+});
+
+describe("the verdict", () => {
+  test("approves only if no finding blocks, whatever its word is", () => {
+    const state = reviewing();
+    const yes = judged({ verdict: "approve", findings: [major] });
+    expect(after(state, afterVerdict(state, yes, context))).toMatchObject({
+      step: "execute",
+      phase: "running",
+    });
+    const no = judged({ verdict: "approve", findings: [minor] });
+    expect(after(state, afterVerdict(state, no, context))).toMatchObject({ phase: "approving" });
+  });
+
+  test("of a reviewer that rejects without a finding that blocks is asked for once more, then counts as approval", () => {
+    const state = reviewing();
+    const again = after(state, afterVerdict(state, judged({ findings: [minor] }), context));
+    expect(again).toMatchObject({ phase: "running", step: "review" });
+    expect(after(again, afterVerdict(again, judged({ findings: [minor] }), context)).phase).toBe("approving");
+  });
+
+  test("after the first round blocks only by blockers, by changed lines, and by what is still open", () => {
+    const state = secondReview();
+    const earlier = [{ id: "F1", state: "resolved" }] as const;
+    const elsewhere = judged({ findings: [major], earlier: [...earlier] });
+    expect(
+      after(
+        state,
+        afterVerdict(state, { ...elsewhere, verdict: { ...elsewhere.verdict, verdict: "approve" } }, context),
+      ).phase,
+    ).toBe("approving");
+    const changed = judged({ findings: [major], earlier: [...earlier] }, [0]);
+    expect(after(state, afterVerdict(state, changed, context)).step).toBe("execute");
+    const silent = judged({ verdict: "approve" });
+    expect(after(state, afterVerdict(state, silent, context)).step).toBe("execute");
+  });
+
+  test("asks a person once the rounds are used up", () => {
+    const state = reviewing({ rounds: 1 });
+    const next = after(state, afterVerdict(state, judged({ findings: [major] }), context));
+    expect(next).toMatchObject({ phase: "asking", ask: { reason: "rounds" }, run: undefined });
+  });
+
+  test("asks a person about a finding that the executor contests twice", () => {
+    const first = reviewing();
+    let state = after(first, afterVerdict(first, judged({ findings: [major] }), context));
+    for (const tree of ["b", "c"]) {
+      state = after(state, startRound(state, context));
+      state = after(
+        state,
+        afterTurn(state, completed(HASH(tree), [{ id: "F1", why: "it is right" }]), context),
+      );
+      if (state.phase === "running")
+        state = after(
+          state,
+          afterVerdict(state, judged({ earlier: [{ id: "F1", state: "open" }] }), context),
+        );
+    }
+    expect(state).toMatchObject({ phase: "asking", ask: { reason: "contested" } });
+  });
+
+  test("that cannot be given goes to the next reviewer, then to a person", () => {
+    const state = reviewing({ reviewers: [{ model: "codex" }, { model: "claude" }] });
+    const next = after(state, afterVerdict(state, judged({ verdict: "cannotJudge" }), context));
+    expect(next).toMatchObject({ phase: "running", reviewer: 1, step: "review" });
+    expect(after(next, afterVerdict(next, judged({ verdict: "cannotJudge" }), context))).toMatchObject({
+      ask: { reason: "cannotJudge" },
+    });
+  });
+});
+
+describe("a run", () => {
+  test("that cannot have a folder of its own works nowhere", () => {
+    const state = added();
+    const unable = { kind: "unable", message: "no space left", mayPass: false } as const;
+    expect(after(state, afterPrepare(state, unable, context))).toMatchObject({
+      phase: "asking",
+      ask: { reason: "place" },
+    });
+  });
+
+  test("that is lost is recorded, and the fourth in an attempt goes to a person", () => {
+    let state = executing();
+    for (let lost = 1; lost <= 4; lost += 1) {
+      state = after(state, afterLost(state, state.fence + 1, context));
+      expect(state.phase).toBe(lost < 4 ? "ready" : "asking");
+      state =
+        lost < 4
+          ? after(state, [
+              { type: "run/leased", data: { runId: "r", worker: "w", fence: state.fence + 1, leaseId: "l" } },
+            ])
+          : state;
+    }
+  });
+});
+
+describe("the merge", () => {
+  test("that conflicts is the executor's once, then a person's", () => {
+    const conflict = { kind: "conflict", files: ["a.ts"], onto: HASH("f") } as const;
+    const state = reviewing();
+    const next = after(state, afterMerge(state, conflict, context));
+    expect(next).toMatchObject({ step: "execute", phase: "running", findings: [{ id: "M1" }] });
+    expect(after(next, afterMerge(next, conflict, context))).toMatchObject({ ask: { reason: "conflict" } });
+  });
+});

@@ -1,0 +1,171 @@
+import { type Contest, currentRound, type TaskRun, type TaskState, withContests } from "@flint/protocol";
+import { asking, type DecisionContext, type Events, event, spentBudget } from "./decision.ts";
+import {
+  blockingFindings,
+  findingsAfterChecks,
+  findingsAfterVerdict,
+  settled,
+  withComment,
+} from "./findings.ts";
+import { fail, finish, reject } from "./finish.ts";
+import type {
+  CheckOutcome,
+  ExecuteOutcome,
+  MergeOutcome,
+  PrepareOutcome,
+  ReviewOutcome,
+} from "./outcomes.ts";
+import { afterSetback, backOff, fallback, lastCommit } from "./setbacks.ts";
+
+/** How many runs of an attempt may be lost before a person is asked. */
+const LOST_MAX = 3;
+
+/** A worker takes the task; the fence rises. */
+export function leased(run: TaskRun): Events {
+  return [event("run/leased", run)];
+}
+
+/** A worker did not renew its lease. Its place may be in any state, so a person is asked if it keeps happening. */
+export function afterLost(state: TaskState, fence: number, context: DecisionContext): Events {
+  if (state.run === undefined) return [];
+  const { runId, worker } = state.run;
+  const lost = event("run/lost", { runId, worker, fence });
+  if (state.lostRuns + 1 <= LOST_MAX) return [lost];
+  return [lost, asking(context, "lost", `${state.lostRuns + 1} runs were lost, the last one on ${worker}.`)];
+}
+
+/** The attempt has its folder, or cannot have one: work is never done anywhere else. */
+export function afterPrepare(state: TaskState, outcome: PrepareOutcome, context: DecisionContext): Events {
+  if (outcome.kind === "prepared")
+    return [event("round/prepared", { base: outcome.base, folder: outcome.folder })];
+  if (outcome.mayPass) return backOff(state, outcome.message, context);
+  return [asking(context, "place", outcome.message)];
+}
+
+/** The executor's next turn, under an idempotency key of its own, unless the budget is used up. */
+export function startRound(state: TaskState, context: DecisionContext): Events {
+  const spent = spentBudget(state);
+  if (spent !== undefined) return [asking(context, "budget", spent)];
+  const last = currentRound(state);
+  const round = last === undefined ? 1 : last.tree === undefined ? last.round : last.round + 1;
+  const clientId = [state.id, state.attempt, round, state.fence, state.executor].join(".");
+  return [event("round/started", { round, executor: state.executor, clientId })];
+}
+
+/** What follows the executor's turn. */
+export function afterTurn(state: TaskState, outcome: ExecuteOutcome, context: DecisionContext): Events {
+  if (outcome.kind !== "completed") return afterSetback(state, "executor", outcome, context);
+  const { turn, commit, tree, summary, contested, usage, changed } = outcome;
+  const executed = event("round/executed", {
+    turn,
+    commit,
+    tree,
+    contested: [...contested],
+    usage,
+    ...(summary === undefined ? {} : { summary: summary.slice(0, 4000) }),
+  });
+  const objections = new Map(contested.map((objection) => [objection.id, objection.why]));
+  const twice = state.findings.find(({ id, contests }) => objections.has(id) && contests >= 1);
+  const back = event("round/rejected", { findings: [...state.findings] });
+  if (twice !== undefined) {
+    const why = objections.get(twice.id) ?? "";
+    return [
+      executed,
+      back,
+      asking(context, "contested", `The executor objects to ${twice.id} again: ${why}`),
+    ];
+  }
+  if (!changed && contested.length === 0)
+    return [executed, back, asking(context, "unchanged", "The executor ended its turn without a change.")];
+  if (state.spec.checks.length > 0) return [executed];
+  return [executed, ...withoutChecks(state, contested)];
+}
+
+function withoutChecks(state: TaskState, contested: readonly Contest[]): Events {
+  const round = currentRound(state)?.round ?? 1;
+  const findings = settled(withContests(state.findings, contested), round);
+  return [event("round/checked", { results: [], findings })];
+}
+
+/** What follows the checks: the review, the next round, or the end where nobody reviews. */
+export function afterChecks(state: TaskState, outcome: CheckOutcome, context: DecisionContext): Events {
+  if (outcome.kind === "unable")
+    return [asking(context, "failure", `The checks could not run: ${outcome.message}`)];
+  const round = currentRound(state)?.round ?? 1;
+  const findings = settled(findingsAfterChecks(state, round, outcome.results), round);
+  const checked = event("round/checked", { results: [...outcome.results], findings });
+  const failed = outcome.results.some(({ exitCode }) => exitCode !== 0);
+  return failed ? [checked, ...reject(state, findings, context)] : [checked];
+}
+
+/** What follows a verdict. The findings decide, not the word: a reviewer that rejects without one is asked once more. */
+export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: DecisionContext): Events {
+  if (outcome.kind !== "judged") return afterSetback(state, "reviewer", outcome, context);
+  const { verdict, usage, turn, onChangedLines } = outcome;
+  const round = currentRound(state);
+  const judged = (findings: TaskState["findings"], note?: string) =>
+    event("round/reviewed", {
+      reviewer: state.reviewer,
+      verdict,
+      findings: [...findings],
+      usage,
+      ...(turn === undefined ? {} : { turn }),
+      ...(note === undefined ? {} : { note }),
+    });
+  if (verdict.verdict === "cannotJudge") {
+    const next =
+      fallback(state, "reviewer", verdict.summary) ??
+      ([asking(context, "cannotJudge", `The reviewer cannot judge: ${verdict.summary}`)] satisfies Events);
+    return [judged(state.findings), ...next];
+  }
+  const findings = findingsAfterVerdict(state, round?.round ?? 1, verdict, { onChangedLines });
+  if (blockingFindings(findings).length > 0) return [judged(findings), ...reject(state, findings, context)];
+  if (verdict.verdict === "approve") return [judged(findings), ...finish(state)];
+  const before = round?.reviews.some((review) => review.verdict.verdict === "reject") ?? false;
+  return before
+    ? [
+        judged(findings, "Rejected twice without a finding that blocks: counts as approved."),
+        ...finish(state),
+      ]
+    : [judged(findings, "Rejected without a finding that blocks: asked once more.")];
+}
+
+/** What follows the merge: the end, another round for a conflict, or a person. */
+export function afterMerge(state: TaskState, outcome: MergeOutcome, context: DecisionContext): Events {
+  const round = currentRound(state)?.round ?? 1;
+  switch (outcome.kind) {
+    case "merged": {
+      const { ref, commit, url, patch } = outcome;
+      const more = { ...(url === undefined ? {} : { url }), ...(patch === undefined ? {} : { patch }) };
+      return [event("task/merged", { ref, commit, ...more }), event("task/ended", { status: "done" })];
+    }
+    case "conflict": {
+      const what = `Merge ${outcome.onto} and resolve the conflicts in ${outcome.files.join(", ")}.`;
+      const findings = withComment(state, round, what, "merge");
+      const conflict = event("merge/conflict", {
+        files: outcome.files.slice(0, 200),
+        onto: outcome.onto,
+        findings,
+      });
+      if (state.conflicts === 0 && round < state.spec.rounds + state.extraRounds) return [conflict];
+      return [conflict, asking(context, "conflict", `The result conflicts in ${outcome.files.join(", ")}.`)];
+    }
+    case "checksFailed": {
+      const findings = findingsAfterChecks(state, round, outcome.results, "merge");
+      return reject(state, findings, context);
+    }
+    case "unable":
+      return outcome.mayPass
+        ? backOff(state, outcome.message, context)
+        : [asking(context, "failure", outcome.message)];
+  }
+}
+
+/** An attempt that cannot go on where it is: a new one starts from its last committed round. */
+export function startOver(state: TaskState, reason: string): Events {
+  if (state.attempt >= state.spec.attempts) return fail(reason);
+  return [
+    event("attempt/started", { attempt: state.attempt + 1, ...lastCommit(state) }),
+    event("run/released", { reason: reason.slice(0, 1000) }),
+  ];
+}

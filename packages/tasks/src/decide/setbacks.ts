@@ -1,0 +1,94 @@
+import type { RunUsage, TaskState } from "@flint/protocol";
+import { asking, type DecisionContext, type Events, event } from "./decision.ts";
+import { fail } from "./finish.ts";
+import type { Setback } from "./outcomes.ts";
+import { backoffUntil, resumption } from "./waiting.ts";
+
+type RoleName = "executor" | "reviewer";
+
+/** What follows when a turn of a role brought no result. Whatever it used counts. */
+export function afterSetback(
+  state: TaskState,
+  role: RoleName,
+  setback: Setback & { readonly usage: RunUsage },
+  context: DecisionContext,
+): Events {
+  const used = setback.usage.seconds > 0 ? [event("run/used", { usage: setback.usage })] : [];
+  return [...used, ...consequences(state, role, setback, context)];
+}
+
+function consequences(state: TaskState, role: RoleName, setback: Setback, context: DecisionContext): Events {
+  switch (setback.kind) {
+    case "limit":
+      return fallback(state, role, "Its usage limit is reached.") ?? atLimit(state, role, setback, context);
+    case "overload":
+      return backOff(state, setback.message, context);
+    case "asks": {
+      const { reason, message, request, threadId } = setback;
+      return [asking(context, reason, message, { ...(request === undefined ? {} : { request }), threadId })];
+    }
+    case "budget":
+      return [asking(context, "budget", setback.message)];
+    case "interrupted":
+      return [event("run/released", { reason: setback.message })];
+    case "failed":
+      return fallback(state, role, setback.message) ?? afterFailure(state, role, setback.message, context);
+  }
+}
+
+/** The next agent of the role takes over, if there is one. */
+export function fallback(state: TaskState, role: RoleName, reason: string): Events | undefined {
+  const [agents, at] =
+    role === "executor" ? [state.spec.executors, state.executor] : [state.spec.reviewers, state.reviewer];
+  if (at + 1 >= agents.length) return undefined;
+  return [event("task/fallback", { role, index: at + 1, reason: reason.slice(0, 1000) })];
+}
+
+/** A failure that may pass by itself: the task pauses, longer each time, and fails in the end. */
+export function backOff(state: TaskState, message: string, context: DecisionContext): Events {
+  const untilMs = backoffUntil(state.backoffs, context.now, context.random);
+  if (untilMs === undefined) return fail(`${message} (after ${state.backoffs} pauses)`);
+  return [event("task/suspended", { reason: "backoff", untilMs, message: message.slice(0, 1000) })];
+}
+
+function afterFailure(state: TaskState, role: RoleName, message: string, context: DecisionContext): Events {
+  if (role === "reviewer") return [asking(context, "cannotJudge", `The review failed: ${message}`)];
+  return state.attempt < state.spec.attempts
+    ? [
+        event("attempt/started", { attempt: state.attempt + 1, ...lastCommit(state) }),
+        event("run/released", { reason: message.slice(0, 1000) }),
+      ]
+    : fail(message);
+}
+
+/** A new attempt continues from the last round that was committed. */
+export function lastCommit(state: TaskState): { from?: string } {
+  const commit = state.rounds.findLast((round) => typeof round.commit === "string")?.commit;
+  return typeof commit === "string" ? { from: commit } : {};
+}
+
+function atLimit(
+  state: TaskState,
+  role: RoleName,
+  { limit }: Extract<Setback, { kind: "limit" }>,
+  context: DecisionContext,
+): Events {
+  const policy = state.spec.limits;
+  const what = `${limit.agent} reached its usage limit (${limit.window})`;
+  if (policy.resume === "never") return fail(`${what}.`);
+  const repeats = state.limitsInRow;
+  const next = resumption(limit, policy, { now: context.now, random: context.random, repeats });
+  if ("ask" in next) return [asking(context, "limit", `${what}. ${next.ask}`)];
+  const when = new Date(context.now).toISOString();
+  const interrupted = `You were interrupted by a usage limit at ${when}. Look at the state of the work tree before you continue.`;
+  return [
+    event("task/suspended", {
+      reason: "usageLimit",
+      untilMs: next.untilMs,
+      account: limit.account ?? limit.agent,
+      limit,
+      message: `${what}.`,
+      ...(role === "executor" ? { instructions: interrupted } : {}),
+    }),
+  ];
+}

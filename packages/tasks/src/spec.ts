@@ -1,0 +1,67 @@
+import type { Role, TaskSpec } from "@flint/protocol";
+import { TaskRefusal } from "./decide/decision.ts";
+
+/** What somebody who adds a task has to say; everything else has a default. */
+export type TaskRequest = Pick<TaskSpec, "prompt" | "cwd"> & Partial<TaskSpec>;
+
+const DEFAULT_SECONDS = 2 * 60 * 60;
+const DEFAULT_WAIT_SECONDS = 24 * 60 * 60;
+
+/** The agent that works if none is named: Flint's own. */
+const DEFAULT_EXECUTOR: Role = { model: "native" };
+
+/** The complete task for a request, or a refusal that says what is missing. */
+export function resolveSpec(request: TaskRequest): TaskSpec {
+  const reviewers = request.reviewers ?? [];
+  const checks = request.checks ?? [];
+  const spec: TaskSpec = {
+    title: titleOf(request.prompt),
+    executors: [DEFAULT_EXECUTOR],
+    rounds: reviewers.length + checks.length === 0 ? 1 : 3,
+    attempts: 2,
+    budget: { seconds: DEFAULT_SECONDS },
+    limits: { resume: "auto", maxWaitSeconds: DEFAULT_WAIT_SECONDS },
+    merge: "branch",
+    approve: "person",
+    approvals: "policy",
+    after: [],
+    onDependencyFailed: "ask",
+    priority: 0,
+    ...request,
+    reviewers,
+    checks,
+  };
+  if (spec.approve === "reviewer" && reviewers.length + checks.length === 0)
+    throw new TaskRefusal(
+      "approve: reviewer needs a reviewer or a check; otherwise nobody judges the result.",
+    );
+  if (new Set(spec.after).size !== spec.after.length)
+    throw new TaskRefusal("A task comes after another one only once.");
+  return spec;
+}
+
+/** The first line of a prompt, as the title of its task. */
+function titleOf(prompt: string): string {
+  const line = prompt.trim().split("\n")[0] ?? "";
+  return line.length <= 80 ? line || "Untitled" : `${line.slice(0, 79)}…`;
+}
+
+/** A cycle among tasks that come after each other, by their names; undefined if there is none. */
+export function findCycle(after: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (name: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    if (done.has(name)) return undefined;
+    for (const next of after.get(name) ?? []) {
+      const cycle = visit(next, [...path, name]);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(name);
+    return undefined;
+  };
+  for (const name of after.keys()) {
+    const cycle = visit(name, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}

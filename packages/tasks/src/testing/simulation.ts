@@ -1,0 +1,303 @@
+import {
+  currentRound,
+  isEnded,
+  reduceTask,
+  type TaskEvent,
+  type TaskState,
+  type Verdict,
+} from "@flint/protocol";
+import type { DecisionContext, Events } from "../decide/decision.ts";
+import { finish } from "../decide/finish.ts";
+import type { ExecuteOutcome, ReviewOutcome, Setback } from "../decide/outcomes.ts";
+import * as person from "../decide/person.ts";
+import * as run from "../decide/run.ts";
+import { due } from "../schedule.ts";
+import { MemoryStore } from "../store/memory-store.ts";
+import type { Lease } from "../store/task-store.ts";
+import { Random } from "./random.ts";
+import { testSpec } from "./spec.ts";
+
+const LEASE_MS = 30_000;
+const TURN_SECONDS = 600;
+
+/** A worker's view of the task it runs: what it last read, and since when it has been silent. */
+interface Hand {
+  readonly lease: Lease;
+  state: TaskState;
+  /** It does nothing until then, as if its machine were stopped. */
+  stoppedUntil: number;
+}
+
+/**
+ * One history of a few tasks: workers that crash, stop and come back, agents that fail, meet limits and ask, people
+ * who answer, cancel and retry, all by chance from a seed and in virtual time. No I/O.
+ */
+export class Simulation {
+  readonly #random: Random;
+  #now = 1_800_000_000_000;
+  #ids = 0;
+  readonly store: MemoryStore;
+  readonly #hands: Hand[] = [];
+  /** Writes of workers whose lease was over; none of them was accepted. */
+  fencedWrites = 0;
+  /** Whether faults happen: a calm world has to bring every task to its end. */
+  #calm = false;
+
+  constructor(seed: number) {
+    this.#random = new Random(seed);
+    this.store = new MemoryStore({ now: () => this.#now, id: () => `id-${++this.#ids}` });
+  }
+
+  /** Plays the history: some turbulent steps, then calm ones until every task has ended. */
+  async play(tasks: number, steps: number): Promise<void> {
+    for (let index = 0; index < tasks; index += 1) await this.#add();
+    for (let step = 0; step < steps; step += 1) await this.#step();
+    this.#calm = true;
+    for (let step = 0; step < 2000; step += 1) {
+      if ((await this.store.list()).every(isEnded)) return;
+      await this.#step();
+    }
+  }
+
+  async #add(): Promise<void> {
+    const random = this.#random;
+    const spec = testSpec({
+      executors: random.chance(0.3) ? [{ model: "claude" }, { model: "codex" }] : [{ model: "claude" }],
+      reviewers: random.chance(0.8) ? [{ model: "codex" }] : [],
+      checks: random.chance(0.5) ? [{ command: "npm test" }] : [],
+      rounds: 1 + random.below(3),
+      attempts: 1 + random.below(2),
+      budget: { seconds: TURN_SECONDS * (2 + random.below(6)) },
+      approve: random.chance(0.5) ? "person" : "reviewer",
+      merge: random.pick(["none", "squash"]),
+    });
+    await this.store.add({ spec, by: "sim", waiting: false });
+  }
+
+  async #step(): Promise<void> {
+    const random = this.#random;
+    this.#now += random.below(10_000);
+    await this.#sweep();
+    await this.#resumeDue();
+    const roll = random.next();
+    if (roll < 0.3) await this.#lease();
+    else if (roll < 0.85) await this.#work();
+    else await this.#act();
+    if (!this.#calm && random.chance(0.02)) this.#now += random.below(3_600_000);
+    if (this.#calm) this.#now += 60_000 * (this.#hands.length === 0 ? 30 : 0);
+  }
+
+  #context(): DecisionContext {
+    return { now: this.#now, random: this.#random.next(), id: () => `id-${++this.#ids}` };
+  }
+
+  async #sweep(): Promise<void> {
+    for (const { task, fence } of await this.store.sweep()) {
+      const state = await this.store.read(task);
+      if (state === undefined) continue;
+      await this.store.commit({
+        task,
+        expect: state.version,
+        events: run.afterLost(state, fence, this.#context()),
+      });
+    }
+  }
+
+  async #resumeDue(): Promise<void> {
+    for (const state of due(await this.store.list(), this.#now))
+      await this.store.commit({
+        task: state.id,
+        expect: state.version,
+        events: person.resume(state, "scheduler"),
+      });
+  }
+
+  async #lease(): Promise<void> {
+    const ready = (await this.store.list()).filter(({ phase }) => phase === "ready");
+    const task = ready[this.#random.below(ready.length)];
+    if (task === undefined) return;
+    const lease = await this.store.lease(task.id, `w${this.#random.below(3)}`, LEASE_MS);
+    const state = await this.store.read(task.id);
+    if (lease !== undefined && state !== undefined) this.#hands.push({ lease, state, stoppedUntil: 0 });
+  }
+
+  async #work(): Promise<void> {
+    const random = this.#random;
+    const hand = this.#hands[random.below(this.#hands.length)];
+    if (hand === undefined || hand.stoppedUntil > this.#now) return;
+    if (!this.#calm && random.chance(0.04)) {
+      this.#drop(hand);
+      return;
+    }
+    if (!this.#calm && random.chance(0.04)) {
+      hand.stoppedUntil = this.#now + random.below(4 * LEASE_MS);
+      return;
+    }
+    // A worker that comes back late does not look at its lease first: the store has to refuse what it writes.
+    if (random.chance(0.7)) await this.store.renew(hand.lease, LEASE_MS);
+    const events = this.#next(hand.state);
+    const result = await this.store.commit({
+      task: hand.lease.task,
+      expect: hand.state.version,
+      lease: hand.lease,
+      events,
+    });
+    if (result.status === "fenced" || result.status === "unknown") {
+      this.fencedWrites += 1;
+      this.#drop(hand);
+    } else {
+      hand.state = result.state;
+      if (result.state.run?.leaseId !== hand.lease.id) this.#drop(hand);
+    }
+  }
+
+  #drop(hand: Hand): void {
+    this.#hands.splice(this.#hands.indexOf(hand), 1);
+  }
+
+  #next(state: TaskState): Events {
+    const context = this.#context();
+    switch (state.step) {
+      case "prepare":
+        return run.afterPrepare(state, this.#prepared(), context);
+      case "execute": {
+        const round = currentRound(state);
+        const started =
+          round !== undefined && round.tree === undefined && round.clientId.includes(`.${state.fence}.`);
+        return started ? run.afterTurn(state, this.#turn(), context) : run.startRound(state, context);
+      }
+      case "check": {
+        const exitCode = this.#random.chance(this.#calm ? 0.05 : 0.3) ? 1 : 0;
+        const result = { name: "npm test", exitCode, timedOut: false, seconds: 1, output: "" };
+        return run.afterChecks(state, { kind: "ran", results: [result] }, context);
+      }
+      case "review":
+        return state.spec.reviewers.length === 0
+          ? finish(state)
+          : run.afterVerdict(state, this.#review(state), context);
+      case "merge":
+        return this.#random.chance(0.2)
+          ? run.afterMerge(state, { kind: "conflict", files: ["a.ts"], onto: "0".repeat(40) }, context)
+          : run.afterMerge(state, { kind: "merged", ref: "refs/heads/main", commit: this.#hash() }, context);
+    }
+  }
+
+  #prepared(): Parameters<typeof run.afterPrepare>[1] {
+    return !this.#calm && this.#random.chance(0.1)
+      ? { kind: "unable", message: "disk full", mayPass: this.#random.chance(0.5) }
+      : { kind: "prepared", base: this.#hash(), folder: "/worktree" };
+  }
+
+  #turn(): ExecuteOutcome {
+    const usage = { seconds: TURN_SECONDS };
+    const turn = { threadId: "thread" };
+    if (!this.#calm && this.#random.chance(0.3)) return { ...this.#setback(), usage, turn };
+    const changed = this.#random.chance(0.9);
+    const contested = this.#random.chance(0.2) ? [{ id: "F1", why: "it is right" }] : [];
+    return { kind: "completed", turn, commit: this.#hash(), tree: this.#hash(), changed, contested, usage };
+  }
+
+  #setback(): Setback {
+    const limit = {
+      agent: "claude",
+      window: "5 hours",
+      status: "reached" as const,
+      source: "frame" as const,
+      reportedAtMs: this.#now,
+      resetsAtMs: this.#now + this.#random.below(6 * 3_600_000) - 600_000,
+    };
+    return this.#random.pick<Setback>([
+      { kind: "limit", limit },
+      { kind: "overload", message: "overloaded" },
+      { kind: "asks", reason: "approval", message: "Run npm install?", threadId: "thread" },
+      { kind: "interrupted", message: "The worker stops." },
+      { kind: "failed", message: "The agent exited with 1" },
+      { kind: "budget", message: "The turn's budget is used up." },
+    ]);
+  }
+
+  #review(state: TaskState): ReviewOutcome {
+    const usage = { seconds: 60 };
+    if (!this.#calm && this.#random.chance(0.2)) return { ...this.#setback(), usage };
+    const open = state.findings.filter(
+      (finding) => finding.state === "open" || finding.state === "contested",
+    );
+    const verdict: Verdict = {
+      verdict: this.#random.pick(["approve", "reject", "reject", "cannotJudge"]),
+      summary: "",
+      findings: this.#random.chance(0.5)
+        ? [{ id: "N1", severity: this.#random.pick(["blocker", "major", "minor"]), what: "wrong" }]
+        : [],
+      earlier: open.map(({ id }) => ({ id, state: this.#random.pick(["resolved", "open", "withdrawn"]) })),
+    };
+    return { kind: "judged", verdict, usage, onChangedLines: new Set(this.#random.chance(0.5) ? [0] : []) };
+  }
+
+  /** A person does something sensible to a task that waits for one, or something unexpected to any. */
+  async #act(): Promise<void> {
+    const random = this.#random;
+    const tasks = await this.store.list();
+    const state = tasks[random.below(tasks.length)];
+    if (state === undefined) return;
+    const events = this.#personal(state);
+    // Somebody else may have been faster: the version decides.
+    const expect = state.version - (random.chance(0.05) ? 1 : 0);
+    await this.store.commit({ task: state.id, expect, events });
+  }
+
+  #personal(state: TaskState): Events {
+    const random = this.#random;
+    if (state.ask !== undefined) {
+      const accept = state.result !== undefined && random.chance(0.3);
+      const give = this.#calm ? 0.4 : 0.1;
+      const choice = accept ? "accept" : random.chance(give) ? "fail" : "continue";
+      return person.answer(state, state.ask.id, { choice, message: "go on" }, "alice");
+    }
+    if (state.phase === "approving")
+      return random.chance(this.#calm ? 0.1 : 0.4)
+        ? person.rejectResult(state, "not yet", "alice")
+        : person.approve(state, state.result?.tree ?? null, "alice");
+    if (this.#calm) return state.phase === "suspended" ? person.resume(state, "alice") : [];
+    if (isEnded(state)) return random.chance(0.3) ? person.retry(state, "alice") : [];
+    if (random.chance(0.1)) return person.cancel(state, "alice");
+    if (state.phase === "suspended") return person.resume(state, "alice");
+    return random.chance(0.1) ? person.suspend(state, "alice") : [];
+  }
+
+  #hash(): string {
+    return Array.from({ length: 40 }, () => this.#random.below(16).toString(16)).join("");
+  }
+}
+
+/** What a log of a task breaks of what must always hold; empty if nothing. */
+export function violations(id: string, events: readonly TaskEvent[], final: TaskState): string[] {
+  const found: string[] = [];
+  let state: TaskState | undefined;
+  let fence = 0;
+  let running = false;
+  for (const event of events) {
+    const before = state;
+    state = reduceTask(id, state, event);
+    const at = `${event.version} ${event.type}`;
+    if (before !== undefined && isEnded(before) && event.type !== "task/retried")
+      found.push(`${at} after the end`);
+    if (event.type === "run/leased") {
+      if (running) found.push(`${at}: leased while leased`);
+      if (event.data.fence <= fence) found.push(`${at}: the fence did not rise`);
+      fence = event.data.fence;
+      running = true;
+    } else if (running && state.run === undefined) running = false;
+    if (state.fence < (before?.fence ?? 0)) found.push(`${at}: the fence fell`);
+    if (event.type === "round/started" && event.data.round > state.spec.rounds + state.extraRounds)
+      found.push(`${at}: more rounds than allowed`);
+    if (event.type === "round/started" && before !== undefined) {
+      const allowed = before.spec.budget.seconds * (1 + before.extraBudgets);
+      if (before.usage.seconds >= allowed) found.push(`${at}: started over budget`);
+    }
+    if ((state.phase === "running") !== (state.run !== undefined))
+      found.push(`${at}: running without a lease`);
+  }
+  if (JSON.stringify(state) !== JSON.stringify(final))
+    found.push("the log does not replay to the same state");
+  return found;
+}
