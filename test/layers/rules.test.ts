@@ -133,6 +133,7 @@ describe("the ports rule", () => {
     ["agent", 'import { shellQuote } from "@flint/core/text";'],
     ["host", 'import { Redactor } from "@flint/core/redact";'],
     ["rpc", 'import type { Engine } from "@flint/core";'],
+    ["tui", 'import { IgnoreRules } from "@flint/host/globs";'],
   ])("leaves %s alone that has %s", (name, source) => {
     expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toEqual([]);
   });
@@ -152,6 +153,8 @@ describe("the ports rule", () => {
     ["frontends", 'import { Glob } from "@flint/host/globs";'],
     ["frontends", 'import { Engine } from "@flint/core";'],
     ["frontends", 'import type { Store } from "@flint/host/store";'],
+    ["tui", 'import type { Engine } from "@flint/core";'],
+    ["tui", 'import { open } from "@flint/host/store";'],
   ])("refuses that %s has %s", (name, source) => {
     expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toHaveLength(1);
   });

@@ -27,7 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   view: ["protocol"],
   sdk: ["protocol", "rpc", "view"],
   tasks: ["protocol", "sdk"],
-  tui: ["protocol", "sdk", "view"],
+  tui: ["protocol", "core", "host", "sdk", "view"],
   server: BELOW_SERVER,
   cli: [...BELOW_SERVER, "server", "tui", "conformance"],
   conformance: ["protocol", "rpc", "sdk", "offline-model", "view", "server"],
@@ -97,9 +97,12 @@ const FOR_HOST = ["@flint/core/async", "@flint/core/ports", "@flint/core/redact"
 /** What front ends may use of core, beside its types. */
 const FOR_FRONTENDS = ["@flint/core/ports", "@flint/core/text"];
 
+/** What the terminal session may use of core and host: the clock, and what it needs to complete the names of files. */
+const FOR_TUI = ["@flint/core/ports", "@flint/host/files", "@flint/host/globs"];
+
 /**
  * The agent, the offline model and the drivers see the ports of core, and path patterns and files of host; host sees the
- * ports; front ends see the ports and the engine's types.
+ * ports; front ends see the ports and the engine's types; the terminal session sees the ports, path patterns and files.
  */
 export const corePorts: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
@@ -112,6 +115,7 @@ export const corePorts: Rule = (graph) =>
         ? undefined
         : `${from} may use ${FOR_AGENTS.join(", ")} only`;
     }
+    if (from === "tui" && !FOR_TUI.includes(edge.specifier)) return `tui may use ${FOR_TUI.join(", ")} only`;
     if (from !== "frontends" || FOR_FRONTENDS.includes(edge.specifier)) return undefined;
     if (edge.specifier === "@flint/core" && edge.typeOnly) return undefined;
     return `frontends may use ${FOR_FRONTENDS.join(", ")} and types of @flint/core only`;
