@@ -1,0 +1,66 @@
+import type { UserInput } from "@flint/protocol";
+import { ATOMS, atomIndex, atomOf, isAtom, MAX_ATOMS } from "./graphemes.ts";
+
+/** What a text holds besides its characters. It is shown as a label, and is one character to the cursor. */
+export type Attachment =
+  | { readonly kind: "paste"; readonly text: string }
+  | { readonly kind: "image"; readonly name: string; readonly path: string; readonly bytes: number };
+
+/** The attachments of a text, each with the character that stands for it. They are kept for undo, even when deleted. */
+export class Attachments {
+  readonly #all: Attachment[] = [];
+
+  /** The character for a new attachment; undefined if there are too many. */
+  add(attachment: Attachment): string | undefined {
+    if (this.#all.length >= MAX_ATOMS) return undefined;
+    this.#all.push(attachment);
+    return atomOf(this.#all.length - 1);
+  }
+
+  /** The attachment that a character stands for. */
+  get(atom: string): Attachment | undefined {
+    return isAtom(atom) ? this.#all[atomIndex(atom)] : undefined;
+  }
+
+  /** What is shown for a character. Images are numbered as they appear in the text. */
+  label(atom: string, text: string): string {
+    const attachment = this.get(atom);
+    if (attachment === undefined) return "";
+    if (attachment.kind === "paste") return pasteLabel(attachment.text);
+    const images = this.#imagesIn(text);
+    return `[Image ${images.indexOf(attachment) + 1}: ${attachment.name}]`;
+  }
+
+  /** The text with pastes expanded, and with labels for images. */
+  expand(text: string): string {
+    return text.replace(ATOMS, (atom) => {
+      const attachment = this.get(atom);
+      return attachment?.kind === "paste" ? attachment.text : this.label(atom, text);
+    });
+  }
+
+  /** The text as the input of a turn: the expanded text, then the images in order. Empty if there is nothing to send. */
+  input(text: string): UserInput[] {
+    const expanded = this.expand(text).trim();
+    const images = this.#imagesIn(text).map(({ path }): UserInput => ({ type: "localImage", path }));
+    return expanded === "" ? images : [{ type: "text", text: expanded }, ...images];
+  }
+
+  #imagesIn(text: string): (Attachment & { kind: "image" })[] {
+    const all = Array.from(text.matchAll(ATOMS), ([atom]) => this.get(atom));
+    return [...new Set(all.filter((attachment) => attachment?.kind === "image"))];
+  }
+}
+
+function pasteLabel(text: string): string {
+  const lines = text.split("\n").length;
+  return lines > 1 ? `[Pasted ${lines} lines]` : `[Pasted ${text.length} characters]`;
+}
+
+const FOLDED_LINES = 10;
+const FOLDED_CHARACTERS = 1_000;
+
+/** Whether a paste is folded into a label, because it would fill the screen. */
+export function isFolded(text: string): boolean {
+  return text.length > FOLDED_CHARACTERS || text.split("\n", FOLDED_LINES + 1).length > FOLDED_LINES;
+}

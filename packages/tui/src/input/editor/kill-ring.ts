@@ -1,0 +1,25 @@
+const MAX_ENTRIES = 20;
+
+/** What was cut, latest last, as Emacs and shells keep it. */
+export class KillRing {
+  #entries: string[] = [];
+
+  /** Adds what was cut; to the latest entry if it was cut right after it, at the end or at the start. */
+  add(text: string, join?: "end" | "start"): void {
+    if (text === "") return;
+    const latest = join === undefined ? undefined : this.#entries.pop();
+    const entry = join === "start" ? text + (latest ?? "") : (latest ?? "") + text;
+    this.#entries = [...this.#entries, entry].slice(-MAX_ENTRIES);
+  }
+
+  /** What was cut last. */
+  get latest(): string | undefined {
+    return this.#entries.at(-1);
+  }
+
+  /** Makes the entry before the latest one. */
+  rotate(): void {
+    const latest = this.#entries.pop();
+    if (latest !== undefined) this.#entries.unshift(latest);
+  }
+}
