@@ -10,6 +10,7 @@ export type Action =
 export interface AgentHandoffItem {
   type: "agentHandoff";
   id: Id;
+  parentItemId?: Id;
   fromAgent: string;
   toAgent: string;
   missedTurns: number;
@@ -20,6 +21,7 @@ export interface AgentHandoffItem {
 export interface AgentMessageItem {
   type: "agentMessage";
   id: Id;
+  parentItemId?: Id;
   text: string;
   partial?: boolean;
   _meta?: Meta;
@@ -65,14 +67,22 @@ export interface ClientTool {
   _meta?: Meta;
 }
 
+export type CommandAction =
+  | { type: "read"; command: string; name: string; path: string; _meta?: Meta }
+  | { type: "listFiles"; command: string; path?: string; _meta?: Meta }
+  | { type: "search"; command: string; query?: string; path?: string; _meta?: Meta }
+  | { type: "unknown"; command: string; _meta?: Meta };
+
 /** A command that the agent runs or asks to run. */
 export interface CommandExecutionItem {
   type: "commandExecution";
   id: Id;
+  parentItemId?: Id;
   command: string;
   cwd: string;
   source?: "agent" | "userShell";
   status: "inProgress" | "completed" | "failed" | "declined";
+  commandActions?: CommandAction[];
   exitCode?: number;
   aggregatedOutput?: string;
   omittedOutputBytes?: number;
@@ -113,6 +123,7 @@ export type ConfigValues = Record<string, string>;
 export interface ContextCompactionItem {
   type: "contextCompaction";
   id: Id;
+  parentItemId?: Id;
   summary?: string;
   _meta?: Meta;
 }
@@ -156,6 +167,7 @@ export interface Empty {
 export interface EnteredReviewModeItem {
   type: "enteredReviewMode";
   id: Id;
+  parentItemId?: Id;
   review: string;
   _meta?: Meta;
 }
@@ -164,6 +176,7 @@ export interface EnteredReviewModeItem {
 export interface ExitedReviewModeItem {
   type: "exitedReviewMode";
   id: Id;
+  parentItemId?: Id;
   review: string;
   _meta?: Meta;
 }
@@ -178,6 +191,7 @@ export interface ExtensionItem {
 export interface FileChangeItem {
   type: "fileChange";
   id: Id;
+  parentItemId?: Id;
   changes: FileUpdateChange[];
   status: "inProgress" | "completed" | "failed" | "declined";
   output?: string;
@@ -227,6 +241,20 @@ export interface Goal {
 
 export type GoalStatus = "active" | "paused" | "blocked" | "usageLimited" | "budgetLimited" | "complete";
 
+/** A hook of the agent that ran: a program that the user configured for an event. */
+export interface HookRunItem {
+  type: "hookRun";
+  id: Id;
+  parentItemId?: Id;
+  event: string;
+  name?: string;
+  status: "inProgress" | "completed" | "failed" | "blocked" | "stopped";
+  output?: string;
+  exitCode?: number;
+  durationMs?: number;
+  _meta?: Meta;
+}
+
 export type HostRuleString = string;
 
 export type Id = string;
@@ -234,6 +262,7 @@ export type Id = string;
 export type KnownItem =
   | UserMessageItem
   | AgentMessageItem
+  | SubAgentMessageItem
   | ReasoningItem
   | CommandExecutionItem
   | FileChangeItem
@@ -244,7 +273,8 @@ export type KnownItem =
   | EnteredReviewModeItem
   | ExitedReviewModeItem
   | ContextCompactionItem
-  | AgentHandoffItem;
+  | AgentHandoffItem
+  | HookRunItem;
 
 export interface LastUsage {
   turnId: Id;
@@ -265,6 +295,7 @@ export interface LoggedEvent {
 export interface McpToolCallItem {
   type: "mcpToolCall";
   id: Id;
+  parentItemId?: Id;
   server: string;
   tool: string;
   arguments?: Record<string, unknown>;
@@ -324,6 +355,7 @@ export interface PlanEntry {
 export interface PlanItem {
   type: "plan";
   id: Id;
+  parentItemId?: Id;
   text: string;
   entries?: PlanEntry[];
   partial?: boolean;
@@ -354,6 +386,7 @@ export interface QueuedInput {
 export interface ReasoningItem {
   type: "reasoning";
   id: Id;
+  parentItemId?: Id;
   summary?: string;
   content?: string;
   partial?: boolean;
@@ -433,6 +466,15 @@ export interface SandboxState {
   _meta?: Meta;
 }
 
+/** A message of a sub-agent to the agent that started it. */
+export interface SubAgentMessageItem {
+  type: "subAgentMessage";
+  id: Id;
+  parentItemId?: Id;
+  text: string;
+  _meta?: Meta;
+}
+
 export interface Thread {
   id: Id;
   preview: string;
@@ -492,8 +534,14 @@ export interface TokenUsage {
 export interface ToolCallItem {
   type: "toolCall";
   id: Id;
+  parentItemId?: Id;
   tool: string;
   title?: string;
+  subAgent?: {
+    prompt?: string;
+    kind?: string;
+    _meta?: Meta;
+  };
   arguments?: unknown;
   status: "inProgress" | "completed" | "failed" | "declined";
   result?: unknown;
@@ -590,6 +638,7 @@ export type UserInput =
 export interface UserMessageItem {
   type: "userMessage";
   id: Id;
+  parentItemId?: Id;
   clientId?: string;
   content: UserInput[];
   _meta?: Meta;
@@ -613,6 +662,7 @@ export interface UserQuestion {
 export interface WebSearchItem {
   type: "webSearch";
   id: Id;
+  parentItemId?: Id;
   query: string;
   _meta?: Meta;
 }

@@ -20,6 +20,11 @@ const SAMPLES: Readonly<Record<keyof typeof ITEMS, { least: object; most: object
     most: { clientId: "c1", content: [{ type: "localImage", path: "/a.png" }] },
   },
   agentMessage: { least: { text: "" }, most: { text: "Done.", partial: true } },
+  subAgentMessage: { least: { text: "" }, most: { text: "Found it.", parentItemId: "p" } },
+  hookRun: {
+    least: { event: "Stop", status: "inProgress" },
+    most: { event: "Stop", name: "Stop", status: "blocked", output: "no", exitCode: 2, durationMs: 3 },
+  },
   reasoning: { least: {}, most: { summary: "Short", content: "Long", partial: false } },
   commandExecution: {
     least: { command: "ls", cwd: "/repo", status: "inProgress" },

@@ -33,29 +33,47 @@ export function priorityOf(given: unknown): Pick<PlanEntry, "priority"> {
   return parsed.success ? { priority: parsed.data } : {};
 }
 
+/** What a part of a command does, as far as its words show; `path` as it is written in the command. */
+export const CommandAction = z.discriminatedUnion("type", [
+  looseObject({ type: z.literal("read"), command: z.string(), name: z.string(), path: z.string() }),
+  looseObject({ type: z.literal("listFiles"), command: z.string(), path: z.optional(z.string()) }),
+  looseObject({
+    ...{ type: z.literal("search"), command: z.string() },
+    ...{ query: z.optional(z.string()), path: z.optional(z.string()) },
+  }),
+  looseObject({ type: z.literal("unknown"), command: z.string() }),
+]);
+export type CommandAction = z.output<typeof CommandAction>;
+
+/** The fields of every item. An item of a sub-agent names the tool call that started the sub-agent. */
+const common = { id: Id, parentItemId: z.optional(Id) };
+
 const UserMessage = looseObject({
   type: z.literal("userMessage"),
-  id: Id,
+  ...common,
   clientId: z.optional(z.string()),
   content: z.array(UserInput),
 });
 /** Set on an item whose turn ended before it completed: it has no more text than this. */
 const partial = z.optional(z.boolean());
-const AgentMessage = looseObject({ type: z.literal("agentMessage"), id: Id, text: z.string(), partial });
+const AgentMessage = looseObject({ type: z.literal("agentMessage"), ...common, text: z.string(), partial });
+const SubAgentMessage = looseObject({ type: z.literal("subAgentMessage"), ...common, text: z.string() });
 const Reasoning = looseObject({
   type: z.literal("reasoning"),
-  id: Id,
+  ...common,
   summary: z.optional(z.string()),
   content: z.optional(z.string()),
   partial,
 });
 const CommandExecution = looseObject({
   type: z.literal("commandExecution"),
-  id: Id,
+  ...common,
   command: z.string(),
   cwd: z.string(),
   source: z.optional(z.enum(["agent", "userShell"])),
   status: WorkStatus,
+  /** What it does, in the order of its parts. */
+  commandActions: z.optional(z.array(CommandAction)),
   exitCode: z.optional(z.number()),
   aggregatedOutput: z.optional(z.string()),
   omittedOutputBytes: z.optional(z.number()),
@@ -73,14 +91,14 @@ const CommandExecution = looseObject({
 });
 const FileChange = looseObject({
   type: z.literal("fileChange"),
-  id: Id,
+  ...common,
   changes: z.array(FileUpdateChange),
   status: WorkStatus,
   output: z.optional(z.string()),
 });
 const McpToolCall = looseObject({
   type: z.literal("mcpToolCall"),
-  id: Id,
+  ...common,
   server: z.string(),
   tool: z.string(),
   arguments: z.optional(z.record(z.string(), z.unknown())),
@@ -91,38 +109,56 @@ const McpToolCall = looseObject({
 });
 const ToolCall = looseObject({
   type: z.literal("toolCall"),
-  id: Id,
+  ...common,
   tool: z.string(),
   title: z.optional(z.string()),
+  /** The sub-agent that the call started; its items name this one as `parentItemId`. */
+  subAgent: z.optional(looseObject({ prompt: z.optional(z.string()), kind: z.optional(z.string()) })),
   arguments: z.optional(z.unknown()),
   status: WorkStatus,
   result: z.optional(z.unknown()),
   error: z.optional(z.string()),
   durationMs: z.optional(z.number()),
 });
-const WebSearch = looseObject({ type: z.literal("webSearch"), id: Id, query: z.string() });
+const WebSearch = looseObject({ type: z.literal("webSearch"), ...common, query: z.string() });
 const Plan = looseObject({
   type: z.literal("plan"),
-  id: Id,
+  ...common,
   text: z.string(),
   entries: z.optional(z.array(PlanEntry)),
   partial,
 });
-const EnteredReviewMode = looseObject({ type: z.literal("enteredReviewMode"), id: Id, review: z.string() });
-const ExitedReviewMode = looseObject({ type: z.literal("exitedReviewMode"), id: Id, review: z.string() });
+const EnteredReviewMode = looseObject({
+  type: z.literal("enteredReviewMode"),
+  ...common,
+  review: z.string(),
+});
+const ExitedReviewMode = looseObject({ type: z.literal("exitedReviewMode"), ...common, review: z.string() });
 const ContextCompaction = looseObject({
   type: z.literal("contextCompaction"),
-  id: Id,
+  ...common,
   summary: z.optional(z.string()),
 });
 
 const AgentHandoff = looseObject({
   type: z.literal("agentHandoff"),
-  id: Id,
+  ...common,
   fromAgent: z.string(),
   toAgent: z.string(),
   /** How many turns the new agent got as a handoff summary, because it had no part in them. */
   missedTurns: z.number(),
+});
+const HookRun = looseObject({
+  type: z.literal("hookRun"),
+  ...common,
+  /** When it ran, by the agent's own name for that, such as `PreToolUse`. */
+  event: z.string(),
+  name: z.optional(z.string()),
+  /** `blocked`: it kept the agent from going on; `stopped`: it ended the turn. */
+  status: z.enum(["inProgress", "completed", "failed", "blocked", "stopped"]),
+  output: z.optional(z.string()),
+  exitCode: z.optional(z.number()),
+  durationMs: z.optional(z.number()),
 });
 
 /** Which text field of its item a delta event extends. */
@@ -136,6 +172,7 @@ function row<Schema extends z.ZodMiniObject>(doc: string, schema: Schema, deltas
 export const ITEMS = {
   userMessage: row("A message of the user, at the start of a turn or to steer it.", UserMessage),
   agentMessage: row("A message of the agent.", AgentMessage, { "item/agentMessage/delta": "text" }),
+  subAgentMessage: row("A message of a sub-agent to the agent that started it.", SubAgentMessage),
   reasoning: row("The reasoning of the agent, in full or as a summary.", Reasoning, {
     "item/reasoning/textDelta": "content",
     "item/reasoning/summaryTextDelta": "summary",
@@ -154,6 +191,7 @@ export const ITEMS = {
   exitedReviewMode: row("A review ended; `review` is its text.", ExitedReviewMode),
   contextCompaction: row("The context was summarised to free space.", ContextCompaction),
   agentHandoff: row("Another agent continues the thread from here.", AgentHandoff),
+  hookRun: row("A hook of the agent that ran: a program that the user configured for an event.", HookRun),
 } as const;
 
 /** The name of a known item type. */
@@ -163,6 +201,7 @@ export type ItemType = keyof typeof ITEMS;
 export const KnownItem = z.discriminatedUnion("type", [
   UserMessage,
   AgentMessage,
+  SubAgentMessage,
   Reasoning,
   CommandExecution,
   FileChange,
@@ -174,6 +213,7 @@ export const KnownItem = z.discriminatedUnion("type", [
   ExitedReviewMode,
   ContextCompaction,
   AgentHandoff,
+  HookRun,
 ]);
 export type KnownItem = z.output<typeof KnownItem>;
 

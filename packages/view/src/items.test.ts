@@ -44,6 +44,15 @@ const EXAMPLES: { readonly [Type in ItemType]: Item<Type> } = {
   exitedReviewMode: { type: "exitedReviewMode", id: "11", review: "Looks good." },
   contextCompaction: { type: "contextCompaction", id: "12" },
   agentHandoff: { type: "agentHandoff", id: "13", fromAgent: "codex", toAgent: "claude", missedTurns: 2 },
+  subAgentMessage: { type: "subAgentMessage", id: "14", parentItemId: "7", text: "Found it." },
+  hookRun: {
+    type: "hookRun",
+    id: "15",
+    event: "PreToolUse",
+    status: "blocked",
+    output: "Not now.",
+    exitCode: 2,
+  },
 };
 
 const line = (item: ThreadItem) => {
@@ -68,6 +77,8 @@ describe("rowOf", () => {
       "review completed: Review finished [markdown]",
       "notice completed: Context compacted []",
       "notice completed: claude continues in place of codex []",
+      "notice completed:  [markdown]",
+      "notice failed: Hook PreToolUse (blocked) [text]",
     ]);
   });
 

@@ -33,6 +33,11 @@ const ITEM_VIEWS: { readonly [Type in ItemType]: ItemView<Type> } = {
     logged: "never",
     row: ({ text }) => ({ family: "message", body: [{ kind: "markdown", text }] }),
   },
+  subAgentMessage: {
+    activity: "Working",
+    logged: "never",
+    row: ({ text }) => ({ family: "notice", body: [{ kind: "markdown", text }] }),
+  },
   reasoning: {
     activity: "Thinking",
     logged: "never",
@@ -83,6 +88,7 @@ const ITEM_VIEWS: { readonly [Type in ItemType]: ItemView<Type> } = {
       title: [{ text: `${toAgent} continues in place of ${fromAgent}` }],
     }),
   },
+  hookRun: { activity: "Running a hook", logged: "completed", row: hookRow },
 };
 
 /** What a log of events needs to know about an item of an unknown type, which may have any shape. */
@@ -174,6 +180,18 @@ function toolRow(item: Item<"mcpToolCall"> | Item<"toolCall">, name: string): Ro
       ...(isEmpty ? [] : [{ kind: "json", label: "arguments", value: given } as const]),
       ...(error === undefined ? [] : [{ kind: "error", text: error } as const]),
     ],
+  };
+}
+
+function hookRow({ event, name, status, output = "", durationMs }: Item<"hookRun">): RowContent {
+  const isFailure = status === "failed" || status === "blocked" || status === "stopped";
+  return {
+    family: "notice",
+    status: isFailure ? "failed" : status,
+    title: [{ text: "Hook " }, strong(name ?? event)],
+    outcome: isFailure ? status : undefined,
+    durationMs,
+    body: output === "" ? [] : [{ kind: "text", text: output }],
   };
 }
 

@@ -148,6 +148,8 @@ function itemMessages(item: KnownItem): Message[] {
         { status: "done", text: item.text },
       );
     case "reasoning":
+    case "subAgentMessage":
+    case "hookRun":
     case "enteredReviewMode":
     case "exitedReviewMode":
     case "contextCompaction":

@@ -9,10 +9,11 @@ export function isTrustedCommand(command: string): boolean {
   const [program = "", ...words] = parseSimpleCommand(command) ?? [];
   if (isExactReadOnlyCall(program, words)) return true;
   const reading = Object.hasOwn(READ_ONLY_PROGRAMS, program) ? READ_ONLY_PROGRAMS[program] : undefined;
-  return reading !== undefined && isAllowed(reading, words);
+  return reading !== undefined && isReadingCall(reading, words);
 }
 
-function isAllowed(reading: ReadOnlyCall, words: readonly string[]): boolean {
+/** Whether a program that is called with these words only reads, and every option is a known one. */
+export function isReadingCall(reading: ReadOnlyCall, words: readonly string[]): boolean {
   const others: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";

@@ -96,6 +96,8 @@ test("closes every kind of open item: partial text, failed work, or unchanged", 
     exitedReviewMode: { type: "exitedReviewMode", id: "11", review: "" },
     contextCompaction: { type: "contextCompaction", id: "12" },
     agentHandoff: { type: "agentHandoff", id: "14", fromAgent: "a", toAgent: "b", missedTurns: 0 },
+    subAgentMessage: { type: "subAgentMessage", id: "15", text: "" },
+    hookRun: { type: "hookRun", id: "16", event: "Stop", ...work },
   };
   const unknown: ThreadItem = { type: "x-own", id: "13" };
   const state = after(...[...Object.values(items), unknown].map(started));
@@ -112,6 +114,7 @@ test("closes every kind of open item: partial text, failed work, or unchanged", 
     "fileChange",
     "mcpToolCall",
     "toolCall",
+    "hookRun",
   ]);
   expect(closed).toHaveLength(Object.keys(items).length + 1);
 });

@@ -147,7 +147,10 @@ function unfinishedKnown(item: KnownItem, status: UnfinishedStatus): KnownItem {
     // MCP tool calls have no status "declined".
     case "mcpToolCall":
       return item.status === "inProgress" ? { ...item, status: "failed" } : item;
+    case "hookRun":
+      return item.status === "inProgress" ? { ...item, status: "failed" } : item;
     case "userMessage":
+    case "subAgentMessage":
     case "webSearch":
     case "enteredReviewMode":
     case "exitedReviewMode":

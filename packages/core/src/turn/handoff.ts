@@ -64,6 +64,8 @@ function knownText(item: KnownItem): string[] {
     case "exitedReviewMode":
       return [`Review: ${shortened(item.review)}`];
     case "reasoning":
+    case "subAgentMessage":
+    case "hookRun":
     case "enteredReviewMode":
     case "agentHandoff":
       return [];

@@ -17,6 +17,7 @@ import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { DriverEvent } from "../ports/index.ts";
 import { cutMiddle, headOf } from "../text/bounded.ts";
 import { wellFormed } from "../text/characters.ts";
+import { commandActions } from "../text/command-actions.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { StreamMap } from "../thread/stream-map.ts";
 
@@ -62,7 +63,7 @@ export class TurnReporter {
   /** Writes one report of this agent. Never throws. */
   report(reported: ReportedEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
-    else this.#whole(this.#withConnections(wellFormed(reported)), agent);
+    else this.#whole(withActions(this.#withConnections(wellFormed(reported))), agent);
   }
 
   #delta({ type, itemId, delta }: Extract<ReportedEvent, { delta: string }>): void {
@@ -108,6 +109,15 @@ export class TurnReporter {
       this.#options.onError(error);
     }
   }
+}
+
+/** A command shows what it does, by its words alone, unless its agent knows better. */
+function withActions(event: ReportedItemEvent): ReportedItemEvent {
+  if (event.type !== "item/started" && event.type !== "item/completed") return event;
+  const { item } = event;
+  if (!isKnownItem(item) || item.type !== "commandExecution") return event;
+  if (item.commandActions !== undefined) return event;
+  return { ...event, item: { ...item, commandActions: [...commandActions(item.command)] } };
 }
 
 /** A driver's event as an event of its thread. */

@@ -79,13 +79,30 @@ test("shows the work of a sub-agent below its call, and counts its usage", async
   expect(outcome).toEqual({ status: "completed" });
   const [parent] = turn.events.flatMap((event) => (event.type === "item/started" ? [event.item] : []));
   expect(parent).toMatchObject({ type: "toolCall", tool: "Task", title: "sub" });
+  expect(parent).toMatchObject({ subAgent: { prompt: "greet the lamp", kind: "general-purpose" } });
   const inner = turn.completedItems.find(({ type }) => type === "commandExecution");
-  expect(inner).toMatchObject({ command: "touch greeted", _meta: { parentItemId: parent?.id } });
+  expect(inner).toMatchObject({ command: "touch greeted", parentItemId: parent?.id });
+  const called = turn.completedItems.find(({ id }) => id === parent?.id);
+  expect(called).toMatchObject({ status: "completed", result: "The lamp is greeted." });
   expect(turn.actions).toMatchObject([{ kind: "command", command: "touch greeted", itemId: inner?.id }]);
   const answers = turn.completedItems.filter(({ type }) => type === "agentMessage");
   expect(answers).toMatchObject([{ text: "All is done." }]);
   const inputs = turn.events.flatMap((event) => (event.type === "usage" ? [event.last.inputTokens] : []));
   expect(Math.max(...inputs)).toBeGreaterThan(500);
+  expect(lifecycleFaults(turn.events, true)).toEqual([]);
+});
+
+test("shows the hooks of the user's settings as items", async () => {
+  const fixture = await realClaude({ script: [[call("Bash", { command: "echo hi" })], DONE] });
+  const hook = (command: string) => [{ matcher: "Bash", hooks: [{ type: "command", command }] }];
+  const hooks = { PreToolUse: hook("echo looked"), PostToolUse: hook("echo stay here >&2; exit 2") };
+  await writeFile(join(fixture.config, "settings.json"), JSON.stringify({ hooks }));
+  const { turn } = await run(fixture, "go");
+  const ran = turn.completedItems.filter(({ type }) => type === "hookRun");
+  expect(ran).toMatchObject([
+    { event: "PreToolUse", name: "PreToolUse:Bash", status: "completed", output: "looked\n" },
+    { event: "PostToolUse", name: "PostToolUse:Bash", status: "blocked", exitCode: 2 },
+  ]);
   expect(lifecycleFaults(turn.events, true)).toEqual([]);
 });
 

@@ -155,6 +155,9 @@ function completeOpenItems(state: TranslateState): Step {
     next = withTool(next, toolUseId, { ...tool, item, isDone: true });
     events = [...events, { type: "item/completed", item }];
   }
+  for (const item of next.hooks.values())
+    events = [...events, { type: "item/completed", item: { ...item, status: "failed" } }];
+  next = { ...next, hooks: new Map() };
   if (next.plan === undefined) return [next, events];
   return [{ ...next, plan: undefined }, [...events, { type: "item/completed", item: next.plan }]];
 }
@@ -235,7 +238,7 @@ function nested<Shown extends object>(
   parent: string | undefined,
 ): Shown {
   const parentItemId = parent === undefined ? undefined : tools.get(parent)?.itemId;
-  return parentItemId === undefined ? item : { ...item, _meta: { parentItemId } };
+  return parentItemId === undefined ? item : { ...item, parentItemId };
 }
 
 function eachBlock(

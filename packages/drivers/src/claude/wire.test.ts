@@ -159,14 +159,13 @@ test("[S3-51] [S3-52] [S4-28] reports a missing login and hook responses, and sh
     ...END,
   ]);
   const { turn, outcome } = await run(fixture);
-  const params = { hookName: "PostToolUse:Bash", stdout: "fine", stderr: "", exitCode: 0 };
-  expect(turn.events).toContainEqual({ type: "extension", method: "claude/hookResponse", params });
   const error = { errorInfo: "Unauthorized", message: expect.stringContaining("claude auth login") };
   expect(turn.events).toContainEqual({
     ...{ type: "error", willRetry: false },
     error: { ...error, additionalDetails: "Please sign in" },
   });
-  expect(turn.completedItems).toMatchObject([{ type: "contextCompaction" }]);
+  const ran = { event: "PostToolUse", name: "PostToolUse:Bash", status: "completed", output: "fine" };
+  expect(turn.completedItems).toMatchObject([{ type: "hookRun", ...ran }, { type: "contextCompaction" }]);
   expect(outcome).toMatchObject({ status: "failed", error });
 });
 

@@ -10,6 +10,7 @@ import {
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
+import { hookEvents } from "./translate/hooks.ts";
 import { completedItem, isStreamed, itemIdOf, threadItem, withStreamed } from "./translate/items.ts";
 import { limitsOf } from "./translate/limits.ts";
 import { outcomeOf, turnError } from "./translate/outcome.ts";
@@ -125,6 +126,10 @@ function statelessEvents(
     case "deprecationNotice":
     case "mcpServer/startupStatus/updated":
       return [{ type: "extension", method: `codex/${method}`, params: { ...params } }];
+    case "hook/started":
+      return hookEvents("item/started", params.run);
+    case "hook/completed":
+      return hookEvents("item/completed", params.run);
     case "account/rateLimits/updated": {
       const limits = limitsOf(params.rateLimits);
       const extension = { type: "extension", method: `codex/${method}`, params: { ...params } } as const;

@@ -43,6 +43,8 @@ function pieceOf(item: ThreadItem): string[] {
       return [`Review: ${cut(item.review)}`];
     // Other agents need the results of the work, not each of its steps.
     case "reasoning":
+    case "subAgentMessage":
+    case "hookRun":
     case "mcpToolCall":
     case "toolCall":
     case "webSearch":

@@ -13,7 +13,8 @@ describeFrontend("the Codex front end", {
   script: CLIENT_SCRIPTS.codex,
   notShown: {
     events: ["thread/session/updated", "item/fileChange/outputDelta", "config/updated", "extension/notified"],
-    items: [],
+    // The call that started the sub-agent has its result; Codex shows no more of one either.
+    items: ["subAgentMessage"],
   },
 });
 

@@ -132,6 +132,16 @@ const ROWS: readonly Row[] = [
     }),
   ],
   [
+    "a message of a sub-agent is a tool_exec",
+    { type: "subAgentMessage", id: "i1", parentItemId: "i0", text: "Found it." },
+    item("tool_exec", { kind: "subAgentMessage", tool: "sub_agent", parentItemId: "i0", text: "Found it." }),
+  ],
+  [
+    "a hook is a tool_exec",
+    { type: "hookRun", id: "i1", event: "Stop", status: "completed" },
+    item("tool_exec", { kind: "hookRun", tool: "hook", event: "Stop", status: "completed" }),
+  ],
+  [
     "an item that only the agent knows is a tool_exec named by its type",
     extension({ type: "imageView", id: "i1", path: "/tmp/a.png" }),
     item("tool_exec", { kind: "imageView", tool: "imageView", path: "/tmp/a.png" }),

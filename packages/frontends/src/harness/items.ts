@@ -93,6 +93,8 @@ const TOOL_NAMES: Readonly<Record<Exclude<ToolItem, { tool: string }>["type"], s
   exitedReviewMode: "review",
   contextCompaction: "compact",
   agentHandoff: "handoff",
+  subAgentMessage: "sub_agent",
+  hookRun: "hook",
 };
 
 function mainItem(turn: TurnIds, item: ThreadItem): HarnessItem {
@@ -119,6 +121,8 @@ function mainItem(turn: TurnIds, item: ThreadItem): HarnessItem {
     case "exitedReviewMode":
     case "contextCompaction":
     case "agentHandoff":
+    case "subAgentMessage":
+    case "hookRun":
       return itemOf("tool_exec", at, { ...fieldsOf(item), kind: item.type, tool: TOOL_NAMES[item.type] });
   }
 }

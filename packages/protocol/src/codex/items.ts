@@ -11,7 +11,11 @@ export const CodexFileChange = foreignObject({
 export type CodexFileChange = z.output<typeof CodexFileChange>;
 
 /** What a part of a command does, as far as Codex can classify it. */
-export const CodexCommandAction = foreignObject({ type: z.string(), command: z.string() });
+export const CodexCommandAction = foreignObject({
+  ...{ type: z.string(), command: z.string(), name: z.optional(z.string()) },
+  ...{ path: nullish(z.string()), query: nullish(z.string()) },
+});
+export type CodexCommandAction = z.output<typeof CodexCommandAction>;
 
 const id = z.string();
 const durationMs = nullish(z.number());

@@ -5,6 +5,7 @@ import { CodexAnyItem, CodexFileChange } from "./items.ts";
 import { ofThread } from "./requests.ts";
 import {
   CodexGoal,
+  CodexHookRun,
   CodexRateLimits,
   CodexThread,
   CodexThreadSettings,
@@ -21,6 +22,8 @@ const ofThatItem = <Time extends z.core.$ZodShape>(time: Time) =>
   foreignObject({ ...ofTurn, item: CodexAnyItem, ...time });
 const ofThatTurn = () => foreignObject({ ...ofThread, turn: CodexTurn });
 const notice = () => foreignObject({ summary: z.string(), details: nullish(z.string()) });
+
+const ofHook = () => foreignObject({ ...ofThread, turnId: nullish(z.string()), run: CodexHookRun });
 
 /** Every notification of Codex that Flint translates; any other one is counted and ignored. */
 export const CODEX_NOTIFICATIONS = {
@@ -76,6 +79,8 @@ export const CODEX_NOTIFICATIONS = {
   "item/mcpToolCall/progress": notification("The progress of an MCP tool.", () =>
     foreignObject({ ...ofItem, message: z.string() }),
   ),
+  "hook/started": notification("A hook of the user's configuration began.", ofHook),
+  "hook/completed": notification("A hook ended.", ofHook),
   "serverRequest/resolved": notification("A request of Codex needs no answer any more.", () =>
     foreignObject({ ...ofThread, requestId: z.union([z.string(), z.number()]) }),
   ),

@@ -292,3 +292,22 @@ export const CodexAccount = foreignObject({
   usesCodexManagedCredentials: z.optional(z.boolean()),
 });
 export type CodexAccount = z.output<typeof CodexAccount>;
+
+/** One run of a hook. Times are unix milliseconds. */
+export const CodexHookRun = foreignObject({
+  id: z.string(),
+  eventName: z.string(),
+  handlerType: z.optional(z.string()),
+  executionMode: z.optional(z.string()),
+  scope: z.optional(z.string()),
+  sourcePath: z.optional(z.string()),
+  source: z.optional(z.string()),
+  displayOrder: z.optional(z.number()),
+  status: z.string(),
+  statusMessage: nullish(z.string()),
+  startedAt: z.optional(z.number()),
+  completedAt: nullish(z.number()),
+  durationMs: nullish(z.number()),
+  entries: z.optional(z.array(foreignObject({ kind: z.string(), text: z.string() }))),
+});
+export type CodexHookRun = z.output<typeof CodexHookRun>;

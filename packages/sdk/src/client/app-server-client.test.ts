@@ -233,6 +233,8 @@ describe("AppServerClient", () => {
       exitedReviewMode: { id: "i", review: "r" },
       contextCompaction: { id: "i" },
       agentHandoff: { id: "i", fromAgent: "a", toAgent: "b", missedTurns: 2 },
+      subAgentMessage: { id: "i", parentItemId: "p", text: "s" },
+      hookRun: { ...work, event: "Stop" },
     };
     const unknown = { type: "hologram", id: "h", beam: { width: 3 }, _meta: { any: 1 } };
     const all = [...Object.entries(items).map(([type, item]) => ({ type, ...item })), unknown];

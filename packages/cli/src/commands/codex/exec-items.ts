@@ -39,6 +39,8 @@ const ITEM_ROWS: { readonly [Type in ItemType]: Row<Type> } = {
   exitedReviewMode: NOT_PRINTED,
   contextCompaction: NOT_PRINTED,
   agentHandoff: NOT_PRINTED,
+  subAgentMessage: NOT_PRINTED,
+  hookRun: NOT_PRINTED,
 };
 
 /** The printed content of an item; undefined if it is not printed, or not yet. */

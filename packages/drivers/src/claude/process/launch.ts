@@ -61,6 +61,7 @@ const SANDBOX_INSTRUCTIONS =
 const ALWAYS = [
   ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
   ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
+  "--include-hook-events",
   // Whatever the user's own settings allow, Flint's policy decides.
   ...["--permission-mode", "default"],
   // Flint passes on the servers of the workspace that are trusted.

@@ -52,6 +52,8 @@ export interface TranslateState {
   readonly streaming: string | undefined;
   readonly tools: ReadonlyMap<string, ToolUse>;
   readonly plan: Item<"plan"> | undefined;
+  /** The hooks that run now, by Claude's ids. */
+  readonly hooks: ReadonlyMap<string, Item<"hookRun">>;
   /** The usage that was emitted in this turn. */
   readonly reported: TokenUsage;
   /** The usage of the last call, which is emitted when the turn ends. */
@@ -69,14 +71,14 @@ export type FileChanges = ReadonlyMap<string, readonly FileUpdateChange[]>;
 export function beginTurn(turnId: string, cwd: string, memory: ProcessMemory = NEW_PROCESS): TranslateState {
   return {
     ...{ stream: beginStream(turnId), cwd, streaming: undefined, tools: new Map(), plan: undefined },
-    ...{ reported: NO_USAGE, deferred: undefined, memory },
+    ...{ hooks: new Map(), reported: NO_USAGE, deferred: undefined, memory },
   };
 }
 
 /** The state after a step of its item stream. It runs for every delta, where naming the fields beats copying them. */
 export function withStream(state: TranslateState, [stream, events]: StreamStep): Step {
-  const { cwd, streaming, tools, plan, reported, deferred, memory } = state;
-  return [{ stream, cwd, streaming, tools, plan, reported, deferred, memory }, events];
+  const { cwd, streaming, tools, plan, hooks, reported, deferred, memory } = state;
+  return [{ stream, cwd, streaming, tools, plan, hooks, reported, deferred, memory }, events];
 }
 
 /** The state without an open text. */

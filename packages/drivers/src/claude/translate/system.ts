@@ -1,6 +1,7 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ClaudeFrameOf } from "@flint/protocol/claude";
 import { stringField } from "../../shared/json.ts";
+import { hookEnded, hookStarted } from "./hooks.ts";
 import { LOG_IN } from "./result.ts";
 import { newItemId, type Step, type TranslateState } from "./state.ts";
 
@@ -12,7 +13,7 @@ const EXTENSION_CHARACTERS = 16_384;
 /** Subtypes that are not about the work: heartbeats, token counts, and answers to the driver's own requests. */
 const IGNORED: ReadonlySet<string> = new Set([
   ...["init", "status", "thinking_tokens", "session_state_changed", "commands_changed"],
-  ...["hook_started", "hook_progress", "task_progress", "control_request_progress"],
+  ...["hook_progress", "task_progress", "control_request_progress"],
 ]);
 
 /** A frame about Claude itself. */
@@ -24,10 +25,10 @@ export function systemStep(state: TranslateState, frame: SystemFrame): Step {
       return compacted(state);
     case "auth_required":
       return [state, [loginEvent(frame)]];
-    case "hook_response": {
-      const { hook_name: hookName, stdout, stderr, exit_code: exitCode } = frame;
-      return [state, [extension("hookResponse", { hookName, stdout, stderr, exitCode })]];
-    }
+    case "hook_started":
+      return hookStarted(state, frame);
+    case "hook_response":
+      return hookEnded(state, frame);
     default:
       return [state, IGNORED.has(frame.subtype) ? [] : [extension(frame.subtype, frame)]];
   }

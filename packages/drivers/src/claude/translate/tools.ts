@@ -123,6 +123,8 @@ export function finishedItem(item: ThreadItem, result: ToolResult): ThreadItem {
     // No tool result is shown in these.
     case "userMessage":
     case "agentMessage":
+    case "subAgentMessage":
+    case "hookRun":
     case "reasoning":
     case "plan":
     case "webSearch":
@@ -136,8 +138,20 @@ export function finishedItem(item: ThreadItem, result: ToolResult): ThreadItem {
 
 function otherItem(id: string, { name, input }: ToolCall): Item<"toolCall"> {
   const title = stringField(input, "description");
-  const item = { type: "toolCall", id, tool: name, arguments: input, status: "inProgress" } as const;
-  return title === undefined ? item : { ...item, title };
+  return {
+    ...{ type: "toolCall", id, tool: name, arguments: input, status: "inProgress" },
+    ...(title === undefined ? {} : { title }),
+    ...(SUB_AGENT_TOOLS.has(name) ? { subAgent: subAgentOf(input) } : {}),
+  };
+}
+
+/** The tools that start a sub-agent. */
+const SUB_AGENT_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent"]);
+
+function subAgentOf(input: ToolCall["input"]): NonNullable<Item<"toolCall">["subAgent"]> {
+  const prompt = stringField(input, "prompt");
+  const kind = stringField(input, "subagent_type");
+  return { ...(prompt === undefined ? {} : { prompt }), ...(kind === undefined ? {} : { kind }) };
 }
 
 /** The answer of a sub-agent, without what Claude adds for the model. */

@@ -141,8 +141,11 @@ export function completedItem(item: ThreadItem): ThreadItem {
     case "mcpToolCall":
     case "toolCall":
       return item.status === "inProgress" ? { ...item, status: "completed" } : item;
+    case "hookRun":
+      return item.status === "inProgress" ? { ...item, status: "completed" } : item;
     // These have no state that a turn could leave open.
     case "userMessage":
+    case "subAgentMessage":
     case "webSearch":
     case "contextCompaction":
     case "enteredReviewMode":

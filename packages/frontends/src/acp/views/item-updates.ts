@@ -71,6 +71,8 @@ const ROWS: { readonly [Type in ItemType]: ItemRow<Item<Type>> } = {
   toolCall: TOOL_CALL,
   webSearch: TOOL_CALL,
   agentHandoff: TOOL_CALL,
+  subAgentMessage: TOOL_CALL,
+  hookRun: TOOL_CALL,
   plan: {
     started: proposedPlan,
     completed: proposedPlan,

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
-import type { Action, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
+import type { Action, CommandAction, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
 import { declinedText, refusedConnections } from "../../shared/declined-text.ts";
 import { hunksOf } from "./patch-hunks.ts";
 
@@ -49,7 +49,14 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
 
 /** An item that is shown as a tool call. */
 export type ToolItem = Item<
-  "commandExecution" | "fileChange" | "mcpToolCall" | "toolCall" | "webSearch" | "agentHandoff"
+  | "commandExecution"
+  | "fileChange"
+  | "mcpToolCall"
+  | "toolCall"
+  | "webSearch"
+  | "agentHandoff"
+  | "subAgentMessage"
+  | "hookRun"
 >;
 
 /** The item as a tool call. Agents may use paths relative to `cwd`; clients get absolute ones. */
@@ -73,6 +80,10 @@ function viewOf(item: ToolItem): ToolView {
       return searchView(item);
     case "agentHandoff":
       return handoffView(item);
+    case "subAgentMessage":
+      return subAgentView(item);
+    case "hookRun":
+      return hookView(item);
   }
 }
 
@@ -125,8 +136,11 @@ function commandView(item: Item<"commandExecution">): ToolView {
   const { id, command, cwd, status, exitCode, aggregatedOutput = "", omittedOutputBytes } = item;
   const omitted = omittedOutputBytes === undefined ? {} : { omittedOutputBytes };
   return {
-    ...inProgress(id, "shell", command, "execute"),
+    ...inProgress(id, "shell", command, kindOfActions(item.commandActions ?? [])),
     ...stateOf(status),
+    locations: (item.commandActions ?? []).flatMap((action) =>
+      action.type === "read" ? [{ path: resolve(cwd, action.path) }] : [],
+    ),
     input: { command, cwd },
     outputs: [
       { type: "command", command, cwd, output: aggregatedOutput },
@@ -135,6 +149,12 @@ function commandView(item: Item<"commandExecution">): ToolView {
     exitCode,
     ...(status === "inProgress" ? {} : { result: { exitCode, output: aggregatedOutput, ...omitted } }),
   };
+}
+
+/** A command that only reads or searches is shown as that. */
+function kindOfActions(actions: readonly CommandAction[]): ToolKind {
+  if (actions.length === 0 || actions.some(({ type }) => type === "unknown")) return "execute";
+  return actions.every(({ type }) => type === "read") ? "read" : "search";
 }
 
 function changeView({ id, changes, status, output }: Item<"fileChange">): ToolView {
@@ -194,6 +214,21 @@ function searchView({ id, query }: Item<"webSearch">): ToolView {
 function handoffView({ id, fromAgent, toAgent, missedTurns }: Item<"agentHandoff">): ToolView {
   const view = inProgress(id, "agent_handoff", `${toAgent} continues from ${fromAgent}`, "switch_mode");
   return { ...view, status: "completed", input: { fromAgent, toAgent, missedTurns } };
+}
+
+/** What a sub-agent reports; the agent's own answer is a message. */
+function subAgentView({ id, text }: Item<"subAgentMessage">): ToolView {
+  return {
+    ...inProgress(id, "sub_agent", "Sub-agent", "think"),
+    status: "completed",
+    outputs: textOutput(text),
+  };
+}
+
+function hookView({ id, event, name, status, output = "" }: Item<"hookRun">): ToolView {
+  const view = inProgress(id, "hook", `Hook: ${name ?? event}`, "other");
+  const hasEnded = status === "blocked" || status === "stopped" ? "failed" : status;
+  return { ...view, ...stateOf(hasEnded), input: { event }, outputs: textOutput(output) };
 }
 
 /** An item that only its agent knows as a tool call: its type is the title, its fields are the result. */

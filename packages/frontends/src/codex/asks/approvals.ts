@@ -61,7 +61,7 @@ function requestOf(threadId: string, approval: Approval): Request {
         ...ids,
         environmentId: "local",
         reason,
-        ...commandFields(action.command),
+        ...commandFields(action.command, action.cwd),
         cwd: action.cwd,
         ...neededBy(action),
         ...offered(approval),

@@ -133,6 +133,36 @@ const ROWS: readonly Row[] = [
     [["thread/reverted", { threadId: "t" }]],
   ],
   [
+    "a hook that blocked, by Codex's own notification",
+    {
+      type: "item/completed",
+      data: {
+        ...ofTurn,
+        item: { type: "hookRun", id: "h", event: "PreToolUse", status: "blocked", output: "Not now." },
+      },
+    },
+    [
+      [
+        "hook/completed",
+        {
+          ...ofTurn,
+          run: {
+            ...{
+              id: "h",
+              eventName: "preToolUse",
+              handlerType: "command",
+              executionMode: "sync",
+              scope: "turn",
+            },
+            ...{ sourcePath: "/", source: "unknown", displayOrder: 0, status: "blocked" },
+            ...{ statusMessage: "PreToolUse", startedAt: 7, completedAt: 7, durationMs: null },
+            entries: [{ kind: "error", text: "Not now." }],
+          },
+        },
+      ],
+    ],
+  ],
+  [
     "no extension notification of an agent",
     { type: "extension/notified", data: { threadId: "t", method: "x", params: {} } },
     [],

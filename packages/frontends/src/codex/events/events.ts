@@ -1,6 +1,14 @@
-import { type EventData, type Goal, isKnownItem, type ThreadEvent, type ThreadStatus } from "@flint/protocol";
+import {
+  type EventData,
+  type Goal,
+  isKnownItem,
+  type ThreadEvent,
+  type ThreadItem,
+  type ThreadStatus,
+} from "@flint/protocol";
 import type {
   CodexGoal,
+  CodexHookRun,
   CodexServerNotification,
   CodexServerNotificationParams,
   CodexThreadStatus,
@@ -11,6 +19,7 @@ import { approvalAsk, type CodexAsk } from "../asks/approvals.ts";
 import { toolCallAsk } from "../asks/client-tools.ts";
 import { questionAsk } from "../asks/questions.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
+import { hookRunOf } from "./hooks.ts";
 import { itemOf } from "./items.ts";
 import { bucketsOf } from "./limits.ts";
 import { effortOf, NOT_LOADED, settingsOf, statusOf, threadOf } from "./threads.ts";
@@ -177,6 +186,8 @@ function summaryDelta(data: EventData<"item/reasoning/summaryTextDelta">): Outgo
 }
 
 function itemStarted(data: EventData<"item/started">, at: number): OutgoingNotification[] {
+  const run = hookOf(data.item, at);
+  if (run !== undefined) return [notification("hook/started", { ...turnIdsOf(data), run })];
   const item = itemOf(data.item, { startedAtMs: at, completedAtMs: null });
   return item === undefined
     ? []
@@ -184,10 +195,16 @@ function itemStarted(data: EventData<"item/started">, at: number): OutgoingNotif
 }
 
 function itemCompleted(data: EventData<"item/completed">, at: number): OutgoingNotification[] {
+  const run = hookOf(data.item, at);
+  if (run !== undefined) return [notification("hook/completed", { ...turnIdsOf(data), run })];
   const item = itemOf(data.item, { startedAtMs: null, completedAtMs: at });
   return item === undefined
     ? []
     : [notification("item/completed", { ...turnIdsOf(data), item, completedAtMs: at })];
+}
+
+function hookOf(item: ThreadItem, at: number): CodexHookRun | undefined {
+  return isKnownItem(item) && item.type === "hookRun" ? hookRunOf(item, at) : undefined;
 }
 
 /** A turn that failed leaves its thread in error until the next one starts, and is sent with the reason. */

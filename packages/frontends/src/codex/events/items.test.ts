@@ -11,7 +11,7 @@ describe("a command", () => {
     [`echo '$HOME' "x"`, `/bin/bash -lc 'echo '\\''$HOME'\\'' "x"'`],
     ["", "/bin/bash -lc ''"],
   ])("%j is shown as a shell line", (script, line) => {
-    expect(commandFields(script).command).toBe(line);
+    expect(commandFields(script, "/").command).toBe(line);
   });
 });
 

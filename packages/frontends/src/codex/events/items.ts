@@ -1,5 +1,7 @@
-import { shellQuote } from "@flint/core/text";
+import { resolve } from "node:path";
+import { commandActions, shellQuote } from "@flint/core/text";
 import {
+  type CommandAction,
   type FileUpdateChange,
   type Item,
   isKnownItem,
@@ -7,7 +9,13 @@ import {
   type ThreadItem,
   type UserInput,
 } from "@flint/protocol";
-import type { CodexFileChange, CodexItem, CodexItemTimes, CodexUserInput } from "@flint/protocol/codex";
+import type {
+  CodexCommandAction,
+  CodexFileChange,
+  CodexItem,
+  CodexItemTimes,
+  CodexUserInput,
+} from "@flint/protocol/codex";
 import { DECLINED_COMMAND, declinedText, refusedConnections } from "../../shared/declined-text.ts";
 
 /** An item of this wire, with the times that are known of it. */
@@ -20,7 +28,10 @@ export function itemOf(item: ThreadItem, times: CodexItemTimes = UNTIMED): Timed
   return isKnownItem(item) && isShown(item) ? { ...knownItem(item), ...times } : undefined;
 }
 
-function knownItem(item: KnownItem): CodexItem {
+/** The items that this wire has; sub-agents have threads of their own there, and hooks their own notifications. */
+type ShownItem = Exclude<KnownItem, { type: "subAgentMessage" | "hookRun" }>;
+
+function knownItem(item: ShownItem): CodexItem {
   const { id } = item;
   switch (item.type) {
     case "userMessage":
@@ -83,9 +94,23 @@ function parts(text: string | undefined): string[] {
   return text === undefined || text === "" ? [] : [text];
 }
 
-/** The fields of a command: the line with its shell, and its actions, which Flint does not classify. */
-export function commandFields(script: string) {
-  return { command: shellLine(script), commandActions: [{ type: "unknown", command: script }] };
+/** The fields of a command: the line with its shell, and what it does. A file that is read has an absolute path. */
+export function commandFields(script: string, cwd: string, actions = commandActions(script)) {
+  return { command: shellLine(script), commandActions: actions.map((action) => actionOf(action, cwd)) };
+}
+
+function actionOf(action: CommandAction, cwd: string): CodexCommandAction {
+  const { type, command } = action;
+  switch (type) {
+    case "read":
+      return { type, command, name: action.name, path: resolve(cwd, action.path) };
+    case "listFiles":
+      return { type, command, path: action.path ?? null };
+    case "search":
+      return { type, command, query: action.query ?? null, path: action.path ?? null };
+    case "unknown":
+      return { type, command };
+  }
 }
 
 function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> {
@@ -94,7 +119,7 @@ function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> 
     id: item.id,
     pluginId: null,
     scriptPath: null,
-    ...commandFields(item.command),
+    ...commandFields(item.command, item.cwd, item.commandActions),
     cwd: item.cwd,
     processId: null,
     source: item.source ?? "agent",
@@ -169,8 +194,11 @@ function textOf(value: unknown): string {
  * Whether clients are sent an item. The others reach them in another way: the agent's task list as `turn/plan/updated`, a
  * question to the user as the question itself. Codex has no items for them.
  */
-export function isShown(item: KnownItem): boolean {
+export function isShown(item: KnownItem): item is ShownItem {
   switch (item.type) {
+    case "subAgentMessage":
+    case "hookRun":
+      return false;
     case "userMessage":
       return !isEmpty(item);
     case "plan":
