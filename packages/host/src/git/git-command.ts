@@ -59,6 +59,19 @@ export class GitCommand {
     return located;
   }
 
+  /** The same with more variables. */
+  with(variables: Readonly<Record<string, string>>): GitCommand {
+    const extended = new GitCommand(this.#cwd, {});
+    Object.assign(extended.#environment, this.#environment, variables);
+    return extended;
+  }
+
+  /** Like `run`, with a file as its input. */
+  async runWithFile(args: readonly string[], file: string): Promise<string> {
+    const command = ["/bin/sh", "-c", 'exec "$@" < "$0"', file, "git", ...HARDENED, ...args];
+    return outputOf(args[0], await runToEnd(command, { cwd: this.#cwd, env: this.#environment }));
+  }
+
   /** Runs a command and returns its output. Rejects with a FlintError if it fails. */
   async run(args: readonly string[], input = ""): Promise<string> {
     return outputOf(args[0], await this.attempt(args, input));

@@ -1,0 +1,62 @@
+import { realpath } from "node:fs/promises";
+import { isAbsolute, join, relative } from "node:path";
+import { FlintError } from "@flint/protocol";
+import { GitCommand } from "../git/git-command.ts";
+
+/** A repository that attempts are made from. */
+export interface WorktreeRepository {
+  /** The top folder of the user's checkout. */
+  readonly top: string;
+  /** What all worktrees of the repository share. */
+  readonly commonDir: string;
+  /** Where in the checkout the task works, relative to its top; empty at the top itself. */
+  readonly subfolder: string;
+}
+
+/** The repository that a folder is in; undefined if it is in none. */
+export async function repositoryAt(
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<WorktreeRepository | undefined> {
+  const git = new GitCommand(folder, environment);
+  const found = await git.attempt(["rev-parse", "--show-toplevel", "--git-common-dir"]);
+  if (found.exitCode !== 0) return undefined;
+  const [top = "", common = ""] = found.stdout.trimEnd().split("\n");
+  const commonDir = await realpath(isAbsolute(common) ? common : join(folder, common));
+  return { top, commonDir, subfolder: relative(top, await realpath(folder)) };
+}
+
+/** The commit that a name stands for now. */
+export async function commitOf(git: GitCommand, name: string): Promise<string> {
+  const found = await git.attempt([
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    `${name}^{commit}`,
+  ]);
+  if (found.exitCode === 0) return found.stdout.trim();
+  const what = name === "HEAD" ? "The repository has no commit yet" : `There is no commit ${name}`;
+  throw new FlintError("invalidParams", `${what}: a task needs one to start from.`);
+}
+
+/** The name of the refs that keep what a task made, out of sight of `git branch` and of a plain push. */
+export function taskRef(task: string, ...rest: readonly (string | number)[]): string {
+  return ["refs/flint/tasks", task, ...rest].join("/");
+}
+
+/** Creates a ref; true if it is there with this value already. A different value is never replaced. */
+export async function createRef(git: GitCommand, ref: string, commit: string): Promise<boolean> {
+  const created = await git.attempt(["update-ref", "--no-deref", ref, commit, "0".repeat(commit.length)]);
+  if (created.exitCode === 0) return true;
+  const present = await git.attempt(["rev-parse", "--verify", "--quiet", ref]);
+  return present.stdout.trim() === commit;
+}
+
+/** Who commits what agents left. */
+export const FLINT_IDENTITY = {
+  GIT_AUTHOR_NAME: "Flint",
+  GIT_AUTHOR_EMAIL: "flint@localhost",
+  GIT_COMMITTER_NAME: "Flint",
+  GIT_COMMITTER_EMAIL: "flint@localhost",
+} as const;

@@ -1,0 +1,181 @@
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { FlintError } from "@flint/protocol";
+import { GitCommand } from "../git/git-command.ts";
+import { copyIncluded } from "./included-files.ts";
+import {
+  commitOf,
+  createRef,
+  repositoryAt,
+  taskRef,
+  type WorktreeRepository,
+} from "./worktree-repository.ts";
+
+/** Which folder of a task is meant. */
+export interface WorktreeName {
+  readonly task: string;
+  readonly attempt: number;
+}
+
+/** What an attempt starts from. */
+export interface WorktreeRequest extends WorktreeName {
+  /** The user's folder. */
+  readonly cwd: string;
+  /** A commit-ish; what is checked out if absent. */
+  readonly base?: string | undefined;
+  /** The commit of a round, if the attempt continues from one. */
+  readonly from?: string | undefined;
+}
+
+/** A folder of its own for an attempt. */
+export interface Worktree {
+  /** The top of the worktree, where all of it may be changed. */
+  readonly top: string;
+  /** Where the task works: the top, or the subfolder of it that the task was added in. */
+  readonly folder: string;
+  /** The commit that the attempt started from. */
+  readonly base: string;
+  readonly repository: WorktreeRepository;
+}
+
+/**
+ * The worktrees of tasks, in a private folder. The user's checkout and branches are only read: worktrees are detached,
+ * and everything that is made is kept under `refs/flint/`.
+ */
+export class Worktrees {
+  readonly #root: string;
+  readonly #environment: NodeJS.ProcessEnv;
+  // `git worktree add` breaks when it runs twice at once in a repository.
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  constructor(root: string, environment: NodeJS.ProcessEnv) {
+    this.#root = root;
+    this.#environment = { ...environment, GIT_LFS_SKIP_SMUDGE: "1" };
+  }
+
+  /** The folder of an attempt: as it was left, or a new one. Never another folder than its own. */
+  async prepare(request: WorktreeRequest): Promise<Worktree> {
+    const repository = await repositoryAt(request.cwd, this.#environment);
+    if (repository === undefined)
+      throw new FlintError("invalidParams", `${request.cwd} is not in a git repository.`);
+    const git = this.git(repository.top);
+    const home = this.#homeOf(request);
+    const top = join(home, "tree");
+    const base = await commitOf(git, request.from ?? request.base ?? "HEAD");
+    if (!(await createRef(git, taskRef(request.task, `a${request.attempt}`, "base"), base)))
+      return this.#existing(request, repository, git, top);
+    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, base);
+    return { top, folder: join(top, repository.subfolder), base, repository };
+  }
+
+  /** An attempt that started before its base moved: its own record of the base counts. */
+  async #existing(
+    request: WorktreeRequest,
+    repository: WorktreeRepository,
+    git: GitCommand,
+    top: string,
+  ): Promise<Worktree> {
+    const base = await commitOf(git, taskRef(request.task, `a${request.attempt}`, "base"));
+    const home = this.#homeOf(request);
+    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? base);
+    return { top, folder: join(top, repository.subfolder), base, repository };
+  }
+
+  /** A clean worktree at this commit, such as for a review or a merge. What it had before is gone. */
+  async checkOut(
+    name: WorktreeName,
+    purpose: "review" | "merge",
+    repository: WorktreeRepository,
+    commit: string,
+  ): Promise<string> {
+    const home = join(this.#root, `${folderName(name)}-${purpose}`);
+    const top = join(home, "tree");
+    if (!(await exists(join(home, "complete")))) {
+      await this.#create(repository, home, commit);
+      return top;
+    }
+    const git = this.git(top);
+    await git.run(["checkout", "--quiet", "--force", "--detach", commit]);
+    await git.run(["clean", "-ffdxq"]);
+    return top;
+  }
+
+  /** Removes the folders of an attempt. What was committed stays under its refs. */
+  async remove(name: WorktreeName, repository: WorktreeRepository): Promise<void> {
+    for (const suffix of ["", "-review", "-merge"])
+      await this.#delete(repository, join(this.#root, `${folderName(name)}${suffix}`));
+  }
+
+  /** The folders there are, by name, to find those whose task is gone. */
+  async names(): Promise<string[]> {
+    // Expected: no task has been run yet.
+    return readdir(this.#root).catch(() => []);
+  }
+
+  /** Where the private index and objects of an attempt are, which its agents cannot write. */
+  async scratch(name: WorktreeName): Promise<string> {
+    const scratch = join(this.#homeOf(name), "scratch");
+    await mkdir(scratch, { recursive: true, mode: 0o700 });
+    return scratch;
+  }
+
+  /** Git in a folder of this repository, hardened, without hooks. */
+  git(folder: string): GitCommand {
+    return new GitCommand(folder, this.#environment);
+  }
+
+  #homeOf(name: WorktreeName): string {
+    return join(this.#root, folderName(name));
+  }
+
+  async #create(repository: WorktreeRepository, home: string, commit: string): Promise<void> {
+    const top = join(home, "tree");
+    await this.#delete(repository, home);
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    const git = this.git(repository.top);
+    const add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", top, commit];
+    await this.#alone(repository, () => git.run(add));
+    await this.git(top).run(["reset", "--quiet", "--hard"]);
+    await this.#alone(repository, () =>
+      git.run(["worktree", "lock", "--reason", "in use by a Flint task", top]),
+    );
+    await copyIncluded(git, repository.top, top);
+    // Without this file the folder is half made and is made again.
+    await writeFile(join(home, "complete"), "");
+  }
+
+  /** Removes a worktree in whatever state it is, also one that was never finished. */
+  async #delete(repository: WorktreeRepository, home: string): Promise<void> {
+    const top = join(home, "tree");
+    const git = this.git(repository.top);
+    await rm(join(home, "complete"), { force: true });
+    await this.#alone(repository, async () => {
+      // Expected: it is not a worktree, or not locked.
+      await git.attempt(["worktree", "unlock", top]);
+      await rm(home, { recursive: true, force: true });
+      await git.attempt(["worktree", "prune"]);
+    });
+  }
+
+  #alone<Value>({ commonDir }: WorktreeRepository, work: () => Promise<Value>): Promise<Value> {
+    const before = this.#queues.get(commonDir) ?? Promise.resolve();
+    const done = before.then(work, work);
+    this.#queues.set(
+      commonDir,
+      done.catch(() => undefined),
+    );
+    return done;
+  }
+}
+
+function folderName({ task, attempt }: WorktreeName): string {
+  return `${task}-${attempt}`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  // Expected: it does not exist.
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
