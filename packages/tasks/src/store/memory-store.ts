@@ -6,6 +6,8 @@ import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteRe
 export interface MemoryStoreOptions {
   readonly now: () => number;
   readonly id?: (() => string) | undefined;
+  /** Called with events before they count; if it throws, nothing has happened. */
+  readonly persist?: ((task: string, events: readonly TaskEvent[]) => void) | undefined;
 }
 
 interface StoredTask {
@@ -20,13 +22,15 @@ interface StoredTask {
 export class MemoryStore implements TaskStore {
   readonly #now: () => number;
   readonly #id: () => string;
+  readonly #persist: (task: string, events: readonly TaskEvent[]) => void;
   readonly #tasks = new Map<string, StoredTask>();
   readonly #keys = new Map<string, string>();
   readonly #listeners = new Set<(change: TaskChange) => void>();
   #lastNumber = 0;
 
-  constructor({ now, id }: MemoryStoreOptions) {
+  constructor({ now, id, persist }: MemoryStoreOptions) {
     this.#now = now;
+    this.#persist = persist ?? (() => {});
     this.#id = id ?? (() => mintId(now()));
   }
 
@@ -53,8 +57,8 @@ export class MemoryStore implements TaskStore {
     if (stored === undefined || stored.state.phase !== "ready") return undefined;
     const lease: Lease = { task, runId: this.#id(), worker, fence: stored.fence + 1, id: this.#id() };
     const { runId, fence, id: leaseId } = lease;
-    stored.leaseEndsAt = this.#now() + milliseconds;
     this.#append(task, leased({ runId, worker, fence, leaseId }));
+    stored.leaseEndsAt = this.#now() + milliseconds;
     return lease;
   }
 
@@ -102,9 +106,14 @@ export class MemoryStore implements TaskStore {
     this.#listeners.clear();
   }
 
-  /** Applies events that were stored before, when a store is opened. */
-  restore(task: string, events: readonly TaskEvent[]): void {
-    for (const event of events) this.#apply(task, event);
+  /** Applies events that were stored before; false if they do not follow on what is there. */
+  restore(task: string, events: readonly TaskEvent[]): boolean {
+    for (const event of events) {
+      const version = this.#tasks.get(task)?.state.version ?? 0;
+      if (event.version !== version + 1 || (version === 0) !== (event.type === "task/added")) return false;
+      this.#apply(task, event);
+    }
+    return true;
   }
 
   #append(task: string, bodies: readonly TaskEventBody[]): TaskState {
@@ -112,8 +121,10 @@ export class MemoryStore implements TaskStore {
     const events = bodies.map(
       (body, index): TaskEvent => ({ ...body, version: first + index, at: this.#now() }),
     );
+    this.#persist(task, events);
     for (const event of events) this.#apply(task, event);
-    const { state } = this.#tasks.get(task) as StoredTask;
+    const state = this.#tasks.get(task)?.state;
+    if (state === undefined) throw new Error(`Task ${task} is gone`);
     for (const listener of this.#listeners) listener({ state, events });
     return state;
   }

@@ -1,0 +1,170 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { afterLost, startRound } from "../decide/run.ts";
+import { testSpec } from "../testing/spec.ts";
+import { context } from "../testing/task.ts";
+import { JournalStore } from "./journal-store.ts";
+import { MemoryStore } from "./memory-store.ts";
+import type { TaskStore } from "./task-store.ts";
+
+class Clock {
+  time = 1_800_000_000_000;
+  readonly now = () => this.time;
+}
+
+type Fixture = { readonly store: TaskStore; readonly clock: Clock };
+
+const STORES: Readonly<Record<string, () => Promise<Fixture>>> = {
+  memory: async () => {
+    const clock = new Clock();
+    return { store: new MemoryStore({ now: clock.now }), clock };
+  },
+  journal: async () => {
+    const clock = new Clock();
+    const path = (await temporaryFolder()).join("tasks/journal.jsonl");
+    return { store: await JournalStore.open({ path, now: clock.now }), clock };
+  },
+};
+
+const add = (store: TaskStore, key?: string) =>
+  store.add({ spec: testSpec(), by: "alice", waiting: false, key });
+
+describe.each(Object.entries(STORES))("a store in a %s", (_name, open) => {
+  test("numbers tasks and adds one with a known key only once", async () => {
+    const { store } = await open();
+    const first = await add(store, "k");
+    expect(first.number).toBe(1);
+    expect(await add(store, "k")).toEqual(first);
+    expect((await add(store)).number).toBe(2);
+    expect((await store.list()).map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  test("takes no decision that rests on an old state", async () => {
+    const { store } = await open();
+    const { id, version } = await add(store);
+    const released = [{ type: "task/released", data: {} }] as const;
+    expect(await store.commit({ task: id, expect: version, events: released })).toMatchObject({
+      status: "ok",
+    });
+    expect(await store.commit({ task: id, expect: version, events: released })).toMatchObject({
+      status: "stale",
+      state: { version: version + 1 },
+    });
+    expect(await store.commit({ task: "none", expect: 1, events: released })).toEqual({ status: "unknown" });
+  });
+
+  test("leases a ready task to one worker at a time, under a fence that rises", async () => {
+    const { store, clock } = await open();
+    const { id } = await add(store);
+    const leases = await Promise.all([store.lease(id, "w1", 1000), store.lease(id, "w2", 1000)]);
+    const [first] = leases.filter((lease) => lease !== undefined);
+    expect(leases.filter((lease) => lease === undefined)).toHaveLength(1);
+    clock.time += 1001;
+    const [lost] = await store.sweep();
+    expect(lost?.fence).toBeGreaterThan(first?.fence ?? 0);
+    const state = await store.read(id);
+    if (state === undefined || lost === undefined) throw new Error("The run was not lost");
+    await store.commit({ task: id, expect: state.version, events: afterLost(state, lost.fence, context) });
+    const next = await store.lease(id, "w2", 1000);
+    expect(next?.fence).toBeGreaterThan(lost.fence);
+  });
+
+  test("accepts nothing of a worker whose lease is over, not even before the sweep", async () => {
+    const { store, clock } = await open();
+    const { id } = await add(store);
+    const lease = await store.lease(id, "w1", 1000);
+    const state = await store.read(id);
+    if (lease === undefined || state === undefined) throw new Error("There is no lease");
+    const write = { task: id, expect: state.version, lease, events: startRound(state, context) };
+    expect(await store.renew(lease, 1000)).toBe(true);
+    clock.time += 1001;
+    expect(await store.commit(write)).toEqual({ status: "fenced" });
+    expect(await store.renew(lease, 1000)).toBe(false);
+    await store.sweep();
+    expect(await store.commit(write)).toEqual({ status: "fenced" });
+  });
+
+  test("sends every change, in order, until the listener leaves", async () => {
+    const { store } = await open();
+    const seen: string[] = [];
+    const stop = store.subscribe(({ events }) => seen.push(...events.map(({ type }) => type)));
+    const { id } = await add(store);
+    await store.lease(id, "w1", 1000);
+    stop();
+    await add(store);
+    expect(seen).toEqual(["task/added", "run/leased"]);
+  });
+
+  test("forgets a removed task", async () => {
+    const { store } = await open();
+    const { id } = await add(store, "k");
+    expect([await store.remove(id), await store.remove(id)]).toEqual([true, false]);
+    expect(await store.list()).toEqual([]);
+    expect((await add(store, "k")).number).toBe(2);
+  });
+});
+
+describe("a journal", () => {
+  test("has everything again after a restart, and holds its own leases for lost", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const clock = new Clock();
+    const before = await JournalStore.open({ path, now: clock.now });
+    const { id } = await add(before, "k");
+    const other = await add(before);
+    await before.remove(other.id);
+    await before.lease(id, "w1", 60_000);
+    await before.close();
+    const after = await JournalStore.open({ path, now: clock.now });
+    expect(await after.list()).toEqual(await before.list());
+    expect(await after.events(id)).toEqual(await before.events(id));
+    expect(await after.sweep()).toMatchObject([{ task: id }]);
+    expect((await add(after, "k")).id).toBe(id);
+  });
+
+  test("cut at any byte loses at most its last line and can be written again", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const clock = new Clock();
+    const whole = await JournalStore.open({ path, now: clock.now, durable: false });
+    const { id } = await add(whole);
+    await whole.lease(id, "w1", 1000);
+    await whole.close();
+    const content = readFileSync(path);
+    const firstLine = content.indexOf(10) + 1;
+    for (let size = firstLine; size < content.length; size += 7) {
+      writeFileSync(path, content.subarray(0, size));
+      const store = await JournalStore.open({ path, now: clock.now, durable: false });
+      expect((await store.list()).map((task) => task.id)).toEqual([id]);
+      await add(store);
+      await store.close();
+      const again = await JournalStore.open({ path, now: clock.now, durable: false });
+      expect(await again.list()).toHaveLength(2);
+      await again.close();
+    }
+  });
+
+  test("reports damaged lines and keeps the rest", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const clock = new Clock();
+    const store = await JournalStore.open({ path, now: clock.now });
+    await add(store);
+    await store.close();
+    appendFileSync(path, 'not json\n{"task":"x","type":"task/added","version":1,"at":1,"data":{}}\n');
+    const problems: string[] = [];
+    const again = await JournalStore.open({
+      path,
+      now: clock.now,
+      onDamage: (problem) => problems.push(problem),
+    });
+    expect(problems).toEqual([expect.stringContaining("Line 2"), expect.stringContaining("Line 3")]);
+    expect(await again.list()).toHaveLength(1);
+  });
+
+  test("answers only when the disk has it, and lets many writers share a sync", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const store = await JournalStore.open({ path, now: Date.now });
+    await Promise.all(Array.from({ length: 1000 }, () => add(store)));
+    expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(1000);
+    await store.close();
+  });
+});
