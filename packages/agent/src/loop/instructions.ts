@@ -1,9 +1,9 @@
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "@flint/host/files";
+import { pathWithin } from "@flint/host/globs";
 import type { ApprovalPolicy, SandboxPolicy, ThreadSettings, TurnKind } from "@flint/protocol";
 import { truncateMiddle, visibleText } from "../text.ts";
-import { pathWithin } from "../tools/files/readable-path.ts";
 
 /** The input for the instructions of one turn. */
 export interface InstructionsInput {

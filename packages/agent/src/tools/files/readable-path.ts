@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
-import { relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { FileAccessError, realPathOf } from "@flint/host/files";
+import { pathWithin } from "@flint/host/globs";
 import type { ThreadSettings } from "@flint/protocol";
 import type { ToolContext } from "../tool.ts";
 
@@ -43,13 +44,6 @@ export async function readablePath(path: string, settings: ThreadSettings): Prom
     displayPath: path,
     isInWorkspace: others.some((root) => pathWithin(root, path) !== undefined),
   };
-}
-
-/** The path relative to a folder; empty for the folder itself, undefined for what is outside of it. */
-export function pathWithin(folder: string, path: string): string | undefined {
-  const inside = relative(folder, path);
-  if (inside === ".." || inside.startsWith(`..${sep}`) || resolve(inside) === inside) return undefined;
-  return inside.split(sep).join("/");
 }
 
 function realOrSame(path: string): Promise<string> {

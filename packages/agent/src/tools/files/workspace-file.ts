@@ -2,10 +2,10 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { asFileAccessError, FileAccessError } from "@flint/host/files";
+import { pathWithin } from "@flint/host/globs";
 import type { ThreadSettings } from "@flint/protocol";
 import { OpenFolder, removeFolders } from "./open-folder.ts";
 import { rejectProtected } from "./protected-names.ts";
-import { pathWithin } from "./readable-path.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -2,9 +2,8 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { FileAccessError, readPlainFile } from "@flint/host/files";
-import { Glob } from "@flint/host/globs";
+import { FolderWalk, Glob } from "@flint/host/globs";
 import type { ToolContext } from "../tool.ts";
-import { FolderWalk } from "./folder-walk.ts";
 import { type SearchQuery, SearchResults } from "./search-results.ts";
 
 const MAX_FILE_BYTES = 2 * 1024 * 1024;

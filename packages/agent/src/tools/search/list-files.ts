@@ -1,11 +1,10 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FileAccessError } from "@flint/host/files";
-import { Glob } from "@flint/host/globs";
+import { FolderWalk, Glob } from "@flint/host/globs";
 import { locateReadable, type ReadablePath } from "../files/readable-path.ts";
 import { integer, optional, string } from "../input.ts";
 import { defineTool, done, runAsItem, type Tool, type ToolContext } from "../tool.ts";
-import { FolderWalk } from "./folder-walk.ts";
 
 /** How many names are returned. */
 const MAX_NAMES = 1000;

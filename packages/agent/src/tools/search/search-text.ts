@@ -1,7 +1,8 @@
 import { relative } from "node:path";
 import type { LaunchResult } from "@flint/core/ports";
 import { FileAccessError } from "@flint/host/files";
-import { locateReadable, pathWithin } from "../files/readable-path.ts";
+import { pathWithin } from "@flint/host/globs";
+import { locateReadable } from "../files/readable-path.ts";
 import { boolean, optional, string } from "../input.ts";
 import { defineTool, done, INTERRUPTED, runAsItem, type Tool, type ToolContext } from "../tool.ts";
 import { inFolder, workspaceOf } from "./list-files.ts";

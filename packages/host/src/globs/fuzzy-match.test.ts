@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fuzzyMatch } from "./file-search.ts";
+import { fuzzyMatch } from "./fuzzy-match.ts";
 
 const PATHS = ["src/server/main.ts", "src/maintenance/notes.md", "docs/arm-in.txt", "readme.md"];
 

@@ -1,9 +1,9 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readPlainFile } from "@flint/host/files";
-import { IgnoreRules } from "@flint/host/globs";
-import { pathWithin } from "../files/readable-path.ts";
+import { readPlainFile } from "../files/plain-file.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+import { pathWithin } from "./path-within.ts";
 
 /** An entry of the folder that is walked. */
 export interface Entry {
@@ -19,6 +19,8 @@ export interface WalkOptions {
   /** The .gitignore files from here down to the folder apply, if it is inside. */
   readonly workspace: string;
   readonly depth?: number;
+  /** How many entries are walked at most; more than this is left out. */
+  readonly limit?: number;
   readonly signal: AbortSignal;
 }
 
@@ -73,7 +75,8 @@ export class FolderWalk {
   #isOver(): boolean {
     this.#seen += 1;
     if (this.#options.signal.aborted) return true;
-    if (this.#seen > MAX_ENTRIES) this.#cut ??= `stopped after ${MAX_ENTRIES} files and folders`;
+    const { limit = MAX_ENTRIES } = this.#options;
+    if (this.#seen > limit) this.#cut ??= `stopped after ${limit} files and folders`;
     if (Date.now() > this.#until) this.#cut ??= `stopped after ${TIMEOUT_MS / 1000} seconds`;
     return this.#cut !== undefined;
   }
