@@ -1,11 +1,25 @@
 /**
- * What the user types, as models without I/O: `keys` decodes the bytes of the terminal, `editor` holds the text of the
- * composer.
+ * What the user types, as models that the session puts together:
+ *
+ * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` names a key for the keymap.
+ * - `editor`: `Editor` is the text of the composer; `layout` says what to draw and where the cursor is.
+ * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys, `HistorySearch` for Ctrl-R.
+ *
+ * Only `history-file`, `drafts` and `private-file` touch the machine.
  */
 export type { Attachment } from "./editor/attachments.ts";
 export { Editor } from "./editor/editor.ts";
 export { type RowPiece, rowText, type TextLayout, type TextRow } from "./editor/layout.ts";
 export type { Motion } from "./editor/motions.ts";
+export { Drafts } from "./history/drafts.ts";
+export { HistoryFile } from "./history/history-file.ts";
+export {
+  HistorySearch,
+  HistoryWalk,
+  promptsForSearch,
+  promptsIn,
+  type SentPrompt,
+} from "./history/prompt-history.ts";
 export { KeyDecoder } from "./keys/decoder.ts";
 export {
   type Answer,
