@@ -4,9 +4,27 @@
  * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` names a key for the keymap.
  * - `editor`: `Editor` is the text of the composer; `layout` says what to draw and where the cursor is.
  * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys, `HistorySearch` for Ctrl-R.
+ * - `completion`: `Completer` is the list below the composer; `FileIndex`, `commandChoices` and `argumentChoices` fill it.
+ * - `picker`: `Picker` is any list that is narrowed down by typing.
  *
- * Only `history-file`, `drafts` and `private-file` touch the machine.
+ * Only `history-file`, `drafts`, `private-file` and `file-index` touch
+ * the machine.
  */
+export {
+  type AgentCommand,
+  type ArgumentChoices,
+  argumentChoices,
+  commandChoices,
+} from "./completion/command-choices.ts";
+export {
+  Completer,
+  type Completion,
+  type CompletionSources,
+  type FoundFile,
+  type NameChoice,
+} from "./completion/completer.ts";
+export { FileIndex } from "./completion/file-index.ts";
+export { mentionOf, shellCommandOf, type Trigger } from "./completion/trigger.ts";
 export type { Attachment } from "./editor/attachments.ts";
 export { Editor } from "./editor/editor.ts";
 export { type RowPiece, rowText, type TextLayout, type TextRow } from "./editor/layout.ts";
@@ -32,3 +50,4 @@ export {
   type TerminalAnswer,
 } from "./keys/input-event.ts";
 export { type EventListener, KeyReader } from "./keys/key-reader.ts";
+export { Picker, type PickerItem, type PickerRow, type PickerWindow } from "./picker/picker.ts";

@@ -1,0 +1,38 @@
+import { COMMAND_IDS, commandOf, isAvailable, type Situation } from "@flint/view/commands";
+import type { NameChoice } from "./completer.ts";
+
+/** A command of the agent itself, as the agent advertises it. */
+export interface AgentCommand {
+  readonly name: string;
+  readonly description?: string | undefined;
+}
+
+/** The commands that can be typed now: Flint's own, then the agent's. Of two with one name, Flint's is meant. */
+export function commandChoices(situation: Situation, agent: readonly AgentCommand[]): readonly NameChoice[] {
+  const own = COMMAND_IDS.flatMap((id): NameChoice[] => {
+    const command = commandOf(id);
+    if (command.slash === undefined || !isAvailable(command, situation)) return [];
+    const taken = command.arguments?.map(({ name, isRequired }) =>
+      isRequired ? name.toUpperCase() : `[${name}]`,
+    );
+    const detail = [...(taken ?? []), command.title].join("  ");
+    return [{ name: command.slash, detail, group: "Flint" }];
+  });
+  const names = new Set(own.map(({ name }) => name));
+  const others = agent.filter(({ name }) => !names.has(name));
+  return [...own, ...others.map(({ name, description }) => ({ name, detail: description, group: "Agent" }))];
+}
+
+/** Where the values of an argument come from that are not in the table of commands. */
+export type ArgumentChoices = Readonly<
+  Partial<Record<"thread" | "turn" | "model" | "agent" | "permissions", () => readonly NameChoice[]>>
+>;
+
+/** What a command's argument can be; empty if it is any text, or if the command is not Flint's. */
+export function argumentChoices(name: string, values: ArgumentChoices): readonly NameChoice[] | "files" {
+  const id = COMMAND_IDS.find((each) => commandOf(each).slash === name.toLowerCase());
+  const [argument] = id === undefined ? [] : (commandOf(id).arguments ?? []);
+  if (argument === undefined || argument.values.kind === "text") return [];
+  if (argument.values.kind === "choice") return argument.values.choices.map((choice) => ({ name: choice }));
+  return argument.values.kind === "file" ? "files" : (values[argument.values.kind]?.() ?? []);
+}

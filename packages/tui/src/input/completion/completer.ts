@@ -1,0 +1,177 @@
+import { Picker, type PickerItem, type PickerWindow } from "../picker/picker.ts";
+import { mentionOf, type Trigger, triggerAt } from "./trigger.ts";
+
+/** A completion: what replaces the typed text. */
+export interface Completion {
+  readonly text: string;
+  /** Whether it goes on, such as a folder whose files can follow. */
+  readonly isPartial: boolean;
+}
+
+/** A file or folder that was found. */
+export interface FoundFile {
+  /** Relative to the workspace, with slashes. */
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+/** What a name can be completed to. */
+export interface NameChoice {
+  readonly name: string;
+  readonly detail?: string | undefined;
+  readonly group?: string | undefined;
+  /** What is inserted if it is not the name. */
+  readonly insert?: string | undefined;
+}
+
+/** Where completions come from. */
+export interface CompletionSources {
+  /** The best files for some letters, best first. May reject when it is aborted. */
+  findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
+  /** The commands that can be typed, those of Flint and those of the agent. */
+  commands(): readonly NameChoice[];
+  /** The values of a command's argument; `files` if they are files. */
+  argumentsOf(command: string): readonly NameChoice[] | "files";
+  /** Called when completions have arrived, to draw again. */
+  changed(): void;
+}
+
+/** What the completer needs of an editor. */
+export interface CompletedEditor {
+  readonly beforeCursor: string;
+  readonly afterCursor: string;
+  readonly cursorLine: number;
+  replaceAround(before: number, after: number, text: string): void;
+}
+
+/**
+ * The list of completions below the composer. Call `update` after every change of the text or the cursor. While it is open,
+ * the keys of menus belong to it.
+ */
+export class Completer {
+  readonly #sources: CompletionSources;
+  #picker: Picker<Completion> | undefined;
+  #trigger: Trigger | undefined;
+  /** What was dismissed: it stays closed until something else is completed. */
+  #dismissed: string | undefined;
+  #search: AbortController | undefined;
+
+  constructor(sources: CompletionSources) {
+    this.#sources = sources;
+  }
+
+  /** Whether there is something to choose. */
+  get isOpen(): boolean {
+    return this.#picker !== undefined && this.#picker.count > 0;
+  }
+
+  /** What is completed; undefined if the list is closed. */
+  get kind(): Trigger["kind"] | undefined {
+    return this.isOpen ? this.#trigger?.kind : undefined;
+  }
+
+  /** The rows to draw, of at most this many. */
+  window(rows: number): PickerWindow<Completion> {
+    return this.#picker?.window(rows) ?? { rows: [], above: 0, below: 0 };
+  }
+
+  /** Moves the selection. */
+  move(by: number): void {
+    this.#picker?.move(by);
+  }
+
+  /** Looks at what is being written. */
+  update({ cursorLine, beforeCursor, afterCursor }: CompletedEditor): void {
+    const trigger = triggerAt(cursorLine, beforeCursor, afterCursor);
+    const key = trigger === undefined ? undefined : keyOf(trigger, cursorLine, beforeCursor);
+    if (key !== this.#dismissed) this.#dismissed = undefined;
+    const isSame = sameTrigger(trigger, this.#trigger);
+    this.#trigger = trigger;
+    if (trigger === undefined || this.#dismissed !== undefined) this.#close();
+    else if (!isSame || this.#picker === undefined) this.#open(trigger);
+  }
+
+  /** Searches again, because there are more files by now. */
+  refresh(): void {
+    if (this.#trigger !== undefined && this.#picker !== undefined) this.#open(this.#trigger);
+  }
+
+  /** Closes the list until something else is completed. */
+  dismiss({ cursorLine, beforeCursor }: CompletedEditor): void {
+    if (this.#trigger !== undefined) this.#dismissed = keyOf(this.#trigger, cursorLine, beforeCursor);
+    this.#close();
+  }
+
+  /** Inserts the selected completion. False if there is none. */
+  accept(editor: CompletedEditor): boolean {
+    const chosen = this.#picker?.selected?.value;
+    const trigger = this.#trigger;
+    if (chosen === undefined || trigger === undefined) return false;
+    editor.replaceAround(trigger.before, trigger.after, chosen.text + (chosen.isPartial ? "" : " "));
+    this.#close();
+    this.#trigger = undefined;
+    if (chosen.isPartial) this.update(editor);
+    return true;
+  }
+
+  #close(): void {
+    this.#search?.abort();
+    this.#search = undefined;
+    this.#picker = undefined;
+  }
+
+  #open(trigger: Trigger): void {
+    const names = trigger.kind === "argument" ? this.#sources.argumentsOf(trigger.command ?? "") : undefined;
+    if (trigger.kind === "file" || names === "files") this.#openFiles(trigger);
+    else if (names !== undefined) this.#show(itemsOf(names, ""), trigger.query);
+    else this.#show(itemsOf(this.#sources.commands(), "/"), trigger.query);
+  }
+
+  /** The list stays as it is until the files are found, so that it does not flicker. */
+  #openFiles({ kind, query }: Trigger): void {
+    this.#search?.abort();
+    const search = new AbortController();
+    this.#search = search;
+    const found = (files: readonly FoundFile[]) => {
+      if (search.signal.aborted) return;
+      // They are in their best order already.
+      this.#show(
+        files.map((file) => fileItem(file, kind === "file")),
+        "",
+      );
+      this.#sources.changed();
+    };
+    // A search that was aborted or failed has found nothing.
+    this.#sources.findFiles(query, search.signal).then(found, () => found([]));
+  }
+
+  #show(items: readonly PickerItem<Completion>[], query: string): void {
+    this.#picker = new Picker(items);
+    this.#picker.setQuery(query);
+  }
+}
+
+function itemsOf(names: readonly NameChoice[], mark: string): readonly PickerItem<Completion>[] {
+  return names.map(({ name, detail, group, insert }) => ({
+    value: { text: mark + (insert ?? name), isPartial: false },
+    label: name,
+    detail,
+    group,
+  }));
+}
+
+function fileItem({ path, isFolder }: FoundFile, isMention: boolean): PickerItem<Completion> {
+  const shown = isFolder ? `${path}/` : path;
+  const text = isMention ? mentionOf(shown) : shown;
+  // Inside of quotes, what follows a folder is typed before the closing one.
+  return { value: { text: isFolder ? text.replace(/"$/, "") : text, isPartial: isFolder }, label: shown };
+}
+
+/** Names what is completed by its kind and where it begins. */
+function keyOf({ kind, before }: Trigger, line: number, text: string): string {
+  return `${kind} ${line} ${text.length - before}`;
+}
+
+function sameTrigger(left: Trigger | undefined, right: Trigger | undefined): boolean {
+  return left?.kind === right?.kind && left?.query === right?.query && left?.command === right?.command;
+}
