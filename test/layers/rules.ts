@@ -52,6 +52,8 @@ const STARTS_PROCESSES = [
   /^packages\/sdk\/src\/transport\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.
   /^packages\/cli\/src\/commands\/serve\/acp\.ts$/,
+  // The user's editor, which has the terminal meanwhile, and what reads an image from the clipboard.
+  /^packages\/tui\/src\/input\/(?:attach\/clipboard-image|editor-program\/external-editor)\.ts$/,
   /^packages\/testkit\//,
 ];
 

@@ -6,10 +6,14 @@
  * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys, `HistorySearch` for Ctrl-R.
  * - `completion`: `Completer` is the list below the composer; `FileIndex`, `commandChoices` and `argumentChoices` fill it.
  * - `picker`: `Picker` is any list that is narrowed down by typing.
+ * - `attach`: `droppedFiles` recognizes files in a paste, `clipboardImage` gets an image.
+ * - `editor-program`: `editExternally` hands the text to the user's editor.
  *
- * Only `history-file`, `drafts`, `private-file` and `file-index` touch
- * the machine.
+ * Only `history-file`, `drafts`, `private-file`, `file-index`, `attached-files`, `clipboard-image` and `external-editor`
+ * touch the machine.
  */
+export { type DroppedFile, droppedFiles, type ImageFile, readImageFile } from "./attach/attached-files.ts";
+export { clipboardImage } from "./attach/clipboard-image.ts";
 export {
   type AgentCommand,
   type ArgumentChoices,
@@ -29,6 +33,11 @@ export type { Attachment } from "./editor/attachments.ts";
 export { Editor } from "./editor/editor.ts";
 export { type RowPiece, rowText, type TextLayout, type TextRow } from "./editor/layout.ts";
 export type { Motion } from "./editor/motions.ts";
+export {
+  type ExternalEdit,
+  type ExternalEditorOptions,
+  editExternally,
+} from "./editor-program/external-editor.ts";
 export { Drafts } from "./history/drafts.ts";
 export { HistoryFile } from "./history/history-file.ts";
 export {
