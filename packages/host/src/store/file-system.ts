@@ -81,6 +81,7 @@ export const OPEN = {
   read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
   createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
   createLog: O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
+  update: O_RDWR | O_NOFOLLOW | O_NONBLOCK,
   appendLog: O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK,
   appendIndex: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK,
   folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,

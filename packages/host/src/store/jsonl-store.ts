@@ -21,7 +21,9 @@ import {
 import { removedName, type ThreadDescription, ThreadIndex } from "./listing/thread-index.ts";
 import { listedThread } from "./listing/thread-list.ts";
 import { readTurnPage } from "./log/turn-pages.ts";
+import { Slots } from "./slots.ts";
 import { ThreadFolder } from "./threads/thread-folder.ts";
+import { ThreadLocks } from "./threads/thread-locks.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
 import { ThreadOpener } from "./threads/thread-writer.ts";
 
@@ -34,6 +36,9 @@ export interface JsonlStoreOptions {
   readonly files?: FileSystem;
 }
 
+/** How many threads are opened or read at once; each needs descriptors while it is. */
+const CONCURRENT_READS = 24;
+
 /** Stores each thread in its own folder: an append-only log, a checkpoint, and the lock of its writer. */
 export class JsonlStore implements Store {
   readonly #root: string;
@@ -41,7 +46,9 @@ export class JsonlStore implements Store {
   readonly #files: FileSystem;
   readonly #isDurable: boolean;
   readonly #index: ThreadIndex;
+  readonly #locks: ThreadLocks;
   readonly #opener: ThreadOpener;
+  readonly #slots = new Slots(CONCURRENT_READS);
   #ready: Promise<void> | undefined;
 
   constructor({ root, durability, files = NODE_FILES }: JsonlStoreOptions) {
@@ -55,8 +62,10 @@ export class JsonlStore implements Store {
       threads: this.#threads,
       describe: (threadId) => this.#describe(threadId),
     });
+    this.#locks = new ThreadLocks(files, this.#root);
     this.#opener = new ThreadOpener({
       files,
+      locks: this.#locks,
       isDurable: this.#isDurable,
       foldersAbove: [this.#threads, this.#root],
       list: (entry) => this.#index.record(entry),
@@ -76,7 +85,8 @@ export class JsonlStore implements Store {
   }
 
   async open(threadId: string): Promise<OpenedThread> {
-    return this.#opener.open(await this.#folder(threadId));
+    const folder = await this.#folder(threadId);
+    return this.#slots.run(() => this.#opener.open(folder));
   }
 
   async *read(threadId: string, afterSeq = 0): AsyncGenerator<StoredEvent> {
@@ -125,6 +135,7 @@ export class JsonlStore implements Store {
     try {
       await this.#opener.close();
     } finally {
+      await this.#locks.close();
       await this.#index.close();
     }
   }
@@ -154,14 +165,16 @@ export class JsonlStore implements Store {
     action: (folder: ThreadFolder, file: number) => Promise<Result>,
   ): Promise<Result> {
     const folder = await this.#folder(threadId);
-    const file = folder.openLog("read");
-    try {
-      return await action(folder, file);
-    } catch (error) {
-      throw folder.failure("could not be read", error);
-    } finally {
-      closeQuietly(this.#files, file);
-    }
+    return this.#slots.run(async () => {
+      const file = folder.openLog("read");
+      try {
+        return await action(folder, file);
+      } catch (error) {
+        throw folder.failure("could not be read", error);
+      } finally {
+        closeQuietly(this.#files, file);
+      }
+    });
   }
 
   /** Describes a thread that is missing from the index. A log without events is not a thread yet. */
@@ -185,7 +198,7 @@ export class JsonlStore implements Store {
 
   async #removeFolder(folder: ThreadFolder): Promise<void> {
     const removed = join(this.#threads, removedName(folder.threadId));
-    const lock = await folder.lock();
+    const lock = folder.expectLock(await this.#locks.acquire(folder.path));
     try {
       // The rename deletes it; what follows may be interrupted, and is completed when threads are next listed.
       await this.#files.rename(folder.path, removed);
@@ -193,7 +206,7 @@ export class JsonlStore implements Store {
       await this.#files.removeTree(removed);
       if (this.#isDurable) await syncFolder(this.#files, this.#threads);
     } finally {
-      await lock.release();
+      lock.release();
     }
   }
 }

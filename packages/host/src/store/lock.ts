@@ -18,9 +18,15 @@ export type LockAttempt = { readonly lock: Lock } | { readonly owner: number | u
 /** How a lock is implemented: an abstract socket, which the kernel frees with its process, or a socket file elsewhere. */
 export type LockKind = "abstract" | "path";
 
+/** The kind that this system supports. */
+export const LOCK_KIND: LockKind = process.platform === "linux" ? "abstract" : "path";
+
 const ANSWER_MILLISECONDS = 300;
 const ATTEMPTS = 5;
 const TOKEN = /^[0-9a-f]{32}$/;
+
+/** How many bytes of a lock file are its token. What follows is not part of the address. */
+export const TOKEN_LENGTH = 32;
 
 /** Acquires the lock `name` of a folder on this machine's disk; see `acquireLock`. */
 export function lockFolder(folder: string, name: string): Promise<LockAttempt> {
@@ -32,7 +38,7 @@ export async function acquireLock(
   files: FileSystem,
   folder: string,
   name: string,
-  kind: LockKind = process.platform === "linux" ? "abstract" : "path",
+  kind: LockKind = LOCK_KIND,
 ): Promise<LockAttempt> {
   const address = await lockAddress(files, folder, name, kind);
   for (let attempt = 1; ; attempt += 1) {
@@ -86,7 +92,7 @@ async function lockAddress(files: FileSystem, folder: string, name: string, kind
   if (kind === "path") return join(folder, `${name}.socket`);
   const file = openPrivate(files, path, OPEN.read);
   try {
-    const bytes = Buffer.alloc(64);
+    const bytes = Buffer.alloc(TOKEN_LENGTH);
     const token = bytes.toString("latin1", 0, files.readSync(file, bytes, 0));
     const { dev, ino } = files.fstatSync(file);
     // A token that a power failure damaged must still result in the same address for everyone.
@@ -101,7 +107,7 @@ async function createLockFile(files: FileSystem, path: string): Promise<void> {
   const temporary = temporaryPath(path);
   const file = openPrivate(files, temporary, OPEN.createNew);
   try {
-    await writeAll(files, file, Buffer.from(randomBytes(16).toString("hex"), "latin1"));
+    await writeAll(files, file, Buffer.from(newToken(), "latin1"));
     await files.link(temporary, path);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
@@ -111,8 +117,13 @@ async function createLockFile(files: FileSystem, path: string): Promise<void> {
   }
 }
 
+/** A token that no other user can guess. */
+export function newToken(): string {
+  return randomBytes(TOKEN_LENGTH / 2).toString("hex");
+}
+
 /** Undefined if the address is in use. */
-function listen(address: string): Promise<Server | undefined> {
+export function listen(address: string): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once("error", (error) => (codeOf(error) === "EADDRINUSE" ? resolve(undefined) : reject(error)));
@@ -126,7 +137,7 @@ function listen(address: string): Promise<Server | undefined> {
 }
 
 /** The process id of the owner; undefined if it does not answer in time, as when it is suspended. */
-function queryOwner(address: string): Promise<number | "gone" | undefined> {
+export function queryOwner(address: string): Promise<number | "gone" | undefined> {
   return new Promise((resolve) => {
     let text = "";
     const socket = connect({ path: address });

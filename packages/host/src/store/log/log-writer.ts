@@ -1,6 +1,7 @@
 import { storageFailed } from "@flint/core/ports";
 import { type EventBody, FlintError, type StoredEvent } from "@flint/protocol";
 import type { FileSystem } from "../file-system.ts";
+import type { LogFile } from "./log-files.ts";
 import { decodeLine, encodeRecord, LINE_END, MAX_RECORD } from "./record.ts";
 
 /** Where a log ends. */
@@ -10,12 +11,6 @@ export interface LogEnd {
   readonly size: number;
   /** Whether its last byte is a line end. */
   readonly terminated: boolean;
-}
-
-/** Which log it is. */
-export interface LogLocation {
-  readonly threadId: string;
-  readonly logPath: string;
 }
 
 /** A failed write, which may have left something at the end of the log. */
@@ -29,10 +24,8 @@ interface FailedWrite {
 /** Appends records to a log. Must be its only writer, which the lock ensures. */
 export class LogWriter implements SyncTarget {
   readonly #files: FileSystem;
-  readonly #file: number;
+  readonly #file: LogFile;
   readonly #threadId: string;
-  readonly #path: string;
-  #inode: number | undefined;
   /** New folders that are not synced yet. */
   #newFolders: readonly string[];
   #seq: number;
@@ -40,20 +33,21 @@ export class LogWriter implements SyncTarget {
   #size: number;
   #terminated: boolean;
   #failedWrite: FailedWrite | undefined;
+  /** Keeps the log open while it has a failed write, whose rest must not be taken for another file. */
+  #releaseFile: (() => void) | undefined;
   #syncedSize: number;
   #syncFailure: FlintError | undefined;
 
   constructor(
     files: FileSystem,
-    file: number,
-    { threadId, logPath }: LogLocation,
+    file: LogFile,
+    threadId: string,
     end: LogEnd,
     newFolders: readonly string[],
   ) {
     this.#files = files;
     this.#file = file;
     this.#threadId = threadId;
-    this.#path = logPath;
     this.#seq = end.seq;
     this.#size = end.size;
     this.#terminated = end.terminated;
@@ -87,13 +81,16 @@ export class LogWriter implements SyncTarget {
   async sync(folder: (path: string) => Promise<void>): Promise<void> {
     if (this.#syncFailure !== undefined) throw this.#syncFailure;
     const size = this.#size;
+    const release = this.#file.hold();
     try {
-      if (size !== this.#syncedSize) await this.#files.fdatasync(this.#file);
+      if (size !== this.#syncedSize) await this.#files.fdatasync(this.#file.descriptor);
       this.#syncedSize = size;
       for (const path of this.#newFolders) await folder(path);
       this.#newFolders = [];
     } catch (error) {
       throw this.#syncFailed(error);
+    } finally {
+      release();
     }
   }
 
@@ -112,16 +109,27 @@ export class LogWriter implements SyncTarget {
       // One call, unless the system accepts only a part; the next call then reports why.
       while (done < whole.length) done += this.#writeSome(whole.subarray(done));
     } catch (error) {
-      this.#failedWrite = { bytes: whole, mayHoldRecord: whole.subarray(1, done).includes(LINE_END) };
-      this.#truncate(this.#failedWrite);
+      this.#setFailedWrite({ bytes: whole, mayHoldRecord: whole.subarray(1, done).includes(LINE_END) });
       throw this.#failure("could not be written", error);
     }
     this.#size += whole.length;
     this.#terminated = true;
   }
 
+  #setFailedWrite(failed: FailedWrite): void {
+    this.#failedWrite = failed;
+    this.#releaseFile ??= this.#file.hold();
+    this.#truncate(failed);
+  }
+
+  #endFailedWrite(): void {
+    this.#failedWrite = undefined;
+    this.#releaseFile?.();
+    this.#releaseFile = undefined;
+  }
+
   #writeSome(bytes: Buffer): number {
-    const count = this.#files.writeSync(this.#file, bytes);
+    const count = this.#files.writeSync(this.#file.descriptor, bytes);
     if (count === 0) throw new Error("the file takes no more bytes");
     return count;
   }
@@ -132,39 +140,41 @@ export class LogWriter implements SyncTarget {
     if (failed === undefined || this.#truncate(failed)) return;
     try {
       if (failed.mayHoldRecord) throw new Error("an earlier write cannot be undone. Open the thread again");
-      this.#size = this.#files.fstatSync(this.#file).size;
+      this.#size = this.#files.fstatSync(this.#file.descriptor).size;
     } catch (error) {
       throw this.#failure("could not be written", error);
     }
     // An incomplete line hides nothing, as long as the next record starts on a new line.
     this.#terminated = false;
-    this.#failedWrite = undefined;
+    this.#endFailedWrite();
   }
 
   /** Cuts off what a failed write left, which was never sent to a client. Leaves anything else alone. */
   #truncate({ bytes }: FailedWrite): boolean {
     try {
-      const length = this.#files.fstatSync(this.#file).size - this.#size;
+      const file = this.#file.descriptor;
+      const length = this.#files.fstatSync(file).size - this.#size;
       if (length < 0 || length > bytes.length) return false;
       const remaining = Buffer.alloc(length);
-      const count = length === 0 ? 0 : this.#files.readSync(this.#file, remaining, this.#size);
+      const count = length === 0 ? 0 : this.#files.readSync(file, remaining, this.#size);
       if (count !== length || !remaining.equals(bytes.subarray(0, length))) return false;
-      if (length > 0) this.#files.ftruncateSync(this.#file, this.#size);
+      if (length > 0) this.#files.ftruncateSync(file, this.#size);
     } catch {
       // Even this fails; the next write tries again.
       return false;
     }
-    this.#failedWrite = undefined;
+    this.#endFailedWrite();
     return true;
   }
 
   /** A log that was deleted or replaced would take records that no one reads again. */
   #checkPlace(): void {
     if (this.#isInPlace()) return;
-    const message = `The log ${this.#path} was deleted or replaced while Flint was writing it, so nothing more is stored in thread ${this.#threadId}. Up to event ${this.#seq} it is in the file that was there; put that file back, or start a new thread.`;
+    const { path } = this.#file;
+    const message = `The log ${path} was deleted or replaced while Flint was writing it, so nothing more is stored in thread ${this.#threadId}. Up to event ${this.#seq} it is in the file that was there; put that file back, or start a new thread.`;
     throw new FlintError("storageFailed", message, {
       threadId: this.#threadId,
-      path: this.#path,
+      path,
       code: "ESTALE",
       lastSeq: this.#seq,
     });
@@ -172,8 +182,7 @@ export class LogWriter implements SyncTarget {
 
   #isInPlace(): boolean {
     try {
-      this.#inode ??= this.#files.fstatSync(this.#file).ino;
-      return this.#files.lstatSync(this.#path)?.ino === this.#inode;
+      return this.#file.isInPlace;
     } catch (error) {
       throw this.#failure("could not be written", error);
     }

@@ -4,6 +4,7 @@ import { emptyThread, isRecord, type ThreadState, type Turn } from "@flint/proto
 import { type FileSystem, readWhole, replaceFile } from "../file-system.ts";
 import type { ThreadTimes } from "../log/fold.ts";
 import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../log/record.ts";
+import type { Slots } from "../slots.ts";
 
 const META_VERSION = 2;
 const META_NAME = "meta.json";
@@ -74,6 +75,8 @@ export class MetaFile {
   readonly #files: FileSystem;
   readonly #folder: string;
   readonly #threadId: string;
+  /** Shared by the threads of a store, which must not all write at once. */
+  readonly #slots: Slots;
   /** Syncs the log, so that no checkpoint covers more than the log on the disk. Absent if nothing is synced. */
   readonly #syncLog: (() => Promise<void>) | undefined;
   #waiting: Checkpoint | undefined;
@@ -84,11 +87,13 @@ export class MetaFile {
     folder: string,
     threadId: string,
     syncLog: (() => Promise<void>) | undefined,
+    slots: Slots,
   ) {
     this.#files = files;
     this.#folder = folder;
     this.#threadId = threadId;
     this.#syncLog = syncLog;
+    this.#slots = slots;
   }
 
   /** Writes a checkpoint in the background, in place of one that still waits. If it fails, the old one stays. */
@@ -118,7 +123,8 @@ export class MetaFile {
     await this.#syncLog?.();
     const bytes = Buffer.from(this.#encode(checkpoint), "utf8");
     const target = join(this.#folder, META_NAME);
-    await replaceFile(this.#files, target, bytes, this.#syncLog !== undefined);
+    const durable = this.#syncLog !== undefined;
+    await this.#slots.run(() => replaceFile(this.#files, target, bytes, durable));
   }
 
   #encode({ epoch, seq, offset, state, damage, times }: Checkpoint): string {

@@ -10,7 +10,7 @@ import {
   openRegular,
   restrictFolder,
 } from "../file-system.ts";
-import { acquireLock, type Lock } from "../lock.ts";
+import type { ThreadLock, ThreadLockAttempt } from "./thread-locks.ts";
 
 /** The folder of one thread. Builds every path of the thread, from a validated id. */
 export class ThreadFolder {
@@ -51,10 +51,9 @@ export class ThreadFolder {
     return storageFailed(`The log of thread ${threadId} ${what}`, error, { threadId });
   }
 
-  /** Acquires the writer lock, or throws `threadLocked`. */
-  async lock(): Promise<Lock> {
+  /** The lock of an attempt to acquire it; throws `threadLocked` with its owner if that failed. */
+  expectLock(attempt: ThreadLockAttempt): ThreadLock {
     const { threadId } = this;
-    const attempt = await acquireLock(this.#files, this.path, "lock");
     if ("lock" in attempt) return attempt.lock;
     throw new FlintError("threadLocked", lockedMessage(threadId, attempt.owner), {
       threadId,

@@ -17,19 +17,23 @@ import {
   syncFolder,
 } from "../file-system.ts";
 import { type ListedThread, listedThread } from "../listing/thread-list.ts";
-import type { Lock } from "../lock.ts";
 import { type ThreadTimes, timesAfter } from "../log/fold.ts";
+import { LogFile, LogFiles } from "../log/log-files.ts";
 import { type LogEnd, LogWriter, SyncGroup } from "../log/log-writer.ts";
 import { encodeHeader, LOG_VERSION } from "../log/record.ts";
+import { Slots } from "../slots.ts";
 import { MetaFile } from "./meta-file.ts";
 import type { ThreadFolder } from "./thread-folder.ts";
+import type { ThreadLock, ThreadLocks } from "./thread-locks.ts";
 import { readWithLatestTurn, type ThreadContents } from "./thread-reader.ts";
 
+const CONCURRENT_CHECKPOINTS = 8;
 const NEW_LOG: LogEnd = { seq: 0, size: 0, terminated: true };
 
 /** What opening threads needs of the store. */
 export interface ThreadOpenerOptions {
   readonly files: FileSystem;
+  readonly locks: ThreadLocks;
   /** Whether logs are synced to the disk. */
   readonly isDurable: boolean;
   /** The parents of the thread folders, which are synced with a new thread. */
@@ -43,6 +47,8 @@ export class ThreadOpener {
   readonly #options: ThreadOpenerOptions;
   readonly #files: FileSystem;
   readonly #syncs: SyncGroup;
+  readonly #logs = new LogFiles();
+  readonly #checkpointSlots = new Slots(CONCURRENT_CHECKPOINTS);
   readonly #writers = new Set<ThreadWriter>();
   /** Threads that are not listed, because they have no checkpoint yet. */
   readonly #unlisted = new Set<string>();
@@ -61,11 +67,14 @@ export class ThreadOpener {
   async create(folder: ThreadFolder): Promise<ThreadWriter> {
     const { threadId } = folder;
     try {
-      await this.#makeFolder(folder);
-      const lock = await folder.lock();
+      const { locks } = this.#options;
+      const isNew = await this.#makeFolder(folder);
+      const lock = folder.expectLock(
+        await (isNew ? locks.acquireNew(folder.path) : locks.acquire(folder.path)),
+      );
       return await withCleanup(
         () => this.#createLocked(folder, lock),
-        () => lock.release(),
+        async () => lock.release(),
       );
     } catch (error) {
       throw storageFailed(`Thread ${threadId} could not be created`, error, { threadId });
@@ -75,10 +84,10 @@ export class ThreadOpener {
   async open(folder: ThreadFolder): Promise<OpenedThread> {
     try {
       folder.expectLog();
-      const lock = await folder.lock();
+      const lock = folder.expectLock(await this.#options.locks.acquire(folder.path));
       return await withCleanup(
         () => this.#openLocked(folder, lock),
-        () => lock.release(),
+        async () => lock.release(),
       );
     } catch (error) {
       throw folder.failure("could not be opened", error);
@@ -91,26 +100,29 @@ export class ThreadOpener {
     for (const closing of closings) if (closing.status === "rejected") throw closing.reason;
   }
 
-  async #makeFolder(folder: ThreadFolder): Promise<void> {
+  /** False if there was a folder already. */
+  async #makeFolder(folder: ThreadFolder): Promise<boolean> {
     try {
       await makeFolder(this.#files, folder.path);
+      return true;
     } catch (error) {
       // A crash may have left a folder without a log, which can be used; an existing log fails later.
       if (codeOf(error) !== "EEXIST") throw error;
       expectThreadFolder(this.#files, folder.path, folder.threadId);
+      return false;
     }
   }
 
-  async #createLocked(folder: ThreadFolder, lock: Lock): Promise<ThreadWriter> {
-    const file = this.#createLog(folder);
+  async #createLocked(folder: ThreadFolder, lock: ThreadLock): Promise<ThreadWriter> {
+    const file = this.#logFile(folder, this.#createLog(folder));
     const createdAtMs = Date.now();
     const epoch = mintId();
     const newFolders = [folder.path, ...this.#options.foldersAbove];
-    const log = new LogWriter(this.#files, file, folder, NEW_LOG, newFolders);
+    const log = new LogWriter(this.#files, file, folder.threadId, NEW_LOG, newFolders);
     await withCleanup(
       async () => log.appendLine(encodeHeader(folder.threadId, { version: LOG_VERSION, epoch, createdAtMs })),
       async () => {
-        closeQuietly(this.#files, file);
+        file.close();
         await this.#files.removeTree(folder.path);
       },
     );
@@ -129,31 +141,42 @@ export class ThreadOpener {
     }
   }
 
-  async #openLocked(folder: ThreadFolder, lock: Lock): Promise<OpenedThread> {
-    const file = folder.openLog("append");
+  #logFile({ logPath }: ThreadFolder, descriptor: number): LogFile {
+    return new LogFile(this.#files, this.#logs, logPath, descriptor);
+  }
+
+  async #openLocked(folder: ThreadFolder, lock: ThreadLock): Promise<OpenedThread> {
+    const descriptor = folder.openLog("append");
     return withCleanup(
       async () => {
         await folder.tidy();
-        const contents = await readWithLatestTurn(this.#files, folder, file);
+        const contents = await readWithLatestTurn(this.#files, folder, descriptor);
         const { epoch, state, damage, end } = contents;
-        const log = new LogWriter(this.#files, file, folder, end, []);
+        const file = this.#logFile(folder, descriptor);
+        const log = new LogWriter(this.#files, file, folder.threadId, end, []);
         return { epoch, state, damage, writer: this.#writer(folder, lock, file, log, contents) };
       },
-      async () => closeQuietly(this.#files, file),
+      async () => closeQuietly(this.#files, descriptor),
     );
   }
 
   #writer(
     folder: ThreadFolder,
-    lock: Lock,
-    file: number,
+    lock: ThreadLock,
+    file: LogFile,
     log: LogWriter,
     known: Pick<ThreadContents, "epoch" | "damage" | "times">,
   ): ThreadWriter {
     const { threadId, path } = folder;
     const { isDurable } = this.#options;
     const sync = (): Promise<void> => (isDurable ? this.#syncs.request(log) : Promise.resolve());
-    const meta = new MetaFile(this.#files, path, threadId, isDurable ? sync : undefined);
+    const meta = new MetaFile(
+      this.#files,
+      path,
+      threadId,
+      isDurable ? sync : undefined,
+      this.#checkpointSlots,
+    );
     const list = (entry: ListedThread): void => {
       this.#unlisted.delete(threadId);
       this.#options.list(entry);
@@ -168,9 +191,9 @@ export class ThreadOpener {
     return writer;
   }
 
-  #closeLog(folder: ThreadFolder, file: number): void {
+  #closeLog(folder: ThreadFolder, file: LogFile): void {
     try {
-      this.#files.closeSync(file);
+      file.close();
     } catch (error) {
       throw folder.failure("could not be closed", error);
     }
@@ -199,7 +222,7 @@ export interface JsonlWriterOptions {
   readonly times: ThreadTimes;
   readonly log: LogWriter;
   readonly meta: MetaFile;
-  readonly lock: Lock;
+  readonly lock: ThreadLock;
   /** Syncs the log, together with those of other threads. */
   sync(): Promise<void>;
   /** Updates the list entry of the thread. */
@@ -273,7 +296,7 @@ export class JsonlWriter implements ThreadWriter {
     try {
       this.#options.close();
     } finally {
-      await this.#options.lock.release();
+      this.#options.lock.release();
     }
   }
 }
