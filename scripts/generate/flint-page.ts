@@ -7,6 +7,8 @@ const UNITS = {
   prompt: "bytes",
   output: "bytes",
   text: "bytes",
+  turnText: "bytes",
+  lateText: "bytes",
   turnItems: "bytes",
   clientQueue: "bytes",
   queuedInputs: "",

@@ -21,6 +21,7 @@ import { politeStop } from "./p19-polite-stop.ts";
 import { diskFull } from "./p20-disk-full.ts";
 import { twoServers } from "./p21-two-servers.ts";
 import { rounds } from "./p22-rounds.ts";
+import { floodingAgents } from "./p25-flooding-agents.ts";
 import { hostileIds } from "./p27-hostile-ids.ts";
 import { privateStore } from "./p30-private.ts";
 import { secrets } from "./p31-secrets.ts";
@@ -51,6 +52,7 @@ export const CASES: readonly TortureCase[] = [
   diskFull,
   twoServers,
   rounds,
+  ...floodingAgents,
   hostileIds,
   privateStore,
   secrets,

@@ -8,6 +8,10 @@ export const LIMITS = {
   output: 1024 * 1024,
   /** Text of one streamed item that is stored and sent. */
   text: 8 * 1024 * 1024,
+  /** Text and output of all items of one turn together. */
+  turnText: 32 * 1024 * 1024,
+  /** What each further item of a turn may still have when its turn has reached that. */
+  lateText: 16 * 1024,
   /** A `turn/completed` carries all items while their JSON stays below this. */
   turnItems: 4 * 1024 * 1024,
   /** What may wait in the outgoing queue of one client before it is served from the log instead. */
