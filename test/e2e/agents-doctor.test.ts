@@ -69,3 +69,33 @@ async function doctorOn(flint: CommandFixture["flint"], path: string) {
   const all: readonly Finding[] = JSON.parse(stdout);
   return { code, findings: all.filter(({ name }) => name === "codex") };
 }
+
+/** A Claude of another day, which lists its options or not. */
+function otherClaude(options: string): string {
+  return `#!/bin/sh\ncase "$1" in --version) echo '9.9.9 (Claude Code)';; --help) echo '${options}';; esac\n`;
+}
+
+const CLAUDE_OPTIONS =
+  "--input-format --output-format --include-partial-messages --replay-user-messages --permission-mode --strict-mcp-config --setting-sources --settings --append-system-prompt --resume --fork-session --session-id";
+
+test.each([
+  ["lists all options that Flint uses", CLAUDE_OPTIONS, "absent", "Flint is tested with Claude Code 2.1.197"],
+  [
+    "lacks one of them",
+    CLAUDE_OPTIONS.replace("--session-id", ""),
+    "problem",
+    "this version no longer has --session-id, which Flint needs",
+  ],
+])("doctor compares another version of Claude that %s", async (_title, options, state, detail) => {
+  const fixture = await commandFixture();
+  const bin = `${fixture.home}/bin`;
+  await mkdir(bin);
+  await writeFile(`${bin}/claude`, otherClaude(options), { mode: 0o755 });
+  const { stdout } = await fixture.flint(["doctor", "--json"], {
+    env: { PATH: `${bin}:${process.env.PATH}` },
+  });
+  expect(JSON.parse(stdout)).toContainEqual({
+    ...{ name: "claude", state, detail },
+    fix: "flint agents install claude installs 2.1.197.",
+  });
+});

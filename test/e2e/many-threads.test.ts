@@ -24,7 +24,9 @@ function limitedServer(home: string, cwd: string): WireClient {
   return wire;
 }
 
-test("a thousand threads, hundreds of them loaded, need no more than 256 descriptors", { timeout: 300_000 }, async () => {
+test("a thousand threads, hundreds of them loaded, need no more than 256 descriptors", {
+  timeout: 300_000,
+}, async () => {
   const folder = await temporaryFolder();
   const home = folder.join("home");
   const stored = await storeThreads(home, STORED, folder.path);

@@ -40,6 +40,8 @@ export interface CommandGroup {
   readonly commands: Readonly<Record<string, Command>>;
   /** Short names of its commands, such as `ls` for `list`. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The command that runs if none is named; by default the help is shown. */
+  readonly bare?: string;
 }
 
 /** Commands that `flint --help` lists under one heading. */

@@ -26,11 +26,18 @@ function isPrint(argument: string): boolean {
 }
 
 async function dispatchInGroup(group: string, found: CommandGroup, args: readonly string[]): Promise<number> {
-  const [given = "--help", ...rest] = args;
+  const [given = "--help", ...rest] = withCommand(found, args);
   if (given === "--help" || given === "-h") return say(groupHelp(group, found));
   const { aliases = {} } = found;
   const name = (Object.hasOwn(aliases, given) ? aliases[given] : undefined) ?? given;
   return run(`${group} ${name}`, lookUp(found.commands, name, `flint ${group}`), rest);
+}
+
+/** The arguments of a group with the command that is meant if none is named. */
+function withCommand({ bare }: CommandGroup, args: readonly string[]): readonly string[] {
+  const [given = ""] = args;
+  const isNamed = given !== "" && !given.startsWith("-");
+  return bare === undefined || isNamed || given === "--help" || given === "-h" ? args : [bare, ...args];
 }
 
 async function run(name: string, command: Command, args: readonly string[]): Promise<number> {

@@ -1,3 +1,4 @@
+import { agents } from "../commands/agents/table.ts";
 import { orCodexExec } from "../commands/codex/shim.ts";
 import { EXEC_FLAGS } from "../commands/exec/options.ts";
 import { server } from "../commands/server/table.ts";
@@ -195,7 +196,7 @@ const version = command({
 export const SECTIONS: readonly CommandSection[] = [
   { title: "Run agents", commands: { exec: orCodexExec(exec), threads, models, limits } },
   { title: "Serve editors and other clients", commands: { acp, serve, server } },
-  { title: "Set up", commands: { doctor, config, trust, rules, completions, version } },
+  { title: "Set up", commands: { doctor, agents, config, trust, rules, completions, version } },
   { title: "Protocol and integration", commands: integration(serve) },
 ];
 

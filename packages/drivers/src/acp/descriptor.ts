@@ -7,6 +7,12 @@ import {
   OPENCODE_FOLDERS,
 } from "../shared/agent-folders.ts";
 import {
+  CLAUDE_ACP_PACKAGE,
+  CODEX_ACP_PACKAGE,
+  GEMINI_PACKAGE,
+  OPENCODE_PACKAGE,
+} from "../shared/agent-packages.ts";
+import {
   CLAUDE_ACP_PROJECT,
   CODEX_ACP_PROJECT,
   GEMINI_PROJECT,
@@ -27,6 +33,8 @@ export const OPENCODE: AcpProfile = {
   id: "opencode",
   displayName: "OpenCode",
   command: ["opencode", "acp"],
+  package: OPENCODE_PACKAGE,
+  usedOptions: ["acp"],
   install: "npm install -g opencode-ai",
   login: { command: "opencode auth login", hint: "opencode auth login" },
   ownVariables: /^OPENCODE_/,
@@ -83,6 +91,8 @@ export const GEMINI: AcpProfile = {
   id: "gemini",
   displayName: "Gemini",
   command: ["gemini", "--acp"],
+  package: GEMINI_PACKAGE,
+  usedOptions: ["--acp"],
   install: "npm install -g @google/gemini-cli",
   login: { command: "gemini", hint: "gemini (and choose a way to log in), or set GEMINI_API_KEY" },
   ownVariables: /^(?:GEMINI_|GOOGLE_)/,
@@ -112,6 +122,8 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
   id: "claude-agent-acp",
   displayName: "Claude Code (ACP)",
   command: ["claude-agent-acp"],
+  package: CLAUDE_ACP_PACKAGE,
+  install: "npm install -g @agentclientprotocol/claude-agent-acp",
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   hosts: CLAUDE_HOSTS,
@@ -168,6 +180,8 @@ export const CODEX_ACP: AcpProfile = {
   id: "codex-acp",
   displayName: "Codex (ACP)",
   command: ["codex-acp"],
+  package: CODEX_ACP_PACKAGE,
+  install: "npm install -g @agentclientprotocol/codex-acp",
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   ownVariables: /^(?:OPENAI_|CODEX_)/,
   hosts: CODEX_HOSTS,

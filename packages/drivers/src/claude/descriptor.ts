@@ -1,4 +1,5 @@
 import { type AgentDescriptor, CLAUDE_HOSTS } from "../shared/agent.ts";
+import { CLAUDE_PACKAGE } from "../shared/agent-packages.ts";
 import { CLAUDE_PROJECT } from "../shared/project-files.ts";
 
 /** Claude Code, driven by its own stream-json protocol. */
@@ -12,6 +13,12 @@ export const CLAUDE = {
     variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
     files: [".claude/.credentials.json"],
   },
+  package: CLAUDE_PACKAGE,
+  usedOptions: [
+    ...["--input-format", "--output-format", "--include-partial-messages", "--replay-user-messages"],
+    ...["--permission-mode", "--strict-mcp-config", "--setting-sources", "--settings"],
+    ...["--append-system-prompt", "--resume", "--fork-session", "--session-id"],
+  ],
   install: "npm install -g @anthropic-ai/claude-code",
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   hosts: CLAUDE_HOSTS,

@@ -1,4 +1,5 @@
 import { type AgentDescriptor, CODEX_HOSTS } from "../shared/agent.ts";
+import { CODEX_PACKAGE } from "../shared/agent-packages.ts";
 import { CODEX_PROJECT } from "../shared/project-files.ts";
 
 /** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
@@ -9,6 +10,7 @@ export const CODEX: AgentDescriptor = {
   executableVariable: "CODEX_EXECUTABLE",
   ownVariables: /^(?:OPENAI_|CODEX_)/,
   credentials: { variables: ["OPENAI_API_KEY", "CODEX_API_KEY"], files: [".codex/auth.json"] },
+  package: CODEX_PACKAGE,
   install: "npm install -g @openai/codex",
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   hosts: CODEX_HOSTS,

@@ -2,6 +2,7 @@ import { costAt, type Price, type PriceList } from "@flint/agent/prices";
 import type { DriverEvent, Sandbox, UsageReports } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
+import type { AgentPackage } from "./agent-packages.ts";
 import type { AgentProjectFiles } from "./project-files.ts";
 
 /** The variables that name an agent's program where it is not on PATH. */
@@ -27,6 +28,10 @@ export interface AgentDescriptor {
   readonly ownVariables: RegExp;
   /** What shows that it has credentials: a variable that is set, or a file in the user's home folder. */
   readonly credentials: { readonly variables: readonly string[]; readonly files: readonly string[] };
+  /** The package that `flint agents install` fetches, and the version that Flint is tested with. */
+  readonly package?: AgentPackage | undefined;
+  /** The options and commands of its program that Flint uses, as `--help` lists them. */
+  readonly usedOptions?: readonly string[];
   /** The command line that installs it, where there is one. */
   readonly install: string | undefined;
   readonly login: AgentLogin | undefined;
@@ -54,7 +59,8 @@ export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.co
 export function notInstalled(agent: AgentDescriptor): FlintError {
   const { displayName, command, install, executableVariable } = agent;
   const [program = displayName] = command;
-  const how = install === undefined ? `so that ${program} is on PATH` : `with \`${install}\``;
+  const own = agent.package === undefined ? "" : `\`flint agents install ${agent.id}\` or `;
+  const how = install === undefined ? `so that ${program} is on PATH` : `with ${own}\`${install}\``;
   const where =
     executableVariable === undefined
       ? `set agents.${agent.id}.command in your configuration`

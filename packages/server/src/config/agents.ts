@@ -1,6 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join, resolve } from "node:path";
 import { type AgentProgram, KNOWN_AGENTS, type ProcessSpan } from "@flint/drivers";
+import { installedAgent } from "../agent-programs/installed.ts";
 import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
 import type { ConfigValues } from "./parse.ts";
 
@@ -65,7 +66,10 @@ function configuredAgent(id: string, config: ConfigValues | undefined): Configur
       const other = variable === undefined ? undefined : setting(variable);
       const own = known === undefined ? {} : ownVariables(known.ownVariables);
       const environment = { ...own, ...config?.get("agents.*.env", id) };
-      return found(other === undefined ? command : [other, ...command.slice(1)], environment);
+      const installed =
+        configured === undefined && other === undefined ? await installedAgent(id) : undefined;
+      const program = other ?? installed?.path;
+      return found(program === undefined ? command : [program, ...command.slice(1)], environment);
     },
     async hasAccess() {
       const { variables = [], files = [] } = known?.credentials ?? {};

@@ -16,7 +16,9 @@ import { embed } from "@flint/server/embed";
 import { setting, stateFolder, userConfigPath } from "@flint/server/environment";
 import { count } from "@flint/view";
 import { VERSION } from "../../version.ts";
-import { type Check, driftFindings, type Finding, reason } from "./finding.ts";
+import { versionOf } from "../agents/versions.ts";
+import { driftFindings, versionDrift } from "./drift.ts";
+import { type Check, type Finding, reason } from "./finding.ts";
 import { models } from "./model-checks.ts";
 
 /** Every check, in the order of the report. */
@@ -132,8 +134,9 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
   const program = await agent.program();
   const path = program?.command[0];
   if (path === undefined) {
-    if (known?.install === undefined) return [];
-    return [{ name: agent.id, state: "absent", detail: "not installed", fix: known.install }];
+    const own = known?.package === undefined ? undefined : `flint agents install ${agent.id}`;
+    const fix = [own, known?.install].filter((way) => way !== undefined).join(", or ");
+    return fix === "" ? [] : [{ name: agent.id, state: "absent", detail: "not installed", fix }];
   }
   // An agent without known credentials reports itself, on its first turn, that it needs a login.
   const login = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;
@@ -142,21 +145,14 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
     agent.id === "codex" ? driftFindings(client, program?.command ?? []) : [],
     login === undefined || agent.hasAccess(),
   ]);
+  const changes = [...(await versionDrift(client, known, path, version)), ...drift];
   const detail = version === undefined ? path : `${version} (${path})`;
-  if (hasAccess || login === undefined) return [{ name: agent.id, state: "ok", detail }, ...drift];
-  return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...drift];
+  if (hasAccess || login === undefined) return [{ name: agent.id, state: "ok", detail }, ...changes];
+  return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...changes];
 }
 
 function hasNoCredentials({ credentials: { variables, files } }: AgentDescriptor): boolean {
   return variables.length === 0 && files.length === 0;
-}
-
-/** The first line of `--version`; undefined if the program fails or takes too long. */
-async function versionOf(client: FlintClient, program: string, cwd: string): Promise<string | undefined> {
-  const asked = client.call("command/exec", { command: [program, "--version"], cwd, timeoutMs: 10_000 });
-  const answer = await asked.catch(() => undefined);
-  const [line = ""] = (answer?.exitCode === 0 ? answer.stdout : "").trim().split("\n");
-  return line === "" ? undefined : line;
 }
 
 /** Whether the user's configuration is valid, and whether the programs of its MCP servers exist. */

@@ -1,3 +1,4 @@
+import { installedAgent } from "@flint/server/agent-programs";
 import { agentLogins } from "@flint/server/config";
 import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import type { ACP_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
@@ -22,7 +23,8 @@ async function logIn(agent: string): Promise<number> {
     const known = logins.map((offered) => offered.agent).join(", ");
     throw new UsageError(`--login must be one of ${known}, not ${JSON.stringify(agent)}.`);
   }
-  const [program = "", ...args] = login.command.split(" ");
+  const [named = "", ...args] = login.command.split(" ");
+  const program = (await installedAgent(agent))?.path ?? named;
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "inherit" });
