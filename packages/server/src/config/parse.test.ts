@@ -103,3 +103,28 @@ test("no correction is suggested for an unrelated name", () => {
   expect(nearest("telemetry", ["model", "approval_policy", "sandbox"])).toBeUndefined();
   expect(nearest("x", [])).toBeUndefined();
 });
+
+describe("a price list with a mistake", () => {
+  const model = '[models."custom/my-model"]\n';
+
+  test.each([
+    [
+      "a misspelled price",
+      "price_inptu = 3",
+      /line 2: unknown key .*price_inptu.* Did you mean "price_input"\?/,
+    ],
+    [
+      "a negative price",
+      "price_output = -1",
+      /price_output must be a number of US dollars, 0 or more, not -1/,
+    ],
+    [
+      "a price in quotes",
+      'price_input = "3"',
+      /price_input must be a number of US dollars, 0 or more, not "3"/,
+    ],
+    ["a window of nothing", "context_window = 0", /context_window must be a whole number above 0, not 0/],
+  ])("is rejected for %s", async (_name, line, message) => {
+    expect(await problems(`${model}${line}\n`)).toMatch(message);
+  });
+});

@@ -263,6 +263,16 @@ describe("a policy file with a mistake is rejected", () => {
       "ci.toml line 1: rule 1: it matches nothing: add a prefix, a command, a path, a tool, or a network.",
     ],
     [
+      "a rule that a stricter one covers",
+      '[[rule]]\ndecision = "deny"\nprefix = ["git"]\n[[rule]]\ndecision = "allow"\nprefix = ["git", "push"]',
+      "ci.toml line 4: rule 2: it never decides: rule 1 (deny) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule 1.",
+    ],
+    [
+      "an exact command that all of a tool covers",
+      '[[rule]]\ndecision = "allow"\ncommand = "npm test"\n[[rule]]\ndecision = "ask"\ntool = "shell"',
+      "ci.toml line 1: rule 1: it never decides: rule 2 (ask) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule 2.",
+    ],
+    [
       "two patterns",
       '[[rule]]\ndecision = "ask"\nprefix = ["a"]\npath = "a"',
       "ci.toml line 4: rule 1: prefix and path cannot be in one rule; use two rules.",

@@ -4,6 +4,7 @@ import { homeFolder } from "../config/environment.ts";
 import { ConfigError, isTable } from "../config/parse.ts";
 import { FileRules, type PolicyRule } from "./file-rules.ts";
 import { checkRule, unknownName } from "./rule-check.ts";
+import { shadowedRules } from "./shadowed-rules.ts";
 
 /**
  * Reads a policy file, which answers approvals in unattended runs. Throws a ConfigError that names the file, line, rule
@@ -48,6 +49,10 @@ function checked(document: Readonly<Record<string, unknown>>, text: PolicyText):
   const isList = Array.isArray(tables) && tables.every(isTable);
   if (!isList) text.problem(undefined, "rule", "rules must be tables; start each with [[rule]].");
   const rules = isList ? tables.flatMap((table, index) => ruleOf(table, index + 1, text)) : [];
+  for (const { rule, by } of shadowedRules(rules)) {
+    const message = `it never decides: rule ${by.number} (${by.decision}) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule ${by.number}.`;
+    text.problem(rule.number, undefined, message);
+  }
   text.throwIfAny();
   return new FileRules(text.path, unanswered === "decline" ? "decline" : "ask", rules);
 }
