@@ -250,3 +250,21 @@ describe("flint conformance on real servers", () => {
     LONG,
   );
 });
+
+test(
+  "testing a program of its own leaves no thread in the user's list",
+  async () => {
+    const { path: home } = await temporaryFolder();
+    const words = [...SELF, "serve", "--stdio", "--offline"];
+    const { code } = await conformance(
+      ["--protocol", "flint", "--only", "thread/start answers", "--", ...words],
+      { FLINT_HOME: home },
+    );
+    expect(code).toBe(0);
+    const listed = await promisify(execFile)(process.execPath, [FLINT, "threads", "list", "--json"], {
+      env: { ...process.env, ...plainEnvironment(home) },
+    });
+    expect(JSON.parse(listed.stdout)).toEqual([]);
+  },
+  LONG,
+);

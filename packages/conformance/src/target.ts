@@ -47,7 +47,7 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
     listening ?? {
       label,
       shared: false,
-      connect: async () => programChannel(programOf(words, options)),
+      connect: async () => programChannel(programOf(words, withOwnState(options))),
       close: async () => {},
     }
   );
@@ -83,6 +83,12 @@ async function listeningTarget(options: TargetOptions, label: string): Promise<T
       timeoutMs,
     );
   return { label, shared: true, connect, close: () => server.close() };
+}
+
+/** A Flint that only serves this run stores its threads in the folder of the run, not among those of the user. */
+function withOwnState(options: TargetOptions): TargetOptions {
+  const { environment, folder } = options;
+  return { ...options, environment: { ...environment, FLINT_HOME: join(folder, "flint-home") } };
 }
 
 function programOf(words: readonly [string, ...string[]], { cwd, environment }: TargetOptions): Program {
