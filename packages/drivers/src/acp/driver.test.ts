@@ -28,6 +28,6 @@ test("accepts every model with its own id in front", () => {
 test("fails with the install command if the agent is missing", async () => {
   const opening = missing().open(sessionSpec(testSettings("opencode/default", "/"), NO_SANDBOX));
   await expect(opening).rejects.toThrow(
-    "OpenCode was not found. Install it with `npm install -g opencode-ai`",
+    "OpenCode was not found. Install it with `flint agents install opencode` or `npm install -g opencode-ai`",
   );
 });
