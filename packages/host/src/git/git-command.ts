@@ -1,31 +1,25 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 
 /** How much one command may print. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** How long one command may take. */
-const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 /**
  * Settings with which git, run by Flint in the user's repository, starts no program that the repository names: no hooks,
- * no file system monitor, no command for borrowed objects, no maintenance in the background. It downloads nothing beside
- * what it fetches either.
+ * no file system monitor, no command for borrowed objects, no maintenance in the background.
  */
 const HARDENED = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
   "core.alternateRefsCommand=true",
-  "fetch.uriProtocols=",
-  "transfer.bundleURI=false",
   "core.untrackedCache=false",
   "maintenance.auto=false",
   "gc.auto=0",
-  "fetch.fsckObjects=true",
-  "fetch.writeCommitGraph=false",
-  "fetch.pruneTags=false",
   "log.showSignature=false",
-  "protocol.file.allow=always",
   "submodule.recurse=false",
 ].flatMap((setting) => ["-c", setting]);
 
@@ -73,22 +67,13 @@ export class GitCommand {
   }
 
   /** Runs a command and returns its output. Rejects with a FlintError if it fails. */
-  async run(args: readonly string[], input = ""): Promise<string> {
+  async run(args: readonly string[], input: string | Readable = ""): Promise<string> {
     return outputOf(args[0], await this.attempt(args, input));
   }
 
   /** Runs a command to its end, whatever its exit code. */
-  attempt(args: readonly string[], input = ""): Promise<GitResult> {
+  attempt(args: readonly string[], input: string | Readable = ""): Promise<GitResult> {
     return runToEnd(["git", ...HARDENED, ...args], { cwd: this.#cwd, env: this.#environment, input });
-  }
-
-  /** Like `run`, with an end for every file that it writes. */
-  async runBounded(args: readonly string[], input: string, maxFileBytes: number): Promise<string> {
-    // In blocks of 512 bytes; a limit that is lower already stays.
-    const limited = `ulimit -f ${Math.ceil(maxFileBytes / 512)} 2>/dev/null; exec "$@"`;
-    const command = ["/bin/sh", "-c", limited, "sh", "git", ...HARDENED, ...args];
-    const result = await runToEnd(command, { cwd: this.#cwd, env: this.#environment, input });
-    return outputOf(args[0], result);
   }
 }
 
@@ -105,7 +90,7 @@ function outputOf(command = "", { exitCode, stdout, stderr }: GitResult): string
 export interface RunOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly input?: string | undefined;
+  readonly input?: string | Readable | undefined;
   /** When it is ended; after two minutes if not given. */
   readonly timeoutMs?: number | undefined;
 }
@@ -119,7 +104,8 @@ export function runToEnd(
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   // It may end without reading its input.
   child.stdin.on("error", () => undefined);
-  child.stdin.end(input);
+  if (typeof input === "string") child.stdin.end(input);
+  else input.pipe(child.stdin);
   return resultOf(child, timeoutMs);
 }
 
@@ -159,7 +145,8 @@ function resultOf(child: ChildProcess, timeoutMs: number): Promise<GitResult> {
   });
 }
 
-function killGroup({ pid }: ChildProcess): void {
+/** Ends a program that was started in a group of its own, with everything that it has started. */
+export function killGroup({ pid }: ChildProcess): void {
   // Expected: all of its processes have ended.
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");

@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import type { CommitOffer, OfferedRef } from "@flint/core/ports";
 import { unlinkedText } from "../files/plain-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
+import type { ConfinedGit } from "./confined-git.ts";
 import { planFollow } from "./follow.ts";
 import type { GitCommand } from "./git-command.ts";
 import { type GitRecord, saveRecord } from "./git-record.ts";
@@ -12,7 +13,7 @@ import { howToTakeOver } from "./later.ts";
 import { copyLfsObjects } from "./lfs.ts";
 import { makePrivateGitDir, mountsOf, type PrivateGitDir } from "./private-git-dir.ts";
 import { indexVersion, type Repository, readState } from "./repository.ts";
-import { type ConfinedGit, GitTakeOver } from "./take-over.ts";
+import { GitTakeOver, type Offer, type Pending } from "./take-over.ts";
 
 /** What the git directories of a scope are made with. */
 export interface GitScopeOptions {
@@ -38,7 +39,12 @@ interface Member {
 interface Waiting {
   readonly member: Member;
   readonly takeOver: GitTakeOver;
-  readonly incoming: Incoming;
+  readonly pending: Pending;
+}
+
+/** What one repository has offered. */
+interface Offered extends Omit<Waiting, "pending"> {
+  readonly offer: Offer;
 }
 
 /** The private git directories of one scope. Its methods must not overlap. */
@@ -89,17 +95,18 @@ export class GitScope {
     await this.#save();
   }
 
-  /** Fetches what was committed, for the user to decide about; undefined if there is nothing that was not declined. */
+  /** Receives what was committed, for the user to decide about; undefined if there is nothing that was not declined. */
   async offer(): Promise<CommitOffer | undefined> {
-    const waiting = await this.#waiting();
-    const key = keyOf(waiting);
-    if (waiting.length === 0 || key === this.#declined) return undefined;
-    const blocked = waiting.find(({ incoming }) => incoming.unfinished !== undefined)?.incoming.unfinished;
-    if (blocked !== undefined) {
-      await this.#decline(key);
-      return blockedOffer(blocked);
+    const all: Waiting[] = [];
+    try {
+      for (const member of this.#members) {
+        const takeOver = await this.#takeOver(member);
+        all.push({ member, takeOver, pending: await takeOver.pending() });
+      }
+      return await this.#offerOf(all.filter(({ pending }) => hasChanges(pending.incoming)));
+    } finally {
+      for (const { pending } of all) pending.close();
     }
-    return this.#offer(waiting, key);
   }
 
   /** Whether something would be lost without the git directories. */
@@ -112,58 +119,53 @@ export class GitScope {
     return false;
   }
 
-  async #waiting(): Promise<Waiting[]> {
-    const waiting: Waiting[] = [];
-    for (const member of this.#members) {
-      const takeOver = await this.#takeOver(member);
-      const incoming = changesSince(member.privateDir.base, await takeOver.report());
-      if (!isEmpty(incoming) || incoming.unfinished !== undefined)
-        waiting.push({ member, takeOver, incoming });
-    }
-    return waiting;
+  async #offerOf(waiting: readonly Waiting[]): Promise<CommitOffer | undefined> {
+    const key = keyOf(waiting);
+    if (waiting.length === 0 || key === this.#declined) return undefined;
+    const blocked = waiting.find(({ pending }) => pending.incoming.unfinished !== undefined);
+    if (blocked === undefined) return this.#offer(waiting, key);
+    await this.#decline(key);
+    return blockedOffer(blocked.pending.incoming.unfinished ?? "");
   }
 
   async #offer(waiting: readonly Waiting[], key: string): Promise<CommitOffer> {
-    const found: Waiting[] = [];
+    const offered: Offered[] = [];
     const refs: OfferedRef[] = [];
     const commands: string[] = [];
-    let diff = "";
-    for (const { member, takeOver, incoming: reported } of waiting) {
-      const offer = await takeOver.offer(reported);
+    for (const { member, takeOver, pending } of waiting) {
+      const offer = await pending.offer();
       const submodule = this.#submodule(member);
       const shown = offer.refs.map((ref) => (submodule === undefined ? ref : { ...ref, submodule }));
-      found.push({ member, takeOver, incoming: offer.incoming });
+      offered.push({ member, takeOver, offer });
       refs.push(...shown);
       commands.push(...howToTakeOver(shown, (name) => takeOver.kept(name)));
-      diff += offer.diff;
     }
-    const later = laterNote(commands);
+    const decline = async () => {
+      await this.#decline(key);
+      for (const { offer } of offered) await offer.keep();
+      return laterNote(commands);
+    };
     return {
-      ...{ refs, diff },
+      ...{ refs, diff: offered.map(({ offer }) => offer.diff).join("") },
       accept: async () => {
-        const { refused, notes } = await this.#accept(found);
-        if (refused === undefined) return { notes };
-        await this.#decline(key);
-        return { refused, notes: [...notes, later] };
+        const { refused, notes } = await this.#accept(offered);
+        return refused === undefined ? { notes } : { refused, notes: [...notes, await decline()] };
       },
-      decline: async () => {
-        await this.#decline(key);
-        return later;
-      },
+      decline,
     };
   }
 
-  async #accept(waiting: readonly Waiting[]): Promise<{ refused?: string; notes: string[] }> {
+  async #accept(offered: readonly Offered[]): Promise<{ refused?: string; notes: string[] }> {
     const notes: string[] = [];
-    for (const { member, takeOver, incoming } of waiting) {
-      const taken = await takeOver.accept(incoming);
+    for (const { member, takeOver, offer } of offered) {
+      const taken = await takeOver.accept(offer.incoming);
       if (taken.status === "refused") return { refused: taken.reason, notes };
       notes.push(...taken.notes);
       const { repository, folder } = member.privateDir;
       const skipped = await copyLfsObjects(join(folder, "git"), repository.commonDir);
       if (skipped > 0)
         notes.push(`${skipped} objects of Git LFS were left out: they are not what they are named.`);
-      await this.#rebase(member, incoming);
+      await this.#rebase(member, offer.incoming);
     }
     this.#declined = undefined;
     await this.#save();
@@ -245,10 +247,14 @@ async function ownConfig({ folder }: PrivateGitDir): Promise<string | undefined>
   return now === first ? undefined : now;
 }
 
+function hasChanges(incoming: Incoming): boolean {
+  return !isEmpty(incoming) || incoming.unfinished !== undefined;
+}
+
 /** The same for the same commits. */
 function keyOf(waiting: readonly Waiting[]): string {
-  const parts = waiting.map(({ member, incoming }) => {
-    const { refs, head, stash, unfinished } = incoming;
+  const parts = waiting.map(({ member, pending }) => {
+    const { refs, head, stash, unfinished } = pending.incoming;
     const moved = refs.map(({ name, to }) => [name, to]);
     return [member.privateDir.repository.worktree, moved, head, stash.map(({ id }) => id), unfinished];
   });

@@ -4,11 +4,11 @@ import { SerialQueue } from "@flint/core/async";
 import type { CommitOffer } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
+import type { ConfinedGit } from "./confined-git.ts";
 import { GitCommand } from "./git-command.ts";
 import { loadRecord } from "./git-record.ts";
 import { GitScope } from "./git-scope.ts";
 import { findRepository, findSubmodules, type Repository } from "./repository.ts";
-import type { ConfinedGit } from "./take-over.ts";
 
 /** What the git directories of scopes are made with. */
 export interface GitScopesOptions {

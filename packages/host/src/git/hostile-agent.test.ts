@@ -5,10 +5,6 @@ import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
 import { newFolder } from "../sandbox/testing/fixture.ts";
 import { newRepository, TAKEN, type UserGit } from "../sandbox/testing/repository.ts";
-import { GitCommand } from "./git-command.ts";
-import { makePrivateGitDir } from "./private-git-dir.ts";
-import { findRepository } from "./repository.ts";
-import { GitTakeOver } from "./take-over.ts";
 
 const confined = needs("bwrap");
 const COMMIT = "echo two >> a.txt; git commit -qam two";
@@ -92,9 +88,9 @@ describe("what the settings of a repository name runs nowhere outside", () => {
     const { mark, program, git, path, sandbox, scope } = await hostileRepository();
     await git("config", "protocol.ext.allow", "always");
     await git("config", `url.ext::${program} .insteadOf`, path);
-    const failure: unknown = await sandbox.commits(scope.id).catch((error: unknown) => error);
+    const offer = await sandbox.commits(scope.id);
+    expect(await offer?.accept()).toEqual({ notes: [] });
     expect(existsSync(mark)).toBe(false);
-    expect(String(failure)).toContain("transport 'ext' not allowed");
   });
 });
 
@@ -181,38 +177,6 @@ describe("objects", () => {
     expect(await take()).toEqual(TAKEN);
     expect(existsSync(join(path, ".git/objects/info/alternates"))).toBe(false);
     await git("fsck", "--connectivity-only");
-  });
-
-  confined("without end are bounded, also if git itself was replaced in the sandbox", async () => {
-    const bin = newFolder();
-    const { agent, git, path, sandbox, scope } = await newRepository({
-      environment: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
-    });
-    await agent(COMMIT);
-    expect((await sandbox.commits(scope.id))?.refs).toHaveLength(1);
-    // A program that answers like git, and then sends a pack that does not end.
-    const script = `#!/bin/sh\ncase "$*" in *upload-pack*) ;; *) exec /usr/bin/git "$@" ;; esac\nhead -c 30000000 /dev/urandom; cat /dev/zero\n`;
-    await writeFile(join(bin, "git-evil"), script, { mode: 0o755 });
-    const repository = await findRepository(new GitCommand(path, process.env), path);
-    if (repository === undefined) throw new Error("no repository");
-    const command = new GitCommand(path, process.env).in(repository);
-    const privateDir = await makePrivateGitDir(command, repository, { folder: join(bin, "p"), number: 0 });
-    const endless = {
-      run: async () => ({ exitCode: 0, stdout: "", stderr: "" }),
-      wrap: async () => [join(bin, "git-evil"), "upload-pack"],
-    };
-    const takeOver = new GitTakeOver(command, privateDir, endless, "t2");
-    const to = "1".repeat(40);
-    const incoming = {
-      refs: [{ name: "refs/heads/x", to }],
-      ignoredRefs: 0,
-      head: undefined,
-      staged: undefined,
-      unfinished: undefined,
-      stash: [],
-    };
-    await expect(takeOver.offer(incoming)).rejects.toThrow("git fetch failed");
-    expect(await git("for-each-ref", "refs/heads/x", "refs/flint/in/t2")).toBe("");
   });
 
   confined("of thousands of branches are refused, and the message says so", async () => {

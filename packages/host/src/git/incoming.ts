@@ -63,16 +63,20 @@ const MAX_STASH = 50;
 
 const SECTION = "--flint--";
 
+/** The line that follows the report. */
+export const REPORT_END = "--flint-end--";
+
 /**
- * Reports the state of a private git directory, with as few processes as possible. Runs in the sandbox: whatever the agent
- * set up there runs with it.
+ * Reports the state of a private git directory, with as few processes as possible. If its input has a line then, it sends
+ * a pack of the objects that the rest of the input names. Runs in the sandbox: whatever the agent set up there runs with it.
  */
 export const REPORT_SCRIPT = [
   'if [ -f .git ]; then read -r _ directory < .git; else directory=.git; fi; echo "directory"',
   `echo ${SECTION}; git for-each-ref '--format=%(objectname) %(refname) %(symref)' ${REF_NAMESPACES.join(" ")} || exit`,
   `echo ${SECTION}; read -r head < "$directory/HEAD"; echo "\${head#ref: }"`,
   `echo ${SECTION}; if tree=$(git write-tree 2>/dev/null); then echo "$tree"`,
-  `[ -d "$directory/refs/flint" ] || mkdir "$directory/refs/flint"; echo "$tree" > "$directory/${STAGED_REF}"; fi`,
+  `[ -d "$directory/refs/flint" ] || mkdir "$directory/refs/flint"`,
+  `echo "$tree" > "$directory/${STAGED_REF}"; fi`,
   `echo ${SECTION}; for file in ${Object.keys(OPERATION_FILES).join(" ")}; do`,
   `if [ -e "$directory/$file" ]; then echo "$file"; fi; done`,
   `echo ${SECTION}; if [ -e "$directory/logs/refs/stash" ]; then`,
@@ -80,15 +84,13 @@ export const REPORT_SCRIPT = [
   `git stash list -n ${MAX_STASH} '--format=update ${STASH_REFS}/%H %H' | git update-ref --stdin; fi`,
   `echo ${SECTION}; for worktree in "$directory"/worktrees/*; do if [ -d "$worktree" ]; then echo "$worktree"; fi; done`,
   `echo ${SECTION}; if [ "$1" = whole ]; then git rev-parse -q --verify 'HEAD^{tree}'; fi`,
+  `echo ${REPORT_END}; read -r _ || exit 0`,
+  "exec git pack-objects --revs --thin --delta-base-offset --stdout -q",
 ].join("\n");
 
-/** Whether the script has printed everything. */
-export function isWhole(printed: string): boolean {
-  return printed.split(`${SECTION}\n`).length === 8;
-}
-
-/** Reads what the script printed. */
-export function readReport(printed: string): Report {
+/** Reads what the script printed before the end of its report; undefined if something is missing. */
+export function readReport(printed: string): Report | undefined {
+  if (printed.split(`${SECTION}\n`).length !== 8) return undefined;
   const sections = printed.split(`${SECTION}\n`);
   const [, refs = "", head = "", staged = "", operations = "", stash = "", worktrees = "", headTree = ""] =
     sections;

@@ -41,24 +41,33 @@ export async function makePrivateGitDir(
   const { gitDir, commonDir } = repository;
   const gitFolder = join(folder, "git");
   await mkdir(join(gitFolder, "objects", "info"), { recursive: true, mode: 0o700 });
-  await mkdir(join(gitFolder, "refs", "heads"), { recursive: true });
-  const base = await readState(git, repository);
-  await writeRefs(gitFolder, base);
-  await copyFiles(gitDir, gitFolder, ["HEAD", "index", "shallow", "info/sparse-checkout", "config.worktree"]);
-  await copyFiles(commonDir, gitFolder, [
-    ...["shallow", "info/exclude", "info/attributes"],
-    ...(base.stash.length > 0 ? ["logs/refs/stash"] : []),
+  await Promise.all(
+    ["refs/heads", "refs/flint", "info"].map((name) => mkdir(join(gitFolder, name), { recursive: true })),
+  );
+  const own = ["HEAD", "index", "shallow", "info/sparse-checkout", "config.worktree"];
+  const [base] = await Promise.all([
+    readState(git, repository),
+    copyFiles(gitDir, gitFolder, own),
+    copyFiles(commonDir, gitFolder, ["info/exclude", "info/attributes"]),
   ]);
+  await writeRefs(gitFolder, base);
+  const shared = [
+    ...(gitDir === commonDir ? [] : ["shallow"]),
+    ...(base.stash.length > 0 ? ["logs/refs/stash"] : []),
+  ];
+  await copyFiles(commonDir, gitFolder, shared);
   const seen = seenAt(number);
   const hooks = await hooksOf(git, commonDir);
   const first = await privateConfig(repository, hooks === undefined ? undefined : seen.hooks);
-  // Kept beside it, to see later whether the agent has changed its own.
-  await writeFile(join(folder, "config"), first);
-  await writeFile(join(gitFolder, "config"), config ?? first);
   const borrowed = await alternatesOf(join(commonDir, "objects"));
   const alternates = [seen.objects, ...borrowed.map((_, at) => seen.alternate(at))];
-  await writeFile(join(gitFolder, "objects", "info", "alternates"), `${alternates.join("\n")}\n`);
-  await writeFile(join(folder, "pointer"), `gitdir: ${seen.gitDir}\n`);
+  await Promise.all([
+    // Kept beside it, to see later whether the agent has changed its own.
+    writeFile(join(folder, "config"), first),
+    writeFile(join(gitFolder, "config"), config ?? first),
+    writeFile(join(gitFolder, "objects", "info", "alternates"), `${alternates.join("\n")}\n`),
+    writeFile(join(folder, "pointer"), `gitdir: ${seen.gitDir}\n`),
+  ]);
   return { repository, base, folder, mounts: await mountsOf(git, repository, folder, number) };
 }
 
@@ -143,12 +152,13 @@ function byName(left: string, right: string): number {
 }
 
 async function copyFiles(from: string, to: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
+  const copy = async (name: string) => {
     const content = await plainBytes(join(from, name), MAX_BYTES);
-    if (content === undefined) continue;
+    if (content === undefined) return;
     await mkdir(dirname(join(to, name)), { recursive: true });
     await writeFile(join(to, name), content);
-  }
+  };
+  await Promise.all(names.map(copy));
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { lstat, readFile, realpath } from "node:fs/promises";
+import { lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { plainText } from "../files/plain-file.ts";
 import { isInside } from "../sandbox/mechanisms/binds.ts";
@@ -56,6 +56,10 @@ export async function findRepository(git: GitCommand, folder: string): Promise<R
   const dotGit = await lstat(join(worktree, ".git")).catch(() => undefined);
   // A link could lead anywhere by the time it is used.
   if (dotGit === undefined || !(dotGit.isDirectory() || dotGit.isFile())) return undefined;
+  if (await isPlainRepository(worktree)) {
+    const gitDir = join(worktree, ".git");
+    return { worktree, gitDir, commonDir: gitDir, isLinked: false };
+  }
   const asked = ["rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-toplevel"];
   const { exitCode, stdout } = await git.attempt(asked);
   const [gitDir = "", common = "", top = ""] = stdout.split("\n");
@@ -65,6 +69,30 @@ export async function findRepository(git: GitCommand, folder: string): Promise<R
   const commonDir = await realpath(resolve(worktree, common));
   return { worktree, gitDir: await realpath(gitDir), commonDir, isLinked: dotGit.isFile() };
 }
+
+/** Settings with which a repository is not what its files look like; git has to be asked then. */
+const UNUSUAL_SETTINGS = /worktree|include|extensions|bare\s*=(?!\s*false\b)/i;
+
+/** Whether git would certainly find the repository of a folder in its `.git`: asking git costs a process. */
+async function isPlainRepository(worktree: string): Promise<boolean> {
+  const [top, dotGit, objects, refs, shared] = await Promise.all(
+    ["", ".git", ".git/objects", ".git/refs", ".git/commondir"].map((name) =>
+      lstat(join(worktree, name)).catch(() => undefined),
+    ),
+  );
+  const folders = [top, dotGit, objects, refs];
+  if (!folders.every((found) => found?.isDirectory() === true) || shared !== undefined) return false;
+  // Git does not use a repository of another user unless it was told to.
+  if (![top, dotGit].every((found) => found?.uid === process.geteuid?.())) return false;
+  const [head, config] = await Promise.all(
+    ["HEAD", "config"].map((name) => plainText(join(worktree, ".git", name), MAX_CONFIG)),
+  );
+  if (typeof head !== "string" || typeof config !== "string") return false;
+  const isHead = head.startsWith("ref: refs/") || OBJECT_ID.test(head.trim());
+  return isHead && !UNUSUAL_SETTINGS.test(config);
+}
+
+const MAX_CONFIG = 1024 * 1024;
 
 /** How many submodules of a worktree get a git directory of their own. */
 const MAX_SUBMODULES = 32;
@@ -138,13 +166,14 @@ export function headCommit({ head, refs }: Pick<RepositoryState, "head" | "refs"
   return head.kind === "detached" ? head.commit : refs.get(head.ref);
 }
 
-async function readStash(git: GitCommand): Promise<string[]> {
+/** The commits of the stash, the newest first. */
+export async function readStash(git: GitCommand): Promise<string[]> {
   const { stdout } = await git.attempt(["stash", "list", "--format=%H"]);
   return stdout.split("\n").filter((id) => OBJECT_ID.test(id));
 }
 
-/** Most repositories have it in a file; asking git costs a process. */
-async function readHead(git: GitCommand, gitDir: string): Promise<Head> {
+/** Reads what HEAD names. Most repositories have it in a file; asking git costs a process. */
+export async function readHead(git: GitCommand, gitDir: string): Promise<Head> {
   const line = await plainText(join(gitDir, "HEAD"), 4096);
   const text = typeof line === "string" ? line.trim() : "";
   if (OBJECT_ID.test(text)) return { kind: "detached", commit: text };
@@ -156,11 +185,17 @@ async function readHead(git: GitCommand, gitDir: string): Promise<Head> {
 
 /** An index ends with a checksum of its content, unless `index.skipHash` has left it empty. */
 export async function indexVersion(gitDir: string): Promise<string | undefined> {
-  const file = join(gitDir, "index");
-  const content = await readFile(file).catch(() => undefined);
-  const checksum = content?.subarray(-20);
-  if (checksum?.every((byte) => byte === 0) !== true) return checksum?.toString("hex");
-  return String((await lstat(file)).mtimeMs);
+  // Expected: there is none.
+  const index = await open(join(gitDir, "index")).catch(() => undefined);
+  if (index === undefined) return undefined;
+  try {
+    const { size, mtimeMs } = await index.stat();
+    const checksum = Buffer.alloc(Math.min(size, 20));
+    await index.read(checksum, 0, checksum.length, size - checksum.length);
+    return checksum.every((byte) => byte === 0) ? String(mtimeMs) : checksum.toString("hex");
+  } finally {
+    await index.close();
+  }
 }
 
 /** What keeps a repository from being changed from outside: an operation that the user has not finished. */

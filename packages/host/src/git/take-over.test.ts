@@ -5,16 +5,19 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { type ConfinedGit, ConfinedProcess } from "./confined-git.ts";
 import { GitCommand, type GitResult, runToEnd } from "./git-command.ts";
 import { makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 import { findRepository } from "./repository.ts";
-import { type ConfinedGit, GitTakeOver } from "./take-over.ts";
+import { GitTakeOver } from "./take-over.ts";
 
 const confined = needs("bwrap");
 const run = promisify(execFile);
 const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
 const IDENTITY =
   "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b;";
+
+const OPTIONS = { cwd: "/", env: process.env, timeoutMs: 5_000 };
 
 /** Runs a command with the private directory in place, without network, in a read-only file system. */
 class BwrapGit implements ConfinedGit {
@@ -24,7 +27,7 @@ class BwrapGit implements ConfinedGit {
     this.#private = privateDir;
   }
 
-  async wrap(command: readonly string[]): Promise<readonly string[]> {
+  #wrap(command: readonly string[]): readonly string[] {
     const { repository, mounts } = this.#private;
     const { worktree } = repository;
     return [
@@ -41,8 +44,36 @@ class BwrapGit implements ConfinedGit {
   }
 
   async run(command: readonly string[], input?: string): Promise<GitResult> {
-    return runToEnd(await this.wrap(command), { cwd: "/", env: process.env, input, timeoutMs: 5_000 });
+    return runToEnd(this.#wrap(command), { ...OPTIONS, input });
   }
+
+  async start(command: readonly string[]): Promise<ConfinedProcess> {
+    return new ConfinedProcess(this.#wrap(command), OPTIONS);
+  }
+}
+
+/** Runs something else, as if the agent could replace git and the shell. */
+class ReplacedGit implements ConfinedGit {
+  readonly #command: readonly string[];
+
+  constructor(command: readonly string[]) {
+    this.#command = command;
+  }
+
+  run(): Promise<GitResult> {
+    return runToEnd(this.#command, OPTIONS);
+  }
+
+  async start(): Promise<ConfinedProcess> {
+    return new ConfinedProcess(this.#command, OPTIONS);
+  }
+}
+
+/** A report that says `refs/heads/x` is this object, then whatever a script sends. */
+function reporting(object: string, sending: string): string {
+  const sections = ["", `${object} refs/heads/x\n`, "refs/heads/main\n", "", "", "", "", ""];
+  const printed = `${sections.join("--flint--\n")}--flint-end--\n`;
+  return `printf '%s' '${printed}'; read -r _ || exit 0; ${sending}`;
 }
 
 /** A repository with one commit, and an agent that works on it. */
@@ -74,13 +105,21 @@ async function startAgent(path: string, folder: string) {
     if (result.exitCode !== 0) throw new Error(`${script}: ${result.stderr}`);
     return result.stdout;
   };
+  const offered = async (from = takeOver) => {
+    const pending = await from.pending();
+    return pending.offer().finally(() => pending.close());
+  };
   const take = async () => {
-    const incoming = await takeOver.incoming();
-    if (incoming === undefined) throw new Error("nothing to take over");
-    const offer = await takeOver.offer(incoming);
+    const offer = await offered();
     return { offer, result: await takeOver.accept(offer.incoming) };
   };
-  return { agent, take, takeOver, folder };
+  /** Takes over from a program that answers in place of the sandbox. */
+  const replaced = (script: string) =>
+    new GitTakeOver(command, privateDir, new ReplacedGit(["sh", "-c", script]), "t1", {
+      refs: 10,
+      packBytes: 1_000_000,
+    });
+  return { agent, take, takeOver, offered, replaced, folder };
 }
 
 const DONE = { status: "done", notes: [] };
@@ -141,9 +180,10 @@ describe("commits of an agent", () => {
     await writeFile(join(path, "c.txt"), "mine\n");
     await git("add", "c.txt");
     await git("commit", "-qm", "mine");
-    const { result } = await take();
+    const { offer, result } = await take();
     expect(result).toMatchObject({ status: "refused", reason: expect.stringContaining("refs/heads/main") });
     expect(await git("log", "--format=%s")).toBe("mine\nfirst\n");
+    await offer.keep();
     expect(await git("log", "--format=%s", "refs/flint/in/t1/heads/main")).toBe("agents\nfirst\n");
   });
 
@@ -237,7 +277,7 @@ describe("a hostile agent", () => {
   confined("cannot make Flint wait for a pipe", async () => {
     const { agent, takeOver, git } = await setUp();
     await agent("echo two >> a.txt; git commit -qam two; rm .git/HEAD; mkfifo .git/HEAD");
-    await expect(takeOver.incoming()).rejects.toThrow("cannot be read");
+    await expect(takeOver.pending()).rejects.toThrow("cannot be read");
     expect(await git("log", "--format=%s")).toBe("first\n");
   });
 
@@ -256,11 +296,9 @@ describe("a hostile agent", () => {
 
   for (const [name, makeTree, reason] of HOSTILE_TREES) {
     confined(`gets ${name} refused by git's own checks`, async () => {
-      const { agent, git, takeOver } = await setUp();
+      const { agent, git, offered } = await setUp();
       await agent(`git update-ref refs/heads/main $(git commit-tree -p HEAD -m evil $(${makeTree}))`);
-      const incoming = await takeOver.incoming();
-      if (incoming === undefined) throw new Error("nothing to take over");
-      await expect(takeOver.offer(incoming)).rejects.toThrow(reason);
+      await expect(offered()).rejects.toThrow(reason);
       expect(await git("log", "--format=%s", "main")).toBe("first\n");
     });
   }
@@ -274,14 +312,36 @@ describe("a hostile agent", () => {
     expect(await git("branch", "--format=%(refname:short)")).toBe("main\nok-1.2\n");
   });
 
-  confined("is not believed when what it reports is not what it sends", async () => {
-    const { agent, git, takeOver } = await setUp();
-    await agent("echo two >> a.txt; git commit -qam two");
-    const incoming = await takeOver.incoming();
-    if (incoming === undefined) throw new Error("nothing to take over");
-    await agent("echo three >> a.txt; git commit -qam three");
-    await expect(takeOver.offer(incoming)).rejects.toThrow("changed while it was fetched");
-    expect(await git("log", "--format=%s", "main")).toBe("first\n");
+  confined("is not believed when it does not send what it reports", async () => {
+    const { git, path, offered, replaced } = await setUp();
+    const pack = `cd '${path}' && git rev-parse HEAD | git pack-objects -q --stdout`;
+    await expect(offered(replaced(reporting("1".repeat(40), pack)))).rejects.toThrow(/git \S+ failed/);
+    expect(await git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main\n");
+  });
+
+  confined("is not believed when it leaves out what its commits need", async () => {
+    const { git, path, offered, replaced } = await setUp();
+    const home = join(path, "..");
+    const other: Git = async (...args) => (await run("git", [...WHO, ...args], { cwd: home })).stdout;
+    await other("init", "-q", "other");
+    await writeFile(join(home, "other", "b.txt"), "b\n");
+    await other("-C", "other", "add", ".");
+    await other("-C", "other", "commit", "-qm", "cut off");
+    const commit = (await other("-C", "other", "rev-parse", "HEAD")).trim();
+    const pack = `cd '${home}/other' && echo ${commit} | git pack-objects -q --stdout`;
+    await expect(offered(replaced(reporting(commit, pack)))).rejects.toThrow(/git \S+ failed/);
+    expect(await git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main\n");
+  });
+
+  confined("cannot send more than is taken", async () => {
+    const { git, offered, replaced } = await setUp();
+    const endless = "printf 'PACK\\0\\0\\0\\2\\0\\0\\377\\377'; cat /dev/urandom";
+    await expect(offered(replaced(reporting("1".repeat(40), endless)))).rejects.toThrow(/index-pack failed/);
+    await expect(offered(replaced(reporting("1".repeat(40), "cat /dev/zero")))).rejects.toThrow(
+      "did not send",
+    );
+    await expect(offered(replaced("cat /dev/zero"))).rejects.toThrow("cannot be read");
+    expect(await git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main\n");
   });
 });
 

@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { OfferedRef } from "@flint/core/ports";
-import { singleQuote } from "@flint/core/text";
 import { FlintError } from "@flint/protocol";
-import type { GitCommand, GitResult } from "./git-command.ts";
+import type { ConfinedGit, ConfinedProcess } from "./confined-git.ts";
+import type { GitCommand } from "./git-command.ts";
 import {
   changesSince,
   type Incoming,
-  isEmpty,
-  isWhole,
+  REPORT_END,
   REPORT_SCRIPT,
   type RefChange,
   type Report,
@@ -18,19 +17,25 @@ import {
 } from "./incoming.ts";
 import { OfferedRefs } from "./offered-refs.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
+import { expectConnected, receiveObjects } from "./receive.ts";
 import {
+  type Head,
   headCommit,
+  indexVersion,
   isSameHead,
   type RepositoryState,
+  readHead,
+  readStash,
   readState,
   unfinishedOperation,
 } from "./repository.ts";
 
-/** Runs commands in the sandbox of an agent, with its private git directory in place and without any network. */
-export interface ConfinedGit {
-  run(command: readonly string[], input?: string): Promise<GitResult>;
-  /** The command line that runs a command likewise, to be used at once. */
-  wrap(command: readonly string[]): Promise<readonly string[]>;
+/** What an agent did, as long as its sandbox waits to send it. It has to be closed. */
+export interface Pending {
+  readonly incoming: Incoming;
+  /** Receives the objects, without changing any ref of the user, and describes them. Rejects if git refuses them. */
+  offer(): Promise<Offer>;
+  close(): void;
 }
 
 /** What would be taken over, for the user to look at. */
@@ -40,12 +45,14 @@ export interface Offer {
   readonly refs: readonly OfferedRef[];
   /** The difference that the refs make, bounded. */
   readonly diff: string;
+  /** Keeps what was received under `refs/flint/in`, in place of what was kept there before. */
+  keep(): Promise<void>;
 }
 
 /** How a take-over ended. */
 export type TakeOver =
   | { readonly status: "done"; readonly notes: readonly string[] }
-  /** Nothing was changed. The commits stay under `refs/flint/in`. */
+  /** Nothing was changed. */
   | { readonly status: "refused"; readonly reason: string };
 
 /** The limits of one take-over. */
@@ -68,8 +75,10 @@ export class GitTakeOver {
   readonly #confined: ConfinedGit;
   readonly #offered: OfferedRefs;
   readonly #limits: TakeOverLimits;
-  /** Where fetched refs are kept until they are taken over. */
+  /** Where commits are kept that were declined. */
   readonly #prefix: string;
+  /** The refs that are there. */
+  #kept: readonly string[] = [];
 
   constructor(
     git: GitCommand,
@@ -88,35 +97,51 @@ export class GitTakeOver {
 
   /** Looks at the private git directory, from inside; `whole` tells also whether it is in use. */
   async report(extent: "changes" | "whole" = "changes"): Promise<Report> {
-    const script = ["sh", "-c", REPORT_SCRIPT, "sh", extent];
-    const { exitCode, stdout, stderr } = await this.#confined.run(script);
-    if (!isWhole(stdout) || exitCode === 137) {
-      const reason = stderr.trim().split("\n")[0] ?? "";
-      const message = `The agent's copy of .git cannot be read (${reason.slice(0, 300)}); its commits stay there.`;
-      throw new FlintError("internalError", message);
+    const { exitCode, stdout, stderr } = await this.#confined.run(reportCommand(extent));
+    const [printed = "", ...end] = stdout.split(`${REPORT_END}\n`);
+    const report = end.length === 0 || exitCode === 137 ? undefined : readReport(printed);
+    if (report === undefined) throw unreadable(stderr);
+    return report;
+  }
+
+  /** Looks at what the agent did, and at what the user has. */
+  async pending(): Promise<Pending> {
+    const state = this.#state();
+    // Awaited below, unless the sandbox fails first.
+    state.catch(() => undefined);
+    const sender = await this.#confined.start(reportCommand("changes"));
+    // If one of them fails, the other one must not go on.
+    try {
+      const [printed, now] = await Promise.all([sender.readUntil(REPORT_END), state]);
+      const report = printed === undefined ? undefined : readReport(printed);
+      if (report === undefined) throw unreadable(sender.errors);
+      const incoming = changesSince(this.#private.base, report);
+      const offer = () => this.#offer(incoming, now, sender);
+      return { incoming, offer, close: () => sender.close() };
+    } catch (thrown) {
+      sender.close();
+      throw thrown;
     }
-    return readReport(stdout);
   }
 
-  /** Looks at what the agent did; undefined if there is nothing to take over. */
-  async incoming(): Promise<Incoming | undefined> {
-    const incoming = changesSince(this.#private.base, await this.report());
-    return isEmpty(incoming) ? undefined : incoming;
-  }
-
-  /** Fetches the objects, without changing any ref of the user, and describes them. Rejects if git refuses them. */
-  async offer(reported: Incoming): Promise<Offer> {
+  async #offer(reported: Incoming, now: RepositoryState, sender: ConfinedProcess): Promise<Offer> {
     if (reported.refs.length > this.#limits.refs) {
       const message = `The agent changed ${reported.refs.length} branches and tags, and at most ${this.#limits.refs} are applied at once; they stay in its copy of .git.`;
       throw new FlintError("internalError", message);
     }
-    const wanted = wantedRefs(reported);
-    if (wanted.size > 0) await this.#fetch(wanted);
-    const now = await readState(this.#git, this.#private.repository, this.#prefix);
-    this.#expectFetched(wanted, now.kept);
+    const objects = wantedObjects(reported);
+    const wanted = [...new Set(objects.values())];
+    const known = [...new Set([...now.refs.values(), ...now.stash.slice(0, 1), ...commitOf(now.head)])];
+    if (wanted.length > 0)
+      await receiveObjects(this.#git, sender, { wanted, known, maxBytes: this.#limits.packBytes });
     const incoming = await this.#sinceUsersCommits(reported, now);
-    const [refs, diff] = await Promise.all([this.#offered.list(incoming), this.#offered.diff(incoming)]);
-    return { incoming, refs, diff };
+    const [refs, diff] = await Promise.all([
+      this.#offered.list(incoming),
+      this.#offered.diff(incoming),
+      wanted.length === 0 ? undefined : expectConnected(this.#git, wanted),
+    ]);
+    this.#kept = [...(now.kept?.keys() ?? [])];
+    return { incoming, refs, diff, keep: () => this.#keep(objects) };
   }
 
   /** Changes the user's refs, HEAD, stash and index to what was offered; all refs or none, and only if no one else changed them. */
@@ -126,55 +151,48 @@ export class GitTakeOver {
     if (operation !== undefined) return refused(`a ${operation} is not finished in the repository`);
     const elsewhere = await this.#checkedOutElsewhere(incoming.refs);
     if (elsewhere !== undefined) return refused(`${elsewhere} is checked out in another worktree`);
-    const now = await readState(this.#git, repository, this.#prefix);
-    const isHeadSame = isSameHead(now.head, base.head);
+    const current = await readHead(this.#git, repository.gitDir);
+    const isHeadSame = isSameHead(current, base.head);
     if (incoming.head !== undefined && !isHeadSame) return refused("HEAD was changed in the meantime");
-    const head = incoming.head ?? now.head;
+    const head = incoming.head ?? current;
     const isDeleted = ({ name, to }: RefChange) =>
       to === undefined && head.kind === "branch" && head.ref === name;
     if (incoming.refs.some(isDeleted)) return refused("the branch that is checked out would be deleted");
-    // What was fetched is forgotten at the same moment; nothing removes objects that soon.
-    const forgotten = [...(now.kept?.keys() ?? [])].map((name) => `delete ${name}`);
-    const lines = [...incoming.refs.flatMap(refUpdate), ...forgotten];
-    const updated = await this.#git.attempt(
-      ["update-ref", "--stdin"],
-      lines.map((row) => `${row}\n`).join(""),
-    );
+    // Where the index starts from has to be read before anything moves.
+    const isIndexSame = (await indexVersion(repository.gitDir)) === base.indexVersion;
+    const before = isIndexSame && incoming.staged !== undefined ? undefined : await this.#state();
+    const forgotten = this.#kept.map((name) => `delete ${name}`);
+    const updated = await this.#updateRefs([...incoming.refs.flatMap(refUpdate), ...forgotten]);
     if (updated.exitCode !== 0) return refused(reasonOf(updated.stderr));
+    this.#kept = [];
     await this.#moveHead(incoming);
-    const notes = isHeadSame ? await this.#moveIndex(incoming, now) : [];
-    notes.push(...(await this.#storeStash(incoming, now.stash)));
+    const notes = isHeadSame ? await this.#moveIndex(incoming, before) : [];
+    notes.push(...(await this.#storeStash(incoming)));
     if (incoming.ignoredRefs > 0) notes.push(ignoredNote(incoming.ignoredRefs));
     return { status: "done", notes };
   }
 
-  /** The ref under which something that was fetched stays until it is taken over. */
+  #state(): Promise<RepositoryState> {
+    return readState(this.#git, this.#private.repository, this.#prefix);
+  }
+
+  #updateRefs(lines: readonly string[]) {
+    return this.#git.attempt(["update-ref", "--stdin"], lines.map((line) => `${line}\n`).join(""));
+  }
+
+  async #keep(objects: ReadonlyMap<string, string>): Promise<void> {
+    const kept = new Map([...objects].map(([name, object]) => [this.kept(name), object]));
+    const forgotten = this.#kept.filter((name) => !kept.has(name)).map((name) => `delete ${name}`);
+    const updates = [...kept].map(([name, object]) => `update ${name} ${object}`);
+    const { exitCode, stderr } = await this.#updateRefs([...forgotten, ...updates]);
+    if (exitCode !== 0)
+      throw new FlintError("internalError", `The commits cannot be kept: ${reasonOf(stderr)}.`);
+    this.#kept = [...kept.keys()];
+  }
+
+  /** The ref under which something stays that was declined. */
   kept(name: string): string {
     return `${this.#prefix}/${name.replace(/^refs\//, "")}`;
-  }
-
-  async #fetch(wanted: ReadonlyMap<string, string>): Promise<void> {
-    const refspecs = [...wanted.keys()].map((name) => `+${name}:${this.kept(name)}\n`).join("");
-    // A sandbox cannot be set up if a socket vanishes that it covers, and git does not tell that apart.
-    await this.#fetchOnce(refspecs).catch(() => this.#fetchOnce(refspecs));
-  }
-
-  async #fetchOnce(refspecs: string): Promise<void> {
-    const uploadPack = (await this.#confined.wrap(["git", "upload-pack"])).map(singleQuote).join(" ");
-    const options = [
-      ...["--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules"],
-      ...["--no-auto-maintenance", "-q", "--stdin", `--upload-pack=${uploadPack}`],
-    ];
-    const fetch = ["fetch", ...options, `${this.#private.repository.worktree}/.git`];
-    await this.#git.runBounded(fetch, refspecs, this.#limits.packBytes);
-  }
-
-  /** What arrived has to be what was reported, because that is what is shown and taken over. */
-  #expectFetched(wanted: ReadonlyMap<string, string>, kept: RepositoryState["kept"]): void {
-    for (const [name, object] of wanted) {
-      if (kept?.get(this.kept(name)) === object) continue;
-      throw new FlintError("internalError", `${name} changed while it was fetched; try again.`);
-    }
   }
 
   /** A ref that the user moved meanwhile starts where it is now, if the agent's commits are based on that. */
@@ -213,10 +231,13 @@ export class GitTakeOver {
       await this.#git.run(["update-ref", ...message, "--no-deref", "HEAD", head.commit]);
   }
 
-  /** The index becomes that of the agent. What the user staged meanwhile is kept, on top of the new commits. */
-  async #moveIndex({ staged, refs, head }: Incoming, now: RepositoryState): Promise<string[]> {
-    if (now.indexVersion === this.#private.base.indexVersion && staged !== undefined) {
-      const { exitCode, stderr } = await this.#git.attempt(["read-tree", "-m", "-i", staged]);
+  /**
+   * The index becomes that of the agent. What the user staged meanwhile is kept, on top of the new commits: then `now` is
+   * what the repository was.
+   */
+  async #moveIndex({ staged, refs, head }: Incoming, now: RepositoryState | undefined): Promise<string[]> {
+    if (now === undefined) {
+      const { exitCode, stderr } = await this.#git.attempt(["read-tree", "-m", "-i", staged ?? ""]);
       return exitCode === 0 ? [] : [`The index is as it was: ${reasonOf(stderr)}.`];
     }
     const moved = new Map(refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const])));
@@ -231,7 +252,8 @@ export class GitTakeOver {
   }
 
   /** One entry after the other, the oldest first. Entries that the agent dropped stay. */
-  async #storeStash({ stash }: Incoming, present: readonly string[]): Promise<string[]> {
+  async #storeStash({ stash }: Incoming): Promise<string[]> {
+    const present = stash.length === 0 ? [] : await readStash(this.#git);
     const notes: string[] = [];
     for (const { id, message } of [...stash].reverse()) {
       if (present.includes(id)) continue;
@@ -242,8 +264,8 @@ export class GitTakeOver {
   }
 }
 
-/** Everything to fetch, with what it has to be. */
-function wantedRefs({ refs, staged, head, stash }: Incoming): Map<string, string> {
+/** Everything to receive, by the name under which it can be kept. */
+function wantedObjects({ refs, staged, head, stash }: Incoming): Map<string, string> {
   const wanted = new Map(refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const])));
   if (staged !== undefined) wanted.set(STAGED_REF, staged);
   if (head?.kind === "detached") wanted.set("HEAD", head.commit);
@@ -260,6 +282,20 @@ function ignoredNote(count: number): string {
   return count === 1
     ? "One ref has a name that a shell could misread, and was left out."
     : `${count} refs have names that a shell could misread, and were left out.`;
+}
+
+function commitOf(head: Head): string[] {
+  return head.kind === "detached" ? [head.commit] : [];
+}
+
+function reportCommand(extent: "changes" | "whole"): string[] {
+  return ["sh", "-c", REPORT_SCRIPT, "sh", extent];
+}
+
+function unreadable(stderr: string): FlintError {
+  const reason = stderr.trim().split("\n")[0] ?? "";
+  const message = `The agent's copy of .git cannot be read (${reason.slice(0, 300)}); its commits stay there.`;
+  return new FlintError("internalError", message);
 }
 
 function refused(reason: string): TakeOver {

@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Clock, Denial, LaunchSpec, ProcessSpec } from "@flint/core/ports";
 import { type ConfinedPolicy, isUnconfined } from "@flint/protocol";
+import { type ConfinedGit, ConfinedProcess } from "../git/confined-git.ts";
 import { gitEnvironment, runToEnd } from "../git/git-command.ts";
-import type { ConfinedGit } from "../git/take-over.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { denialsOf, type EndedCommand, refusedConnection } from "./denials/denials.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
@@ -72,27 +72,32 @@ export class Preparation {
     const { mechanism } = await this.#options.search.mechanism();
     const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
     if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
-    const wrap = async (command: readonly string[], start: string) => {
+    // The first process writes an empty line when everything is set up.
+    const wrap = async (command: readonly string[]) => {
       const { confinement } = await this.#confine(spec, READ_ONLY, { ...unscoped(false), mounts });
-      return [
-        ...["/bin/sh", "-c", `exec 3>${start} 4>&2; exec "$@"`, "sh"],
-        ...mechanism.launchArguments(command, confinement),
-      ];
+      const descriptors = ["/bin/sh", "-c", 'exec 3>&1 4>&2; exec "$@"', "sh"];
+      return [...descriptors, ...mechanism.launchArguments(command, confinement)];
     };
     const options = { cwd: "/", env: gitEnvironment(this.#options.environment), timeoutMs: GIT_TIMEOUT_MS };
-    const attempt = async (command: readonly string[], input?: string) => {
-      const result = await runToEnd(await wrap(command, "&1"), { ...options, input });
-      // The first process writes an empty line when everything is set up.
+    const run = async (command: readonly string[], input?: string) => {
+      const result = await runToEnd(await wrap(command), { ...options, input });
       return result.stdout.startsWith("\n") ? { ...result, stdout: result.stdout.slice(1) } : undefined;
     };
+    const start = async (command: readonly string[]) => {
+      const started = new ConfinedProcess(await wrap(command), options);
+      if ((await started.readUntil("")) === "") return started;
+      started.close();
+      return undefined;
+    };
+    const setUp = <Value>(attempt: () => Promise<Value | undefined>) =>
+      retryStart(async (isLast) => {
+        const value = await attempt();
+        if (value === undefined && isLast) throw unavailable(spec.command, READ_ONLY, []);
+        return value;
+      });
     return {
-      wrap: (command) => wrap(command, "/dev/null"),
-      run: (command, input) =>
-        retryStart(async (isLast) => {
-          const result = await attempt(command, input);
-          if (result === undefined && isLast) throw unavailable(spec.command, READ_ONLY, []);
-          return result;
-        }),
+      run: (command, input) => setUp(() => run(command, input)),
+      start: (command) => setUp(() => start(command)),
     };
   }
 
