@@ -146,6 +146,7 @@ export class Preparation {
         exitCode,
         output,
         refused: shared.refused().map(refusedConnection),
+        hasOwnNetwork: shared.enter.length > 0,
       });
     return { run, mayVanish: mountsForeignPaths(confinement), denials, release };
   }

@@ -1,9 +1,11 @@
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import type { LaunchResult } from "@flint/core/ports";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
+import { announcePort } from "../sockets.ts";
 import { newFolder } from "../testing/fixture.ts";
 import { denialsOf, type EndedCommand } from "./denials.ts";
 
@@ -122,6 +124,20 @@ describeEachMechanism("a real command that the sandbox stopped, with %s", (mecha
     expect(await run("curl --noproxy '*' -sS http://other.example/")).toMatchObject([
       { needs: { network: "all" } },
     ]);
+  });
+
+  confined("says that localhost is another machine inside, if a program listens there outside", async () => {
+    const server = createServer((socket) => socket.destroy());
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = (typeof address === "object" ? address?.port : undefined) ?? 0;
+    const needed = [{ needs: { network: { hosts: [`localhost:${port}`] } }, evidence: expect.any(String) }];
+    expect(await run(`curl -sS http://localhost:${port}/`)).toEqual(needed);
+    expect(await run(`curl -sS http://127.0.0.1:${port}/`)).toEqual(needed);
+    const presence = await announcePort(port);
+    onTestFinished(() => presence.close());
+    expect(await run(`curl -sS http://localhost:${port}/`)).toBeUndefined();
   });
 
   confined("says nothing about a command that failed by itself, or succeeded", async () => {

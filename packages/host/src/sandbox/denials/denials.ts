@@ -6,6 +6,7 @@ import type { RefusedHost } from "../../network/connection-log.ts";
 import { isInside } from "../mechanisms/binds.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
 import { writeProblem } from "../paths/writable-paths.ts";
+import { isMachinePort } from "./machine-ports.ts";
 import { signsOf } from "./recognise.ts";
 
 /** A connection that was refused to a command. */
@@ -25,6 +26,8 @@ export interface EndedCommand {
   readonly workspace: string;
   readonly policy: ConfinedPolicy;
   readonly refused: readonly RefusedConnection[];
+  /** Whether it had a network of its own, in which single hosts can be opened. */
+  readonly hasOwnNetwork?: boolean;
   /** The user's home folder, which is never made writable as a whole. */
   readonly home: string;
   /** Flint's own files and folders, which no permission makes writable. */
@@ -48,8 +51,11 @@ export async function denialsOf(command: EndedCommand, canWrite = isWritable): P
   const hasNetwork = policy.type === "workspaceWrite" && policy.networkAccess === true;
   const isDirect = signs.triedDirectly && !hasNetwork && refused.length === 0;
   const paths = await Promise.all(signs.readOnlyPaths.map((path) => writeDenial(command, path, canWrite)));
+  const ports = command.hasOwnNetwork === true && !hasNetwork ? signs.localPorts : [];
+  const isServed = await Promise.all(ports.map(isMachinePort));
   const found: Denial[] = [
     ...refused.map(connectionDenial),
+    ...ports.filter((_, at) => isServed[at]).map(portDenial),
     ...paths.flat(),
     ...(isDirect ? [{ needs: { network: "all" as const }, evidence: NO_DIRECT_NETWORK }] : []),
   ];
@@ -65,6 +71,12 @@ function connectionDenial(connection: RefusedConnection): Denial {
   return connection.isUnanswered === true
     ? { needs: { network: { hosts: [host] } }, evidence }
     : { evidence };
+}
+
+/** Inside, `localhost` is the sandbox itself, and nothing of the machine answers. */
+function portDenial(port: number): Denial {
+  const evidence = `In the sandbox, localhost is not your machine, on which a program listens on port ${port}.`;
+  return { needs: { network: { hosts: [`localhost:${port}`] } }, evidence };
 }
 
 /** None unless the user could write there outside of the sandbox. */

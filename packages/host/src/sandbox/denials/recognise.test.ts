@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { signsOf } from "./recognise.ts";
 
-const NOTHING = { readOnlyPaths: [], triedDirectly: false };
+const NOTHING = { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
 
 /** In the form in which the programs of Debian 12 print them. */
 const READ_ONLY: readonly (readonly [string, string, number, readonly string[]])[] = [
@@ -96,11 +96,6 @@ test.each([
   ["a permission", "cat: /etc/shadow: Permission denied\n", 1],
   ["an operation", "chown: changing ownership of 'x': Operation not permitted\n", 1],
   ["a server that says forbidden", "curl: (22) The requested URL returned error: 403\nForbidden\n", 22],
-  [
-    "a port that nothing listens on",
-    "curl: (7) Failed to connect to localhost port 5000: Connection refused\n",
-    7,
-  ],
   ["a timeout", "curl: (28) Operation timed out after 1000 milliseconds\n", 28],
   ["a signal", "Bad system call\n", 159],
   ["a missing program", "sh: 1: foo: not found\n", 127],
@@ -114,4 +109,41 @@ test.each([
   ["unshare: unshare failed: No space left on device\n", "inside of the sandbox"],
 ])("%s is a hint that only leaving the sandbox helps", (output, word) => {
   expect(signsOf(output, 1).hint).toContain(word);
+});
+
+/** In the form in which they were printed by curl 7.88, Node 20, wget 1.21, psql 15, redis-cli 7, Go and Python's requests. */
+const LOCAL_PORTS: readonly (readonly [string, string, readonly number[]])[] = [
+  [
+    "curl",
+    "curl: (7) Failed to connect to localhost port 3000 after 0 ms: Couldn't connect to server\n",
+    [3000],
+  ],
+  ["node", "Error: connect ECONNREFUSED ::1:3000\nError: connect ECONNREFUSED 127.0.0.1:3000\n", [3000]],
+  ["wget", "Connecting to localhost (localhost)|127.0.0.1|:8080... failed: Connection refused.\n", [8080]],
+  [
+    "psql",
+    'psql: error: connection to server at "localhost" (127.0.0.1), port 5432 failed: Connection refused\n',
+    [5432],
+  ],
+  ["redis-cli", "Could not connect to Redis at 127.0.0.1:6379: Connection refused\n", [6379]],
+  ["Go", "dial tcp [::1]:9000: connect: connection refused\n", [9000]],
+  [
+    "requests",
+    "HTTPConnectionPool(host='localhost', port=5000): Max retries exceeded (Caused by NewConnectionError('[Errno 111] Connection refused'))\n",
+    [5000],
+  ],
+];
+
+describe("a port of localhost at which nothing answers", () => {
+  test.each(LOCAL_PORTS)("is recognised in the output of %s", (_program, output, ports) => {
+    expect(signsOf(output, 1).localPorts).toEqual(ports);
+  });
+
+  test("is none if the command succeeded, or another host refused the connection", () => {
+    expect(signsOf("curl: (7) Failed to connect to localhost port 3000: Connection refused", 0)).toEqual(
+      NOTHING,
+    );
+    expect(signsOf("connect ECONNREFUSED 192.0.2.1:3000\nlistening on localhost:3000\n", 1)).toEqual(NOTHING);
+    expect(signsOf("Failed to connect to localhost port 99999", 1)).toEqual(NOTHING);
+  });
 });

@@ -4,6 +4,8 @@ export interface Signs {
   readonly readOnlyPaths: readonly string[];
   /** Whether it looked up a name or dialled an address itself, where there is nothing to reach. */
   readonly triedDirectly: boolean;
+  /** Ports of `localhost` at which nothing answered. */
+  readonly localPorts: readonly number[];
   /** Why only leaving the sandbox would help, as far as it looks like it. */
   readonly hint?: string;
 }
@@ -11,12 +13,21 @@ export interface Signs {
 /** More output is not looked at: what made a program fail is at its end. */
 const MOST_CHARACTERS = 65_536;
 const MOST_PATHS = 20;
+const MOST_PORTS = 5;
 
 const READ_ONLY = /read-only file system|\bEROFS\b|\berrno 30\b/i;
 
 /** What programs print whose lookup or connection failed; `Connection refused` and timeouts are ordinary failures. */
 const DIRECT =
   /could not resolve (?:host|proxy)|temporary failure in name resolution|\b(?:EAI_AGAIN|ENETUNREACH)\b|network is unreachable|errno -3\b|name or service not known|no address associated with hostname/i;
+
+/** What programs print if nothing listens at an address. */
+const NOT_LISTENING =
+  /connection refused|\bECONNREFUSED\b|(?:couldn't|could not|failed to) connect|\berrno 111\b/i;
+
+/** `localhost:3000`, `localhost port 3000`, `[::1]:3000`, `"localhost" (127.0.0.1), port 5432`, `host='localhost', port=80`. */
+const LOCAL_PORT =
+  /(?:localhost|127\.0\.0\.1|\[?::1\]?)(?:["')|]*(?:[ |]*\(?(?:127\.0\.0\.1|::1)\)?[|]?)?)(?::|,?\s+port[ =]\s*)(\d{1,5})\b/gi;
 
 /** Quoted as in a message, in the quotes of ASCII and of the C library's translations. */
 const QUOTED = /'([^'\n]+)'|"([^"\n]+)"|‘([^’\n]+)’|`([^`'\n]+)['`]/g;
@@ -37,18 +48,25 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Reads the output of a command that failed. `EACCES`, `EPERM`, "forbidden", refused connections, timeouts and signals are
- * no signs: they are ordinary failures as well. Pure.
+ * Reads the output of a command that failed. `EACCES`, `EPERM`, "forbidden", timeouts, signals and refused connections,
+ * other than to a port of `localhost`, are no signs: they are ordinary failures as well. Pure.
  */
 export function signsOf(output: string, exitCode: number): Signs {
-  if (exitCode === 0) return { readOnlyPaths: [], triedDirectly: false };
+  if (exitCode === 0) return { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
   const text = output.slice(-MOST_CHARACTERS);
   const hint = HINTS.find(([pattern]) => pattern.test(text))?.[1];
   return {
     readOnlyPaths: readOnlyPathsIn(text),
     triedDirectly: DIRECT.test(text),
+    localPorts: localPortsIn(text),
     ...(hint === undefined ? {} : { hint }),
   };
+}
+
+function localPortsIn(text: string): number[] {
+  const lines = text.split("\n").filter((line) => NOT_LISTENING.test(line));
+  const ports = lines.flatMap((line) => [...line.matchAll(LOCAL_PORT)].map((match) => Number(match[1])));
+  return [...new Set(ports)].filter((port) => port > 0 && port < 65_536).slice(0, MOST_PORTS);
 }
 
 function readOnlyPathsIn(text: string): string[] {
