@@ -690,6 +690,7 @@ export interface Methods {
       };
       capabilities?: {
         experimentalApi?: boolean;
+        threadList?: boolean;
         _meta?: Meta;
       };
       _meta?: Meta;

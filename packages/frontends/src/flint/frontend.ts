@@ -4,7 +4,8 @@ import { events } from "./events.ts";
 
 /** Flint's own protocol: the methods and events of the core as they are, JSON lines without the `jsonrpc` field. */
 export function flintFrontend(): TableFrontend<typeof FLINT> {
-  return new TableFrontend({ vocabulary: FLINT, initializeFirst: true, requests, events });
+  const announcesThreads = true;
+  return new TableFrontend({ vocabulary: FLINT, initializeFirst: true, announcesThreads, requests, events });
 }
 
 /** Every method is a call of the core as it stands, and its result the answer. */

@@ -36,6 +36,8 @@ export type RequestTable<V extends Vocabulary = Vocabulary> = {
 export interface Tables<V extends Vocabulary = Vocabulary> {
   readonly vocabulary: V;
   readonly initializeFirst: boolean;
+  /** Whether a client can ask in `initialize` for the events that change how threads are listed. */
+  readonly announcesThreads?: boolean | undefined;
   readonly requests: RequestTable<V>;
   /** What an event becomes on this wire. */
   events(event: ThreadEvent): readonly Outgoing[];
@@ -45,11 +47,13 @@ export interface Tables<V extends Vocabulary = Vocabulary> {
 export class TableFrontend<V extends Vocabulary = Vocabulary> implements Frontend, Tables<V> {
   readonly vocabulary: V;
   readonly initializeFirst: boolean;
+  readonly announcesThreads: boolean;
   readonly requests: RequestTable<V>;
   readonly events: (event: ThreadEvent) => readonly Outgoing[];
   readonly #encoder: Encoder;
 
-  constructor({ vocabulary, initializeFirst, requests, events }: Tables<V>) {
+  constructor({ vocabulary, initializeFirst, announcesThreads = false, requests, events }: Tables<V>) {
+    this.announcesThreads = announcesThreads;
     this.vocabulary = vocabulary;
     this.initializeFirst = initializeFirst;
     this.requests = requests;
@@ -69,9 +73,16 @@ class TableClientHandler implements ClientHandler {
   readonly #client: Client;
   readonly #encoder: Encoder;
   readonly #asks: ClientAsks;
+  readonly threadListEvent?: (event: ThreadEvent) => void;
   #isInitialized = false;
+  #wantsThreadList = false;
 
   constructor(tables: Tables, client: Client, encoder: Encoder) {
+    if (tables.announcesThreads === true) {
+      this.threadListEvent = (event) => {
+        if (this.#wantsThreadList) this.event(event);
+      };
+    }
     this.#tables = tables;
     this.#client = client;
     this.#encoder = encoder;
@@ -132,8 +143,13 @@ class TableClientHandler implements ClientHandler {
     }
     const call = toCall(parseParams(row, method, params));
     // Set before the answer is sent: a client may send further requests without waiting for it.
-    if (isInitialize) this.#isInitialized = true;
+    if (isInitialize) this.#initialize(call);
     return call;
+  }
+
+  #initialize(call: RequestCall): void {
+    this.#isInitialized = true;
+    if (call.method === "initialize") this.#wantsThreadList = call.params.capabilities?.threadList === true;
   }
 
   /** Subscribes and replies before any event is sent, so that nothing after the answer is missed. */

@@ -15,7 +15,13 @@ export const SERVER_METHODS = {
     params: () =>
       looseObject({
         clientInfo: looseObject({ name: z.string(), title: z.optional(z.string()), version: z.string() }),
-        capabilities: z.optional(looseObject({ experimentalApi: z.optional(z.boolean()) })),
+        capabilities: z.optional(
+          looseObject({
+            experimentalApi: z.optional(z.boolean()),
+            /** Whether the client gets the status, names and ends of all threads, also of those it is not subscribed to. */
+            threadList: z.optional(z.boolean()),
+          }),
+        ),
       }),
     result: () =>
       looseObject({
