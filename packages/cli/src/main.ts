@@ -5,7 +5,7 @@ import { VERSION } from "./version.ts";
 /** The `flint` command. Resolves with its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   keepPrivate();
-  const [name = "--help"] = args;
+  const [name] = args;
   const streams = watchStandardStreams();
   if (name === "--version" || name === "-V") return say(`${VERSION}\n`);
   try {

@@ -1,16 +1,27 @@
 import { nearest } from "@flint/server/config";
+import { session } from "../commands/session/table.ts";
 import { type Command, type CommandGroup, isGroup, UsageError } from "./command.ts";
 import { commandHelp, groupHelp, overview } from "./help.ts";
 import { say } from "./output.ts";
 import { COMMANDS } from "./table.ts";
+import { isInteractive } from "./terminal.ts";
 
 /** Runs the command that the arguments name, or shows its help. Resolves with its exit code. */
 export async function dispatch(args: readonly string[]): Promise<number> {
-  const [name = "--help", ...rest] = printing(args) ?? args;
+  const given = printing(args) ?? args;
+  if (opensSession(given)) return run("", session, given);
+  const [name = "--help", ...rest] = given;
   if (name === "help" && rest.length > 0) return dispatch([...rest, "--help"]);
   if (name === "--help" || name === "-h" || name === "help") return say(overview());
   const found = lookUp(COMMANDS, name, "flint");
   return isGroup(found) ? dispatchInGroup(name, found, rest) : run(name, found, rest);
+}
+
+/** `flint`, `flint "A PROMPT"` and `flint --agent claude` open a session; without a terminal, `flint` shows its help. */
+function opensSession([first]: readonly string[]): boolean {
+  if (first === undefined) return isInteractive() && process.stdout.isTTY === true;
+  if (first === "--help" || first === "-h") return false;
+  return first.startsWith("-") || /\s/.test(first);
 }
 
 /** `flint -p "PROMPT"`, with options before or after, is `flint exec "PROMPT"`. */
@@ -66,10 +77,8 @@ function lookUp<Row extends Command | CommandGroup>(
   );
 }
 
-/** What was probably meant: a prompt, if there is a space in it, or the most similar command. */
+/** The most similar command. */
 function hintFor(name: string, known: readonly string[], where: string): string {
-  if (where === "flint" && name.includes(" "))
-    return `To send it as a prompt: flint exec ${JSON.stringify(name)}`;
   const meant = nearest(name, known);
   return meant === undefined ? `Commands: ${known.join(", ")}.` : `Did you mean ${where} ${meant}?`;
 }

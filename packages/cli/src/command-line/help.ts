@@ -14,7 +14,8 @@ export function overview(): string {
   });
   return `flint ${VERSION}: one harness for every coding agent
 
-Usage: flint COMMAND [OPTIONS]
+Usage: flint ["PROMPT"] [OPTIONS]       open a session in the terminal; flint resume continues one
+       flint COMMAND [OPTIONS]
        flint -p "PROMPT" [OPTIONS]      print one answer and exit; the same as flint exec "PROMPT"
 
 ${sections.join("\n\n")}

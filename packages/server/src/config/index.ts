@@ -26,6 +26,7 @@ export {
   PERMISSION_MODES_DOC,
   type PermissionMode,
   permissionMode,
+  permissionModeDoc,
 } from "./permission-modes.ts";
 export { DEFAULT_POLICIES, modelOfAgent } from "./policies.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";

@@ -45,5 +45,10 @@ export function permissionMode(name: PermissionMode): ModeSettings {
   return MODES[name].settings;
 }
 
+/** What a permission mode means, in one sentence without a full stop. */
+export function permissionModeDoc(name: PermissionMode): string {
+  return MODES[name].doc;
+}
+
 /** Describes all permission modes in one line. */
 export const PERMISSION_MODES_DOC = PERMISSION_MODES.map((name) => `${name}: ${MODES[name].doc}`).join("; ");

@@ -1,0 +1,77 @@
+import type { ParamsInput } from "@flint/protocol";
+import type { ClientConnectOptions } from "@flint/sdk";
+import { stateFolder } from "@flint/server/environment";
+import type { NewThreadSettings, SessionServer } from "@flint/tui";
+import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
+import type { PlacedOptions, ServerFlagValues } from "../../command-line/server-options.ts";
+import { VERSION } from "../../version.ts";
+
+/** The settings of the threads that a session starts: those of the command line, the folder and the configuration. */
+export async function sessionSettings(options: PlacedOptions): Promise<NewThreadSettings> {
+  const { permissionsIn } = await import("../exec/settings.ts");
+  const { sandboxPolicy, budget, model, ...permissions } = await permissionsIn(options.cwd, options);
+  const settings: ParamsInput<"thread/start"> = { cwd: options.cwd, ...permissions, sandbox: sandboxPolicy };
+  return {
+    ...settings,
+    ...(model === undefined ? {} : { model }),
+    ...(budget === undefined ? {} : { budget }),
+  };
+}
+
+/** An approval stays open until it is answered here or elsewhere: answers are sent by method. */
+const CLIENT: ClientConnectOptions = {
+  capabilities: { threadList: true },
+  clientInfo: { name: "flint", title: "Flint in a terminal", version: VERSION },
+  onApproval: (_request, { signal }) => untilAborted(signal),
+  onQuestion: (_request, { signal }) => untilAborted(signal),
+};
+
+function untilAborted(signal: AbortSignal): Promise<"leave"> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("leave"), { once: true }));
+}
+
+/**
+ * Opens the server of a session: the running one, or one that is started in the background. A server of its own, in this
+ * process, if an option configures the server or the running one has other settings.
+ */
+export function serverOpener(options: PlacedOptions, flags: ServerFlagValues): () => Promise<SessionServer> {
+  return async () => {
+    const { ownServerFlags } = await import("../local-server.ts");
+    const own = ownServerFlags(flags, options);
+    if (own.length > 0)
+      return ownServer(options, `${own.join(" and ")}: this session has a server of its own`);
+    const joined = await join(options);
+    if ("client" in joined) return joined;
+    if (joined.reason === undefined) return startShared(options);
+    return ownServer(options, `The running server is not used: ${joined.reason}`);
+  };
+}
+
+async function join({
+  cwd,
+}: PlacedOptions): Promise<SessionServer | { readonly reason: string | undefined }> {
+  const { connectShared } = await import("@flint/server/single-instance");
+  const shared = await connectShared({ ...CLIENT, folder: stateFolder(), cwd, sameSettings: true });
+  const { client } = shared;
+  if (client === undefined) return { reason: shared.reason };
+  return { client, isShared: true, close: () => client.close() };
+}
+
+async function startShared(options: PlacedOptions): Promise<SessionServer> {
+  const { startAndConnect } = await import("@flint/server/single-instance");
+  const flint = [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
+  const server = { folder: stateFolder(), flint, idleSeconds: DEFAULT_IDLE_SECONDS, cwd: options.cwd };
+  const started = await startAndConnect(server, { protocol: "flint", cwd: options.cwd });
+  if (!started.ok) throw new Error(started.reason);
+  // It accepts clients now; this connection was only to see that.
+  started.socket.destroy();
+  const joined = await join(options);
+  if ("client" in joined) return joined;
+  return ownServer(options, `The server that was started is not used: ${joined.reason ?? "it has exited"}`);
+}
+
+async function ownServer(options: PlacedOptions, why: string): Promise<SessionServer> {
+  const { embed } = await import("@flint/server/embed");
+  const { client, close } = await embed(options, CLIENT);
+  return { client, isShared: false, notice: `${why}. A running turn ends with this session.`, close };
+}

@@ -1,0 +1,90 @@
+import type { ReadStream, WriteStream } from "node:tty";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { PERMISSION_MODES, permissionMode, permissionModeDoc } from "@flint/server/config";
+import { inheritedEnvironment } from "@flint/server/environment";
+import { NodeDevice, type PermissionChoice, SessionApp, type SessionStart } from "@flint/tui";
+import { keymapOf } from "@flint/view/commands";
+import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
+import type { FlagValues } from "../../command-line/flags.ts";
+import { serverOptions } from "../../command-line/server-options.ts";
+import { isInteractive } from "../../command-line/terminal.ts";
+import { permissionsText } from "../exec/header.ts";
+import type { RESUME_FLAGS, SESSION_FLAGS } from "./flags.ts";
+import { LocalMachine } from "./machine.ts";
+import { serverOpener, sessionSettings } from "./server.ts";
+
+type SessionValues = FlagValues<typeof SESSION_FLAGS>;
+
+/** `flint` and `flint "PROMPT"`: a session with a new thread. */
+export function session({ values, positionals }: Given<typeof SESSION_FLAGS>): Promise<number> {
+  return open(values, { prompt: positionals.join(" ") });
+}
+
+/** `flint resume`: a session with a thread that exists. */
+export async function resume({ values, positionals }: Given<typeof RESUME_FLAGS>): Promise<number> {
+  const { last, ...rest } = values;
+  const [reference, ...more] = positionals;
+  noArguments("resume", more);
+  if (last === true && reference !== undefined)
+    throw new UsageError("--last resumes the latest thread; leave out one of the two.");
+  const wanted = last === true ? "last" : reference;
+  return open(rest, wanted === undefined ? { choose: true } : { findThread: findThread(wanted) });
+}
+
+function findThread(reference: string): NonNullable<SessionStart["findThread"]> {
+  return async ({ client }) => {
+    const references = await import("../threads/thread-reference.ts");
+    return (await references.findThread(client, reference, process.cwd())).id;
+  };
+}
+
+async function open(values: SessionValues, start: SessionStart): Promise<number> {
+  if (!isInteractive() || !process.stdout.isTTY) {
+    throw new UsageError('A session needs a terminal. To run a prompt without one: flint exec "PROMPT"');
+  }
+  const options = await serverOptions(values);
+  const environment = inheritedEnvironment();
+  // Both are terminals, which was checked above.
+  const [input, output] = [process.stdin as ReadStream, process.stdout as WriteStream];
+  const app = new SessionApp({
+    device: new NodeDevice(input, output),
+    environment,
+    clock: SYSTEM_CLOCK,
+    machine: new LocalMachine(options.cwd, environment),
+    keymap: keymapOf(),
+    permissions: permissionChoices(),
+    describePermissions: permissionsText,
+    settings: await sessionSettings(options),
+    connect: serverOpener(options, values),
+    start,
+  });
+  return runRestoring(app);
+}
+
+/** Runs a session, and restores the terminal however this process ends. */
+async function runRestoring(app: SessionApp): Promise<number> {
+  const signals = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 } as const;
+  const onExit = (): void => app.close(1);
+  const onSignal = (signal: NodeJS.Signals): void => app.close(signals[signal as keyof typeof signals] ?? 1);
+  const names = Object.keys(signals) as (keyof typeof signals)[];
+  for (const name of names) process.on(name, onSignal);
+  // An unexpected error must not leave the terminal in another mode.
+  process.on("exit", onExit);
+  try {
+    return await app.run();
+  } finally {
+    for (const name of names) process.off(name, onSignal);
+    process.off("exit", onExit);
+  }
+}
+
+function permissionChoices(): PermissionChoice[] {
+  return PERMISSION_MODES.map((name) => {
+    const { sandboxPolicy, ...settings } = permissionMode(name);
+    return {
+      name,
+      doc: permissionModeDoc(name),
+      settings: { ...settings, ...(sandboxPolicy === undefined ? {} : { sandbox: sandboxPolicy }) },
+    };
+  });
+}

@@ -1,0 +1,210 @@
+import type { Clock } from "@flint/core/ports";
+import type { ThreadSettings } from "@flint/protocol";
+import type { Keymap } from "@flint/view/commands";
+import { type Look, readLook } from "../draw/look.ts";
+import { KeyReader } from "../input/index.ts";
+import { runCommand } from "../session/commands/run.ts";
+import type { Machine, NewThreadSettings, PermissionChoice } from "../session/context.ts";
+import { headerBlock } from "../session/header.ts";
+import { SessionKeys } from "../session/keys.ts";
+import { Session } from "../session/session.ts";
+import { bottomOf, TICK_MS } from "../session/session-rows.ts";
+import type { TerminalDevice } from "../terminal/device.ts";
+import { FullScreen } from "../terminal/full-screen.ts";
+import { InlineScreen } from "../terminal/inline-screen.ts";
+import { copyToClipboard, READING } from "../terminal/modes.ts";
+import { Connection, type SessionServer } from "./connection.ts";
+import { Frames } from "./frames.ts";
+
+/** How a session begins. */
+export interface SessionStart {
+  /** The thread to continue; a new one if absent. Found once the server can be asked. */
+  readonly findThread?: ((server: SessionServer) => Promise<string>) | undefined;
+  /** Whether the user chooses the thread from the list. */
+  readonly choose?: boolean | undefined;
+  readonly prompt?: string | undefined;
+}
+
+/** What a session in a terminal is made of. */
+export interface SessionOptions {
+  readonly device: TerminalDevice;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly machine: Machine;
+  readonly keymap: Keymap;
+  readonly permissions: readonly PermissionChoice[];
+  readonly describePermissions: (settings: ThreadSettings) => string;
+  /** The settings of a new thread. */
+  readonly settings: NewThreadSettings;
+  readonly connect: () => Promise<SessionServer>;
+  readonly start: SessionStart;
+}
+
+/** A session in a terminal, from the first frame until the terminal is restored. */
+export class SessionApp {
+  readonly #options: SessionOptions;
+  readonly #session: Session;
+  readonly #keys: SessionKeys;
+  readonly #reader: KeyReader;
+  readonly #frames: Frames;
+  readonly #inline: InlineScreen;
+  readonly #full: FullScreen;
+  readonly #connection: Connection;
+  readonly #exit: Promise<number>;
+  #resolveExit: (code: number) => void = () => {};
+  #theme = "auto";
+  #isFirst = true;
+  #closed = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#exit = new Promise((resolve) => {
+      this.#resolveExit = resolve;
+    });
+    const { device, clock } = options;
+    const write = (text: string) => device.write(text);
+    this.#frames = new Frames(clock, () => this.#draw());
+    this.#inline = new InlineScreen(write, this.#look);
+    this.#full = new FullScreen(write, this.#look);
+    this.#session = new Session({
+      machine: options.machine,
+      keymap: options.keymap,
+      permissions: options.permissions,
+      describePermissions: options.describePermissions,
+      settings: options.settings,
+      look: this.#look,
+      now: () => clock.now(),
+      changed: () => this.#frames.soon(),
+      copy: (text) => write(copyToClipboard(text)),
+      quit: () => this.close(0),
+      suspend: () => this.#suspend(),
+      redraw: () => this.#redraw(),
+      setTheme: (theme) => {
+        this.#theme = theme;
+        this.#redraw();
+      },
+    });
+    this.#keys = new SessionKeys(this.#session, () => clock.monotonic());
+    this.#reader = new KeyReader(clock, (events) => {
+      for (const event of events) this.#keys.take(event);
+      this.#frames.now();
+    });
+    this.#connection = new Connection(options.connect, this.#listener(), clock);
+  }
+
+  /** Runs the session. Resolves with the exit code once the terminal is restored. */
+  async run(): Promise<number> {
+    this.#begin();
+    this.#frames.now();
+    void this.#connection.start();
+    const code = await this.#exit;
+    await this.#connection.stop();
+    return code;
+  }
+
+  /** Restores the terminal and ends the session; the thread stays where it is. */
+  close(code: number): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#frames.stop();
+    this.#pause();
+    this.#options.device.release();
+    this.#resolveExit(code);
+  }
+
+  readonly #look = (): Look => {
+    const look = readLook(this.#options.environment, this.#options.device.size);
+    return this.#theme === "plain" ? { ...look, colour: false } : look;
+  };
+
+  #begin(): void {
+    const { device } = this.#options;
+    device.write(READING.on);
+    device.listen({
+      input: (bytes) => this.#reader.push(bytes),
+      resized: () => this.#frames.now(),
+      continued: () => this.#continue(),
+      ended: () => this.close(1),
+    });
+  }
+
+  #pause(): void {
+    this.#full.leave();
+    this.#inline.clear();
+    this.#options.device.write(READING.off);
+  }
+
+  #suspend(): void {
+    this.#pause();
+    this.#options.device.suspend();
+  }
+
+  #continue(): void {
+    this.#reader.reset();
+    this.#options.device.write(READING.on);
+    this.#frames.now();
+  }
+
+  #redraw(): void {
+    this.#full.forget();
+    this.#inline.clear();
+    this.#frames.now();
+  }
+
+  #listener() {
+    const session = this.#session;
+    return {
+      opened: (server: SessionServer) => {
+        const isFirst = this.#isFirst;
+        this.#isFirst = false;
+        session.run(async () => {
+          await session.opened(server);
+          if (isFirst) await this.#first(server);
+        });
+      },
+      lost: (reason: string, again: boolean) => session.lost(reason, again),
+      event: (event: Parameters<Session["event"]>[0]) => session.event(event),
+    };
+  }
+
+  /** Opens the thread that was asked for, and sends the first prompt. */
+  async #first(server: SessionServer): Promise<void> {
+    const { findThread, choose, prompt } = this.#options.start;
+    const session = this.#session;
+    if (findThread !== undefined) await session.openThread(await findThread(server));
+    this.#header();
+    if (choose === true) runCommand(session, "listThreads", "");
+    if (prompt !== undefined && prompt !== "") session.send(prompt, "steer");
+  }
+
+  #header(): void {
+    const { settings } = this.#session;
+    if (settings === undefined) return;
+    const { machine, describePermissions } = this.#options;
+    this.#session.put(headerBlock(settings, describePermissions(settings), machine, this.#look()));
+  }
+
+  #draw(): void {
+    if (this.#closed) return;
+    const session = this.#session;
+    const { clock } = this.#options;
+    const look = this.#look();
+    if (session.page !== undefined) {
+      const { rows, cursor } = session.page.draw(look);
+      this.#full.draw(rows, cursor);
+      return;
+    }
+    this.#full.leave();
+    const asked = session.asks.update(session.state, clock.monotonic(), look);
+    if (asked !== undefined) session.transcript.put(asked);
+    const { final, live } = session.transcript.take(session.state);
+    const bottom = bottomOf(session, clock.now(), look);
+    const room = Math.max(0, look.rows - 1 - bottom.rows.length);
+    const shown = live.slice(-room);
+    const offset = shown.length;
+    const cursor =
+      bottom.cursor === undefined ? undefined : { ...bottom.cursor, row: bottom.cursor.row + offset };
+    this.#inline.draw(final, [...shown, ...bottom.rows], cursor);
+    if (session.state?.activeTurnId !== undefined) this.#frames.after(TICK_MS);
+  }
+}

@@ -1,0 +1,157 @@
+import { Gate } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const ESCAPE = "\u001b";
+const DOWN = "\u001b[B";
+const TAB = "\t";
+
+test("selectors of the agent are controls, and a choice is set for the thread [S0-101]", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
+  await session.keys("hi", ENTER, "/settings", ENTER);
+  const screen = session.terminal.screen.join("\n");
+  expect(screen).toContain("Settings of the agent");
+  await session.keys(ENTER);
+  expect(session.terminal.screen.join("\n")).not.toBe(screen);
+});
+
+test("the model picker lists what the agents offer, and the choice holds from the next turn on [S0-101]", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
+  await session.keys("/model", ENTER);
+  const listed = session.terminal.screen.filter((row) => row.includes("scripted/"));
+  expect(listed.length).toBeGreaterThan(2);
+  await session.keys(DOWN, ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("The next turn uses scripted/");
+});
+
+test("permissions are a menu that says what each choice means", async () => {
+  const session = await SessionFixture.open();
+  await session.keys("/permissions", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("plan  read only");
+  await session.keys(DOWN, ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("Permissions: plan");
+});
+
+test("Enter steers the running turn and Tab queues for later", async () => {
+  const session = await SessionFixture.open({
+    scripts: [[{ untilSteered: true }, { text: "steered" }], [{ text: "later" }]],
+  });
+  await session.keys("work", ENTER, "second", TAB);
+  expect(session.terminal.screen.join("\n")).toContain("○ queued: second");
+  await session.keys("left a bit", ENTER);
+  expect(session.terminal.everything).toContain("› left a bit");
+  expect(session.terminal.everything).toContain("steered");
+  expect(session.terminal.everything).toContain("› second");
+  expect(session.terminal.everything).toContain("later");
+});
+
+test("a queued input can be reordered, taken back and edited without stopping the turn", async () => {
+  const gate = new Gate();
+  const session = await SessionFixture.open({ scripts: [[{ wait: gate }]] });
+  await session.keys("work", ENTER, "one", TAB, "two", TAB, "/queue", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("Queued inputs");
+  await session.keys("d");
+  const queued = () => session.terminal.screen.filter((row) => row.includes("queued:"));
+  expect(queued()).toEqual(["○ queued: two", "○ queued: one"]);
+  await session.keys(ENTER);
+  expect(queued()).toEqual(["○ queued: two"]);
+  expect(session.terminal.screen.join("\n")).toContain("› one");
+  expect(session.terminal.screen.join("\n")).toContain("Esc to interrupt");
+});
+
+test("Escape twice goes back to an earlier prompt", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "A" }], [{ text: "B" }], [{ text: "C" }]] });
+  await session.keys("first", ENTER, "second", ENTER, ESCAPE, ESCAPE);
+  expect(session.terminal.screen.join("\n")).toContain("Go back to before which prompt?");
+  await session.keys(ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("Keep the files as they are");
+  await session.keys(ENTER);
+  expect(session.terminal.everything).toContain(
+    "1 turn is dropped and the files are kept. /undo takes that back.",
+  );
+  expect(session.terminal.screen.join("\n")).toContain("› second");
+});
+
+test("a question of the agent is answered by the number of an option", async () => {
+  const questions = [{ id: "q", question: "Which colour?", options: [{ label: "red" }, { label: "blue" }] }];
+  const session = await SessionFixture.open({ scripts: [[{ ask: questions }]] });
+  await session.keys("paint", ENTER, "2", ENTER);
+  expect(session.engine.driver.sessions[0]?.turns[0]?.answers).toEqual([{ q: { answers: ["blue"] } }]);
+});
+
+test("the thread list shows live status and opens a thread", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "A" }]] });
+  await session.keys("first prompt", ENTER, "/new", ENTER, "/threads", ENTER);
+  expect(session.terminal.isAlternate).toBe(true);
+  expect(session.terminal.screen.join("\n")).toContain("first prompt");
+  await session.keys("r", "better name", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("better name");
+  await session.keys("p");
+  expect(session.notes.get("pins")).toMatch(/\S/);
+  await session.keys(ENTER);
+  expect(session.terminal.isAlternate).toBe(false);
+  expect(session.terminal.everything).toContain("A");
+});
+
+test("an approval that waits in another thread is announced, and answered in the inbox", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
+  const other = await session.connect({ onApproval: () => new Promise(() => undefined) });
+  const thread = await other.startThread({});
+  void thread.run("elsewhere", { allowFailure: true });
+  await session.settle();
+  expect(session.terminal.screen.join("\n")).toContain("1 thread waits for you");
+  await session.keys("/inbox", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("$ make");
+  await session.keys("y");
+  expect(session.engine.driver.sessions[0]?.turns[0]?.decisions).toMatchObject([{ outcome: "allow" }]);
+});
+
+test("an approval that another client answers is shown as answered there", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
+  await session.keys("build", ENTER);
+  const other = await session.connect({ onApproval: () => "accept" });
+  const { data } = await other.listThreads();
+  await other.attachThread(data[0]?.id ?? "");
+  await session.settle();
+  expect(session.terminal.everything).toContain("(answered in another client)");
+});
+
+test("the help page lists every command with its keys", async () => {
+  const session = await SessionFixture.open({ rows: 200 });
+  await session.keys("/help", ENTER);
+  const page = session.terminal.screen.join("\n");
+  expect(page).toContain("/rewind [turn]");
+  expect(page).toContain("escape escape");
+  await session.keys("q");
+  expect(session.terminal.isAlternate).toBe(false);
+});
+
+test("the transcript shows the whole thread and finds text in it", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "needle in hay" }]] });
+  await session.keys("look", ENTER, "/transcript", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("needle in hay");
+  await session.keys("/", "needle", ENTER, "q");
+  expect(session.terminal.isAlternate).toBe(false);
+});
+
+test("the last answer is copied to the user's clipboard", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "the answer" }]] });
+  await session.keys("ask", ENTER, "/copy", ENTER);
+  expect(session.terminal.writes.join("")).toContain(
+    `\u001b]52;c;${Buffer.from("the answer").toString("base64")}`,
+  );
+});
+
+test("text of an agent never steers the terminal [P36]", async () => {
+  const evil = "\u001b]0;owned\u0007\u001b[2J\u001b[31mred\u009b5A\rback";
+  const session = await SessionFixture.open({
+    scripts: [[{ text: evil }, { command: evil, asks: true, output: [evil] }]],
+  });
+  await session.keys("go", ENTER, "y");
+  const written = session.terminal.writes.join("");
+  expect(
+    ["\u001b]0;", "\u001b[2J", "\u001b[31mred", "\u009b"].filter((bad) => written.includes(bad)),
+  ).toEqual([]);
+  expect(session.terminal.everything).toContain("owned");
+});

@@ -1,0 +1,48 @@
+import type { Clock } from "@flint/core/ports";
+
+/** At most about 30 frames a second. */
+const FRAME_MS = 33;
+
+/** Draws at the right moments: at once after a key, together for a stream of changes, and never when nothing changes. */
+export class Frames {
+  readonly #clock: Pick<Clock, "after" | "monotonic">;
+  readonly #draw: () => void;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined;
+  #stopped = false;
+
+  constructor(clock: Pick<Clock, "after" | "monotonic">, draw: () => void) {
+    this.#clock = clock;
+    this.#draw = draw;
+  }
+
+  /** Draws with the next frame. */
+  soon(): void {
+    this.after(Math.max(0, this.#lastAt + FRAME_MS - this.#clock.monotonic()));
+  }
+
+  /** Draws after this many milliseconds at the latest. */
+  after(milliseconds: number): void {
+    if (this.#stopped) return;
+    const at = this.#clock.monotonic() + milliseconds;
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.cancel();
+    this.#timer = { at, cancel: this.#clock.after(milliseconds, () => this.now()) };
+  }
+
+  /** Draws at once. */
+  now(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#stopped) return;
+    this.#lastAt = this.#clock.monotonic();
+    this.#draw();
+  }
+
+  /** Draws no more. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#stopped = true;
+  }
+}

@@ -1,0 +1,226 @@
+import type { Thread } from "@flint/protocol";
+import { escapeControls } from "@flint/view";
+import type { CommandId, KeyPlace } from "@flint/view/commands";
+import { cutLine, type Line, span } from "../draw/line.ts";
+import { type Look, marksFor } from "../draw/look.ts";
+import { exportThread } from "../session/commands/export.ts";
+import type { Page, SessionContext } from "../session/context.ts";
+import { shortFolder } from "../session/header.ts";
+import { ageOf } from "./age.ts";
+import { Pins } from "./pins.ts";
+
+const LIMIT = 200;
+
+/** What text is typed for in the list. */
+type Typing = { readonly what: "search" | "rename"; text: string };
+
+/** All threads with their status, to open, search, rename, pin, archive, delete, fork and export. */
+export class ThreadList implements Page {
+  readonly place: KeyPlace = "list";
+  readonly #session: SessionContext;
+  readonly #pins: Pins;
+  readonly #now: () => number;
+  #threads: readonly Thread[] = [];
+  #at = 0;
+  #archived = false;
+  #query = "";
+  #typing: Typing | undefined;
+  #toDelete: string | undefined;
+  #message = "";
+
+  constructor(session: SessionContext) {
+    this.#session = session;
+    this.#now = session.now;
+    this.#pins = new Pins(session.machine);
+    this.#load();
+  }
+
+  draw(look: Look): { rows: Line[] } {
+    const { more, between } = marksFor(look.unicode);
+    const height = Math.max(1, look.rows - 2);
+    const from = Math.max(0, Math.min(this.#at - Math.floor(height / 2), this.#threads.length - height));
+    const rows = this.#threads
+      .slice(from, from + height)
+      .map((thread, index) => this.#row(thread, from + index, look));
+    const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
+    const title = this.#archived ? "Archived threads" : "Threads";
+    const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
+    const hints = [
+      "Enter open",
+      "/ search",
+      "r rename",
+      "p pin",
+      "a archive",
+      "d delete",
+      "f fork",
+      "e export",
+      "n new",
+      "q close",
+    ];
+    const status = this.#status() ?? [span(hints.join(between), "dim")];
+    const lines: Line[] = [[span(title, "bold"), span(search, "cyan")], ...filled, status];
+    return { rows: lines.map((line) => cutLine(line, look.columns - 1, more)) };
+  }
+
+  command(id: CommandId): boolean | "close" {
+    if (this.#typing !== undefined) return this.#typingCommand(this.#typing, id);
+    const thread = this.#threads[this.#at];
+    if (id !== "listDelete") this.#toDelete = undefined;
+    this.#message = "";
+    switch (id) {
+      case "listUp":
+        this.#at = Math.max(0, this.#at - 1);
+        return true;
+      case "listDown":
+        this.#at = Math.min(this.#threads.length - 1, this.#at + 1);
+        return true;
+      case "listOpen":
+        if (thread !== undefined) this.#session.run(() => this.#session.openThread(thread.id));
+        return thread === undefined ? true : "close";
+      case "listNew":
+        this.#session.run(() => this.#session.newThread());
+        return "close";
+      case "listSearch":
+        this.#typing = { what: "search", text: "" };
+        return true;
+      case "listRename":
+        if (thread !== undefined) this.#typing = { what: "rename", text: thread.name ?? "" };
+        return true;
+      case "listArchived":
+        this.#archived = !this.#archived;
+        this.#load();
+        return true;
+      case "listClose":
+        return "close";
+      default:
+        return thread !== undefined && this.#change(id, thread);
+    }
+  }
+
+  type(text: string): void {
+    if (this.#typing !== undefined) this.#typing.text += text;
+  }
+
+  refresh(): void {
+    this.#load();
+  }
+
+  #change(id: CommandId, thread: Thread): boolean {
+    const { client } = this.#session;
+    const threadId = thread.id;
+    switch (id) {
+      case "listPin":
+        this.#pins.toggle(threadId);
+        this.#sort();
+        return true;
+      case "listArchive":
+        this.#do(() => client.call(this.#archived ? "thread/unarchive" : "thread/archive", { threadId }));
+        return true;
+      case "listFork":
+        this.#do(() => client.call("thread/fork", { threadId }));
+        return true;
+      case "listExport":
+        this.#do(async () => {
+          this.#message = `Exported to ${await exportThread(this.#session, threadId, "")}`;
+        });
+        return true;
+      case "listDelete":
+        if (this.#toDelete === threadId) this.#do(() => client.call("thread/delete", { threadId }));
+        this.#toDelete = this.#toDelete === threadId ? undefined : threadId;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #typingCommand(typing: Typing, id: CommandId): boolean {
+    if (id === "listOpen") {
+      this.#typing = undefined;
+      this.#typed(typing);
+      return true;
+    }
+    if (id === "listClose") this.#typing = undefined;
+    return id === "listClose";
+  }
+
+  #typed({ what, text }: Typing): void {
+    if (what === "search") {
+      this.#query = text.trim();
+      this.#at = 0;
+      this.#load();
+      return;
+    }
+    const threadId = this.#threads[this.#at]?.id;
+    const name = text.trim();
+    if (threadId !== undefined && name !== "")
+      this.#do(() => this.#session.client.call("thread/name/set", { threadId, name }));
+  }
+
+  #do(work: () => Promise<unknown>): void {
+    this.#session.run(async () => {
+      // What fails is said here: the session's own messages are behind this page.
+      await work().catch((thrown: unknown) => {
+        this.#message = thrown instanceof Error ? thrown.message : String(thrown);
+      });
+      this.#load();
+    });
+  }
+
+  #load(): void {
+    this.#session.run(async () => {
+      const query = this.#query === "" ? {} : { searchTerm: this.#query };
+      const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const, ...query };
+      this.#threads = (await this.#session.client.listThreads(params)).data;
+      this.#sort();
+    });
+  }
+
+  #sort(): void {
+    const pinned = (thread: Thread) => (this.#pins.has(thread.id) ? 0 : 1);
+    this.#threads = [...this.#threads].sort((one, other) => pinned(one) - pinned(other));
+    this.#at = Math.max(0, Math.min(this.#at, this.#threads.length - 1));
+    this.#session.changed();
+  }
+
+  #status(): Line | undefined {
+    const typing = this.#typing;
+    if (typing !== undefined)
+      return [
+        span(typing.what === "search" ? "Search: " : "New name: ", "cyan"),
+        span(escapeControls(typing.text)),
+      ];
+    if (this.#toDelete !== undefined)
+      return [span("Press d again to delete this thread and its log for good.", "yellow")];
+    return this.#message === "" ? undefined : [span(escapeControls(this.#message), "yellow")];
+  }
+
+  #row(thread: Thread, index: number, look: Look): Line {
+    const marks = marksFor(look.unicode);
+    const isSelected = index === this.#at;
+    const { type, activeFlags = [] } = thread.status;
+    const [mark, style] =
+      activeFlags.length > 0
+        ? ([marks.warning, "yellow"] as const)
+        : type === "active"
+          ? ([marks.running, "green"] as const)
+          : ([marks.pending, "dim"] as const);
+    const word =
+      activeFlags.length > 0
+        ? "waits for you"
+        : type === "active"
+          ? "running"
+          : ageOf(thread.updatedAt * 1000, this.#now());
+    const title = escapeControls(thread.name ?? thread.preview).replaceAll("\n", " ") || "(empty)";
+    const folder = escapeControls(shortFolder(thread.cwd, this.#session.machine.home));
+    const pin = this.#pins.has(thread.id) ? "* " : "";
+    return [
+      span(isSelected ? `${marks.current} ` : "  ", "cyan"),
+      span(`${mark} `, style),
+      span(word.padEnd(14), "dim"),
+      span(escapeControls(thread.modelProvider).padEnd(9), "cyan"),
+      span(pin, "yellow"),
+      span(title, isSelected ? "bold" : undefined),
+      span(`  ${folder}`, "dim"),
+    ];
+  }
+}

@@ -1,0 +1,205 @@
+import type { Approval, Decision, QuestionRequest, ThreadState } from "@flint/protocol";
+import { type ApprovalChoice, approvalPrompt, escapeExact } from "@flint/view";
+import type { CommandId } from "@flint/view/commands";
+import { drawApproval } from "../draw/draw-row.ts";
+import { type Line, type LineBlock, lineOf, span, wrapLine } from "../draw/line.ts";
+import { type Look, marksFor } from "../draw/look.ts";
+import { Composer, type DrawnComposer } from "./composer.ts";
+import { QuestionForm } from "./question-form.ts";
+
+/** How an ask is answered. */
+export interface AskAnswers {
+  approve(approval: Approval, decision: Decision): void;
+  answer(request: QuestionRequest, answers: Readonly<Record<string, readonly string[]>>): void;
+}
+
+/** Keys that come sooner after an ask has appeared, or after another key, were not meant for it. */
+const QUIET_MS = 250;
+
+type Ask =
+  | { readonly kind: "approval"; readonly id: string; readonly approval: Approval }
+  | { readonly kind: "question"; readonly id: string; readonly request: QuestionRequest };
+
+/**
+ * What waits for the user in the thread that is shown: one ask at a time, with a key for each answer. No key that was
+ * typed before the user could see the ask answers it, and Enter never means yes unless a choice was selected.
+ */
+export class AskPanel {
+  readonly #answers: AskAnswers;
+  #ask: Ask | undefined;
+  #shownAt = Number.NEGATIVE_INFINITY;
+  #selected: number | undefined;
+  #message: Composer | undefined;
+  #form: QuestionForm | undefined;
+  #waiting = 0;
+
+  constructor(answers: AskAnswers) {
+    this.#answers = answers;
+  }
+
+  /** Whether something waits. */
+  get isOpen(): boolean {
+    return this.#ask !== undefined;
+  }
+
+  /** Whether text is typed into it: a message, or an answer. */
+  get isTyping(): boolean {
+    return this.#message !== undefined || this.#form !== undefined;
+  }
+
+  /** Whether a key belongs to the ask, given when the key before it was pressed. */
+  takes(now: number, lastKeyAt: number): boolean {
+    return this.#ask !== undefined && (this.isTyping || now - Math.max(this.#shownAt, lastKeyAt) >= QUIET_MS);
+  }
+
+  /** Looks at what waits now. Gives the block that shows a new approval in full, to be printed. */
+  update(state: ThreadState | undefined, now: number, look: Look): LineBlock | undefined {
+    const asks = state === undefined ? [] : asksOf(state);
+    this.#waiting = asks.length;
+    const current = asks.find(({ id }) => id === this.#ask?.id);
+    if (current !== undefined) return undefined;
+    const [next] = asks;
+    this.#ask = next;
+    this.#selected = undefined;
+    this.#message = undefined;
+    this.#form = next?.kind === "question" ? new QuestionForm(next.request.questions) : undefined;
+    if (next === undefined) return undefined;
+    this.#shownAt = now;
+    if (next.kind === "question") return undefined;
+    return drawApproval(promptOf(next.approval), look, state?.settings.cwd ?? "/");
+  }
+
+  /** The id of the item that is asked about. */
+  get itemId(): string | undefined {
+    return this.#ask?.kind === "approval" ? this.#ask.approval.action.itemId : undefined;
+  }
+
+  /** Types text: a choice's key, or into the message or answer. */
+  type(text: string): void {
+    if (this.#message !== undefined) this.#message.type(text);
+    else if (this.#form !== undefined) this.#form.type(text);
+    else if (this.#ask?.kind === "approval") this.#press(this.#ask.approval, text);
+  }
+
+  paste(text: string): void {
+    this.#message?.paste(text);
+    this.#form?.type(text);
+  }
+
+  /** Carries out a command. Gives whether it was one for the ask. */
+  command(id: CommandId): boolean {
+    if (this.#message !== undefined) return this.#messageCommand(this.#message, id);
+    if (this.#form !== undefined) return this.#formCommand(this.#form, id);
+    if (this.#ask?.kind !== "approval") return false;
+    const { approval } = this.#ask;
+    const { choices } = promptOf(approval);
+    switch (id) {
+      case "askDeclineWithMessage":
+        this.#message = new Composer();
+        return true;
+      case "historyBack":
+      case "menuUp":
+        this.#selected = ((this.#selected ?? choices.length) - 1 + choices.length) % choices.length;
+        return true;
+      case "historyForward":
+      case "menuDown":
+        this.#selected = ((this.#selected ?? -1) + 1) % choices.length;
+        return true;
+      case "send":
+      case "menuAccept": {
+        const choice = this.#selected === undefined ? undefined : choices[this.#selected];
+        if (choice !== undefined) this.#choose(approval, choice);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** Its rows and, while text is typed, the cursor among them. */
+  draw(look: Look): { readonly rows: Line[]; readonly cursor?: DrawnComposer["cursor"] } {
+    if (this.#ask === undefined) return { rows: [] };
+    if (this.#message !== undefined) return drawMessage(this.#message, look);
+    if (this.#form !== undefined) return this.#form.draw(look);
+    return this.#ask.kind === "approval"
+      ? { rows: this.#choiceRows(this.#ask.approval, look) }
+      : { rows: [] };
+  }
+
+  #choiceRows(approval: Approval, look: Look): Line[] {
+    const { choices } = promptOf(approval);
+    const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
+    const head = [span("Allow it?", "bold"), span(more, "dim")];
+    const rows = choices.map((choice, index) => choiceLine(choice, index === this.#selected, look));
+    const decline = choiceLine(
+      { key: "m", label: "no, and say why", help: "Decline with a message to the agent" },
+      false,
+      look,
+    );
+    return [head, ...rows, decline].flatMap((line) => wrapLine(line, look.columns - 1, 6));
+  }
+
+  #press(approval: Approval, key: string): void {
+    const choice = promptOf(approval).choices.find((each) => each.key === key);
+    if (choice !== undefined) this.#choose(approval, choice);
+  }
+
+  #choose(approval: Approval, { decision }: ApprovalChoice): void {
+    this.#answers.approve(approval, decision);
+  }
+
+  #messageCommand(message: Composer, id: CommandId): boolean {
+    if (id === "send") {
+      const ask = this.#ask;
+      const text = message.text.trim();
+      const said = text === "" ? {} : { message: `The user declined: ${text}` };
+      if (ask?.kind === "approval")
+        this.#answers.approve(ask.approval, { outcome: "deny", scope: "once", ...said });
+      return true;
+    }
+    if (id === "interruptTurn" || id === "clearInput") {
+      this.#message = undefined;
+      return true;
+    }
+    return message.command(id);
+  }
+
+  #formCommand(form: QuestionForm, id: CommandId): boolean {
+    const done = form.command(id);
+    if (done === "answered" && this.#ask?.kind === "question")
+      this.#answers.answer(this.#ask.request, form.answers);
+    return done !== false;
+  }
+}
+
+function asksOf({ approvals, questions }: ThreadState): Ask[] {
+  const all: Ask[] = [
+    ...approvals.map((approval) => ({ kind: "approval" as const, id: approval.id, approval })),
+    ...questions.map((request) => ({ kind: "question" as const, id: request.id, request })),
+  ];
+  return all.sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+function timeOf(ask: Ask): number {
+  return ask.kind === "approval" ? ask.approval.requestedAtMs : ask.request.requestedAtMs;
+}
+
+function promptOf({ action, suggestions }: Approval) {
+  return approvalPrompt(action, suggestions);
+}
+
+function choiceLine(
+  { key, label, help }: Pick<ApprovalChoice, "key" | "label" | "help">,
+  isSelected: boolean,
+  look: Look,
+): Line {
+  const mark = isSelected ? `${marksFor(look.unicode).current} ` : "  ";
+  const name = span(escapeExact(label), isSelected ? "bold" : undefined);
+  return [span(mark, "cyan"), span(`[${key}] `, "cyan"), name, span(`  ${escapeExact(help)}`, "dim")];
+}
+
+function drawMessage(message: Composer, look: Look): { rows: Line[]; cursor: DrawnComposer["cursor"] } {
+  const head = lineOf("What should the agent do instead?", "bold");
+  const drawn = message.draw(look, 5, "Enter declines with this message, Esc goes back");
+  return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };
+}

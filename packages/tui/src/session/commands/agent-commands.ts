@@ -1,0 +1,165 @@
+import { agentOfModel, type ConfigOption, type Model } from "@flint/protocol";
+import { escapeControls } from "@flint/view";
+import type { SessionContext } from "../context.ts";
+import type { MenuItem } from "../menu.ts";
+
+/** Lets the user choose a model, of this agent or of another one. */
+export function chooseModel(session: SessionContext, wanted: string): void {
+  session.run(async () => {
+    const models = await session.client.models();
+    const named = models.find(({ id }) => id === wanted || id.endsWith(`/${wanted}`));
+    if (wanted !== "" && named !== undefined) return use(session, named.id);
+    if (wanted !== "") session.say(`No model ${wanted}.`);
+    session.openMenu({ title: "Model", items: models.map((model) => modelItem(session, model)) });
+  });
+}
+
+function modelItem(session: SessionContext, model: Model): MenuItem {
+  const name = model.displayName === model.id ? "" : model.displayName;
+  const detail = [name, model.description ?? ""].filter((text) => text !== "").join(": ");
+  return {
+    label: escapeControls(model.id),
+    detail: escapeControls(detail),
+    isCurrent: model.id === session.settings?.model,
+    choose: () => session.run(() => use(session, model.id)),
+  };
+}
+
+/** Lets the user switch to another agent; the thread goes on with it. */
+export function chooseAgent(session: SessionContext, wanted: string): void {
+  session.run(async () => {
+    const models = await session.client.models();
+    const agents = [...new Set(models.map(({ id }) => agentOfModel(id)))];
+    if (agents.includes(wanted)) return use(session, modelOf(wanted, models));
+    if (wanted !== "") session.say(`No agent ${wanted}.`);
+    const current = session.settings === undefined ? "" : agentOfModel(session.settings.model);
+    session.openMenu({
+      title: "Agent",
+      items: agents.map((agent) => ({
+        label: escapeControls(agent),
+        detail: count(models.filter(({ id }) => agentOfModel(id) === agent).length),
+        isCurrent: agent === current,
+        choose: () => session.run(() => use(session, modelOf(agent, models))),
+      })),
+    });
+  });
+}
+
+function count(models: number): string {
+  return models === 1 ? "1 model" : `${models} models`;
+}
+
+/** The default model of an agent, else its first one. */
+function modelOf(agent: string, models: readonly Model[]): string {
+  const own = models.filter(({ id }) => agentOfModel(id) === agent);
+  return (own.find(({ isDefault }) => isDefault) ?? own[0])?.id ?? agent;
+}
+
+async function use(session: SessionContext, model: string): Promise<void> {
+  const before = session.settings === undefined ? "" : agentOfModel(session.settings.model);
+  await session.change({ model });
+  const agent = agentOfModel(model);
+  session.say(
+    agent === before ? `The next turn uses ${model}.` : `${agent} continues from the next turn on.`,
+  );
+}
+
+/** Lets the user choose what the agent may do. */
+export function choosePermissions(session: SessionContext, wanted: string): void {
+  const { permissions, settings } = session;
+  const set = (name: string) => {
+    const choice = permissions.find((each) => each.name === name);
+    if (choice === undefined) return;
+    session.run(async () => {
+      await session.change(choice.settings);
+      session.say(`Permissions: ${choice.name}, from the next turn on.`);
+    });
+  };
+  if (permissions.some(({ name }) => name === wanted)) set(wanted);
+  else {
+    const current = settings === undefined ? "" : session.describePermissions(settings);
+    session.openMenu({
+      title: "Permissions",
+      items: permissions.map(({ name, doc }) => ({
+        label: name,
+        detail: doc,
+        isCurrent: name === current,
+        choose: () => set(name),
+      })),
+    });
+  }
+}
+
+/** Shows every selector that the agent advertises, as a control. */
+export function openControls(session: SessionContext): void {
+  session.run(async () => {
+    const options = await session.client.configList(session.state?.thread.id);
+    const model = session.settings?.model ?? "";
+    const shown = options.filter(({ modelIds = [] }) => modelIds.length === 0 || modelIds.includes(model));
+    if (shown.length === 0) return session.say("This agent has no settings for its model.");
+    session.openMenu({
+      title: "Settings of the agent",
+      items: shown.map((option) => controlItem(session, option)),
+    });
+  });
+}
+
+function controlItem(session: SessionContext, option: ConfigOption): MenuItem {
+  const value = option.options.find(({ id }) => id === option.value)?.name ?? option.value;
+  const group = option.group === undefined ? "" : `${option.group}: `;
+  return {
+    label: escapeControls(`${group}${option.name}: ${value}`),
+    detail: option.description === undefined ? undefined : escapeControls(option.description),
+    choose: () => (option.type === "boolean" ? toggle(session, option) : openValues(session, option)),
+  };
+}
+
+function toggle(session: SessionContext, { id, value }: ConfigOption): void {
+  setControl(session, id, value === "true" ? "false" : "true");
+}
+
+function openValues(session: SessionContext, { id, name, options, value }: ConfigOption): void {
+  session.openMenu({
+    title: escapeControls(name),
+    items: options.map((choice) => ({
+      label: escapeControls(choice.name),
+      detail: choice.description === undefined ? undefined : escapeControls(choice.description),
+      isCurrent: choice.id === value,
+      choose: () => setControl(session, id, choice.id),
+    })),
+  });
+}
+
+/** One control may change another, so all are shown again. */
+function setControl(session: SessionContext, id: string, value: string): void {
+  session.run(async () => {
+    await session.setControl(id, value);
+    openControls(session);
+  });
+}
+
+/** Sets, shows or clears the goal of the thread. */
+export function setGoal(session: SessionContext, text: string): void {
+  session.run(async () => {
+    const threadId = await session.ensureThread();
+    if (text === "") {
+      const { goal } = await session.client.call("thread/goal/get", { threadId });
+      return session.say(
+        goal === null ? "No goal. /goal TEXT sets one." : `Goal (${goal.status}): ${goal.objective}`,
+      );
+    }
+    if (text === "clear") await session.client.call("thread/goal/clear", { threadId });
+    else await session.client.call("thread/goal/set", { threadId, objective: text });
+    session.say(text === "clear" ? "The goal is cleared." : "The agent is told the goal with the next turn.");
+  });
+}
+
+/** Lets the agent read but not change anything, and sends a prompt if there is one. */
+export function planOnly(session: SessionContext, prompt: string): void {
+  session.run(async () => {
+    const plan = session.permissions.find(({ name }) => name === "plan");
+    if (plan !== undefined) await session.change(plan.settings);
+    session.say("Permissions: plan. The agent reads and changes nothing; /permissions changes that.");
+    if (prompt !== "") session.send(prompt, "steer");
+  });
+}

@@ -1,0 +1,76 @@
+import { type CommandId, commandOf, reasonUnavailable } from "@flint/view/commands";
+import { diffPage } from "../../pages/diff-page.ts";
+import { helpPage } from "../../pages/help-page.ts";
+import { InboxPage } from "../../pages/inbox-page.ts";
+import { ThreadList } from "../../pages/thread-list.ts";
+import { transcriptPage } from "../../pages/transcript-page.ts";
+import type { Session } from "../session.ts";
+import { situationOf } from "../situation.ts";
+import * as agent from "./agent-commands.ts";
+import { editQueue } from "./queue-menu.ts";
+import * as show from "./show-commands.ts";
+import * as threads from "./thread-commands.ts";
+import { compactContext, startReview } from "./turn-commands.ts";
+
+/** What a command does with its argument, which may be empty. */
+type Run = (session: Session, argument: string) => void;
+
+const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
+  newThread: (session, prompt) => {
+    session.run(async () => {
+      await session.newThread();
+      if (prompt !== "") session.send(prompt, "steer");
+    });
+  },
+  listThreads: (session) => session.openPage(new ThreadList(session)),
+  resumeThread: (session, wanted) => {
+    if (wanted === "") session.openPage(new ThreadList(session));
+    else threads.resumeThread(session, wanted);
+  },
+  forkThread: threads.forkThread,
+  rewindThread: threads.rewindThread,
+  undoRewind: threads.undoRewind,
+  renameThread: threads.renameThread,
+  exportThread: threads.exportCommand,
+  chooseAgent: agent.chooseAgent,
+  chooseModel: agent.chooseModel,
+  choosePermissions: agent.choosePermissions,
+  openControls: agent.openControls,
+  planOnly: agent.planOnly,
+  setGoal: agent.setGoal,
+  startReview,
+  compactContext,
+  editQueue: (session) => editQueue(session),
+  showDiff: (session, turn) => session.openPage(diffPage(() => session.state, turnNamed(session, turn))),
+  showTranscript: (session) => session.openPage(transcriptPage(session)),
+  showInbox: (session) => session.openPage(new InboxPage(session)),
+  showUsage: show.showUsage,
+  showLimits: show.showLimits,
+  showStatus: show.showStatus,
+  showMcp: show.showMcp,
+  copyAnswer: show.copyAnswer,
+  runDoctor: show.runDoctor,
+  chooseTheme: show.chooseTheme,
+  openPalette: (session) => show.openPalette(session, (id) => runCommand(session, id, "")),
+  showKeys: (session) => session.openPage(helpPage(session.keymap)),
+  showHelp: (session) => session.openPage(helpPage(session.keymap)),
+  interruptTurn: (session) => session.interrupt(),
+  redraw: (session) => session.redraw(),
+  suspend: (session) => session.suspend(),
+  quit: (session) => session.quit(),
+};
+
+function turnNamed(session: Session, wanted: string): string | undefined {
+  const turns = session.state?.turns ?? [];
+  return wanted === "last" ? turns.at(-1)?.id : turns[Number(wanted.replace(/^#/, "")) - 1]?.id;
+}
+
+/** Carries out a command. False if it is not one of the session. */
+export function runCommand(session: Session, id: CommandId, argument: string): boolean {
+  const run = RUNS[id];
+  if (run === undefined) return false;
+  const reason = reasonUnavailable(commandOf(id), situationOf(session));
+  if (reason === undefined) run(session, argument);
+  else session.say(`Not now: ${reason}.`);
+  return true;
+}

@@ -1,0 +1,143 @@
+import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
+import { duration, escapeControls, money, tokens, transcript } from "@flint/view";
+import { commandOf, paletteCommands, reasonUnavailable, usageOf } from "@flint/view/commands";
+import { type Line, lineOf, span } from "../../draw/line.ts";
+import { textPage } from "../../pages/pager.ts";
+import type { SessionContext } from "../context.ts";
+import { shortFolder } from "../header.ts";
+import { situationOf } from "../situation.ts";
+
+function facts(rows: readonly (readonly [string, string])[]): Line[] {
+  return rows.map(([name, value]) => [span(`${name.padEnd(16)} `, "cyan"), span(escapeControls(value))]);
+}
+
+/** The agent, model, permissions and folder of the thread. */
+export function showStatus(session: SessionContext): void {
+  const { settings, state, machine } = session;
+  if (settings === undefined) return;
+  const branch = machine.branchOf(settings.cwd);
+  session.openPage(
+    textPage("Status", [
+      ...facts([
+        ["Thread", state?.thread.id ?? "(starts with the first prompt)"],
+        ["Name", state?.thread.name ?? ""],
+        ["Model", settings.model],
+        ["Permissions", session.describePermissions(settings)],
+        ["Folder", shortFolder(settings.cwd, machine.home)],
+        ["Branch", branch ?? "(none)"],
+        ["Turns", String(state?.turns.length ?? 0)],
+      ]),
+      ...(state === undefined ? [] : usageLines(state)),
+    ]),
+  );
+}
+
+/** What the thread has used. */
+export function showUsage(session: SessionContext): void {
+  const { state } = session;
+  session.openPage(textPage("Usage", state === undefined ? [lineOf("Nothing yet.")] : usageLines(state)));
+}
+
+function usageLines(state: ThreadState): Line[] {
+  const { usage, cost, modelContextWindow, lastUsage, workedMs } = state;
+  return facts([
+    ["Tokens", tokens(totalTokens(usage))],
+    ["Cost", cost === undefined ? "not reported by the agent" : money(cost)],
+    ["Last call", tokens(totalTokens(lastUsage))],
+    ["Context", modelContextWindow === undefined ? "unknown" : tokens(modelContextWindow)],
+    ["Worked", duration(workedMs)],
+  ]);
+}
+
+/** The usage limits of the agents' accounts. */
+export function showLimits(session: SessionContext): void {
+  session.run(async () => {
+    const { data } = await session.client.call("account/limits/read", {});
+    const rows = data.map((limit) => lineOf(escapeControls(JSON.stringify(limit))));
+    session.openPage(
+      textPage("Usage limits", rows.length === 0 ? [lineOf("No agent has reported limits yet.")] : rows),
+    );
+  });
+}
+
+/** The MCP servers and their status. */
+export function showMcp(session: SessionContext): void {
+  session.run(async () => {
+    const threadId = session.state?.thread.id;
+    const { data } = await session.client.call(
+      "mcpServerStatus/list",
+      threadId === undefined ? {} : { threadId },
+    );
+    const rows = data.map(
+      ({ name, status, error }) => [name, error === undefined ? status : `${status}: ${error}`] as const,
+    );
+    session.openPage(
+      textPage("MCP servers", rows.length === 0 ? [lineOf("None is configured.")] : facts(rows)),
+    );
+  });
+}
+
+/** The report of `flint doctor`. */
+export function runDoctor(session: SessionContext): void {
+  session.say("Checking agents, sandbox and configuration.");
+  session.run(async () => {
+    const report = await session.machine.doctor();
+    session.openPage(
+      textPage(
+        "Doctor",
+        report.split("\n").map((line) => lineOf(escapeControls(line))),
+      ),
+    );
+  });
+}
+
+/** Copies the last answer, its last code block, or the whole thread. */
+export function copyAnswer(session: SessionContext, what: string): void {
+  const { state } = session;
+  if (state === undefined) return;
+  const answer = state.turns.flatMap(({ items }) => items).findLast((item) => item.type === "agentMessage");
+  const text =
+    answer !== undefined && isKnownItem(answer) && answer.type === "agentMessage" ? answer.text : "";
+  const copied =
+    what === "thread" ? transcript(state.thread, state.turns) : what === "code" ? lastCode(text) : text;
+  if (copied !== "") session.copy(copied);
+  session.say(copied === "" ? "There is nothing to copy." : `Copied ${copied.length} characters.`);
+}
+
+function lastCode(text: string): string {
+  const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)];
+  return blocks.at(-1)?.[1] ?? "";
+}
+
+/** Every command, to be found by typing. */
+export function openPalette(
+  session: SessionContext,
+  run: (id: ReturnType<typeof paletteCommands>[number]) => void,
+): void {
+  const situation = situationOf(session);
+  const ids = paletteCommands().filter((id) => reasonUnavailable(commandOf(id), situation) === undefined);
+  session.openMenu({
+    title: "Commands",
+    items: ids.map((id) => {
+      const keys = session.keymap.keys[id].join(", ");
+      const detail = [usageOf(id) ?? "", keys].filter((text) => text !== "").join("  ");
+      return { label: commandOf(id).title, detail, choose: () => run(id) };
+    }),
+  });
+}
+
+const THEMES = [
+  ["auto", "colours as your terminal has them"],
+  ["dark", "for a dark background"],
+  ["light", "for a light background"],
+  ["plain", "no colours"],
+] as const;
+
+/** Lets the user choose the colours. */
+export function chooseTheme(session: SessionContext, wanted: string): void {
+  if (THEMES.some(([name]) => name === wanted)) session.setTheme(wanted);
+  else {
+    const items = THEMES.map(([label, detail]) => ({ label, detail, choose: () => session.setTheme(label) }));
+    session.openMenu({ title: "Theme", items });
+  }
+}

@@ -1,0 +1,30 @@
+import { readCommand, usageOf } from "@flint/view/commands";
+import type { Session } from "../session.ts";
+import { runCommand } from "./run.ts";
+
+/** Sends what is in the composer: a command, a shell command after `!`, or a prompt. */
+export function submit(session: Session, delivery: "steer" | "queue"): void {
+  const { composer } = session;
+  const text = composer.text.trim();
+  if (text === "") return;
+  const typed = readCommand(text);
+  if (typed?.type === "incomplete") session.say(`It needs more: ${usageOf(typed.id) ?? ""}`);
+  else if (typed?.type === "command") {
+    composer.clear();
+    if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
+  } else if (session.link !== "open") session.say("The server cannot be reached yet; your text is kept.");
+  else {
+    const { input } = composer;
+    composer.clear();
+    if (text.startsWith("!") && text.length > 1) runShell(session, text.slice(1).trim());
+    else session.sendInput(input, delivery);
+  }
+}
+
+/** Runs a command of the user in the thread, confined like the agent's. */
+function runShell(session: Session, command: string): void {
+  session.run(async () => {
+    const threadId = await session.ensureThread();
+    await session.client.call("thread/shellCommand", { threadId, command });
+  });
+}

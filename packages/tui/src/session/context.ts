@@ -1,0 +1,98 @@
+import type { ParamsInput, ThreadSettings, ThreadState } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import type { CommandId, Keymap, KeyPlace } from "@flint/view/commands";
+import type { Line, LineBlock } from "../draw/line.ts";
+import type { Look } from "../draw/look.ts";
+import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { Composer } from "./composer.ts";
+import type { MenuOptions } from "./menu.ts";
+
+/** The settings of a thread that does not exist yet. */
+export type NewThreadSettings = ParamsInput<"thread/start">;
+
+/** A permission mode as the user chooses it. */
+export interface PermissionChoice {
+  readonly name: string;
+  readonly doc: string;
+  readonly settings: Partial<NewThreadSettings>;
+}
+
+/** What the machine does for a session beyond its server: everything that is not the terminal itself. */
+export interface Machine {
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** The branch that is checked out in a folder; undefined if there is none. */
+  branchOf(folder: string): string | undefined;
+  /** Reads and writes small texts that outlive the session, such as drafts. Undefined if there is none. */
+  readNote(name: string): string | undefined;
+  writeNote(name: string, text: string): void;
+  /** Writes a file that the user asked for. Rejects with a sentence if that fails. */
+  writeFile(path: string, text: string): Promise<void>;
+  /** Lets the user edit a text in an editor; undefined if none is configured. */
+  edit(text: string): Promise<string | undefined>;
+  /** Runs the checks of `flint doctor` and gives its report. */
+  doctor(): Promise<string>;
+}
+
+/** What the parts of a session use of it. */
+export interface SessionContext {
+  readonly machine: Machine;
+  readonly keymap: Keymap;
+  readonly permissions: readonly PermissionChoice[];
+  readonly composer: Composer;
+  /** The thread; undefined before its first turn. */
+  readonly state: ThreadState | undefined;
+  /** The settings in force, or those that a new thread will have. */
+  readonly settings: ThreadSettings | undefined;
+  /** Throws if the server cannot be reached at the moment. */
+  readonly client: FlintClient;
+  readonly look: Look;
+  /** Shows a line below the composer until the next key. */
+  say(text: string): void;
+  /** Prints a warning into the transcript. */
+  warn(text: string): void;
+  /** Prints a block into the transcript. */
+  put(block: LineBlock): void;
+  /** Carries out work, and shows its failure. */
+  run(work: () => Promise<unknown>): void;
+  openMenu(menu: MenuOptions, selected?: number): void;
+  closeMenu(): void;
+  openPage(page: Page): void;
+  /** Sets a selector of the agent: of the thread, or of the one that the next prompt starts. */
+  setControl(id: string, value: string): Promise<void>;
+  /** The last rewind of this session, which can be undone. */
+  readonly lastRevert: string | undefined;
+  noteRevert(revertId: string | undefined): void;
+  /** The threads that wait for the user, besides the one that is shown. */
+  readonly waitingElsewhere: ReadonlySet<string>;
+  readonly now: () => number;
+  setTheme(theme: string): void;
+  /** Draws again soon. */
+  changed(): void;
+  /** Changes settings: of the thread, or of the one that the next prompt starts. */
+  change(settings: Partial<NewThreadSettings>): Promise<void>;
+  openThread(threadId: string): Promise<void>;
+  newThread(): Promise<void>;
+  /** The id of the thread; starts one if there is none. */
+  ensureThread(): Promise<string>;
+  send(text: string, delivery: "steer" | "queue"): void;
+  copy(text: string): void;
+  quit(): void;
+  suspend(): void;
+  redraw(): void;
+  /** Words for the permissions of settings. */
+  describePermissions(settings: ThreadSettings): string;
+}
+
+/** A screen of its own, on the alternate screen. */
+export interface Page {
+  readonly place: KeyPlace;
+  /** Exactly as many rows as the terminal has, or fewer. */
+  draw(look: Look): { readonly rows: readonly Line[]; readonly cursor?: CursorPlace | undefined };
+  /** Carries out a command. Gives `close` once the page is over, and `false` if it is not its command. */
+  command(id: CommandId): boolean | "close";
+  /** Takes typed text. */
+  type(text: string): void;
+  /** Called with every change of the thread and of other threads. */
+  refresh?(): void;
+}

@@ -1,0 +1,131 @@
+import type { CommandId } from "@flint/view/commands";
+import { cutLine, type Line, span } from "../draw/line.ts";
+import { type Look, marksFor } from "../draw/look.ts";
+
+/** One row of a menu. */
+export interface MenuItem {
+  readonly label: string;
+  /** What it means, shown behind it. */
+  readonly detail?: string | undefined;
+  /** Whether it is the value in force. */
+  readonly isCurrent?: boolean | undefined;
+  readonly choose: () => void;
+}
+
+/** What a menu shows and what its extra keys do. */
+export interface MenuOptions {
+  readonly title: string;
+  readonly items: readonly MenuItem[];
+  /** The keys beyond those of every menu, by character, with what they do to the selected row. */
+  readonly keys?: readonly MenuKey[] | undefined;
+  readonly cancel?: (() => void) | undefined;
+}
+
+/** A key of a menu. */
+export interface MenuKey {
+  readonly key: string;
+  readonly title: string;
+  readonly press: (index: number) => void;
+}
+
+/** A list to choose from, narrowed down by typing. */
+export class Menu {
+  readonly #options: MenuOptions;
+  #query = "";
+  #selected: number;
+
+  constructor(options: MenuOptions, selected?: number) {
+    this.#options = options;
+    this.#selected =
+      selected ??
+      Math.max(
+        0,
+        options.items.findIndex(({ isCurrent }) => isCurrent === true),
+      );
+  }
+
+  /** Carries out a command of menus. Gives true once the menu is over. */
+  command(id: CommandId): boolean {
+    const shown = this.#shown();
+    switch (id) {
+      case "menuUp":
+        this.#selected = (this.#selected - 1 + shown.length) % Math.max(1, shown.length);
+        return false;
+      case "menuDown":
+        this.#selected = (this.#selected + 1) % Math.max(1, shown.length);
+        return false;
+      case "menuAccept":
+        shown[this.#selected]?.choose();
+        return shown.length > 0;
+      case "menuCancel":
+        this.#options.cancel?.();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Types into the filter, or presses a key of this menu. */
+  type(text: string): void {
+    const own = this.#options.keys?.find(({ key }) => key === text);
+    if (own !== undefined) {
+      const item = this.#shown()[this.#selected];
+      if (item !== undefined) own.press(this.#options.items.indexOf(item));
+      return;
+    }
+    // A menu with keys of its own is not filtered.
+    if (this.#options.keys !== undefined) return;
+    this.#query += text;
+    this.#selected = 0;
+  }
+
+  /** Takes the last character of the filter back. */
+  erase(): void {
+    this.#query = this.#query.slice(0, -1);
+    this.#selected = 0;
+  }
+
+  /** Its rows; at most this many. */
+  draw(look: Look, most: number): Line[] {
+    const marks = marksFor(look.unicode);
+    const shown = this.#shown();
+    const room = Math.max(1, most - 2);
+    const from = Math.max(0, Math.min(this.#selected - Math.floor(room / 2), shown.length - room));
+    const rows = shown.slice(from, from + room).map((item, index) => this.#row(item, from + index, look));
+    const found = shown.length === 0 ? [[span("  Nothing matches.", "dim" as const)]] : [];
+    const filter = this.#query === "" ? [] : [span(`  ${this.#query}`, "cyan" as const)];
+    const head: Line = [span(this.#options.title, "bold"), ...filter];
+    const lines = [head, ...rows, ...found, this.#hint(shown.length, look)];
+    return lines.map((line) => cutLine(line, look.columns - 1, marks.more));
+  }
+
+  #row({ label, detail, isCurrent }: MenuItem, index: number, look: Look): Line {
+    const marks = marksFor(look.unicode);
+    const isSelected = index === this.#selected;
+    const mark = span(isSelected ? `${marks.current} ` : "  ", "cyan");
+    const value = span(label, isSelected ? "bold" : undefined);
+    const now = isCurrent === true ? [span(` ${marks.done}`, "green" as const)] : [];
+    return [mark, value, ...now, ...(detail === undefined ? [] : [span(`  ${detail}`, "dim" as const)])];
+  }
+
+  #hint(count: number, look: Look): Line {
+    const { between } = marksFor(look.unicode);
+    const own = this.#options.keys?.map(({ key, title }) => `${key} ${title}`) ?? ["type to filter"];
+    const parts = [
+      `${Math.min(this.#selected + 1, count)} of ${count}`,
+      "Enter to choose",
+      ...own,
+      "Esc to close",
+    ];
+    return [span(parts.join(between), "dim")];
+  }
+
+  /** Every word of the filter has to occur. */
+  #shown(): readonly MenuItem[] {
+    const words = this.#query.toLowerCase().split(/\s+/);
+    return this.#options.items.filter(({ label, detail = "" }) => {
+      const text = `${label} ${detail}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+  }
+}

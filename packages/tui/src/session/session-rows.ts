@@ -1,0 +1,106 @@
+import type { ThreadState } from "@flint/protocol";
+import { totalTokens } from "@flint/protocol";
+import { duration, escapeControls, money, tokens } from "@flint/view";
+import { cutLine, type Line, span } from "../draw/line.ts";
+import { type Look, marksFor } from "../draw/look.ts";
+import { statusLine } from "../draw/turn-status.ts";
+import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { Session } from "./session.ts";
+
+/** How often the status of a running turn changes. */
+export const TICK_MS = 200;
+
+/** The rows at the bottom of a session, and the cursor among them. */
+export interface Bottom {
+  readonly rows: readonly Line[];
+  readonly cursor?: CursorPlace | undefined;
+}
+
+const COMPOSER_ROWS = 10;
+
+/** Everything below the transcript: status, queue, what waits for an answer, the menu, the composer and the footer. */
+export function bottomOf(session: Session, now: number, look: Look): Bottom {
+  const { state } = session;
+  const status = state?.activeTurnId === undefined ? [] : [[], turnStatus(session, state, now, look)];
+  const queue = state === undefined ? [] : queueRows(state, look);
+  const footer = footerLine(session, look);
+  const above = [...status, ...queue, []];
+  if (session.asks.isOpen) {
+    const { rows, cursor } = session.asks.draw(look);
+    return placed([...above, ...rows], cursor, above.length, [footer]);
+  }
+  const room = Math.max(3, look.rows - above.length - 6);
+  const menu = session.menu?.draw(look, room) ?? [];
+  const composer = session.composer.draw(look, Math.min(COMPOSER_ROWS, room), hintOf(session, look));
+  const rows = [...above, ...menu, ...composer.rows];
+  return placed(rows, composer.cursor, above.length + menu.length, [footer]);
+}
+
+function placed(rows: Line[], cursor: CursorPlace | undefined, offset: number, below: Line[]): Bottom {
+  const all = [...rows, ...below];
+  return cursor === undefined
+    ? { rows: all }
+    : { rows: all, cursor: { ...cursor, row: cursor.row + offset } };
+}
+
+function hintOf(session: Session, look: Look): string {
+  if (session.link === "connecting") return `Starting${marksFor(look.unicode).more}`;
+  return session.state?.activeTurnId === undefined
+    ? "Ask for something, / for commands"
+    : "Enter steers, Tab queues";
+}
+
+function turnStatus(session: Session, state: ThreadState, now: number, look: Look): Line {
+  const turn = state.turns.findLast(({ id }) => id === state.activeTurnId);
+  const elapsed = Math.max(0, now - (turn?.startedAtMs ?? now));
+  const isOwn = state.usageTurnId === state.activeTurnId;
+  const figures = [
+    duration(Math.floor(elapsed / 1000) * 1000).replace(".0s", "s"),
+    ...(isOwn && totalTokens(state.lastUsage) > 0 ? [tokens(totalTokens(state.lastUsage))] : []),
+    ...(state.cost === undefined ? [] : [money(state.cost)]),
+  ];
+  const activity = session.transcript.activity(state);
+  return statusLine({ activity, figures, hint: "Esc to interrupt", tick: Math.floor(now / TICK_MS) }, look);
+}
+
+function queueRows({ queue }: ThreadState, look: Look): Line[] {
+  const marks = marksFor(look.unicode);
+  return queue.map(({ input }) => {
+    const text = input.map((piece) => (piece.type === "text" ? piece.text : `[${piece.type}]`)).join(" ");
+    const line = [span(`${marks.pending} queued: `, "dim"), span(escapeControls(text).replaceAll("\n", " "))];
+    return cutLine(line, look.columns - 1, marks.more);
+  });
+}
+
+/** The last row: a message to the user, or what is in force. */
+function footerLine(session: Session, look: Look): Line {
+  const { more, between } = marksFor(look.unicode);
+  const text = session.notice ?? footerParts(session).join(between);
+  return cutLine(
+    [span(`  ${text}`, session.notice === undefined ? "dim" : "yellow")],
+    look.columns - 1,
+    more,
+  );
+}
+
+function footerParts(session: Session): string[] {
+  const { settings, state } = session;
+  if (settings === undefined) return [];
+  const context = contextShare(state);
+  const waiting = session.waitingElsewhere.size;
+  return [
+    ...(waiting === 0
+      ? []
+      : [`${waiting === 1 ? "1 thread waits" : `${waiting} threads wait`} for you, Alt-I shows it`]),
+    escapeControls(settings.model),
+    session.describePermissions(settings),
+    ...(context === undefined ? [] : [`${context} % of the context`]),
+    "F1 for help",
+  ];
+}
+
+function contextShare(state: ThreadState | undefined): number | undefined {
+  if (state?.modelContextWindow === undefined) return undefined;
+  const share = (100 * totalTokens(state.lastUsage)) / state.modelContextWindow;
+  return share < 1 ? undefined : Math.min(100, Math.round(share));
+}

@@ -1,0 +1,340 @@
+import { randomUUID } from "node:crypto";
+import type { ThreadItem, ThreadSettings, ThreadState, ThreadStatus, UserInput } from "@flint/protocol";
+import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
+import { describeResolution, escapeControls } from "@flint/view";
+import type { Keymap } from "@flint/view/commands";
+import type { SessionServer } from "../app/connection.ts";
+import { notice, noticeOf } from "../draw/draw-blocks.ts";
+import type { LineBlock } from "../draw/line.ts";
+import { type Look, marksFor } from "../draw/look.ts";
+import { AskPanel } from "./ask-panel.ts";
+import { Composer } from "./composer.ts";
+import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
+import { InlineTranscript } from "./inline-transcript.ts";
+import { Menu, type MenuOptions } from "./menu.ts";
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly machine: Machine;
+  readonly keymap: Keymap;
+  readonly permissions: readonly PermissionChoice[];
+  readonly describePermissions: (settings: ThreadSettings) => string;
+  readonly settings: NewThreadSettings;
+  readonly look: () => Look;
+  readonly now: () => number;
+  /** Called whenever something may look different. */
+  readonly changed: () => void;
+  readonly copy: (text: string) => void;
+  readonly quit: () => void;
+  readonly suspend: () => void;
+  readonly redraw: () => void;
+  readonly setTheme: (theme: string) => void;
+}
+
+/** The events after which lists of threads look different. */
+const REFRESHING: readonly string[] = [
+  ...[
+    "thread/status/changed",
+    "thread/name/updated",
+    "thread/archived",
+    "thread/unarchived",
+    "thread/deleted",
+  ],
+  ...["approval/requested", "approval/resolved", "question/requested", "question/resolved"],
+];
+
+/** How the session and its server stand. */
+export type Link = "connecting" | "open" | "lost" | "failed";
+
+/** One thread, what the user is writing, and what is shown of both. It does no I/O but through its client and its parts. */
+export class Session implements SessionContext {
+  readonly composer = new Composer();
+  readonly asks: AskPanel;
+  readonly transcript: InlineTranscript;
+  menu: Menu | undefined;
+  page: Page | undefined;
+  notice: string | undefined;
+  link: Link = "connecting";
+  lastRevert: string | undefined;
+  readonly waitingElsewhere = new Set<string>();
+  readonly now: () => number;
+  /** The settings that a new thread gets, and those that the server would add. */
+  #pending: NewThreadSettings;
+  #defaults: ThreadSettings | undefined;
+  readonly #parts: SessionParts;
+  /** Marks what this session sends, so that the input of other clients can be told apart. */
+  readonly #mark = `terminal-${randomUUID()}`;
+  readonly #answered = new Set<string>();
+  #client: FlintClient | undefined;
+  #thread: ThreadHandle | undefined;
+  #sent = 0;
+  #starting: Promise<string> | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.now = parts.now;
+    this.#pending = parts.settings;
+    const authorOf = (item: ThreadItem) => this.#authorOf(item);
+    this.transcript = new InlineTranscript({ look: parts.look, now: parts.now, authorOf });
+    this.asks = new AskPanel({
+      approve: ({ id }, decision) => this.#answer(id, { approvalId: id, decision }),
+      answer: ({ id }, given) => this.#respond(id, given),
+    });
+  }
+
+  get machine(): Machine {
+    return this.#parts.machine;
+  }
+  get keymap(): Keymap {
+    return this.#parts.keymap;
+  }
+  get permissions(): readonly PermissionChoice[] {
+    return this.#parts.permissions;
+  }
+  get look(): Look {
+    return this.#parts.look();
+  }
+  get state(): ThreadState | undefined {
+    return this.#thread?.state;
+  }
+
+  get settings(): ThreadSettings | undefined {
+    return this.state?.settings ?? this.#defaults;
+  }
+
+  get client(): FlintClient {
+    if (this.#client === undefined) throw new Error("The server cannot be reached at the moment.");
+    return this.#client;
+  }
+
+  /** The server can be used, for the first time or again. */
+  async opened({ client, notice: about }: SessionServer): Promise<void> {
+    const before = this.#thread;
+    this.#client = client;
+    this.link = "open";
+    if (about !== undefined) this.warn(about);
+    if (before === undefined) await this.#readDefaults();
+    else await this.#attachAgain(before);
+    this.changed();
+  }
+
+  /** The server cannot be used; `again` says whether that is tried further. */
+  lost(reason: string, again: boolean): void {
+    this.#client = undefined;
+    if (this.link !== "lost") this.warn(again ? `${reason} Connecting again.` : reason);
+    this.link = again ? "lost" : "failed";
+    this.changed();
+  }
+
+  /** Something happened in this thread or another. */
+  event(event: AgentEvent): void {
+    if (event.type !== "unknown" && "threadId" in event.data && event.data.threadId === this.#thread?.id) {
+      this.#ownEvent(event);
+    }
+    if (event.type === "thread/status/changed") this.#noteStatus(event.data.threadId, event.data.status);
+    if (REFRESHING.includes(event.type)) this.page?.refresh?.();
+    this.changed();
+  }
+
+  say(text: string): void {
+    this.notice = escapeControls(text).replaceAll("\n", " ");
+    this.changed();
+  }
+
+  warn(text: string): void {
+    this.put(notice(marksFor(this.look.unicode).warning, "yellow", text));
+  }
+
+  put(block: LineBlock): void {
+    this.transcript.put(block);
+    this.changed();
+  }
+
+  run(work: () => Promise<unknown>): void {
+    const failed = (thrown: unknown) => this.warn(thrown instanceof Error ? thrown.message : String(thrown));
+    // Expected: the server refuses, or is gone. Either is something to tell the user.
+    try {
+      void work().then(() => this.changed(), failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
+  }
+
+  openMenu(menu: MenuOptions, selected?: number): void {
+    this.menu = new Menu(menu, selected);
+    this.changed();
+  }
+
+  closeMenu(): void {
+    this.menu = undefined;
+    this.changed();
+  }
+
+  noteRevert(revertId: string | undefined): void {
+    this.lastRevert = revertId;
+  }
+
+  setTheme(theme: string): void {
+    this.#parts.setTheme(theme);
+  }
+
+  openPage(page: Page): void {
+    this.page = page;
+    this.changed();
+  }
+
+  changed(): void {
+    this.#parts.changed();
+  }
+
+  copy(text: string): void {
+    this.#parts.copy(text);
+  }
+  quit(): void {
+    this.#parts.quit();
+  }
+  suspend(): void {
+    this.#parts.suspend();
+  }
+  redraw(): void {
+    this.#parts.redraw();
+  }
+  describePermissions(settings: ThreadSettings): string {
+    return this.#parts.describePermissions(settings);
+  }
+
+  async change(settings: Partial<NewThreadSettings>): Promise<void> {
+    if (this.#thread !== undefined) {
+      await this.client.call("thread/settings/update", { ...settings, threadId: this.#thread.id });
+      return;
+    }
+    this.#pending = { ...this.#pending, ...settings };
+    await this.#readDefaults();
+  }
+
+  async setControl(id: string, value: string): Promise<void> {
+    const thread = this.#thread;
+    if (thread !== undefined) await this.client.configSet(id, value, thread.id);
+    else this.#pending = { ...this.#pending, config: { ...this.#pending.config, [id]: value } };
+  }
+
+  async openThread(threadId: string): Promise<void> {
+    const thread = await this.client.attachThread(threadId);
+    await this.#leave();
+    this.#thread = thread;
+    const left = this.transcript.begin(thread.state);
+    if (left > 0) this.say(`${left} earlier turns are not printed. Ctrl-O shows the whole thread.`);
+  }
+
+  async newThread(): Promise<void> {
+    await this.#leave();
+    this.#thread = undefined;
+    await this.#readDefaults();
+  }
+
+  async ensureThread(): Promise<string> {
+    if (this.#thread !== undefined) return this.#thread.id;
+    // Two prompts that are sent at once belong to one thread.
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  send(text: string, delivery: "steer" | "queue"): void {
+    this.sendInput([{ type: "text", text }], delivery);
+  }
+
+  /** Sends input as a turn; while a turn runs it steers that, or is queued. */
+  sendInput(input: UserInput[], delivery: "steer" | "queue"): void {
+    this.run(async () => {
+      const threadId = await this.ensureThread();
+      this.#sent += 1;
+      const clientId = `${this.#mark}-${this.#sent}`;
+      const { queuedInput } = await this.client.call("turn/start", { threadId, input, delivery, clientId });
+      if (queuedInput === undefined) return;
+      const why =
+        delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
+      this.say(`${why} Alt-Up edits the queue.`);
+    });
+  }
+
+  /** Interrupts the running turn. */
+  interrupt(): void {
+    const thread = this.#thread;
+    if (thread !== undefined) this.run(() => thread.interrupt());
+  }
+
+  async #start(): Promise<string> {
+    const thread = await this.client.startThread(this.#pending);
+    this.#thread = thread;
+    return thread.id;
+  }
+
+  /** What a thread without further settings would have, for the header. */
+  async #readDefaults(): Promise<void> {
+    const read = await this.client.configRead();
+    const { sandbox, model, ...pending } = this.#pending;
+    this.#defaults = {
+      ...{ model: model ?? read.model, cwd: read.cwd, approvalPolicy: read.approvalPolicy, config: {} },
+      ...{ sandboxPolicy: typeof sandbox === "object" ? sandbox : read.sandboxPolicy },
+      ...pending,
+    } as ThreadSettings;
+  }
+
+  async #leave(): Promise<void> {
+    // The turn goes on; its events are no longer shown here.
+    await this.#thread?.unsubscribe();
+  }
+
+  async #attachAgain(before: ThreadHandle): Promise<void> {
+    before.release();
+    this.#thread = await this.client.attachThread(before.id);
+    const missed = this.#thread.state.seq - before.state.seq;
+    this.warn(missed > 0 ? `Connected again. ${missed} missed events are shown now.` : "Connected again.");
+  }
+
+  #noteStatus(threadId: string, { activeFlags = [] }: ThreadStatus): void {
+    if (activeFlags.length > 0 && threadId !== this.#thread?.id) this.waitingElsewhere.add(threadId);
+    else this.waitingElsewhere.delete(threadId);
+  }
+
+  #ownEvent(event: AgentEvent): void {
+    const block = noticeOf(event, this.look);
+    if (block !== undefined) this.put(block);
+    if (event.type !== "approval/resolved") return;
+    const { approvalId, resolution } = event.data;
+    const isOther = resolution.by === "client" && !this.#answered.has(approvalId);
+    const style = resolution.decision.outcome === "allow" ? "green" : "yellow";
+    const who = isOther ? " (answered in another client)" : "";
+    this.put(notice(marksFor(this.look.unicode).arrow, style, describeResolution(resolution) + who));
+  }
+
+  #authorOf(item: ThreadItem): string | undefined {
+    if (item.type !== "userMessage") return undefined;
+    const clientId = "clientId" in item && typeof item.clientId === "string" ? item.clientId : "";
+    return clientId.startsWith("terminal-") && !clientId.startsWith(this.#mark)
+      ? "from another terminal"
+      : undefined;
+  }
+
+  #answer(
+    id: string,
+    params: { approvalId: string; decision: { outcome: "allow" | "deny" | "cancel" } & object },
+  ): void {
+    const threadId = this.#thread?.id;
+    if (threadId === undefined) return;
+    this.#answered.add(id);
+    this.run(() => this.client.call("approval/respond", { threadId, ...params }));
+  }
+
+  #respond(id: string, given: Readonly<Record<string, readonly string[]>>): void {
+    const threadId = this.#thread?.id;
+    if (threadId === undefined) return;
+    this.#answered.add(id);
+    const answers = Object.fromEntries(
+      Object.entries(given).map(([key, each]) => [key, { answers: [...each] }]),
+    );
+    this.run(() => this.client.call("question/respond", { threadId, questionId: id, answers }));
+  }
+}

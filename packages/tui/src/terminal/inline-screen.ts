@@ -1,0 +1,137 @@
+import { type Line, styled, textOf, textWidth } from "../draw/line.ts";
+import type { Look } from "../draw/look.ts";
+import { CURSOR, ERASE, FRAME, toColumn, up } from "./modes.ts";
+
+/** Where the cursor stands: a row of the live rows and a column, both counted from 0. */
+export interface CursorPlace {
+  readonly row: number;
+  readonly column: number;
+}
+
+/**
+ * The bottom of a terminal's own screen: final rows scroll up into its scrollback, live rows below them are redrawn in
+ * place, and the real cursor stands in them. Each frame is one write, and rows that did not change are not written.
+ */
+export class InlineScreen {
+  readonly #write: (text: string) => void;
+  readonly #look: () => Look;
+  /** The live rows on the screen as they were written, and their widths in columns. */
+  #drawn: readonly string[] = [];
+  #widths: readonly number[] = [];
+  #columns = 0;
+  #cursor: CursorPlace | undefined;
+
+  constructor(write: (text: string) => void, look: () => Look) {
+    this.#write = write;
+    this.#look = look;
+  }
+
+  /** Adds final rows, replaces the live ones and places the cursor. Writes nothing if nothing has changed. */
+  draw(final: readonly Line[], live: readonly Line[], cursor?: CursorPlace): void {
+    const look = this.#look();
+    const rows = live.map((line) => styled(line, look.colour));
+    const isSized = look.columns === this.#columns;
+    const isSameText = isSized && final.length === 0 && isSame(rows, this.#drawn);
+    if (isSameText && isSamePlace(cursor, this.#cursor)) return;
+    const widths = live.map((line) => textWidth(textOf(line)));
+    const keep = isSized && final.length === 0 ? unchanged(this.#drawn, rows) : 0;
+    const body = isSameText ? "" : this.#body(final, rows, widths, keep, look);
+    const start = isSameText ? this.#toLast(look) : this.#toRow(keep, look);
+    const end = this.#placeCursor(rows.length, cursor);
+    this.#write(`${FRAME.begin}${CURSOR.hide}${start}${body}${end}${FRAME.end}`);
+    this.#drawn = rows;
+    this.#widths = widths;
+    this.#columns = look.columns;
+    this.#cursor = cursor;
+  }
+
+  /** Removes the live rows and shows the cursor where they began. */
+  clear(): void {
+    const erase = this.#drawn.length === 0 ? "" : `${this.#toRow(0, this.#look())}${ERASE.below}`;
+    this.#write(`${FRAME.begin}${erase}${CURSOR.show}${FRAME.end}`);
+    this.forget();
+  }
+
+  /** Leaves what is on the screen where it is: the next frame starts below the cursor's row, in its first column. */
+  forget(): void {
+    this.#drawn = [];
+    this.#widths = [];
+    this.#cursor = undefined;
+  }
+
+  /** Final rows and the live rows from `keep` on. Rows are overwritten, then erased to their end, so none is blank between. */
+  #body(
+    final: readonly Line[],
+    rows: readonly string[],
+    widths: readonly number[],
+    keep: number,
+    look: Look,
+  ): string {
+    const above = final.map((line) => {
+      const text = styled(line, look.colour);
+      return `${isFull(textWidth(textOf(line)), look) ? text : `${text}${ERASE.row}`}\r\n`;
+    });
+    const below = rows.slice(keep).map((text, index) => {
+      return isFull(widths[keep + index] ?? 0, look) ? text : `${text}${ERASE.row}`;
+    });
+    // A full last row leaves the cursor on its last character, which must not be erased.
+    const erase = this.#drawn.length === 0 ? "" : ERASE.below;
+    const isLastFull = isFull(widths.at(-1) ?? 0, look);
+    const text = above.join("") + below.join("\r\n");
+    return isLastFull ? `${erase}${text}` : `${text}${erase}`;
+  }
+
+  /** Moves from the cursor to the start of a live row. A terminal that became narrower has wrapped the rows above it. */
+  #toRow(row: number, look: Look): string {
+    if (this.#drawn.length === 0) return "";
+    const at = this.#cursor ?? { row: this.#drawn.length - 1, column: this.#widths.at(-1) ?? 0 };
+    const above = this.#heights(look)
+      .slice(0, at.row)
+      .reduce((sum, height) => sum + height, 0);
+    // On the row that the cursor is in, it may itself be on a wrapped row.
+    const within = Math.floor(
+      Math.min(at.column, Math.max(0, (this.#widths[at.row] ?? 0) - 1)) / look.columns,
+    );
+    const skipped = this.#heights(look)
+      .slice(0, row)
+      .reduce((sum, height) => sum + height, 0);
+    return `\r${move(skipped - above - within)}`;
+  }
+
+  #toLast(look: Look): string {
+    return this.#drawn.length === 0 ? "" : this.#toRow(this.#drawn.length - 1, look);
+  }
+
+  #heights(look: Look): number[] {
+    return this.#widths.map((width) => Math.max(1, Math.ceil(width / look.columns)));
+  }
+
+  /** From the last live row to the place of the cursor. */
+  #placeCursor(rows: number, cursor: CursorPlace | undefined): string {
+    if (cursor === undefined) return "";
+    return `${up(rows - 1 - cursor.row)}${toColumn(cursor.column)}${CURSOR.show}`;
+  }
+}
+
+function move(rows: number): string {
+  return rows < 0 ? up(-rows) : rows > 0 ? `\u001b[${rows}B` : "";
+}
+
+function isFull(width: number, look: Look): boolean {
+  return width >= look.columns;
+}
+
+function isSame(rows: readonly string[], drawn: readonly string[]): boolean {
+  return rows.length === drawn.length && rows.every((row, index) => row === drawn[index]);
+}
+
+function isSamePlace(one: CursorPlace | undefined, other: CursorPlace | undefined): boolean {
+  return one?.row === other?.row && one?.column === other?.column;
+}
+
+/** How many rows at the start did not change; at least the last drawn row is drawn again, to end behind it. */
+function unchanged(drawn: readonly string[], rows: readonly string[]): number {
+  let same = 0;
+  while (same < drawn.length - 1 && same < rows.length - 1 && drawn[same] === rows[same]) same += 1;
+  return same;
+}

@@ -1,0 +1,64 @@
+import type { ReadStream, WriteStream } from "node:tty";
+import type { TerminalSize } from "../draw/look.ts";
+import type { DeviceListener, TerminalDevice } from "./device.ts";
+
+/** The terminal of this process. */
+export class NodeDevice implements TerminalDevice {
+  readonly #input: ReadStream;
+  readonly #output: WriteStream;
+  #listener: DeviceListener | undefined;
+
+  constructor(input: ReadStream, output: WriteStream) {
+    this.#input = input;
+    this.#output = output;
+    // A terminal that was closed cannot be written to; reading says so too.
+    output.on("error", this.#onEnd);
+  }
+
+  get size(): TerminalSize {
+    return this.#output;
+  }
+
+  write(text: string): void {
+    this.#output.write(text);
+  }
+
+  listen(listener: DeviceListener): void {
+    this.#listener = listener;
+    this.#input.setRawMode(true);
+    this.#input.on("data", this.#onData);
+    this.#input.on("end", this.#onEnd);
+    this.#input.on("error", this.#onEnd);
+    this.#output.on("resize", this.#onResize);
+    process.on("SIGCONT", this.#onContinue);
+    this.#input.resume();
+  }
+
+  release(): void {
+    this.#input.off("data", this.#onData);
+    this.#input.off("end", this.#onEnd);
+    this.#input.off("error", this.#onEnd);
+    this.#output.off("resize", this.#onResize);
+    process.off("SIGCONT", this.#onContinue);
+    this.#input.pause();
+    try {
+      this.#input.setRawMode(false);
+    } catch {
+      // The terminal is gone, and its mode with it.
+    }
+  }
+
+  suspend(): void {
+    this.#input.setRawMode(false);
+    process.kill(0, "SIGTSTP");
+  }
+
+  readonly #onData = (bytes: Buffer): void => this.#listener?.input(bytes);
+  readonly #onEnd = (): void => this.#listener?.ended();
+  readonly #onResize = (): void => this.#listener?.resized();
+
+  readonly #onContinue = (): void => {
+    this.#input.setRawMode(true);
+    this.#listener?.continued();
+  };
+}

@@ -1,0 +1,160 @@
+import type { Clock } from "@flint/core/ports";
+import { ClientConnection } from "@flint/frontends";
+import { flintFrontend } from "@flint/frontends/flint";
+import { memoryPair } from "@flint/rpc";
+import { type ClientConnectOptions, connect, type FlintClient } from "@flint/sdk";
+import {
+  atTestEnd,
+  type TestClock,
+  type TestEngine,
+  type TestEngineOptions,
+  testEngine,
+} from "@flint/testkit";
+import { keymapOf } from "@flint/view/commands";
+import { SessionApp, type SessionStart } from "../app/app.ts";
+import type { SessionServer } from "../app/connection.ts";
+import type { Machine, PermissionChoice } from "../session/context.ts";
+import { XtermTerminal } from "./xterm-terminal.ts";
+
+/** How a session of a test differs from the plain one. */
+export interface SessionFixtureOptions extends TestEngineOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly start?: SessionStart;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly notes?: Map<string, string>;
+  /** The engine of an earlier session. */
+  readonly engine?: TestEngine;
+}
+
+const PERMISSIONS: readonly PermissionChoice[] = [
+  { name: "ask", doc: "ask first", settings: { approvalPolicy: "unlessTrusted" } },
+  { name: "plan", doc: "read only", settings: { sandbox: { type: "readOnly" } } },
+];
+
+/** A session on a terminal emulator, with an engine in this process and a scripted agent. */
+export class SessionFixture {
+  readonly terminal: XtermTerminal;
+  readonly engine: TestEngine;
+  readonly app: SessionApp;
+  readonly exit: Promise<number>;
+  readonly notes: Map<string, string>;
+  readonly files = new Map<string, string>();
+  /** How many timers of the session wait. */
+  timers = 0;
+  #clients: FlintClient[] = [];
+  /** What the next attempts to connect fail with. */
+  failures: Error[] = [];
+
+  constructor(options: SessionFixtureOptions = {}) {
+    this.terminal = new XtermTerminal(options.columns, options.rows);
+    this.engine = options.engine ?? testEngine(options);
+    this.notes = options.notes ?? new Map();
+    this.app = new SessionApp({
+      device: this.terminal,
+      environment: { TERM: "xterm-256color", LANG: "C.UTF-8", ...options.environment },
+      clock: this.#countingClock(),
+      machine: this.#machine(),
+      keymap: keymapOf(),
+      permissions: PERMISSIONS,
+      describePermissions: ({ sandboxPolicy }) => (sandboxPolicy.type === "readOnly" ? "plan" : "ask"),
+      settings: {},
+      connect: () => this.#serve(),
+      start: options.start ?? {},
+    });
+    this.exit = this.app.run();
+    atTestEnd(
+      async () => this.app.close(0),
+      () => undefined,
+    );
+  }
+
+  get clock(): TestClock {
+    return this.engine.clock;
+  }
+
+  /** A session whose first frame is drawn and whose server answers. */
+  static async open(options: SessionFixtureOptions = {}): Promise<SessionFixture> {
+    const fixture = new SessionFixture(options);
+    await fixture.settle();
+    return fixture;
+  }
+
+  /** Lets time pass until everything that was set off is on the screen. */
+  async settle(milliseconds = 600): Promise<void> {
+    await this.clock.advance(milliseconds);
+    await this.terminal.drawn();
+  }
+
+  /** Presses keys and looks at what comes of it. */
+  async keys(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      this.terminal.type(key);
+      await this.settle();
+    }
+  }
+
+  /** Another client of the same server. */
+  connect(options: ClientConnectOptions = {}): Promise<FlintClient> {
+    const [ours, theirs] = memoryPair();
+    new ClientConnection(flintFrontend(), this.engine.engine, ours);
+    return connect({ ...options, transport: theirs });
+  }
+
+  /** Breaks the connection of the session, as a server that dies does. */
+  async cut(): Promise<void> {
+    const clients = this.#clients.splice(0);
+    await Promise.all(clients.map((client) => this.#cutters.get(client)?.()));
+    await this.settle(0);
+  }
+
+  #countingClock(): Clock {
+    const { clock } = this;
+    const counted = (milliseconds: number, action: () => void) => {
+      this.timers += 1;
+      let isOver = false;
+      const end = () => {
+        if (!isOver) this.timers -= 1;
+        isOver = true;
+      };
+      const cancel = clock.after(milliseconds, () => {
+        end();
+        action();
+      });
+      return () => {
+        end();
+        cancel();
+      };
+    };
+    return { now: () => clock.now(), monotonic: () => clock.monotonic(), after: counted };
+  }
+
+  readonly #cutters = new Map<FlintClient, () => void>();
+
+  async #serve(): Promise<SessionServer> {
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    const open = (_: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise<"leave">((resolve) => signal.addEventListener("abort", () => resolve("leave")));
+    const [ours, theirs] = memoryPair();
+    const connection = new ClientConnection(flintFrontend(), this.engine.engine, ours);
+    const capabilities = { threadList: true };
+    const client = await connect({ capabilities, onApproval: open, onQuestion: open, transport: theirs });
+    this.#clients.push(client);
+    this.#cutters.set(client, () => void connection.close());
+    return { client, isShared: true, close: () => client.close() };
+  }
+
+  #machine(): Machine {
+    return {
+      cwd: "/work",
+      home: "/home/me",
+      branchOf: () => "main",
+      readNote: (name) => this.notes.get(name),
+      writeNote: (name, text) => void this.notes.set(name, text),
+      writeFile: async (path, text) => void this.files.set(path, text),
+      edit: async (text) => `${text} (edited)`,
+      doctor: async () => "All is well.",
+    };
+  }
+}

@@ -1,0 +1,110 @@
+// The package is CommonJS without names that Node could import.
+import xterm from "@xterm/headless";
+import type { TerminalSize } from "../draw/look.ts";
+import type { DeviceListener, TerminalDevice } from "../terminal/device.ts";
+
+const { Terminal } = xterm;
+
+/** A real terminal emulator without a window. Every write is kept, and checked for what must never be written. */
+export class XtermTerminal implements TerminalDevice {
+  readonly #terminal: InstanceType<typeof Terminal>;
+  readonly writes: string[] = [];
+  isRaw = false;
+  suspended = 0;
+  #listener: DeviceListener | undefined;
+
+  constructor(columns = 80, rows = 24) {
+    this.#terminal = new Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+    // What the terminal itself answers to queries is input.
+    this.#terminal.onData((data) => this.#listener?.input(Buffer.from(data)));
+  }
+
+  get size(): TerminalSize {
+    return { columns: this.#terminal.cols, rows: this.#terminal.rows };
+  }
+
+  write(text: string): void {
+    this.writes.push(text);
+    this.#terminal.write(text);
+  }
+
+  listen(listener: DeviceListener): void {
+    this.#listener = listener;
+    this.isRaw = true;
+  }
+
+  release(): void {
+    this.#listener = undefined;
+    this.isRaw = false;
+  }
+
+  suspend(): void {
+    this.suspended += 1;
+    this.isRaw = false;
+  }
+
+  /** The user continues the program. */
+  continue(): void {
+    this.isRaw = true;
+    this.#listener?.continued();
+  }
+
+  /** Bytes from the keyboard. */
+  type(keys: string): void {
+    this.#listener?.input(Buffer.from(keys));
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#terminal.resize(columns, rows);
+    this.#listener?.resized();
+  }
+
+  /** Resolves once everything written is on the screen. */
+  drawn(): Promise<void> {
+    return new Promise((resolve) => this.#terminal.write("", resolve));
+  }
+
+  /** Whether the alternate screen is shown. */
+  get isAlternate(): boolean {
+    return this.#terminal.buffer.active.type === "alternate";
+  }
+
+  /** Where the cursor is, counted from 0. */
+  get cursor(): { readonly row: number; readonly column: number } {
+    const { cursorY, cursorX } = this.#terminal.buffer.active;
+    return { row: cursorY, column: cursorX };
+  }
+
+  /** The rows on the screen. */
+  get screen(): string[] {
+    const { active } = this.#terminal.buffer;
+    return this.#rows(active.baseY, active.baseY + this.#terminal.rows);
+  }
+
+  /** Everything on the main screen and above it, without empty rows at its end. */
+  get everything(): string {
+    const { normal } = this.#terminal.buffer;
+    return this.#text(normal, 0, normal.length).join("\n").trimEnd();
+  }
+
+  /** Whether a mode such as bracketed paste is on. */
+  get modes(): InstanceType<typeof Terminal>["modes"] {
+    return this.#terminal.modes;
+  }
+
+  #rows(from: number, to: number): string[] {
+    return this.#text(this.#terminal.buffer.active, from, to);
+  }
+
+  /** Rows that the terminal has wrapped are one line. */
+  #text(buffer: InstanceType<typeof Terminal>["buffer"]["active"], from: number, to: number): string[] {
+    const rows: string[] = [];
+    for (let at = from; at < to; at += 1) {
+      const line = buffer.getLine(at);
+      const text = line?.translateToString(true) ?? "";
+      if (line?.isWrapped === true && rows.length > 0) rows[rows.length - 1] += text;
+      else rows.push(text);
+    }
+    return rows;
+  }
+}
