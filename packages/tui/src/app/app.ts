@@ -79,6 +79,12 @@ export class SessionApp {
       quit: () => this.close(0),
       suspend: () => this.#suspend(),
       redraw: () => this.#redraw(),
+      clock,
+      release: () => {
+        this.#pause();
+        device.release();
+      },
+      restore: () => this.#begin(),
       setTheme: (theme) => {
         this.#theme = theme;
         this.#redraw();
@@ -106,6 +112,7 @@ export class SessionApp {
   close(code: number): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#session.help.keepDraft(this.#session.composer);
     this.#frames.stop();
     this.#pause();
     this.#options.device.release();

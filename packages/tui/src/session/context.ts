@@ -28,8 +28,10 @@ export interface Machine {
   writeNote(name: string, text: string): void;
   /** Writes a file that the user asked for. Rejects with a sentence if that fails. */
   writeFile(path: string, text: string): Promise<void>;
-  /** Lets the user edit a text in an editor; undefined if none is configured. */
-  edit(text: string): Promise<string | undefined>;
+  /** A private folder for history, drafts and pasted images; undefined if nothing is kept. */
+  readonly notesFolder: string | undefined;
+  /** The user's editor, with its arguments; undefined if none is configured. */
+  readonly editor: string | undefined;
   /** Runs the checks of `flint doctor` and gives its report. */
   doctor(): Promise<string>;
 }

@@ -1,7 +1,9 @@
 import { type CommandId, commandFor, type KeyPlace } from "@flint/view/commands";
 import type { InputEvent, KeyPress } from "../input/index.ts";
 import { keyName } from "../input/index.ts";
+import { attachClipboard, editPrompt, pasteIntoComposer } from "./commands/prompt-tools.ts";
 import { runCommand } from "./commands/run.ts";
+import { searchHistory } from "./commands/search-history.ts";
 import { submit } from "./commands/submit.ts";
 import type { Session } from "./session.ts";
 import { situationOf } from "./situation.ts";
@@ -14,6 +16,7 @@ export class SessionKeys {
   #chord = "";
   #lastKeyAt = Number.NEGATIVE_INFINITY;
   #mayQuit = false;
+  #isEnter = false;
 
   constructor(session: Session, now: () => number) {
     this.#session = session;
@@ -34,26 +37,42 @@ export class SessionKeys {
     session.notice = undefined;
     const place = this.#place(isForAsk);
     const name = keyName(key);
+    this.#isEnter = key.key === "enter";
     const chord = this.#chord === "" ? name : `${this.#chord} ${name}`;
-    const found = commandFor(session.keymap, chord, place, situationOf(session));
-    const { id, more } =
-      found.id === undefined && !found.more && this.#chord !== "" ? this.#alone(name, place) : found;
+    const found = this.#lookUp(chord, place);
+    const isNothing = found.id === undefined && !found.more;
+    const { id, more } = isNothing && this.#chord !== "" ? this.#lookUp(name, place) : found;
     this.#chord = id === undefined && more ? chord : "";
     if (id !== "clearInput") this.#mayQuit = false;
-    if (id !== undefined && this.#command(id, place)) return;
-    if (more && id === undefined) session.say("Press Esc again to go back to an earlier prompt.");
+    const isDone = id !== undefined && this.#command(id, place);
+    if (isDone) this.#session.changed();
+    else if (more && id === undefined) session.say("Press Esc again to go back to an earlier prompt.");
     else if (key.text !== undefined) this.#type(key.text, place);
+    this.#written();
   }
 
-  #alone(name: string, place: KeyPlace) {
-    return commandFor(this.#session.keymap, name, place, situationOf(this.#session));
+  /** Completions follow what is written. */
+  #written(): void {
+    const { help, composer } = this.#session;
+    help.completer.update(composer.editor);
+  }
+
+  /** What keys mean in a place. Behind a menu is the composer. */
+  #lookUp(chord: string, place: KeyPlace) {
+    const { keymap } = this.#session;
+    const situation = situationOf(this.#session);
+    const found = commandFor(keymap, chord, place, situation);
+    if (place !== "menu" || found.id !== undefined || found.more) return found;
+    return commandFor(keymap, chord, "composer", situation);
   }
 
   #place(isForAsk: boolean): KeyPlace {
-    const { page, menu, asks } = this.#session;
+    const { page, menu, asks, help } = this.#session;
     if (page !== undefined) return page.place;
     if (menu !== undefined) return "menu";
-    return isForAsk && !asks.isTyping ? "ask" : "composer";
+    if (asks.isTyping) return "composer";
+    if (isForAsk) return "ask";
+    return help.completer.isOpen ? "menu" : "composer";
   }
 
   /** Carries out a command where the focus is. Gives whether it was one. */
@@ -63,7 +82,8 @@ export class SessionKeys {
     if (session.menu !== undefined) return this.#menuCommand(id);
     const isForAsk = place === "ask" || session.asks.isTyping;
     if (isForAsk && session.asks.command(id)) return true;
-    if (place === "composer" && this.#composerCommand(id)) return true;
+    if (place === "menu" && this.#completion(id)) return true;
+    if (place !== "ask" && this.#composerCommand(id)) return true;
     return runCommand(session, id, "");
   }
 
@@ -88,9 +108,45 @@ export class SessionKeys {
     return MENU_COMMANDS.includes(id);
   }
 
-  #composerCommand(id: CommandId): boolean {
-    const { composer } = this.#session;
+  /** A key of menus while completions are offered. Enter on a command also sends it. */
+  #completion(id: CommandId): boolean {
+    const { help, composer } = this.#session;
+    const { completer } = help;
     switch (id) {
+      case "menuUp":
+      case "menuDown":
+        completer.move(id === "menuUp" ? -1 : 1);
+        return true;
+      case "menuAccept": {
+        const isCommand = completer.kind === "command" && this.#isEnter;
+        completer.accept(composer.editor);
+        if (isCommand) submit(this.#session, "steer");
+        return true;
+      }
+      case "menuCancel":
+        completer.dismiss(composer.editor);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #composerCommand(id: CommandId): boolean {
+    const { composer, help } = this.#session;
+    switch (id) {
+      case "historyBack":
+        return composer.command(id) || help.back(composer);
+      case "historyForward":
+        return composer.command(id) || help.forward(composer);
+      case "searchHistory":
+        searchHistory(this.#session);
+        return true;
+      case "openEditor":
+        editPrompt(this.#session);
+        return true;
+      case "pasteImage":
+        attachClipboard(this.#session);
+        return true;
       case "send":
         submit(this.#session, "steer");
         return true;
@@ -127,11 +183,11 @@ export class SessionKeys {
   }
 
   #paste(text: string): void {
-    const { page, menu, asks, composer } = this.#session;
+    const { page, menu, asks } = this.#session;
     if (page !== undefined) page.type(text);
     else if (menu !== undefined) menu.type(text);
     else if (asks.isTyping) asks.paste(text);
-    else composer.paste(text);
+    else pasteIntoComposer(this.#session, text);
   }
 }
 

@@ -30,7 +30,7 @@ export function bottomOf(session: Session, now: number, look: Look): Bottom {
     return placed([...above, ...rows], cursor, above.length, [footer]);
   }
   const room = Math.max(3, look.rows - above.length - 6);
-  const menu = session.menu?.draw(look, room) ?? [];
+  const menu = session.menu?.draw(look, room) ?? completionRows(session, Math.min(8, room), look);
   const composer = session.composer.draw(look, Math.min(COMPOSER_ROWS, room), hintOf(session, look));
   const rows = [...above, ...menu, ...composer.rows];
   return placed(rows, composer.cursor, above.length + menu.length, [footer]);
@@ -61,6 +61,21 @@ function turnStatus(session: Session, state: ThreadState, now: number, look: Loo
   ];
   const activity = session.transcript.activity(state);
   return statusLine({ activity, figures, hint: "Esc to interrupt", tick: Math.floor(now / TICK_MS) }, look);
+}
+
+/** The list of completions above the composer. */
+function completionRows({ help }: Session, most: number, look: Look): Line[] {
+  const marks = marksFor(look.unicode);
+  const { rows, below } = help.completer.isOpen ? help.completer.window(most) : { rows: [], below: 0 };
+  const more = below === 0 ? [] : [[span(`  ${marks.more} ${below} more`, "dim" as const)]];
+  const shown = rows.map((row): Line => {
+    if (row.type === "group") return [span(escapeControls(row.title), "bold")];
+    const detail =
+      row.item.detail === undefined ? [] : [span(`  ${escapeControls(row.item.detail)}`, "dim" as const)];
+    const mark = span(row.isSelected ? `${marks.current} ` : "  ", "cyan");
+    return [mark, span(escapeControls(row.item.label), row.isSelected ? "bold" : undefined), ...detail];
+  });
+  return [...shown, ...more].map((line) => cutLine(line, look.columns - 1, marks.more));
 }
 
 function queueRows({ queue }: ThreadState, look: Look): Line[] {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Clock } from "@flint/core/ports";
 import type { ThreadItem, ThreadSettings, ThreadState, ThreadStatus, UserInput } from "@flint/protocol";
 import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
 import { describeResolution, escapeControls } from "@flint/view";
@@ -12,6 +13,7 @@ import { Composer } from "./composer.ts";
 import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
+import { PromptHelp } from "./prompt-help.ts";
 
 /** What a session is made of. */
 export interface SessionParts {
@@ -25,6 +27,10 @@ export interface SessionParts {
   /** Called whenever something may look different. */
   readonly changed: () => void;
   readonly copy: (text: string) => void;
+  readonly clock: Clock;
+  /** Leaves the terminal to another program, and takes it back. */
+  readonly release: () => void;
+  readonly restore: () => void;
   readonly quit: () => void;
   readonly suspend: () => void;
   readonly redraw: () => void;
@@ -51,6 +57,7 @@ export class Session implements SessionContext {
   readonly composer = new Composer();
   readonly asks: AskPanel;
   readonly transcript: InlineTranscript;
+  readonly help: PromptHelp;
   menu: Menu | undefined;
   page: Page | undefined;
   notice: string | undefined;
@@ -76,6 +83,7 @@ export class Session implements SessionContext {
     this.#pending = parts.settings;
     const authorOf = (item: ThreadItem) => this.#authorOf(item);
     this.transcript = new InlineTranscript({ look: parts.look, now: parts.now, authorOf });
+    this.help = new PromptHelp(this, parts.clock);
     this.asks = new AskPanel({
       approve: ({ id }, decision) => this.#answer(id, { approvalId: id, decision }),
       answer: ({ id }, given) => this.#respond(id, given),
@@ -115,6 +123,12 @@ export class Session implements SessionContext {
     if (about !== undefined) this.warn(about);
     if (before === undefined) await this.#readDefaults();
     else await this.#attachAgain(before);
+    this.help.bringDraft(this.composer);
+    // Expected: an agent that cannot list its models now. Then their names are not completed.
+    void client.models().then(
+      (models) => this.help.setModels(models),
+      () => undefined,
+    );
     this.changed();
   }
 
@@ -191,7 +205,16 @@ export class Session implements SessionContext {
     this.#parts.copy(text);
   }
   quit(): void {
+    this.help.keepDraft(this.composer);
+    this.help.close();
     this.#parts.quit();
+  }
+
+  release(): void {
+    this.#parts.release();
+  }
+  restore(): void {
+    this.#parts.restore();
   }
   suspend(): void {
     this.#parts.suspend();
@@ -222,6 +245,7 @@ export class Session implements SessionContext {
     const thread = await this.client.attachThread(threadId);
     await this.#leave();
     this.#thread = thread;
+    this.help.bringDraft(this.composer);
     const left = this.transcript.begin(thread.state);
     if (left > 0) this.say(`${left} earlier turns are not printed. Ctrl-O shows the whole thread.`);
   }
@@ -229,6 +253,7 @@ export class Session implements SessionContext {
   async newThread(): Promise<void> {
     await this.#leave();
     this.#thread = undefined;
+    this.help.bringDraft(this.composer);
     await this.#readDefaults();
   }
 
@@ -283,6 +308,8 @@ export class Session implements SessionContext {
   }
 
   async #leave(): Promise<void> {
+    this.help.keepDraft(this.composer);
+    this.composer.clear();
     // The turn goes on; its events are no longer shown here.
     await this.#thread?.unsubscribe();
   }

@@ -23,6 +23,10 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly start?: SessionStart;
   readonly environment?: Readonly<Record<string, string>>;
   readonly notes?: Map<string, string>;
+  /** Where history and drafts are kept; nowhere by default. */
+  readonly notesFolder?: string;
+  /** The folder of the workspace. */
+  readonly folder?: string;
   /** The engine of an earlier session. */
   readonly engine?: TestEngine;
 }
@@ -50,6 +54,8 @@ export class SessionFixture {
     this.terminal = new XtermTerminal(options.columns, options.rows);
     this.engine = options.engine ?? testEngine(options);
     this.notes = options.notes ?? new Map();
+    this.#notesFolder = options.notesFolder;
+    this.#folder = options.folder ?? "/work";
     this.app = new SessionApp({
       device: this.terminal,
       environment: { TERM: "xterm-256color", LANG: "C.UTF-8", ...options.environment },
@@ -129,6 +135,8 @@ export class SessionFixture {
     return { now: () => clock.now(), monotonic: () => clock.monotonic(), after: counted };
   }
 
+  readonly #notesFolder: string | undefined;
+  readonly #folder: string;
   readonly #cutters = new Map<FlintClient, () => void>();
 
   async #serve(): Promise<SessionServer> {
@@ -147,13 +155,14 @@ export class SessionFixture {
 
   #machine(): Machine {
     return {
-      cwd: "/work",
+      cwd: this.#folder,
       home: "/home/me",
       branchOf: () => "main",
       readNote: (name) => this.notes.get(name),
       writeNote: (name, text) => void this.notes.set(name, text),
       writeFile: async (path, text) => void this.files.set(path, text),
-      edit: async (text) => `${text} (edited)`,
+      notesFolder: this.#notesFolder,
+      editor: undefined,
       doctor: async () => "All is well.",
     };
   }

@@ -28,6 +28,12 @@ export async function doctor({ values, positionals }: DoctorArguments): Promise<
   return problems === 0 ? 0 : 1;
 }
 
+/** The report of `flint doctor` as plain text. */
+export async function doctorReport(): Promise<string> {
+  const findings = await Promise.all(CHECKS.map((check) => bounded(check, process.cwd())));
+  return report(findings.flat());
+}
+
 /** Says that something is happening, on a terminal. Returns a function that removes it. */
 function showProgress({ isTTY }: NodeJS.WriteStream): () => void {
   if (!isTTY) return () => undefined;

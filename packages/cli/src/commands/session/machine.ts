@@ -42,17 +42,21 @@ export class LocalMachine implements Machine {
     await writeFile(resolve(this.cwd, path), text, { flag: "wx" });
   }
 
-  async edit(text: string): Promise<string | undefined> {
-    const editor = this.#environment.VISUAL || this.#environment.EDITOR;
-    return editor === undefined ? undefined : text;
+  get notesFolder(): string {
+    return join(stateFolder(), "terminal");
+  }
+
+  get editor(): string | undefined {
+    return this.#environment.VISUAL || this.#environment.EDITOR || undefined;
   }
 
   async doctor(): Promise<string> {
-    return "";
+    const { doctorReport } = await import("../doctor/doctor.ts");
+    return doctorReport();
   }
 
   #note(name: string): string {
-    return join(stateFolder(), "terminal", encodeURIComponent(name));
+    return join(this.notesFolder, encodeURIComponent(name));
   }
 }
 

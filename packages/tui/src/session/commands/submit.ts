@@ -15,6 +15,7 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   } else if (session.link !== "open") session.say("The server cannot be reached yet; your text is kept.");
   else {
     const { input } = composer;
+    session.help.sent(composer.text);
     composer.clear();
     if (text.startsWith("!") && text.length > 1) runShell(session, text.slice(1).trim());
     else session.sendInput(input, delivery);

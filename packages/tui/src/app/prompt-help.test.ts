@@ -1,0 +1,46 @@
+import { writeFile } from "node:fs/promises";
+import { temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const UP = "\u001b[A";
+const TAB = "\t";
+const CTRL_D = "\u0004";
+
+test("earlier prompts come back with the arrow key, also in a later session", async () => {
+  const { path: notesFolder } = await temporaryFolder();
+  const first = await SessionFixture.open({ notesFolder, scripts: [[{ text: "ok" }]] });
+  await first.keys("remember me", ENTER);
+  const second = await SessionFixture.open({ notesFolder });
+  await second.keys(UP);
+  expect(second.terminal.screen.join("\n")).toContain("› remember me");
+});
+
+test("a draft is there again when the session is opened the next time", async () => {
+  const { path: notesFolder } = await temporaryFolder();
+  const first = await SessionFixture.open({ notesFolder });
+  await first.keys("half a thou");
+  first.app.close(0);
+  const second = await SessionFixture.open({ notesFolder });
+  expect(second.terminal.screen.join("\n")).toContain("› half a thou");
+  await second.keys(CTRL_D);
+});
+
+test("commands are completed while they are typed", async () => {
+  const session = await SessionFixture.open();
+  await session.keys("/perm");
+  expect(session.terminal.screen.join("\n")).toContain("permissions");
+  await session.keys(TAB);
+  expect(session.terminal.screen.join("\n")).toContain("› /permissions");
+});
+
+test("files are completed after @", async () => {
+  const { path: folder } = await temporaryFolder();
+  await writeFile(`${folder}/needle.ts`, "");
+  const session = await SessionFixture.open({ folder });
+  await session.keys("@need");
+  await expect.poll(() => session.terminal.screen.join("\n")).toContain("needle.ts");
+  await session.keys(TAB);
+  expect(session.terminal.screen.join("\n")).toContain("› @needle.ts");
+});

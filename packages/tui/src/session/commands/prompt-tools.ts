@@ -1,0 +1,49 @@
+import { clipboardImage, droppedFiles, editExternally } from "../../input/index.ts";
+import type { Session } from "../session.ts";
+
+/** Lets the user edit the prompt in their own editor. */
+export function editPrompt(session: Session): void {
+  const { editor, notesFolder } = session.machine;
+  if (editor === undefined || notesFolder === undefined) {
+    session.say("No editor is configured: set VISUAL or EDITOR.");
+    return;
+  }
+  const options = {
+    command: editor,
+    folder: notesFolder,
+    release: () => session.release(),
+    restore: () => session.restore(),
+  };
+  session.run(async () => {
+    const edited = await editExternally(session.composer.text, options);
+    if (edited.type === "edited") session.composer.setText(edited.text);
+    if (edited.type === "failed") session.say(edited.problem);
+  });
+}
+
+/** Attaches the image of the clipboard. */
+export function attachClipboard(session: Session): void {
+  const { notesFolder } = session.machine;
+  if (notesFolder === undefined) return;
+  session.run(async () => {
+    const image = await clipboardImage(notesFolder);
+    if ("problem" in image) session.say(image.problem);
+    else session.composer.editor.attachImage(image);
+  });
+}
+
+/** Pastes text; files that were dropped into the terminal are attached or mentioned. */
+export function pasteIntoComposer(session: Session, text: string): void {
+  const { composer, help, machine } = session;
+  session.run(async () => {
+    const context = { folder: session.settings?.cwd ?? machine.cwd, home: machine.home };
+    const files = await droppedFiles(text, context);
+    if (files === undefined) composer.paste(text);
+    for (const file of files ?? []) {
+      if (file.kind === "image") composer.editor.attachImage(file.image);
+      else composer.type(`${file.text} `);
+      if (file.kind === "mention" && file.problem !== undefined) session.say(file.problem);
+    }
+    help.completer.update(composer.editor);
+  });
+}

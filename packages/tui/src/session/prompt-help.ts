@@ -1,0 +1,113 @@
+import { join } from "node:path";
+import type { Clock } from "@flint/core/ports";
+import type { Model } from "@flint/protocol";
+import { agentOfModel } from "@flint/protocol";
+import {
+  argumentChoices,
+  Completer,
+  commandChoices,
+  Drafts,
+  FileIndex,
+  HistoryFile,
+  HistoryWalk,
+  type NameChoice,
+  promptsForSearch,
+  promptsIn,
+} from "../input/index.ts";
+import type { Composer } from "./composer.ts";
+import type { SessionContext } from "./context.ts";
+import { situationOf } from "./situation.ts";
+
+/** What helps to write a prompt: completion, earlier prompts, and drafts that outlive the terminal. */
+export class PromptHelp {
+  readonly completer: Completer;
+  readonly #session: SessionContext;
+  readonly #files: FileIndex;
+  readonly #history: HistoryFile | undefined;
+  readonly #drafts: Drafts | undefined;
+  #walk: HistoryWalk | undefined;
+  #models: readonly Model[] = [];
+
+  constructor(session: SessionContext, clock: Clock) {
+    this.#session = session;
+    const { cwd, notesFolder } = session.machine;
+    this.#files = new FileIndex(cwd, clock, () => {
+      this.completer.refresh();
+      session.changed();
+    });
+    this.#history =
+      notesFolder === undefined ? undefined : new HistoryFile(join(notesFolder, "history.jsonl"));
+    this.#drafts = notesFolder === undefined ? undefined : new Drafts(join(notesFolder, "drafts"));
+    this.completer = new Completer({
+      findFiles: (query, signal) => this.#files.find(query, signal),
+      commands: () => commandChoices(situationOf(session), []),
+      argumentsOf: (command) => argumentChoices(command, this.#values()),
+      changed: () => session.changed(),
+    });
+  }
+
+  /** Shows the prompt before the one that is shown. False if there is none. */
+  back(composer: Composer): boolean {
+    this.#walk ??= new HistoryWalk(promptsIn(this.#history?.read() ?? [], this.#session.machine.cwd));
+    return show(composer, this.#walk.back(composer.text));
+  }
+
+  /** Shows the prompt after the one that is shown. */
+  forward(composer: Composer): boolean {
+    return show(composer, this.#walk?.forward(composer.text));
+  }
+
+  /** Earlier prompts to search through, newest first. */
+  earlier(): readonly string[] {
+    return promptsForSearch(this.#history?.read() ?? [], this.#session.machine.cwd).toReversed();
+  }
+
+  /** Notes a prompt that was sent. */
+  sent(text: string): void {
+    this.#walk = undefined;
+    this.#history?.add({ text, folder: this.#session.machine.cwd });
+    this.#drafts?.write(this.#draftName, "");
+  }
+
+  /** Keeps what is being written, for the next time this thread is opened. */
+  keepDraft(composer: Composer): void {
+    this.#drafts?.write(this.#draftName, composer.text);
+  }
+
+  /** Brings back what was being written in this thread, unless something else is. */
+  bringDraft(composer: Composer): void {
+    const draft = this.#drafts?.read(this.#draftName) ?? "";
+    if (draft !== "" && composer.isEmpty) composer.setText(draft);
+  }
+
+  /** The models whose names can be completed. */
+  setModels(models: readonly Model[]): void {
+    this.#models = models;
+  }
+
+  close(): void {
+    this.#files.close();
+  }
+
+  get #draftName(): string {
+    return this.#session.state?.thread.id ?? this.#session.machine.cwd;
+  }
+
+  #values() {
+    const agents = [...new Set(this.#models.map(({ id }) => agentOfModel(id)))];
+    const turns = this.#session.state?.turns ?? [];
+    return {
+      model: (): NameChoice[] =>
+        this.#models.map(({ id, displayName }) => ({ name: id, detail: displayName })),
+      agent: (): NameChoice[] => agents.map((name) => ({ name })),
+      permissions: (): NameChoice[] =>
+        this.#session.permissions.map(({ name, doc }) => ({ name, detail: doc })),
+      turn: (): NameChoice[] => turns.map((_, index) => ({ name: `#${index + 1}` })),
+    };
+  }
+}
+
+function show(composer: Composer, text: string | undefined): boolean {
+  if (text !== undefined) composer.setText(text);
+  return text !== undefined;
+}
