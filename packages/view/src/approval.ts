@@ -9,7 +9,8 @@ import {
   type RuleSuggestion,
   ruleSubjects,
 } from "@flint/protocol";
-import { type Block, diffBlock, diffBlocks, type Span } from "./row.ts";
+import type { Block, Span } from "./row.ts";
+import { diffBlock, diffBlocks } from "./rows/diff.ts";
 
 /** An answer to an approval that a user can choose. */
 export interface ApprovalChoice {

@@ -95,18 +95,3 @@ export function describeAction(action: Action): string {
       return `the tool "${action.server === undefined ? "" : `${action.server}.`}${action.tool}"`;
   }
 }
-
-/** A value as words rather than JSON: `path: notes.txt, lines: 3`. Inner objects are in parentheses. */
-export function valueWords(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value)) return value.map(innerWords).join(", ");
-  if (typeof value !== "object" || value === null) return String(value);
-  return Object.entries(value)
-    .map(([name, inner]) => `${name}: ${innerWords(inner)}`)
-    .join(", ");
-}
-
-function innerWords(value: unknown): string {
-  const isList = typeof value === "object" && value !== null;
-  return isList ? `(${valueWords(value)})` : valueWords(value);
-}

@@ -1,5 +1,14 @@
 export { count, duration, money, size, tokens } from "./amounts.ts";
 export { type ApprovalChoice, type ApprovalPrompt, approvalPrompt } from "./approval.ts";
+export { type Ask, asksOf, asksOfAll, type Waiting } from "./asks.ts";
+export {
+  type Control,
+  type ControlChoice,
+  type ControlContext,
+  controlsOf,
+  nextValue,
+  problemWith,
+} from "./controls.ts";
 export {
   describeAction,
   describeError,
@@ -7,18 +16,24 @@ export {
   describePlan,
   describeReroute,
   describeResolution,
-  valueWords,
 } from "./describe.ts";
 export { escapeControls, escapeExact } from "./escape.ts";
-export { activityOf, changeVerb, rowOf, rowsOf } from "./items.ts";
+export { activityOf, changeVerb, rowOf } from "./items.ts";
 export {
   type Block,
+  type DiffBlock,
   type DiffLine,
-  diffBlock,
+  type Fold,
+  type ImageBlock,
   type Row,
+  type RowAction,
   type RowFamily,
   type RowStatus,
   type Span,
   spanText,
 } from "./row.ts";
+export { argumentWords, valueWords } from "./rows/calls.ts";
+export { type DiffPair, diffBlock, diffBlocks, diffPairs } from "./rows/diff.ts";
+export { type Folds, type LiveFacts, rowsOf } from "./rows/thread-rows.ts";
+export { turnEndRow, workedMs } from "./rows/turn-rows.ts";
 export { transcript } from "./transcript.ts";

@@ -1,13 +1,9 @@
-import {
-  type ExtensionItem,
-  type Item,
-  type ItemType,
-  inputText,
-  isKnownItem,
-  type ThreadItem,
-  type Turn,
-} from "@flint/protocol";
-import { type Block, diffBlock, type Row, type RowStatus, type Span } from "./row.ts";
+import { type ExtensionItem, type Item, type ItemType, isKnownItem, type ThreadItem } from "@flint/protocol";
+import { count } from "./amounts.ts";
+import type { Block, Row, RowAction, RowStatus, Span } from "./row.ts";
+import { argumentWords, callBlocks } from "./rows/calls.ts";
+import { diffBlock } from "./rows/diff.ts";
+import { inputBlocks } from "./rows/images.ts";
 
 /** How one item type is presented. */
 interface ItemView<Type extends ItemType> {
@@ -18,15 +14,15 @@ interface ItemView<Type extends ItemType> {
   readonly row: (item: Item<Type>) => RowContent;
 }
 
-type RowContent = Omit<Row, "key" | "status" | "title" | "body"> &
-  Partial<Pick<Row, "status" | "title" | "body">>;
+/** What a renderer decides; the rest has defaults. */
+type RowContent = Pick<Row, "family"> & Partial<Omit<Row, "key" | "itemId" | "turnId" | "depth">>;
 
 /** The presentation of every item type: terminal, transcript, export and event descriptions derive from it. */
 const ITEM_VIEWS: { readonly [Type in ItemType]: ItemView<Type> } = {
   userMessage: {
     activity: "Working",
     logged: "never",
-    row: ({ content }) => ({ family: "user", body: [{ kind: "text", text: inputText(content) }] }),
+    row: (item) => ({ family: "user", meta: senderOf(item), body: inputBlocks(item.content) }),
   },
   agentMessage: {
     activity: "Writing",
@@ -36,7 +32,7 @@ const ITEM_VIEWS: { readonly [Type in ItemType]: ItemView<Type> } = {
   subAgentMessage: {
     activity: "Working",
     logged: "never",
-    row: ({ text }) => ({ family: "notice", body: [{ kind: "markdown", text }] }),
+    row: ({ text }) => ({ family: "message", body: [{ kind: "markdown", text }] }),
   },
   reasoning: {
     activity: "Thinking",
@@ -72,21 +68,24 @@ const ITEM_VIEWS: { readonly [Type in ItemType]: ItemView<Type> } = {
     row: ({ review }) => ({
       family: "review",
       title: [{ text: "Review finished" }],
-      body: [{ kind: "markdown", text: review }],
+      body: review.trim() === "" ? [] : [{ kind: "markdown", text: review }],
     }),
   },
   contextCompaction: {
     activity: "Compacting the context",
     logged: "completed",
-    row: () => ({ family: "notice", title: [{ text: "Context compacted" }] }),
+    row: ({ summary = "" }) => ({
+      family: "notice",
+      title: [{ text: "Context compacted" }],
+      ...(summary.trim() === ""
+        ? {}
+        : { body: [{ kind: "markdown", text: summary }], fold: "closed" as const }),
+    }),
   },
   agentHandoff: {
     activity: "Switching agents",
     logged: "completed",
-    row: ({ fromAgent, toAgent }) => ({
-      family: "notice",
-      title: [{ text: `${toAgent} continues in place of ${fromAgent}` }],
-    }),
+    row: handoffRow,
   },
   hookRun: { activity: "Running a hook", logged: "completed", row: hookRow },
 };
@@ -101,14 +100,26 @@ export function rowOf(item: ThreadItem): Row {
   const known = rows.get(item);
   if (known !== undefined) return known;
   const content = isKnownItem(item) ? viewOf(item.type).row(item) : extensionRow(item);
-  const row: Row = { key: item.id, status: "completed", title: [], body: [], ...content };
+  const actions = actionsOf(content);
+  const row: Row = {
+    ...{ key: item.id, itemId: item.id, status: "completed", title: [], meta: [], body: [], depth: 0 },
+    ...content,
+    actions,
+  };
   rows.set(item, row);
   return row;
 }
 
-/** The rows of turns, in order. */
-export function rowsOf(turns: readonly Turn[]): readonly Row[] {
-  return turns.flatMap(({ items }) => items.map(rowOf));
+/** What can be done with a row follows from what it has. */
+function actionsOf({ fold, body = [], family, actions = [] }: RowContent): readonly RowAction[] {
+  return [
+    ...(fold === undefined ? [] : (["toggleFold"] as const)),
+    ...(body.some(({ kind }) => kind === "image") ? (["openImage"] as const) : []),
+    ...(family === "user" ? (["rewindToRow", "forkAtRow"] as const) : []),
+    ...(family === "change" ? (["showDiff"] as const) : []),
+    ...actions,
+    "copyRow",
+  ];
 }
 
 /** What the agent is doing while an item is in progress, for a status line. */
@@ -133,13 +144,42 @@ function commandRow(item: Item<"commandExecution">): RowContent {
   const status = failed ? "failed" : item.status;
   const isEmpty = aggregatedOutput === undefined || aggregatedOutput === "";
   const output: Block = { kind: "output", text: aggregatedOutput ?? "", omittedBytes: omittedOutputBytes };
+  const isBackground = item._meta?.background !== undefined;
   return {
     family: "command",
     status,
     title: [{ text: command, emphasis: "strong", exact: true }],
+    meta: [
+      ...(item.source === "userShell" ? [muted("typed by you")] : []),
+      ...(isBackground ? [muted("in the background")] : []),
+      ...refusedHosts(item),
+    ],
     outcome: exitCode === undefined ? outcomeOf(status) : `exit ${exitCode}`,
     durationMs,
     body: isEmpty && omittedOutputBytes === 0 ? [] : [output],
+    fold: isEmpty ? undefined : "closed",
+    actions: isBackground && status !== "declined" ? ["stopCommand"] : [],
+  };
+}
+
+/** The hosts that a command was not allowed to connect to. */
+function refusedHosts({ connections = [] }: Item<"commandExecution">): Span[] {
+  const hosts = connections.filter(({ allowed }) => !allowed).map(({ host }) => host);
+  return hosts.length === 0 ? [] : [muted(`refused: ${[...new Set(hosts)].join(", ")}`)];
+}
+
+/** The client that sent a message, if that is known. */
+function senderOf({ _meta }: Item<"userMessage">): Span[] {
+  const client = _meta?.client;
+  return typeof client === "string" && client !== "" ? [muted(`from ${client}`)] : [];
+}
+
+function handoffRow({ fromAgent, toAgent, missedTurns }: Item<"agentHandoff">): RowContent {
+  const got = missedTurns === 0 ? "" : `got a summary of ${count(missedTurns, "turn")}`;
+  return {
+    family: "handoff",
+    title: [{ text: `${toAgent} continues in place of ${fromAgent}` }],
+    meta: got === "" ? [] : [muted(got)],
   };
 }
 
@@ -164,22 +204,22 @@ function changeRow({ changes, status }: Item<"fileChange">): RowContent {
     title: [{ text: `${verb} ` }, strong(first?.path ?? "no files"), { text: more }],
     outcome: outcomeOf(status),
     body: changes.map(diffBlock),
+    fold: "closed",
   };
 }
 
 function toolRow(item: Item<"mcpToolCall"> | Item<"toolCall">, name: string): RowContent {
-  const { status, error, durationMs, arguments: given } = item;
-  const isEmpty = given === undefined || given === null || JSON.stringify(given) === "{}";
+  const { status, durationMs } = item;
+  const body = callBlocks(item);
   return {
     family: "tool",
     status,
     title: [strong(name)],
+    meta: argumentWords(item.arguments, name),
     outcome: outcomeOf(status),
     durationMs,
-    body: [
-      ...(isEmpty ? [] : [{ kind: "json", label: "arguments", value: given } as const]),
-      ...(error === undefined ? [] : [{ kind: "error", text: error } as const]),
-    ],
+    body,
+    fold: body.length === 0 ? undefined : "closed",
   };
 }
 
@@ -191,12 +231,13 @@ function hookRow({ event, name, status, output = "", durationMs }: Item<"hookRun
     title: [{ text: "Hook " }, strong(name ?? event)],
     outcome: isFailure ? status : undefined,
     durationMs,
-    body: output === "" ? [] : [{ kind: "text", text: output }],
+    ...(output === "" ? {} : { body: [{ kind: "text", text: output }], fold: "closed" as const }),
   };
 }
 
 function thoughtRow(text: string): RowContent {
-  return { family: "thought", body: text === "" ? [] : [{ kind: "markdown", text }] };
+  if (text === "") return { family: "thought" };
+  return { family: "thought", body: [{ kind: "markdown", text }], fold: "closed" };
 }
 
 function planRow({ text, entries }: Item<"plan">): RowContent {
@@ -205,14 +246,29 @@ function planRow({ text, entries }: Item<"plan">): RowContent {
   return { family: "plan", title: [{ text: "Plan" }], body: isEmpty ? [] : [block] };
 }
 
-/** An item of an unknown type is shown like a tool call: its type, its id, and whatever text it has. */
-function extensionRow({ type, id, ...fields }: ExtensionItem): RowContent {
+/** An item of an unknown type is shown like a tool call: its type, its id, whatever text it has, and its fields. */
+function extensionRow({ type, id, _meta, ...fields }: ExtensionItem): RowContent {
   const texts = Object.values(fields).filter((value) => typeof value === "string");
-  return { family: "unknown", title: [strong(type), { text: [` ${id}`, ...texts].join(" ") }] };
+  const isMore = Object.values(fields).some((value) => typeof value === "object" && value !== null);
+  return {
+    family: "unknown",
+    status: statusIn(fields),
+    title: [strong(type), { text: [` ${id}`, ...texts].join(" ") }],
+    ...(isMore ? { body: [{ kind: "json", label: "fields", value: fields }], fold: "closed" as const } : {}),
+  };
+}
+
+/** The status of an item of an unknown type, if it has one that we know. */
+function statusIn({ status }: Readonly<Record<string, unknown>>): RowStatus {
+  return status === "inProgress" || status === "failed" || status === "declined" ? status : "completed";
 }
 
 function outcomeOf(status: RowStatus): string | undefined {
   return status === "failed" || status === "declined" ? status : undefined;
+}
+
+function muted(text: string): Span {
+  return { text, emphasis: "muted" };
 }
 
 function strong(text: string): Span {

@@ -1,4 +1,5 @@
 import type { FileUpdateChange, PlanEntry } from "@flint/protocol";
+import type { CommandId } from "./commands/table.ts";
 
 /** What kind of thing a row shows. */
 export type RowFamily =
@@ -12,6 +13,10 @@ export type RowFamily =
   | "plan"
   | "review"
   | "notice"
+  /** Another agent continues from here. */
+  | "handoff"
+  /** How a turn ended and what it used. */
+  | "turn"
   | "unknown";
 
 /** How far the work of a row is. What has no status of its own is `completed`. */
@@ -29,6 +34,20 @@ export interface Span {
 export interface DiffLine {
   readonly kind: "hunk" | "added" | "removed" | "context" | "note";
   readonly text: string;
+  /** Its number in the old and in the new file, where it is in one; only if the diff says so. */
+  readonly oldLine?: number | undefined;
+  readonly newLine?: number | undefined;
+}
+
+/** The change of one file. */
+export interface DiffBlock {
+  readonly kind: "diff";
+  readonly change: FileUpdateChange["kind"];
+  readonly path: string;
+  readonly movePath?: string | undefined;
+  readonly lines: readonly DiffLine[];
+  readonly added: number;
+  readonly removed: number;
 }
 
 /** A part of a row's body. */
@@ -38,74 +57,56 @@ export type Block =
   | { readonly kind: "error"; readonly text: string }
   /** The output of a command; `omittedBytes` of it, in the middle, were not stored. */
   | { readonly kind: "output"; readonly text: string; readonly omittedBytes: number }
-  | {
-      readonly kind: "diff";
-      readonly change: FileUpdateChange["kind"];
-      readonly path: string;
-      readonly movePath?: string | undefined;
-      readonly lines: readonly DiffLine[];
-      readonly added: number;
-      readonly removed: number;
-    }
+  | DiffBlock
   | { readonly kind: "plan"; readonly entries: readonly PlanEntry[] }
+  | ImageBlock
+  /** Something that was not allowed, and why. */
+  | { readonly kind: "declined"; readonly what: string; readonly reason: string }
   | { readonly kind: "json"; readonly label: string; readonly value: unknown };
+
+/** An image, of the user or of an agent. */
+export interface ImageBlock {
+  readonly kind: "image";
+  readonly name: string;
+  readonly mimeType?: string | undefined;
+  readonly bytes?: number | undefined;
+  /** A URL, a `data:` URL, or a path on the machine of the server. */
+  readonly source: string;
+}
+
+/** What can be done with a row: a command of the table, which has its keys. */
+export type RowAction = Extract<
+  CommandId,
+  "toggleFold" | "openImage" | "copyRow" | "stopCommand" | "rewindToRow" | "forkAtRow" | "showDiff"
+>;
+
+/** Whether the details of a row are shown. */
+export type Fold = "open" | "closed";
 
 /** One entry of a timeline: what an item shows on every screen, without widths, colours or markup. */
 export interface Row {
   /** Stable for as long as the item exists. */
   readonly key: string;
+  readonly itemId?: string | undefined;
+  readonly turnId?: string | undefined;
   readonly family: RowFamily;
   readonly status: RowStatus;
   /** One line; empty if the body says it all. */
   readonly title: readonly Span[];
+  /** What belongs to the title and matters less: who sent it, the arguments of a call, what a turn has used. */
+  readonly meta: readonly Span[];
   /** How it ended, such as `exit 1`; undefined if that goes without saying. */
   readonly outcome?: string | undefined;
   readonly durationMs?: number | undefined;
   readonly body: readonly Block[];
+  /** Set if the row has details that can be hidden; undefined for what is always shown in full. */
+  readonly fold?: Fold | undefined;
+  readonly actions: readonly RowAction[];
+  /** How many sub-agents it is inside of. */
+  readonly depth: number;
 }
 
 /** The text of spans. */
 export function spanText(spans: readonly Span[]): string {
   return spans.map(({ text }) => text).join("");
-}
-
-const HUNK = /^@@ /;
-
-/** Parses the unified diff of a changed file. */
-export function diffBlock({
-  kind: change,
-  path,
-  movePath,
-  diff,
-}: FileUpdateChange): Extract<Block, { kind: "diff" }> {
-  const lines = bodyOf(diff).map((text): DiffLine => ({ kind: kindOf(text), text }));
-  const count = (kind: DiffLine["kind"]) => lines.filter((line) => line.kind === kind).length;
-  return { kind: "diff", change, path, movePath, lines, added: count("added"), removed: count("removed") };
-}
-
-/** Parses a diff of several files, as git prints it. */
-export function diffBlocks(diff: string): Extract<Block, { kind: "diff" }>[] {
-  return diff
-    .split(/^(?=diff --git )/m)
-    .filter((part) => part.startsWith("diff --git "))
-    .map((part) => {
-      const [, from = "", to = ""] = /^diff --git "?a\/(.*?)"? "?b\/(.*?)"?$/m.exec(part) ?? [];
-      const kind = /^new file/m.test(part) ? "add" : /^deleted file/m.test(part) ? "delete" : "modify";
-      return diffBlock({ path: from, kind, diff: part, ...(from === to ? {} : { movePath: to }) });
-    });
-}
-
-/** The lines after the file header. A diff without hunks is all body. */
-function bodyOf(diff: string): string[] {
-  const lines = diff.replace(/\n$/, "").split("\n");
-  const first = lines.findIndex((line) => HUNK.test(line));
-  const body = first === -1 ? lines : lines.slice(first);
-  return body.length === 1 && body[0] === "" ? [] : body;
-}
-
-function kindOf(line: string): DiffLine["kind"] {
-  if (HUNK.test(line)) return "hunk";
-  if (line.startsWith("+")) return "added";
-  if (line.startsWith("-")) return "removed";
-  return line.startsWith("\\") ? "note" : "context";
 }

@@ -38,6 +38,8 @@ const FAMILIES: Readonly<Record<RowFamily, (row: Row) => string>> = {
   plan: (row) => row.body.map(blockText).join("\n\n"),
   review: (row) => [titleMarkdown(row), ...row.body.map(blockText)].join("\n\n"),
   notice: titleMarkdown,
+  handoff: titleMarkdown,
+  turn: titleMarkdown,
   unknown: titleMarkdown,
 };
 
@@ -75,6 +77,10 @@ function blockText(block: Block): string {
         .join("\n");
     case "json":
       return fenced("json", JSON.stringify(block.value, undefined, 2));
+    case "image":
+      return block.source.startsWith("data:") ? "[image]" : `[image ${block.source}]`;
+    case "declined":
+      return `${block.what}: ${block.reason}`;
   }
 }
 

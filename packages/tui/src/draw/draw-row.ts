@@ -4,9 +4,11 @@ import {
   duration,
   escapeControls,
   escapeExact,
+  type ImageBlock,
   type Row,
   type RowFamily,
   type RowStatus,
+  size,
   valueWords,
 } from "@flint/view";
 import {
@@ -69,6 +71,8 @@ const FAMILIES: Readonly<Record<RowFamily, Draw>> = {
   plan: drawPlan,
   review: drawReview,
   notice: (row, { look }) => [titleLine(row, marksFor(look.unicode).again, "dim")],
+  handoff: (row, { look }) => [titleLine(row, marksFor(look.unicode).arrow, "cyan")],
+  turn: () => [],
   unknown: (row, { look }) => [titleLine(row, marksFor(look.unicode).running, "dim")],
 };
 
@@ -121,12 +125,22 @@ function wholeBlock(block: Block, look: Look, cwd: string): Line[] {
         .map((line) => lineOf(line));
     case "plan":
       return planLines(block.entries, look);
+    case "image":
+      return [imageLine(block)];
+    case "declined":
+      return textLines(`${block.what}: ${block.reason}`);
     case "markdown":
     case "text":
     case "error":
     case "output":
       return textLines(block.text);
   }
+}
+
+/** The name and the size of an image. */
+function imageLine({ name, bytes }: ImageBlock): Line {
+  const end = bytes === undefined ? "" : ` (${size(bytes)})`;
+  return [span("[image] ", "dim"), span(oneLine(name)), span(end, "dim")];
 }
 
 function drawCommand(row: Row, context: RowContext): LineBlock[] {

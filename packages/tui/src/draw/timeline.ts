@@ -49,6 +49,8 @@ class OpenItem {
       case "message":
       case "review":
       case "notice":
+      case "handoff":
+      case "turn":
       case "unknown":
         return [];
     }

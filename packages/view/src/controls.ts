@@ -1,0 +1,144 @@
+import type { ConfigOption } from "@flint/protocol";
+
+/** One value that a control can have. */
+export interface ControlChoice {
+  readonly value: string;
+  readonly label: string;
+  readonly description?: string | undefined;
+}
+
+interface ControlBase {
+  readonly id: string;
+  readonly label: string;
+  readonly description?: string | undefined;
+  readonly group?: string | undefined;
+  /** The value as it is sent. */
+  readonly value: string;
+  /** The value as it is shown. */
+  readonly shown: string;
+  /** When a change counts: at once, or from the next turn on. */
+  readonly applies: "now" | "nextTurn";
+}
+
+/** A setting that an agent advertises, as a control. Nothing is known about it but what the agent says. */
+export type Control = ControlBase &
+  (
+    | { readonly kind: "select"; readonly choices: readonly ControlChoice[] }
+    | { readonly kind: "boolean"; readonly isOn: boolean }
+    | {
+        readonly kind: "number";
+        readonly min?: number | undefined;
+        readonly max?: number | undefined;
+        readonly step?: number | undefined;
+      }
+  );
+
+/** What a control depends on besides its selector. */
+export interface ControlContext {
+  readonly model: string;
+  /** Whether a turn is running: then a change counts from the next one on, unless the agent says otherwise. */
+  readonly isRunning: boolean;
+}
+
+/** The controls for the selectors that apply to a model: grouped, each group in the order in which it first appears. */
+export function controlsOf(
+  options: readonly ConfigOption[],
+  { model, isRunning }: ControlContext,
+): readonly Control[] {
+  const shown = options.filter((option) => appliesTo(option, model));
+  const groups = [...new Set(shown.map(groupOf))];
+  return groups.flatMap((group) =>
+    shown.filter((option) => groupOf(option) === group).map((option) => controlOf(option, isRunning)),
+  );
+}
+
+/** A selector without models applies to all of them. */
+function appliesTo({ modelIds = [] }: ConfigOption, model: string): boolean {
+  return modelIds.length === 0 || modelIds.includes(model);
+}
+
+function groupOf({ group, category }: ConfigOption): string | undefined {
+  return group ?? category;
+}
+
+function controlOf(option: ConfigOption, isRunning: boolean): Control {
+  const { id, name, description, value } = option;
+  const base = {
+    ...{ id, label: name === "" ? id : name, description, group: groupOf(option), value },
+    applies: isRunning && option._meta?.applies !== "now" ? ("nextTurn" as const) : ("now" as const),
+  };
+  // A newer server may have more types than this client knows.
+  const type: string = option.type;
+  if (type === "boolean") {
+    const isOn = value === "true";
+    return { ...base, kind: "boolean", isOn, shown: isOn ? "on" : "off" };
+  }
+  if (type === "number") return { ...base, kind: "number", shown: value, ...bounds(option) };
+  const choices = option.options.map((choice) => ({
+    value: choice.id,
+    label: choice.name === "" ? choice.id : choice.name,
+    description: choice.description,
+  }));
+  const current = choices.find((choice) => choice.value === value);
+  return { ...base, kind: "select", choices, shown: current?.label ?? value };
+}
+
+function bounds(option: ConfigOption): { min?: number; max?: number; step?: number } {
+  const read = (name: "min" | "max" | "step") => {
+    const bound: unknown = Reflect.get(option, name);
+    return typeof bound === "number" && Number.isFinite(bound) ? { [name]: bound } : {};
+  };
+  return { ...read("min"), ...read("max"), ...read("step") };
+}
+
+/** The value after this one, for a key that steps through the values; undefined if there is only one. */
+export function nextValue(control: Control, by: 1 | -1): string | undefined {
+  switch (control.kind) {
+    case "boolean":
+      return control.isOn ? "false" : "true";
+    case "select": {
+      const { choices, value } = control;
+      if (choices.length < 2) return undefined;
+      const at = choices.findIndex((choice) => choice.value === value);
+      return choices[(at + by + choices.length) % choices.length]?.value;
+    }
+    case "number":
+      return steppedNumber(control, by);
+  }
+}
+
+function steppedNumber(
+  {
+    value,
+    min = Number.NEGATIVE_INFINITY,
+    max = Number.POSITIVE_INFINITY,
+    step = 1,
+  }: Extract<Control, { kind: "number" }>,
+  by: 1 | -1,
+): string | undefined {
+  const from = Number(value);
+  if (value.trim() === "" || !Number.isFinite(from)) return undefined;
+  // Twelve digits hide that 0.1 + 0.2 is not 0.3.
+  const next = Number(Math.min(max, Math.max(min, from + by * step)).toPrecision(12));
+  return next === from ? undefined : String(next);
+}
+
+/** Why a value cannot be chosen; undefined if it can. */
+export function problemWith(control: Control, value: string): string | undefined {
+  switch (control.kind) {
+    case "boolean":
+      return value === "true" || value === "false" ? undefined : `${control.label} is on or off.`;
+    case "select":
+      return control.choices.some((choice) => choice.value === value)
+        ? undefined
+        : `${control.label} has no value "${value}". It has ${control.choices.map((each) => each.value).join(", ")}.`;
+    case "number": {
+      const { label, min, max } = control;
+      const number = Number(value);
+      if (value.trim() === "" || !Number.isFinite(number)) return `${label} is a number.`;
+      if (min !== undefined && number < min) return `${label} is at least ${min}.`;
+      if (max !== undefined && number > max) return `${label} is at most ${max}.`;
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { EVERY_ITEM, EXTENSION, everyStatus, turnWith } from "./every-item.ts";
