@@ -78,7 +78,7 @@ export const layers: Rule = (graph) =>
   });
 
 /** What the packages that also run in a browser may use besides other packages; Node modules are not among it. */
-const RUNS_ANYWHERE: Readonly<Record<string, readonly string[]>> = { protocol: ["zod"], view: [] };
+const RUNS_ANYWHERE: Readonly<Record<string, readonly string[]>> = { protocol: ["zod"], view: ["marked"] };
 
 /** Packages that run anywhere use no Node modules and only the libraries listed. Every package declares what it uses. */
 export const externals: Rule = (graph) =>
