@@ -49,6 +49,21 @@ export interface ApprovalAnswer {
 
 export type ApprovalPolicy = "never" | "unlessTrusted" | "always";
 
+export type AskReason =
+  | "approval"
+  | "question"
+  | "budget"
+  | "rounds"
+  | "conflict"
+  | "contested"
+  | "unchanged"
+  | "limit"
+  | "lost"
+  | "dependency"
+  | "cannotJudge"
+  | "place"
+  | "failure";
+
 export interface Budget {
   enforcement?: BudgetEnforcement;
   turn?: TurnBudget;
@@ -58,6 +73,13 @@ export interface Budget {
 }
 
 export type BudgetEnforcement = "strict" | "bestEffort";
+
+export interface Check {
+  name?: string;
+  command: string;
+  timeoutSeconds?: number;
+  _meta?: Meta;
+}
 
 export interface ClientTool {
   name: string;
@@ -283,6 +305,13 @@ export interface LastUsage {
   _meta?: Meta;
 }
 
+export interface LimitPolicy {
+  resume: ResumeMode;
+  maxWaitSeconds: number;
+  quietHours?: QuietHours;
+  _meta?: Meta;
+}
+
 export interface LoggedEvent {
   seq: number;
   at: number;
@@ -305,6 +334,8 @@ export interface McpToolCallItem {
   durationMs?: number;
   _meta?: Meta;
 }
+
+export type MergeMode = "none" | "branch" | "squash" | "rebase" | "merge" | "pr";
 
 export type Meta = Record<string, unknown>;
 
@@ -382,6 +413,12 @@ export interface QueuedInput {
   _meta?: Meta;
 }
 
+export interface QuietHours {
+  from: string;
+  to: string;
+  _meta?: Meta;
+}
+
 /** The reasoning of the agent, in full or as a summary. */
 export interface ReasoningItem {
   type: "reasoning";
@@ -402,11 +439,20 @@ export interface Resolution {
 
 export type ResolvedBy = "client" | "rule" | "timeout" | "interrupt" | "turnEnded" | "serverStopped";
 
+export type ResumeMode = "auto" | "ask" | "never";
+
 export type ReviewTarget =
   | { type: "uncommittedChanges"; _meta?: Meta }
   | { type: "baseBranch"; branch: string; _meta?: Meta }
   | { type: "commit"; sha: string; title?: string; _meta?: Meta }
   | { type: "custom"; instructions: string; _meta?: Meta };
+
+export interface Role {
+  model?: string;
+  instructions?: string;
+  effort?: string;
+  _meta?: Meta;
+}
 
 export interface Rule {
   id: Id;
@@ -466,12 +512,119 @@ export interface SandboxState {
   _meta?: Meta;
 }
 
+export type Severity = "blocker" | "major" | "minor" | "preexisting";
+
+export type Step = "prepare" | "execute" | "check" | "review" | "merge";
+
 /** A message of a sub-agent to the agent that started it. */
 export interface SubAgentMessageItem {
   type: "subAgentMessage";
   id: Id;
   parentItemId?: Id;
   text: string;
+  _meta?: Meta;
+}
+
+export interface TaskAnswer {
+  choice: "continue" | "accept" | "fail";
+  message?: string;
+  response?: Record<string, unknown>;
+  _meta?: Meta;
+}
+
+export interface TaskAsk {
+  id: Id;
+  reason: AskReason;
+  message: string;
+  request?: Record<string, unknown>;
+  threadId?: Id;
+  _meta?: Meta;
+}
+
+export interface TaskBudget {
+  costUsd?: number;
+  tokens?: number;
+  seconds: number;
+  _meta?: Meta;
+}
+
+export type TaskPhaseName =
+  | "waiting"
+  | "ready"
+  | "running"
+  | "suspended"
+  | "asking"
+  | "approving"
+  | "done"
+  | "failed"
+  | "cancelled";
+
+export interface TaskRow {
+  id: Id;
+  number: number;
+  title: string;
+  cwd: string;
+  phase: TaskPhaseName;
+  step?: Step;
+  attempt: number;
+  round: number;
+  rounds: number;
+  executor: string;
+  reviewer?: string;
+  merge: MergeMode;
+  thread?: TurnReference;
+  ask?: TaskAsk;
+  untilMs?: number;
+  note?: string;
+  findings: TrackedFinding[];
+  usage: {
+    tokens: TokenUsage;
+    cost?: Cost;
+    seconds: number;
+    _meta?: Meta;
+  };
+  result?: {
+    commit: unknown;
+    tree: unknown;
+    _meta?: Meta;
+  };
+  merged?: {
+    ref: string;
+    commit: unknown;
+    note?: string;
+    _meta?: Meta;
+  };
+  error?: string;
+  addedBy: string;
+  addedAtMs: number;
+  updatedAtMs: number;
+  _meta?: Meta;
+}
+
+export interface TaskSpec {
+  title: string;
+  prompt: string;
+  cwd: string;
+  base?: string;
+  executors: Role[];
+  reviewers: Role[];
+  checks: Check[];
+  setup?: Check;
+  rounds: number;
+  attempts: number;
+  budget: TaskBudget;
+  limits: LimitPolicy;
+  merge: MergeMode;
+  approve: "person" | "reviewer";
+  approvals: "policy" | "accept";
+  network?: NetworkPermission;
+  git?: GitMode;
+  after: Id[];
+  onDependencyFailed: "ask" | "fail" | "continue";
+  notBeforeMs?: number;
+  priority: number;
+  pool?: string;
+  channel?: Id;
   _meta?: Meta;
 }
 
@@ -570,6 +723,22 @@ export interface ToolCallResult {
 
 export type ToolContent = { type: "text"; text: string; _meta?: Meta } | { type: "image"; url: string; _meta?: Meta };
 
+export interface TrackedFinding {
+  id: string;
+  severity: Severity;
+  file?: string;
+  line?: number;
+  what: string;
+  why?: string;
+  fix?: string;
+  _meta?: Meta;
+  round: number;
+  source: "reviewer" | "check" | "person" | "merge";
+  state: "open" | "resolved" | "withdrawn" | "contested";
+  contests: number;
+  blocking: boolean;
+}
+
 export interface Turn {
   id: Id;
   status: TurnStatus;
@@ -604,6 +773,13 @@ export interface TurnError {
 }
 
 export type TurnKind = "prompt" | "review" | "compact" | "shell";
+
+export interface TurnReference {
+  threadId: Id;
+  turnId?: Id;
+  worker?: string;
+  _meta?: Meta;
+}
 
 export type TurnStatus = "inProgress" | "completed" | "interrupted" | "failed";
 
@@ -1431,6 +1607,192 @@ export interface Methods {
       cleared: boolean;
       _meta?: Meta;
     };
+  };
+  /** Add tasks, all or none. A task that is added again with the same `clientId` is not added twice. */
+  "task/add": {
+    params: {
+      tasks: {
+        title?: string;
+        prompt: string;
+        cwd: string;
+        base?: string;
+        executors?: Role[];
+        reviewers?: Role[];
+        checks?: Check[];
+        setup?: Check;
+        rounds?: number;
+        attempts?: number;
+        budget?: TaskBudget;
+        limits?: LimitPolicy;
+        merge?: MergeMode;
+        approve?: "person" | "reviewer";
+        approvals?: "policy" | "accept";
+        network?: NetworkPermission;
+        git?: GitMode;
+        after?: Id[];
+        onDependencyFailed?: "ask" | "fail" | "continue";
+        notBeforeMs?: number;
+        priority?: number;
+        pool?: string;
+        channel?: Id;
+        _meta?: Meta;
+        name?: string;
+        clientId?: string;
+      }[];
+      _meta?: Meta;
+    };
+    result: {
+      data: TaskRow[];
+      _meta?: Meta;
+    };
+  };
+  /** List the tasks, oldest first. With `revision` and `timeoutMs` the answer waits until something has changed since. */
+  "task/list": {
+    params: {
+      revision?: number;
+      timeoutMs?: number;
+      _meta?: Meta;
+    };
+    result: {
+      revision: number;
+      data: TaskRow[];
+      _meta?: Meta;
+    };
+  };
+  /** Read a task with everything that happened to it. */
+  "task/read": {
+    params: {
+      taskId: Id;
+      after?: number;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      spec: TaskSpec;
+      events: {
+        type: string;
+        version: number;
+        at: number;
+        data: unknown;
+        _meta?: Meta;
+      }[];
+      _meta?: Meta;
+    };
+  };
+  /** Read the result of a task as a unified diff. `tree` is what an approval of it is bound to. */
+  "task/diff": {
+    params: {
+      taskId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      diff: string;
+      tree: unknown;
+      _meta?: Meta;
+    };
+  };
+  /** Answer what a task asks. */
+  "task/answer": {
+    params: {
+      taskId: Id;
+      askId: Id;
+      answer: TaskAnswer;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Approve the result of a task: exactly the tree that was shown. */
+  "task/approve": {
+    params: {
+      taskId: Id;
+      tree: unknown;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Ask for changes of the result of a task; the comments go back to the executor. */
+  "task/reject": {
+    params: {
+      taskId: Id;
+      comments: string;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Send the executor a message: into its turn if one runs, and otherwise with its next one. */
+  "task/steer": {
+    params: {
+      taskId: Id;
+      content: string;
+      _meta?: Meta;
+    };
+    result: {
+      live: boolean;
+      _meta?: Meta;
+    };
+  };
+  /** Suspend a task; a running turn is interrupted. */
+  "task/suspend": {
+    params: {
+      taskId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Resume a suspended task now. */
+  "task/resume": {
+    params: {
+      taskId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Cancel a task; a running turn is interrupted. What it has committed is kept. */
+  "task/cancel": {
+    params: {
+      taskId: Id;
+      reason?: string;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Do an ended task again, from its base or from the result of a round. */
+  "task/retry": {
+    params: {
+      taskId: Id;
+      fromRound?: number;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
+  /** Remove an ended task and its folders. Its commits stay under `refs/flint/tasks`. */
+  "task/remove": {
+    params: {
+      taskId: Id;
+      _meta?: Meta;
+    };
+    result: Empty;
   };
 }
 

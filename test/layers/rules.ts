@@ -11,6 +11,7 @@ const BELOW_SERVER = [
   "drivers",
   "frontends",
   "sdk",
+  "tasks",
   "view",
 ];
 
@@ -26,7 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   frontends: ["protocol", "rpc", "core"],
   view: ["protocol"],
   sdk: ["protocol", "rpc", "view"],
-  tasks: ["protocol", "sdk"],
+  tasks: ["protocol", "host", "sdk", "view"],
   tui: ["protocol", "core", "host", "sdk", "view"],
   server: BELOW_SERVER,
   cli: [...BELOW_SERVER, "server", "tui", "conformance"],

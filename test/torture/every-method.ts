@@ -54,6 +54,20 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "workspace/distrust": { cwd: "/" },
   "account/read": thread,
   "account/limits/read": {},
+  // There is no git repository in the folder, so no task is ever done there.
+  "task/add": { tasks: [{ prompt: "p", cwd: "/nowhere" }] },
+  "task/list": {},
+  "task/read": { taskId: "none" },
+  "task/diff": { taskId: "none" },
+  "task/answer": { taskId: "none", askId: "none", answer: { choice: "fail" } },
+  "task/approve": { taskId: "none", tree: null },
+  "task/reject": { taskId: "none", comments: "c" },
+  "task/steer": { taskId: "none", content: "c" },
+  "task/suspend": { taskId: "none" },
+  "task/resume": { taskId: "none" },
+  "task/cancel": { taskId: "none" },
+  "task/retry": { taskId: "none" },
+  "task/remove": { taskId: "none" },
 };
 
 /** The names of all methods. */

@@ -22,6 +22,7 @@ import type {
   ThreadHandlers,
 } from "./handlers/handler.ts";
 import { historyHandlers } from "./handlers/history.ts";
+import { taskHandlers } from "./handlers/task.ts";
 import { goalHandlers, threadHandlers } from "./handlers/thread.ts";
 import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
@@ -45,7 +46,7 @@ export class Engine {
 
   /** Whether a turn or an agent's background work is running in any thread. */
   get isWorking(): boolean {
-    return this.#services.registry.isWorking;
+    return this.#services.registry.isWorking || this.#services.options.tasks?.isWorking === true;
   }
 
   /**
@@ -73,6 +74,7 @@ const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...approvalHandlers,
   ...configHandlers,
   ...workspaceHandlers,
+  ...taskHandlers,
 };
 
 /** One connected client: it calls methods and subscribes to threads. */

@@ -19,6 +19,7 @@ import type {
   Rules,
   Sandbox,
   Store,
+  Tasks,
   Workspaces,
 } from "./ports/index.ts";
 import { mcpServerSecrets, Redactor } from "./redact/index.ts";
@@ -44,6 +45,8 @@ export interface EngineOptions {
   readonly limitStore?: LimitStore | undefined;
   /** Saves files before turns change them. Without it files cannot be restored. */
   readonly checkpoints?: Checkpoints | undefined;
+  /** The task layer, on servers that have one. */
+  readonly tasks?: Tasks | undefined;
   /** The MCP servers that the user configured for all threads. */
   readonly mcpServers: readonly McpServerConfig[];
   /** The configuration in workspace files. */
@@ -146,9 +149,12 @@ export class Services {
   }
 
   async #close(): Promise<void> {
+    // Tasks end with the turns that they wait for.
+    const tasks = this.options.tasks?.close();
     this.#stopping.abort();
     await Promise.allSettled(this.#launches);
     await this.registry.close();
+    await tasks;
     await this.options.store.close();
     await this.options.ephemeralStore.close();
     await this.options.onClose?.();

@@ -79,6 +79,19 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "workspace/distrust": { cwd: "/work" },
   "account/read": ofThread,
   "account/limits/read": { agent: "codex" },
+  "task/add": { tasks: [{ prompt: "Port it", cwd: "/repo", name: "port", rounds: 2, clientId: "c1" }] },
+  "task/list": { revision: 3, timeoutMs: 1000 },
+  "task/read": { taskId: "k1", after: 2 },
+  "task/diff": { taskId: "k1" },
+  "task/answer": { taskId: "k1", askId: "a1", answer: { choice: "continue", message: "go on" } },
+  "task/approve": { taskId: "k1", tree: null },
+  "task/reject": { taskId: "k1", comments: "Use zod" },
+  "task/steer": { taskId: "k1", content: "Leave the tests alone" },
+  "task/suspend": { taskId: "k1" },
+  "task/resume": { taskId: "k1" },
+  "task/cancel": { taskId: "k1", reason: "not needed" },
+  "task/retry": { taskId: "k1", fromRound: 2 },
+  "task/remove": { taskId: "k1" },
 };
 
 // Object.keys forgets the names it gives; the type of the table says that they are all there.

@@ -1,9 +1,11 @@
 import type * as z from "zod/mini";
 import { SERVER_METHODS, WORKSPACE_METHODS } from "./methods/server.ts";
+import { TASK_METHODS } from "./methods/task.ts";
 import { GOAL_METHODS, THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
 
 export type { Scope } from "./methods/method.ts";
+export type { TaskMethod } from "./methods/task.ts";
 export { ReviewTarget } from "./methods/turn.ts";
 
 /** Every method that a client can call: what it does, the queue it runs in, its params and its result. */
@@ -13,6 +15,7 @@ export const METHODS = {
   ...THREAD_METHODS,
   ...TURN_METHODS,
   ...GOAL_METHODS,
+  ...TASK_METHODS,
 } as const;
 
 /** The name of a method. */

@@ -21,6 +21,7 @@ import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces } from "./lazy-
 import type { Durability, ServerOptions } from "./server-options.ts";
 import { RulesFile } from "./state/rules-file.ts";
 import { UsageLimitsFile } from "./state/usage-limits-file.ts";
+import { ServerTasks } from "./tasks.ts";
 import { VERSION } from "./version.ts";
 
 const DURABILITY_TEXTS: Record<Durability, string> = {
@@ -53,7 +54,21 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     });
   });
   const agents = composeAgents(options, sandbox, userRoot);
-  return new Engine({
+  const tasks =
+    options.tasks !== undefined
+      ? new ServerTasks({
+          ...{
+            ...options.tasks,
+            root,
+            sandbox,
+            durable: durability === "full",
+            environment: inheritedEnvironment(),
+          },
+          ...{ clock: options.clock ?? SYSTEM_CLOCK, engine: () => engine },
+        })
+      : undefined;
+  const engine = new Engine({
+    tasks,
     version: VERSION,
     store: new LazyStore(async () => {
       const { JsonlStore } = await import("@flint/host/store");
@@ -105,6 +120,8 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     isFolder,
     realPath,
   });
+  tasks?.resume();
+  return engine;
 }
 
 /** What sandboxed commands cannot write or reach: Flint's own files and sockets, and the policy file of this run. */

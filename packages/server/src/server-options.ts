@@ -13,6 +13,14 @@ export interface AgentTraces {
   close(): void;
 }
 
+/** How a server runs tasks; what is absent has its default. */
+export interface TaskOptions {
+  /** How many run at once. */
+  readonly concurrency?: number | undefined;
+  /** How long a question of an agent may wait for a client before the task itself asks. */
+  readonly askMs?: number | undefined;
+}
+
 /** The options of a server; what is absent has its documented default. */
 export interface ServerOptions {
   /** The folder that threads are stored in. */
@@ -59,6 +67,8 @@ export interface ServerOptions {
   readonly offlineAgents?: boolean | undefined;
   /** Records the messages to and from those agents. */
   readonly trace?: AgentTraces | undefined;
+  /** Whether this server runs tasks; only one server of a state folder may. */
+  readonly tasks?: TaskOptions | undefined;
   /** Drivers to use instead of all of these. */
   readonly drivers?: readonly Driver[] | undefined;
   /** Strings to redact from logs and responses, besides the keys in the environment. */

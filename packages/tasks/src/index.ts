@@ -1,5 +1,7 @@
-export { type DecisionContext, type Events, TaskRefusal } from "./decide/decision.ts";
-export { accountOf, due, nextDue, obstacle, plan } from "./schedule.ts";
-export { findCycle, resolveSpec, type TaskRequest } from "./spec.ts";
+export { TaskRefusal } from "./decide/decision.ts";
+export { GitPlaces } from "./run/git-places.ts";
+export type { Places } from "./run/places.ts";
+export { TaskService, type TaskServiceOptions } from "./service/task-service.ts";
+export { JournalStore } from "./store/journal-store.ts";
 export { MemoryStore } from "./store/memory-store.ts";
 export type { Lease, TaskStore, TaskWrite, WriteResult } from "./store/task-store.ts";

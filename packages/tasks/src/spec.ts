@@ -2,13 +2,15 @@ import type { Role, TaskSpec } from "@flint/protocol";
 import { TaskRefusal } from "./decide/decision.ts";
 
 /** What somebody who adds a task has to say; everything else has a default. */
-export type TaskRequest = Pick<TaskSpec, "prompt" | "cwd"> & Partial<TaskSpec>;
+export type TaskRequest = Pick<TaskSpec, "prompt" | "cwd"> & {
+  readonly [Name in keyof TaskSpec]?: TaskSpec[Name] | undefined;
+};
 
 const DEFAULT_SECONDS = 2 * 60 * 60;
 const DEFAULT_WAIT_SECONDS = 24 * 60 * 60;
 
-/** The agent that works if none is named: Flint's own. */
-const DEFAULT_EXECUTOR: Role = { model: "native" };
+/** The configured agent works if none is named. */
+const DEFAULT_EXECUTOR: Role = {};
 
 /** The complete task for a request, or a refusal that says what is missing. */
 export function resolveSpec(request: TaskRequest): TaskSpec {
@@ -27,7 +29,7 @@ export function resolveSpec(request: TaskRequest): TaskSpec {
     after: [],
     onDependencyFailed: "ask",
     priority: 0,
-    ...request,
+    ...given(request),
     reviewers,
     checks,
   };
@@ -38,6 +40,13 @@ export function resolveSpec(request: TaskRequest): TaskSpec {
   if (new Set(spec.after).size !== spec.after.length)
     throw new TaskRefusal("A task comes after another one only once.");
   return spec;
+}
+
+/** What a request says; a field that is there without a value says nothing. */
+function given(request: TaskRequest): Pick<TaskSpec, "prompt" | "cwd"> & Partial<TaskSpec> {
+  const { prompt, cwd } = request;
+  const entries = Object.entries(request).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(entries), prompt, cwd };
 }
 
 /** The first line of a prompt, as the title of its task. */

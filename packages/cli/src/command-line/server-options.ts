@@ -197,7 +197,7 @@ function sandboxOf(
 }
 
 /** The hosts that `--network` names; throws a UsageError that explains what is wrong with one. */
-function networkOf(hosts: string | undefined): NetworkPermission | undefined {
+export function networkOf(hosts: string | undefined): NetworkPermission | undefined {
   if (hosts === undefined || hosts === "none" || hosts === "all") return hosts;
   const rules = hosts.split(",").map((rule) => rule.trim());
   for (const rule of rules) {

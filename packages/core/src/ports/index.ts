@@ -6,3 +6,4 @@ export * from "./grant-check.ts";
 export * from "./sandbox.ts";
 export * from "./steering.ts";
 export * from "./store.ts";
+export type { Tasks } from "./tasks.ts";

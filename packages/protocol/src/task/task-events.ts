@@ -192,6 +192,7 @@ export const TASK_EVENTS = {
       commit: z.nullable(commit),
       url: z.optional(z.string()),
       patch: z.optional(z.string()),
+      note: z.optional(text),
     }),
   ),
   "task/ended": row("The attempt ended, for good unless the task is retried.", () =>
@@ -204,7 +205,13 @@ export const TASK_EVENTS = {
     looseObject({ by: z.string(), from: z.optional(commit) }),
   ),
   "task/steered": row("Someone sent the executor a message.", () =>
-    looseObject({ steerId: Id, by: z.string(), content: text }),
+    looseObject({
+      steerId: Id,
+      by: z.string(),
+      content: text,
+      /** Whether a running turn got it; otherwise the next one does. */
+      live: z.boolean(),
+    }),
   ),
 } as const;
 

@@ -15,9 +15,9 @@ export const Check = looseObject({
 });
 export type Check = z.output<typeof Check>;
 
-/** Who works in a role: an agent or a model of it, and what it is told besides the prompt. */
+/** Who works in a role: an agent or a model of it (the configured one if absent), and what it is told besides the prompt. */
 export const Role = looseObject({
-  model: shortText,
+  model: z.optional(shortText),
   instructions: z.optional(z.string().check(z.maxLength(16_000))),
   effort: z.optional(shortText),
 });

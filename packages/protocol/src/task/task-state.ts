@@ -265,7 +265,11 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
     case "task/retried":
       return { ...withNewAttempt(state, state.attempt + 1, event.data.from), phase: "ready" };
     case "task/steered":
-      return { ...state, steers: state.steers + 1 };
+      return {
+        ...state,
+        steers: state.steers + 1,
+        instructions: event.data.live ? state.instructions : withNote(state, event.data.content),
+      };
   }
 }
 

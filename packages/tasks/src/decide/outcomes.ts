@@ -66,6 +66,7 @@ export type MergeOutcome =
       readonly commit: string | null;
       readonly url?: string;
       readonly patch?: string;
+      readonly note?: string;
     }
   | { readonly kind: "conflict"; readonly files: readonly string[]; readonly onto: string }
   | { readonly kind: "checksFailed"; readonly results: readonly CheckResult[] }

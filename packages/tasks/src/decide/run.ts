@@ -135,9 +135,8 @@ export function afterMerge(state: TaskState, outcome: MergeOutcome, context: Dec
   const round = currentRound(state)?.round ?? 1;
   switch (outcome.kind) {
     case "merged": {
-      const { ref, commit, url, patch } = outcome;
-      const more = { ...(url === undefined ? {} : { url }), ...(patch === undefined ? {} : { patch }) };
-      return [event("task/merged", { ref, commit, ...more }), event("task/ended", { status: "done" })];
+      const { kind: _kind, ...merged } = outcome;
+      return [event("task/merged", merged), event("task/ended", { status: "done" })];
     }
     case "conflict": {
       const what = `Merge ${outcome.onto} and resolve the conflicts in ${outcome.files.join(", ")}.`;

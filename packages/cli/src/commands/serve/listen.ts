@@ -34,7 +34,12 @@ export async function serveListeners(values: Values): Promise<number> {
   const options = await serverOptions(values);
   const secrets = plan.token === undefined ? [] : [readToken(plan.token.path)];
   const ownSockets = addresses.flatMap((address) => (address.kind === "unix" ? [address.path] : []));
-  const engine = composeEngine({ ...options, secrets, ownSockets });
+  const engine = composeEngine({
+    ...options,
+    secrets,
+    ownSockets,
+    ...(values.alone === true ? {} : { tasks: {} }),
+  });
   redactErrors((text) => engine.redact(text));
   const frontends = new Frontends(engine, options);
   const stopping = signalled();

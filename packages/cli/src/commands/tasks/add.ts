@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { MergeMode, type ParamsInput } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { choice, type Given, numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
+import { columns, say, sayJson } from "../../command-line/output.ts";
+import { networkOf } from "../../command-line/server-options.ts";
+import type { ADD_FLAGS } from "./add-flags.ts";
+import { readTaskFile } from "./task-file.ts";
+import { findTask, withTaskServer } from "./task-server.ts";
+
+type Values = Given<typeof ADD_FLAGS>["values"];
+type Input = ParamsInput<"task/add">["tasks"][number];
+
+const APPROVERS = ["person", "reviewer"] as const;
+
+/** `flint tasks add`: adds tasks and prints their numbers. */
+export async function addTasks({ values, positionals }: Given<typeof ADD_FLAGS>): Promise<number> {
+  const { file } = values;
+  if (file !== undefined && positionals.length > 0)
+    throw new UsageError("Give a prompt or --file, not both.");
+  // Read before a server is started for it.
+  const fromFile =
+    file === undefined ? undefined : readTaskFile(readFileSync(file, "utf8"), resolve(dirname(file)), file);
+  const added = await withTaskServer(async (client) => {
+    const tasks = fromFile ?? [
+      await fromFlags(client, values, oneArgument("tasks add", positionals, "a prompt or --file")),
+    ];
+    return (await client.call("task/add", { tasks })).data;
+  });
+  if (values.json === true) return sayJson(added);
+  const rows = added.map(({ number, title, phase }) => [`#${number}`, phase, title]);
+  return say(`${columns(rows)}\nflint tasks watch shows how it goes.\n`);
+}
+
+async function fromFlags(client: FlintClient, values: Values, prompt: string): Promise<Input> {
+  const { executor, reviewer, check, after = [], base, merge, approve } = values;
+  const whole = (name: "rounds" | "attempts" | "priority", least: number, most: number) => {
+    const text = values[name];
+    if (text === undefined) return {};
+    const what = `a whole number from ${least} to ${most}`;
+    const isValid = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+    return { [name]: numberOption(name, text, what, isValid) };
+  };
+  const seconds = positive(values, "max-time") ?? 7200;
+  const costUsd = positive(values, "max-cost");
+  const earlier = await Promise.all(after.map((text) => findTask(client, text)));
+  return {
+    prompt,
+    cwd: process.cwd(),
+    ...(executor === undefined ? {} : { executors: executor.map((model) => ({ model })) }),
+    ...(reviewer === undefined ? {} : { reviewers: reviewer.map((model) => ({ model })) }),
+    ...(check === undefined ? {} : { checks: check.map((command) => ({ command })) }),
+    ...whole("rounds", 1, 10),
+    ...whole("attempts", 1, 10),
+    ...whole("priority", -100, 100),
+    budget: { seconds, ...(costUsd === undefined ? {} : { costUsd }) },
+    ...(earlier.length === 0 ? {} : { after: earlier.map(({ id }) => id) }),
+    ...(base === undefined ? {} : { base }),
+    ...(merge === undefined ? {} : { merge: choice("merge", merge, MergeMode.options) }),
+    ...(approve === undefined ? {} : { approve: choice("approve", approve, APPROVERS) }),
+    ...(values.network === undefined ? {} : { network: networkOf(values.network) }),
+  };
+}
+
+function positive(values: Values, name: "max-cost" | "max-time"): number | undefined {
+  const text = values[name];
+  return text === undefined ? undefined : numberOption(name, text, "a number above 0", (value) => value > 0);
+}

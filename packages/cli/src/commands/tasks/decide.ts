@@ -1,0 +1,138 @@
+import type { Params, Result, TaskMethod, TaskRow } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { escapeControls } from "@flint/view";
+import { numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
+import { complain, say, sayJson } from "../../command-line/output.ts";
+import { isInteractive } from "../../command-line/terminal.ts";
+import { statusOf } from "./task-lines.ts";
+import { findTask, withTaskServer } from "./task-server.ts";
+
+interface DecideArguments<Flags = object> {
+  readonly values: { readonly json?: boolean | undefined } & Flags;
+  readonly positionals: readonly string[];
+}
+
+type Changing = Extract<
+  TaskMethod,
+  | "task/answer"
+  | "task/approve"
+  | "task/reject"
+  | "task/suspend"
+  | "task/resume"
+  | "task/cancel"
+  | "task/retry"
+>;
+
+/** Sends a decision about a task and prints where it stands then. */
+async function decide<Name extends Changing>(
+  { values, positionals }: DecideArguments,
+  method: Name,
+  params: (task: TaskRow, client: FlintClient) => Promise<Omit<Params<Name>, "taskId">>,
+): Promise<number> {
+  const [text = ""] = positionals;
+  if (text === "") throw new UsageError(`${method.replace("task/", "tasks ")} needs the number of a task.`);
+  const { task } = await withTaskServer(async (client) => {
+    const found = await findTask(client, text);
+    // Each of these methods takes the task's id and what was decided, and answers with the task.
+    const all = { ...(await params(found, client)), taskId: found.id } as Params<Name>;
+    return (await client.call(method, all as never)) as Result<"task/approve">;
+  });
+  if (values.json === true) return sayJson(task);
+  return say(`#${task.number} ${escapeControls(task.title)}: ${statusOf(task, Date.now())}\n`);
+}
+
+/** `flint tasks approve`: approves exactly what was shown. */
+export function approveTask(given: DecideArguments<{ readonly yes?: boolean | undefined }>): Promise<number> {
+  return decide(given, "task/approve", async (task, client) => {
+    const { diff, tree } = await client.call("task/diff", { taskId: task.id });
+    if (given.values.yes !== true) await confirmDiff(diff);
+    return { tree };
+  });
+}
+
+async function confirmDiff(diff: string): Promise<void> {
+  if (!isInteractive())
+    throw new UsageError("Approving needs a terminal, to show the diff first; or give --yes.");
+  say(`${escapeControls(diff)}\n`);
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const reply = await lines.question("Approve this result? [y/N] ").finally(() => lines.close());
+  if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError("Not approved.");
+}
+
+/** `flint tasks reject`: sends the result back with comments. */
+export function rejectTask(given: DecideArguments): Promise<number> {
+  const comments = given.positionals.slice(1).join(" ");
+  if (comments === "") throw new UsageError("tasks reject needs comments for the executor.");
+  return decide(given, "task/reject", async () => ({ comments }));
+}
+
+interface AnswerFlags {
+  readonly accept?: boolean | undefined;
+  readonly fail?: boolean | undefined;
+  readonly deny?: boolean | undefined;
+}
+
+/** `flint tasks answer`: answers what a task asks. */
+export function answerTask(given: DecideArguments<AnswerFlags>): Promise<number> {
+  const { accept, fail, deny } = given.values;
+  if ([accept, fail, deny].filter((flag) => flag === true).length > 1)
+    throw new UsageError("Give one of --accept, --fail and --deny.");
+  return decide(given, "task/answer", async (task) => {
+    if (task.ask === undefined)
+      throw new UsageError(`Task ${task.number} asks nothing; it is ${task.phase}.`);
+    const message = given.positionals.slice(1).join(" ");
+    const response = { outcome: deny === true ? "deny" : "allow" };
+    const answer = {
+      choice:
+        accept === true ? ("accept" as const) : fail === true ? ("fail" as const) : ("continue" as const),
+      ...(message === "" ? {} : { message }),
+      ...(task.ask.reason === "approval" ? { response } : {}),
+    };
+    return { askId: task.ask.id, answer };
+  });
+}
+
+/** `flint tasks suspend`. */
+export function suspendTask(given: DecideArguments): Promise<number> {
+  return decide(given, "task/suspend", async () => ({}));
+}
+
+/** `flint tasks resume`. */
+export function resumeTask(given: DecideArguments): Promise<number> {
+  return decide(given, "task/resume", async () => ({}));
+}
+
+/** `flint tasks cancel`. */
+export function cancelTask(given: DecideArguments): Promise<number> {
+  return decide(given, "task/cancel", async () => ({}));
+}
+
+/** `flint tasks retry`. */
+export function retryTask(given: DecideArguments<{ readonly from?: string | undefined }>): Promise<number> {
+  const { from } = given.values;
+  const isRound = (value: number) => Number.isInteger(value) && value > 0;
+  const fromRound =
+    from === undefined ? undefined : numberOption("from", from, "the number of a round", isRound);
+  return decide(given, "task/retry", async () => (fromRound === undefined ? {} : { fromRound }));
+}
+
+/** `flint tasks steer`: sends the executor a message. */
+export async function steerTask({ values, positionals }: DecideArguments): Promise<number> {
+  const [text = "", ...words] = positionals;
+  if (words.length === 0) throw new UsageError("tasks steer needs the number of a task and a message.");
+  const result = await withTaskServer(async (client) =>
+    client.call("task/steer", { taskId: (await findTask(client, text)).id, content: words.join(" ") }),
+  );
+  if (values.json === true) return sayJson(result);
+  return say(result.live ? "Sent to the running turn.\n" : "The next turn of the executor gets it.\n");
+}
+
+/** `flint tasks remove`. */
+export async function removeTask({ positionals }: DecideArguments): Promise<number> {
+  const text = oneArgument("tasks remove", positionals, "the number of a task");
+  await withTaskServer(async (client) =>
+    client.call("task/remove", { taskId: (await findTask(client, text)).id }),
+  );
+  return complain(`removed task ${text}; its commits stay under refs/flint/tasks`, 0);
+}

@@ -1,0 +1,113 @@
+import type { Result, TaskRow } from "@flint/protocol";
+import { duration, escapeControls, money } from "@flint/view";
+import { oneArgument } from "../../command-line/command.ts";
+import { columns, say, sayJson } from "../../command-line/output.ts";
+import { nextStep, statusOf } from "./task-lines.ts";
+import { findTask, withTaskServer } from "./task-server.ts";
+
+interface ShowArguments {
+  readonly values: { readonly json?: boolean | undefined };
+  readonly positionals: readonly string[];
+}
+
+/** `flint tasks show`: everything about a task that a person may want to know. */
+export async function showTask({ values, positionals }: ShowArguments): Promise<number> {
+  const text = oneArgument("tasks show", positionals, "the number of a task");
+  const read = await withTaskServer(async (client) =>
+    client.call("task/read", { taskId: (await findTask(client, text)).id }),
+  );
+  return values.json === true ? sayJson(read) : say(taskPage(read, Date.now()));
+}
+
+/** `flint tasks diff`: the result as a unified diff. */
+export async function showDiff({
+  positionals,
+}: {
+  readonly positionals: readonly string[];
+}): Promise<number> {
+  const text = oneArgument("tasks diff", positionals, "the number of a task");
+  const { diff } = await withTaskServer(async (client) =>
+    client.call("task/diff", { taskId: (await findTask(client, text)).id }),
+  );
+  return say(diff);
+}
+
+/** A task as a page of text. */
+export function taskPage({ task, spec, events }: Result<"task/read">, now: number): string {
+  const facts = [
+    ["Status", statusOf(task, now)],
+    ["Folder", task.cwd],
+    ["Executor", spec.executors.map(({ model }) => model ?? "default").join(", ")],
+    ["Reviewer", spec.reviewers.map(({ model }) => model ?? "default").join(", ") || "none"],
+    ["Checks", spec.checks.map(({ command }) => command).join(", ") || "none"],
+    ["Result", resultOf(task)],
+    ["Used", usedBy(task)],
+    ...(task.thread === undefined ? [] : [["Thread", `flint resume ${task.thread.threadId}`]]),
+  ];
+  const parts = [
+    `#${task.number} ${escapeControls(task.title)}\n\n${columns(facts)}`,
+    findingsOf(task),
+    timeline(events),
+    detailOf(task),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function resultOf({ merge, merged, result }: TaskRow): string {
+  if (merged !== undefined) return `${merged.ref} at ${merged.commit?.slice(0, 10) ?? ""}`;
+  const at = result?.commit == null ? "" : ` (commit ${result.commit.slice(0, 10)} so far)`;
+  return `${merge}${at}`;
+}
+
+function usedBy({ usage }: TaskRow): string {
+  const cost = usage.cost === undefined ? "" : `${money(usage.cost)}, `;
+  return `${cost}${duration(usage.seconds * 1000)}`;
+}
+
+function findingsOf({ findings }: TaskRow): string {
+  if (findings.length === 0) return "";
+  const rows = findings.map((finding) => [
+    finding.id,
+    finding.severity,
+    finding.state,
+    `${finding.file === undefined ? "" : `${finding.file}${finding.line === undefined ? "" : `:${finding.line}`}: `}${finding.what}`,
+  ]);
+  return `Findings\n${columns(rows)}`;
+}
+
+/** The events that people look for; the others are in --json. */
+const SHOWN: Readonly<Record<string, string>> = {
+  "task/added": "added",
+  "run/lost": "a run was lost",
+  "round/executed": "work done",
+  "round/checked": "checked",
+  "round/reviewed": "reviewed",
+  "round/rejected": "back to the executor",
+  "task/fallback": "another agent takes over",
+  "task/suspended": "suspended",
+  "task/resumed": "resumed",
+  "task/asking": "asks",
+  "task/answered": "answered",
+  "task/approved": "approved",
+  "task/rejected": "changes wanted",
+  "merge/conflict": "conflict",
+  "task/merged": "merged",
+  "task/ended": "ended",
+  "task/cancelled": "cancelled",
+  "task/retried": "retried",
+  "task/steered": "steered",
+};
+
+function timeline(events: Result<"task/read">["events"]): string {
+  const rows = events.flatMap(({ type, at }) => {
+    const words = SHOWN[type];
+    return words === undefined ? [] : [[new Date(at).toLocaleString("sv"), words]];
+  });
+  return `Timeline\n${columns(rows)}`;
+}
+
+function detailOf(task: TaskRow): string {
+  const detail = task.ask?.message ?? task.error ?? task.merged?.note;
+  const next = nextStep(task);
+  return [detail, next].flatMap((line) => (line === undefined ? [] : [`${escapeControls(line)}\n`])).join("");
+}

@@ -1,0 +1,151 @@
+import { type CommandGroup, command } from "../../command-line/command.ts";
+import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
+import { ADD_FLAGS } from "./add-flags.ts";
+
+const taskFlags = { ...JSON_FLAG, ...HELP_FLAG };
+const TASK = "TASK is the number of a task, as flint tasks list shows it.";
+
+/** The commands for tasks. */
+export const tasks: CommandGroup = {
+  summary: "Hand work to agents, have it checked and reviewed, and approve the result",
+  aliases: { ls: "list", rm: "remove" },
+  commands: {
+    add: command({
+      summary: "Add a task, or the tasks of a file",
+      usage: "[PROMPT]",
+      flags: ADD_FLAGS,
+      examples: [
+        'flint tasks add "port the config module to TOML" --executor claude --reviewer codex --check "npm test"',
+        "flint tasks add --file tasks.yaml",
+      ],
+      notes: [
+        "The executor works in a worktree of its own; your checkout and branches stay as they are. The task goes on in the background server, also when this terminal is closed.",
+      ],
+      run: async (given) => (await import("./add.ts")).addTasks(given),
+    }),
+    list: command({
+      summary: "List tasks, those that wait for you first",
+      usage: "",
+      flags: { all: { type: "boolean", doc: "Also list tasks that have ended" }, ...taskFlags },
+      examples: ["flint tasks", "flint tasks ls --all"],
+      run: async (given) => (await import("./list.ts")).listTasks(given),
+    }),
+    watch: command({
+      summary: "Print what happens to the tasks, until they wait for you or have ended",
+      usage: "[TASK]",
+      flags: HELP_FLAG,
+      examples: ["flint tasks watch", "flint tasks watch 7"],
+      notes: [
+        TASK,
+        "Exits with 10 if a task waits for you, with 11 if one is suspended, and with 1 if one failed.",
+      ],
+      run: async (given) => (await import("./watch.ts")).watchTasks(given),
+    }),
+    show: command({
+      summary: "Show a task: rounds, checks, findings, cost",
+      usage: "TASK",
+      flags: taskFlags,
+      examples: ["flint tasks show 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./show.ts")).showTask(given),
+    }),
+    diff: command({
+      summary: "Show the result of a task as a diff",
+      usage: "TASK",
+      flags: HELP_FLAG,
+      examples: ["flint tasks diff 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./show.ts")).showDiff(given),
+    }),
+    approve: command({
+      summary: "Approve the result of a task",
+      usage: "TASK",
+      flags: {
+        yes: { type: "boolean", short: "y", doc: "Do not show the diff and ask first" },
+        ...taskFlags,
+      },
+      examples: ["flint tasks approve 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).approveTask(given),
+    }),
+    reject: command({
+      summary: "Ask for changes of the result of a task",
+      usage: "TASK COMMENTS",
+      flags: taskFlags,
+      examples: ['flint tasks reject 7 "keep the old key as an alias"'],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).rejectTask(given),
+    }),
+    answer: command({
+      summary: "Answer what a task asks",
+      usage: "TASK [MESSAGE]",
+      flags: {
+        accept: { type: "boolean", doc: "Take the result as it is" },
+        fail: { type: "boolean", doc: "Give the task up" },
+        deny: { type: "boolean", doc: "Decline what the agent asks to do" },
+        ...taskFlags,
+      },
+      examples: [
+        "flint tasks answer 7",
+        'flint tasks answer 7 "use the v2 API"',
+        "flint tasks answer 7 --accept",
+      ],
+      notes: [
+        TASK,
+        "Without an option the task continues, and an action that was asked about is allowed once.",
+      ],
+      run: async (given) => (await import("./decide.ts")).answerTask(given),
+    }),
+    steer: command({
+      summary: "Send a message to the executor of a task",
+      usage: "TASK MESSAGE",
+      flags: taskFlags,
+      examples: ['flint tasks steer 7 "leave the tests alone"'],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).steerTask(given),
+    }),
+    suspend: command({
+      summary: "Suspend a task",
+      usage: "TASK",
+      flags: taskFlags,
+      examples: ["flint tasks suspend 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).suspendTask(given),
+    }),
+    resume: command({
+      summary: "Resume a suspended task now",
+      usage: "TASK",
+      flags: taskFlags,
+      examples: ["flint tasks resume 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).resumeTask(given),
+    }),
+    cancel: command({
+      summary: "Cancel a task",
+      usage: "TASK",
+      flags: taskFlags,
+      examples: ["flint tasks cancel 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).cancelTask(given),
+    }),
+    retry: command({
+      summary: "Do an ended task again",
+      usage: "TASK",
+      flags: {
+        from: { type: "string", takes: "ROUND", doc: "Start from the result of a round" },
+        ...taskFlags,
+      },
+      examples: ["flint tasks retry 7", "flint tasks retry 7 --from 2"],
+      notes: [TASK],
+      run: async (given) => (await import("./decide.ts")).retryTask(given),
+    }),
+    remove: command({
+      summary: "Remove an ended task and its worktree",
+      usage: "TASK",
+      flags: taskFlags,
+      examples: ["flint tasks rm 7"],
+      notes: [TASK, "Its commits stay under refs/flint/tasks."],
+      run: async (given) => (await import("./decide.ts")).removeTask(given),
+    }),
+  },
+};

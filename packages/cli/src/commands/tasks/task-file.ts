@@ -1,0 +1,111 @@
+import { resolve } from "node:path";
+import { isRecord, METHODS, type Params } from "@flint/protocol";
+import { nearest } from "@flint/server/config";
+import { parse } from "yaml";
+import { UsageError } from "../../command-line/command.ts";
+
+type Input = Params<"task/add">["tasks"][number];
+
+/** The keys of a task in a file. Short forms stand for what the protocol writes out. */
+const KEYS = [
+  "name",
+  "prompt",
+  "title",
+  "cwd",
+  "base",
+  "executor",
+  "executors",
+  "reviewer",
+  "reviewers",
+  "check",
+  "checks",
+  "setup",
+  "rounds",
+  "attempts",
+  "budget",
+  "limits",
+  "merge",
+  "approve",
+  "approvals",
+  "network",
+  "after",
+  "onDependencyFailed",
+  "priority",
+  "pool",
+] as const;
+
+/** Reads a file of tasks: a list, or a map with `tasks` and the `defaults` of all of them. */
+export function readTaskFile(text: string, folder: string, name: string): Input[] {
+  const value = parseYaml(text, name);
+  const listed = Array.isArray(value) ? value : isRecord(value) ? value.tasks : undefined;
+  if (!Array.isArray(listed) || listed.length === 0)
+    throw new UsageError(`${name} has no tasks: it has to be a list, or have a list under tasks.`);
+  const defaults = isRecord(value) && isRecord(value.defaults) ? value.defaults : {};
+  const tasks = listed.map((entry, index) =>
+    writtenOut(entry, defaults, folder, `${name}, task ${index + 1}`),
+  );
+  const parsed = METHODS["task/add"].params.safeParse({ tasks });
+  if (parsed.success) return parsed.data.tasks;
+  const [issue] = parsed.error.issues;
+  const [, index, ...path] = issue?.path ?? [];
+  throw new UsageError(
+    `${name}, task ${Number(index) + 1}: ${path.join(".")} ${issue?.message ?? "is not valid"}`,
+  );
+}
+
+function parseYaml(text: string, name: string): unknown {
+  // Expected: a file that is not YAML.
+  try {
+    return parse(text, { maxAliasCount: 100 });
+  } catch (thrown) {
+    throw new UsageError(
+      `${name} is not valid YAML: ${thrown instanceof Error ? thrown.message.split("\n")[0] : thrown}`,
+    );
+  }
+}
+
+function writtenOut(
+  entry: unknown,
+  defaults: Readonly<Record<string, unknown>>,
+  folder: string,
+  where: string,
+): unknown {
+  const given = typeof entry === "string" ? { prompt: entry } : entry;
+  if (!isRecord(given)) throw new UsageError(`${where} has to be a prompt or a map of keys.`);
+  const all: Record<string, unknown> = { ...defaults, ...given };
+  for (const key of Object.keys(all)) {
+    if (KEYS.some((known) => known === key)) continue;
+    const meant = nearest(key, KEYS);
+    throw new UsageError(
+      `${where}: unknown key ${key}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`,
+    );
+  }
+  const {
+    executor,
+    reviewer,
+    check,
+    executors = executor,
+    reviewers = reviewer,
+    checks = check,
+    cwd,
+    after,
+    ...rest
+  } = all;
+  return {
+    ...rest,
+    cwd: resolve(folder, typeof cwd === "string" ? cwd : "."),
+    ...(executors === undefined ? {} : { executors: list(executors).map(named("model")) }),
+    ...(reviewers === undefined ? {} : { reviewers: list(reviewers).map(named("model")) }),
+    ...(checks === undefined ? {} : { checks: list(checks).map(named("command")) }),
+    ...(after === undefined ? {} : { after: list(after) }),
+    ...(isRecord(rest.budget) ? { budget: { seconds: 7200, ...rest.budget } } : {}),
+  };
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+function named(key: string): (value: unknown) => unknown {
+  return (value) => (typeof value === "string" ? { [key]: value } : value);
+}

@@ -1,0 +1,88 @@
+import type { TaskRow } from "@flint/protocol";
+import { duration, money } from "@flint/view";
+
+/** What comes first in a list: what waits for a person, then what runs, then what waits, then what has ended. */
+const ORDER: readonly TaskRow["phase"][] = [
+  "asking",
+  "approving",
+  "running",
+  "suspended",
+  "ready",
+  "waiting",
+  "failed",
+  "cancelled",
+  "done",
+];
+
+/** Tasks in the order in which they matter to a person. */
+export function inOrder(tasks: readonly TaskRow[]): TaskRow[] {
+  return [...tasks].sort(
+    (left, right) => ORDER.indexOf(left.phase) - ORDER.indexOf(right.phase) || left.number - right.number,
+  );
+}
+
+/** Whether nothing more happens to a task by itself. */
+export function hasEnded({ phase }: TaskRow): boolean {
+  return phase === "done" || phase === "failed" || phase === "cancelled";
+}
+
+/** The columns of a task in a list. */
+export function taskCells(task: TaskRow, now: number): string[] {
+  return [`#${task.number}`, statusOf(task, now), roundOf(task), agentsOf(task), costOf(task), task.title];
+}
+
+/** The titles of those columns. */
+export const TASK_COLUMNS = ["TASK", "STATUS", "ROUND", "AGENTS", "USED", "TITLE"];
+
+/** Where a task stands, in a few words. */
+export function statusOf(task: TaskRow, now: number): string {
+  switch (task.phase) {
+    case "running":
+      return STEPS[task.step ?? "execute"];
+    case "suspended":
+      return task.untilMs === undefined
+        ? "suspended"
+        : `suspended, ${duration(Math.max(0, task.untilMs - now))} left`;
+    case "asking":
+      return "asks you";
+    case "approving":
+      return "wants approval";
+    case "waiting":
+    case "ready":
+    case "done":
+    case "failed":
+    case "cancelled":
+      return task.phase;
+  }
+}
+
+const STEPS: Readonly<Record<NonNullable<TaskRow["step"]>, string>> = {
+  prepare: "preparing",
+  execute: "working",
+  check: "checking",
+  review: "in review",
+  merge: "merging",
+};
+
+function roundOf({ round, rounds, attempt }: TaskRow): string {
+  if (round === 0) return "-";
+  return attempt === 1 ? `${round}/${rounds}` : `${round}/${rounds}, attempt ${attempt}`;
+}
+
+function agentsOf({ executor, reviewer }: TaskRow): string {
+  return reviewer === undefined ? executor : `${executor} → ${reviewer}`;
+}
+
+function costOf({ usage }: TaskRow): string {
+  const time = duration(usage.seconds * 1000);
+  return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
+}
+
+/** What a person can do about a task now; undefined if nothing has to be done. */
+export function nextStep(task: TaskRow): string | undefined {
+  const { number } = task;
+  if (task.phase === "approving") return `flint tasks approve ${number}, or flint tasks reject ${number} "…"`;
+  if (task.phase === "asking") return `flint tasks answer ${number} "…", with --accept or --fail to end it`;
+  if (task.phase === "failed") return `flint tasks retry ${number}`;
+  return undefined;
+}

@@ -1,0 +1,116 @@
+import * as z from "zod/mini";
+import { TaskAnswer } from "../task/task-events.ts";
+import { TaskRow } from "../task/task-row.ts";
+import { TaskSpec } from "../task/task-spec.ts";
+import { Id } from "../wire/ids.ts";
+import { Empty, looseObject } from "../wire/loose-object.ts";
+import { clientId, method } from "./method.ts";
+
+const taskParams = { taskId: Id };
+const Changed = looseObject({ task: TaskRow });
+const text = z.string().check(z.minLength(1), z.maxLength(4000));
+
+/** A task to add: what is left out has a default. Of `after`, a name may also be that of a task in the same request. */
+const TaskInput = z.extend(z.partial(TaskSpec), {
+  prompt: TaskSpec.def.shape.prompt,
+  cwd: TaskSpec.def.shape.cwd,
+  /** A name for other tasks of the same request to come after. */
+  name: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+  clientId,
+});
+
+/** Tasks: work that an executor does and a reviewer judges, unattended. */
+export const TASK_METHODS = {
+  "task/add": method({
+    doc: "Add tasks, all or none. A task that is added again with the same `clientId` is not added twice.",
+    scope: "none",
+    params: () => looseObject({ tasks: z.array(TaskInput).check(z.minLength(1), z.maxLength(1000)) }),
+    result: () => looseObject({ data: z.array(TaskRow) }),
+  }),
+  "task/list": method({
+    doc: "List the tasks, oldest first. With `revision` and `timeoutMs` the answer waits until something has changed since.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        revision: z.optional(z.number()),
+        timeoutMs: z.optional(z.int().check(z.minimum(0), z.maximum(60_000))),
+      }),
+    result: () => looseObject({ revision: z.number(), data: z.array(TaskRow) }),
+  }),
+  "task/read": method({
+    doc: "Read a task with everything that happened to it.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, after: z.optional(z.int()) }),
+    result: () =>
+      looseObject({
+        task: TaskRow,
+        spec: TaskSpec,
+        events: z.array(
+          looseObject({ type: z.string(), version: z.int(), at: z.number(), data: z.unknown() }),
+        ),
+      }),
+  }),
+  "task/diff": method({
+    doc: "Read the result of a task as a unified diff. `tree` is what an approval of it is bound to.",
+    scope: "none",
+    params: () => looseObject(taskParams),
+    result: () => looseObject({ diff: z.string(), tree: z.nullable(z.string()) }),
+  }),
+  "task/answer": method({
+    doc: "Answer what a task asks.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, askId: Id, answer: TaskAnswer }),
+    result: () => Changed,
+  }),
+  "task/approve": method({
+    doc: "Approve the result of a task: exactly the tree that was shown.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, tree: z.nullable(z.string()) }),
+    result: () => Changed,
+  }),
+  "task/reject": method({
+    doc: "Ask for changes of the result of a task; the comments go back to the executor.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, comments: text }),
+    result: () => Changed,
+  }),
+  "task/steer": method({
+    doc: "Send the executor a message: into its turn if one runs, and otherwise with its next one.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, content: text }),
+    result: () => looseObject({ live: z.boolean() }),
+  }),
+  "task/suspend": method({
+    doc: "Suspend a task; a running turn is interrupted.",
+    scope: "none",
+    params: () => looseObject(taskParams),
+    result: () => Changed,
+  }),
+  "task/resume": method({
+    doc: "Resume a suspended task now.",
+    scope: "none",
+    params: () => looseObject(taskParams),
+    result: () => Changed,
+  }),
+  "task/cancel": method({
+    doc: "Cancel a task; a running turn is interrupted. What it has committed is kept.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, reason: z.optional(text) }),
+    result: () => Changed,
+  }),
+  "task/retry": method({
+    doc: "Do an ended task again, from its base or from the result of a round.",
+    scope: "none",
+    params: () => looseObject({ ...taskParams, fromRound: z.optional(z.int().check(z.minimum(1))) }),
+    result: () => Changed,
+  }),
+  "task/remove": method({
+    doc: "Remove an ended task and its folders. Its commits stay under `refs/flint/tasks`.",
+    scope: "none",
+    params: () => looseObject(taskParams),
+    result: () => Empty,
+  }),
+} as const;
+
+/** The name of a method of tasks. */
+export type TaskMethod = keyof typeof TASK_METHODS;

@@ -1,0 +1,94 @@
+import * as z from "zod/mini";
+import { Cost, TokenUsage } from "../thread/usage.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
+import { Step, TaskAsk, TurnReference } from "./task-events.ts";
+import { MergeMode } from "./task-spec.ts";
+import { currentRound, type TaskState } from "./task-state.ts";
+import { TrackedFinding } from "./verdict.ts";
+
+/** Where a task stands. */
+export const TaskPhaseName = z.enum([
+  "waiting",
+  "ready",
+  "running",
+  "suspended",
+  "asking",
+  "approving",
+  "done",
+  "failed",
+  "cancelled",
+]);
+
+/** A task as lists and pages show it. */
+export const TaskRow = looseObject({
+  id: Id,
+  /** A short number for people. */
+  number: z.int(),
+  title: z.string(),
+  cwd: z.string(),
+  phase: TaskPhaseName,
+  /** What it does, if it runs. */
+  step: z.optional(Step),
+  attempt: z.int(),
+  round: z.int(),
+  rounds: z.int(),
+  executor: z.string(),
+  reviewer: z.optional(z.string()),
+  merge: MergeMode,
+  /** The thread of the executor, to attach to. */
+  thread: z.optional(TurnReference),
+  ask: z.optional(TaskAsk),
+  /** When it continues, if it is suspended until a time. */
+  untilMs: z.optional(z.number()),
+  note: z.optional(z.string()),
+  findings: z.array(TrackedFinding),
+  usage: looseObject({ tokens: TokenUsage, cost: z.optional(Cost), seconds: z.number() }),
+  /** The result that an approval is bound to. */
+  result: z.optional(looseObject({ commit: z.nullable(z.string()), tree: z.nullable(z.string()) })),
+  /** Where the result is, once it is merged. */
+  merged: z.optional(
+    looseObject({ ref: z.string(), commit: z.nullable(z.string()), note: z.optional(z.string()) }),
+  ),
+  error: z.optional(z.string()),
+  addedBy: z.string(),
+  addedAtMs: z.number(),
+  updatedAtMs: z.number(),
+});
+export type TaskRow = z.output<typeof TaskRow>;
+
+/** The row of a task. */
+export function taskRow(state: TaskState): TaskRow {
+  const { spec, usage } = state;
+  const reviewer = spec.reviewers[state.reviewer];
+  return {
+    id: state.id,
+    number: state.number,
+    title: spec.title,
+    cwd: spec.cwd,
+    phase: state.phase,
+    ...(state.phase === "running" ? { step: state.step } : {}),
+    attempt: state.attempt,
+    round: currentRound(state)?.round ?? 0,
+    rounds: spec.rounds + state.extraRounds,
+    executor: spec.executors[state.executor]?.model ?? "default",
+    ...(reviewer === undefined ? {} : { reviewer: reviewer.model ?? "default" }),
+    merge: spec.merge,
+    ...(state.executorThread === undefined ? {} : { thread: state.executorThread }),
+    ...(state.ask === undefined ? {} : { ask: state.ask }),
+    ...(state.suspended?.untilMs === undefined ? {} : { untilMs: state.suspended.untilMs }),
+    ...(state.suspended?.message === undefined ? {} : { note: state.suspended.message }),
+    findings: [...state.findings],
+    usage: {
+      tokens: usage.tokens,
+      seconds: usage.seconds,
+      ...(usage.cost === undefined ? {} : { cost: usage.cost }),
+    },
+    ...(state.result === undefined ? {} : { result: state.result }),
+    ...(state.merged === undefined ? {} : { merged: state.merged }),
+    ...(state.error === undefined ? {} : { error: state.error }),
+    addedBy: state.addedBy,
+    addedAtMs: state.addedAt,
+    updatedAtMs: state.updatedAt,
+  };
+}

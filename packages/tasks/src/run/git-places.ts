@@ -1,0 +1,147 @@
+import {
+  changedLines,
+  isChanged,
+  mergeResult,
+  type TurnCommits,
+  type Worktree,
+  type Worktrees,
+} from "@flint/host/worktrees";
+import { currentRound, type Finding, FlintError, type TaskState } from "@flint/protocol";
+import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
+import type { CommittedWork, Places } from "./places.ts";
+
+/** How much of a diff a reviewer is given. */
+const MAX_DIFF = 400_000;
+
+/** Attempts as worktrees of the user's repository, their work as commits under `refs/flint/`. */
+export class GitPlaces implements Places {
+  readonly #worktrees: Worktrees;
+  readonly #commits: TurnCommits;
+
+  constructor(worktrees: Worktrees, commits: TurnCommits) {
+    this.#worktrees = worktrees;
+    this.#commits = commits;
+  }
+
+  async prepare(state: TaskState): Promise<PrepareOutcome> {
+    // Expected: no repository, no such commit, no space; the task says so instead of working elsewhere.
+    try {
+      const { base, folder } = await this.#worktree(state);
+      return { kind: "prepared", base, folder };
+    } catch (thrown) {
+      return { kind: "unable", mayPass: false, message: messageOf(thrown) };
+    }
+  }
+
+  async commit(state: TaskState, round: number): Promise<CommittedWork> {
+    const worktree = await this.#worktree(state);
+    const parent = lastCommit(state, round) ?? worktree.base;
+    const { id: task, attempt, fence } = state;
+    const message = `${state.spec.title}\n\nTask ${state.number}, attempt ${attempt}, round ${round}.\n`;
+    return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message });
+  }
+
+  async reviewFolder(state: TaskState, commit: string): Promise<string> {
+    const { repository } = await this.#worktree(state);
+    return this.#worktrees.checkOut(nameOf(state), "review", repository, commit);
+  }
+
+  async onChangedLines(state: TaskState, findings: readonly Finding[]): Promise<ReadonlySet<number>> {
+    const { base, repository } = await this.#worktree(state);
+    const round = currentRound(state);
+    if (typeof round?.commit !== "string") return new Set();
+    const before = lastCommit(state, round.round) ?? base;
+    const lines = changedLines(await this.#diff(repository.top, before, round.commit, ["-U0"]));
+    return new Set(
+      findings.flatMap(({ file, line }, index) => (isChanged(lines, file, line) ? [index] : [])),
+    );
+  }
+
+  async diff(state: TaskState): Promise<string> {
+    const { base, repository } = await this.#worktree(state);
+    const commit = state.result?.commit ?? lastCommit(state, Number.POSITIVE_INFINITY);
+    if (typeof commit !== "string" || commit === base) return "";
+    const diff = await this.#diff(repository.top, base, commit);
+    return diff.length <= MAX_DIFF
+      ? diff
+      : `${diff.slice(0, MAX_DIFF)}\n[${diff.length - MAX_DIFF} more characters]\n`;
+  }
+
+  async merge(state: TaskState, verify: (folder: string) => Promise<boolean>): Promise<MergeOutcome> {
+    const { spec, result } = state;
+    const worktree = await this.#worktree(state);
+    const git = this.#worktrees.git(worktree.repository.top);
+    if (typeof result?.commit !== "string")
+      return { kind: "unable", message: "There is no commit to merge.", mayPass: false };
+    if (spec.merge === "none" || spec.merge === "pr")
+      return { kind: "unable", message: `Merging by ${spec.merge} is not possible here.`, mayPass: false };
+    const merged = await mergeResult(git, {
+      mode: spec.merge,
+      target: await this.#target(state, worktree),
+      base: worktree.base,
+      commit: result.commit,
+      title: spec.title,
+      message: `${spec.title}\n`,
+      verify: async (commit) => {
+        if (spec.checks.length === 0) return true;
+        return verify(await this.#worktrees.checkOut(nameOf(state), "merge", worktree.repository, commit));
+      },
+    });
+    switch (merged.kind) {
+      case "merged":
+      case "conflict":
+        return merged;
+      case "unverified":
+        return { kind: "unable", message: "The merged result does not pass its checks.", mayPass: false };
+      case "moved":
+        return { kind: "unable", message: `${merged.target} kept moving.`, mayPass: true };
+    }
+  }
+
+  async remove(state: TaskState): Promise<void> {
+    const { repository } = await this.#worktree(state);
+    for (let attempt = 1; attempt <= state.attempt; attempt += 1)
+      await this.#worktrees.remove({ task: state.id, attempt }, repository);
+  }
+
+  /** The branch to merge into: the one that was named, or the one that is checked out. */
+  async #target({ spec }: TaskState, { repository }: Worktree): Promise<string | undefined> {
+    const git = this.#worktrees.git(repository.top);
+    if (spec.base !== undefined) {
+      const named = await git.attempt(["show-ref", "--verify", "--quiet", `refs/heads/${spec.base}`]);
+      return named.exitCode === 0 ? spec.base : undefined;
+    }
+    const head = await git.attempt(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    return head.exitCode === 0 ? head.stdout.trim() : undefined;
+  }
+
+  #worktree(state: TaskState): Promise<Worktree> {
+    const { spec, from } = state;
+    const continued = from ?? lastCommit(state, Number.POSITIVE_INFINITY);
+    return this.#worktrees.prepare({
+      ...nameOf(state),
+      cwd: spec.cwd,
+      base: spec.base,
+      ...(continued === undefined ? {} : { from: continued }),
+    });
+  }
+
+  #diff(folder: string, from: string, to: string, options: readonly string[] = []): Promise<string> {
+    const args = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", ...options, from, to, "--"];
+    return this.#worktrees.git(folder).run(args);
+  }
+}
+
+function nameOf({ id, attempt }: TaskState) {
+  return { task: id, attempt };
+}
+
+/** The commit of the last round before this one. */
+function lastCommit({ rounds }: TaskState, before: number): string | undefined {
+  const round = rounds.findLast((each) => each.round < before && typeof each.commit === "string");
+  return round?.commit ?? undefined;
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof FlintError || thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,28 @@
+import type { Finding, TaskState } from "@flint/protocol";
+import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
+
+/** What a turn left in its folder. */
+export interface CommittedWork {
+  readonly commit: string | null;
+  readonly tree: string | null;
+  /** Whether it differs from what was there before the turn. */
+  readonly changed: boolean;
+}
+
+/** Where the attempts of tasks work: each in a folder of its own, never in the user's. */
+export interface Places {
+  /** Makes the folder of the attempt, or finds it as it was left. */
+  prepare(state: TaskState): Promise<PrepareOutcome>;
+  /** Keeps everything that a turn left in the folder. */
+  commit(state: TaskState, round: number): Promise<CommittedWork>;
+  /** A clean checkout of the result, for a reviewer. */
+  reviewFolder(state: TaskState, commit: string): Promise<string>;
+  /** Which of these findings, by position, are on lines that the current round changed. */
+  onChangedLines(state: TaskState, findings: readonly Finding[]): Promise<ReadonlySet<number>>;
+  /** The result as a unified diff from its base. */
+  diff(state: TaskState): Promise<string>;
+  /** Brings the result into the repository as the task wants it. `verify` runs the checks in a folder. */
+  merge(state: TaskState, verify: (folder: string) => Promise<boolean>): Promise<MergeOutcome>;
+  /** Removes the folders of an attempt; what was committed stays. */
+  remove(state: TaskState): Promise<void>;
+}

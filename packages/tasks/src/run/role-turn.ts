@@ -1,0 +1,221 @@
+import {
+  type NetworkPermission,
+  type Role,
+  type RunUsage,
+  type TurnError,
+  type TurnReference,
+  totalTokens,
+} from "@flint/protocol";
+import {
+  type AgentEvent,
+  type FlintClient,
+  FlintConnectionError,
+  FlintRequestError,
+  type ThreadHandle,
+  type TurnResult,
+} from "@flint/sdk";
+import { describeAction } from "@flint/view";
+import type { Setback } from "../decide/outcomes.ts";
+
+/** One turn of an executor or a reviewer. */
+export interface RoleTurnRequest {
+  readonly role: Role;
+  readonly cwd: string;
+  /** The thread to continue; a new one if absent. */
+  readonly threadId?: string | undefined;
+  readonly threadName: string;
+  /** The turn starts once under this key, however often it is asked for. */
+  readonly clientId: string;
+  readonly prompt: string;
+  readonly sandbox: "workspaceWrite" | "readOnly";
+  readonly outputSchema?: Record<string, unknown> | undefined;
+  readonly network?: NetworkPermission | undefined;
+  /** Whether the context is compacted before the turn. */
+  readonly compact: boolean;
+  /** What is left of the task's budget. */
+  readonly seconds: number;
+  readonly costUsd?: number | undefined;
+  /** Interrupts the turn. */
+  readonly signal: AbortSignal;
+  /** How long an open question may wait for another client before the task itself asks. */
+  readonly askMs: number;
+  /** Called once the place of the turn is known. */
+  onThread(turn: TurnReference): Promise<void>;
+  onEvent?(event: AgentEvent): void;
+}
+
+/** How a turn ended. */
+export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
+  | { readonly kind: "answered"; readonly turn: TurnReference; readonly text: string }
+  | Setback
+);
+
+/** Errors that may pass by themselves. */
+const PASSING = new Set(["InternalServerError", "ServerStopped"]);
+
+/** Runs a turn of a role to its end, as a client of the engine like any other. */
+export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest): Promise<RoleTurnOutcome> {
+  const started = Date.now();
+  const spent = (result?: TurnResult): RunUsage => ({
+    seconds: Math.max(0, (Date.now() - started - (result?.turn.waitedMs ?? 0)) / 1000),
+    ...(result === undefined || totalTokens(result.usage) === 0 ? {} : { tokens: result.usage }),
+  });
+  let turn: TurnReference | undefined;
+  try {
+    const thread = await openThread(client, request);
+    turn = { threadId: thread.id };
+    await request.onThread(turn);
+    if (request.compact) await compact(client, thread, request.signal);
+    const costBefore = thread.state.cost;
+    const watch = new AskWatch(client, thread.id, request.askMs, request.signal);
+    const options = {
+      ...{ clientId: request.clientId, signal: watch.signal, allowFailure: true },
+      ...(request.outputSchema === undefined ? {} : { outputSchema: request.outputSchema }),
+      onEvent: (event: AgentEvent) => request.onEvent?.(event),
+    };
+    const result = await thread.run(request.prompt, options).finally(() => watch.end());
+    turn = { threadId: thread.id, turnId: result.turn.id };
+    const usage = withCost(spent(result), costBefore, thread.state.cost);
+    const asked = watch.unanswered;
+    await thread.unsubscribe().catch(() => undefined);
+    if (asked !== undefined) return { ...asked, usage, turn };
+    return { ...outcomeOf(result, turn, request.signal), usage, turn };
+  } catch (thrown) {
+    return { ...problemOf(thrown, request.signal), usage: spent(), ...(turn === undefined ? {} : { turn }) };
+  }
+}
+
+async function openThread(client: FlintClient, request: RoleTurnRequest): Promise<ThreadHandle> {
+  const { role, cwd, threadId, network } = request;
+  const settings = {
+    ...(role.model === undefined ? {} : { model: role.model }),
+    cwd,
+    sandbox: request.sandbox,
+    git: "off" as const,
+    acceptEdits: true,
+    ...(network === undefined ? {} : { network }),
+    ...(role.instructions === undefined ? {} : { developerInstructions: role.instructions }),
+    budget: {
+      enforcement: "bestEffort" as const,
+      turn: {
+        seconds: Math.max(1, request.seconds),
+        ...(request.costUsd === undefined ? {} : { costUsd: request.costUsd }),
+      },
+    },
+  };
+  if (threadId !== undefined) return client.resumeThread(threadId, settings);
+  return client.startThread({
+    ...settings,
+    name: request.threadName,
+    clientId: `thread.${request.clientId}`,
+  });
+}
+
+/** Compacts a long context before it is used again; an agent that cannot just goes on. */
+async function compact(client: FlintClient, thread: ThreadHandle, signal: AbortSignal): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    const unsubscribe = client.subscribe({
+      threadId: thread.id,
+      event: ({ type }) => {
+        if (type !== "turn/completed") return;
+        unsubscribe();
+        resolve();
+      },
+      ended: () => resolve(),
+    });
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  try {
+    await client.call("thread/compact/start", { threadId: thread.id });
+    await ended;
+  } catch (thrown) {
+    // Expected: the agent of the thread cannot compact.
+    if (!(thrown instanceof FlintRequestError)) throw thrown;
+  }
+}
+
+function withCost(
+  usage: RunUsage,
+  before: ThreadHandle["state"]["cost"],
+  after: ThreadHandle["state"]["cost"],
+): RunUsage {
+  if (after === undefined) return usage;
+  const amount = after.amount - (before?.currency === after.currency ? before.amount : 0);
+  return { ...usage, cost: { ...after, amount: Math.max(0, amount) } };
+}
+
+type Ended = Setback | { readonly kind: "answered"; readonly turn: TurnReference; readonly text: string };
+
+function outcomeOf(
+  { status, text, turn: { error } }: TurnResult,
+  turn: TurnReference,
+  signal: AbortSignal,
+): Ended {
+  if (status === "completed") return { kind: "answered", turn, text };
+  if (status === "interrupted" || signal.aborted)
+    return { kind: "interrupted", message: "The turn was interrupted." };
+  return failureOf(error);
+}
+
+function failureOf(error: TurnError | undefined): Setback {
+  const message = error?.message ?? "The turn failed without a reason.";
+  if (error?.limit?.status === "reached") return { kind: "limit", limit: error.limit };
+  if (error?.errorInfo === "BudgetExceeded") return { kind: "budget", message };
+  const passes = error?.errorInfo !== undefined && PASSING.has(error.errorInfo);
+  const overloaded = error?.httpStatusCode === 429 || (error?.httpStatusCode ?? 0) >= 500;
+  return passes || overloaded ? { kind: "overload", message } : { kind: "failed", message };
+}
+
+function problemOf(thrown: unknown, signal: AbortSignal): Setback {
+  if (signal.aborted) return { kind: "interrupted", message: "The run was stopped." };
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return thrown instanceof FlintConnectionError ? { kind: "overload", message } : { kind: "failed", message };
+}
+
+type Unanswered = Extract<Setback, { kind: "asks" }>;
+
+/** Watches for questions that nobody answers: then the turn is interrupted, and the question becomes the task's own. */
+class AskWatch {
+  readonly #askMs: number;
+  readonly #stop = new AbortController();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #unsubscribe: () => void;
+  readonly signal: AbortSignal;
+  unanswered: Unanswered | undefined;
+
+  constructor(client: FlintClient, threadId: string, askMs: number, signal: AbortSignal) {
+    this.#askMs = askMs;
+    this.signal = AbortSignal.any([signal, this.#stop.signal]);
+    this.#unsubscribe = client.subscribe({
+      threadId,
+      event: (event) => this.#onEvent(event, threadId),
+      ended: () => {},
+    });
+  }
+
+  end(): void {
+    this.#unsubscribe();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+
+  #onEvent(event: AgentEvent, threadId: string): void {
+    if (event.type === "approval/requested") {
+      const { approval } = event.data;
+      const message = `Approve: ${describeAction(approval.action)}`;
+      this.#wait(approval.id, { kind: "asks", reason: "approval", message, request: approval, threadId });
+    } else if (event.type === "question/requested") {
+      const { request } = event.data;
+      const message = request.questions.map(({ question }) => question).join("\n");
+      this.#wait(request.id, { kind: "asks", reason: "question", message, request, threadId });
+    } else if (event.type === "approval/resolved") clearTimeout(this.#timers.get(event.data.approvalId));
+    else if (event.type === "question/resolved") clearTimeout(this.#timers.get(event.data.questionId));
+  }
+
+  #wait(id: string, ask: Unanswered): void {
+    const giveUp = () => {
+      this.unanswered = ask;
+      this.#stop.abort();
+    };
+    this.#timers.set(id, setTimeout(giveUp, this.#askMs));
+  }
+}

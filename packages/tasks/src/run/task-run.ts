@@ -1,0 +1,252 @@
+import {
+  type Check,
+  type CheckResult,
+  currentRound,
+  type TaskState,
+  type TurnReference,
+  type Verdict,
+} from "@flint/protocol";
+import type { AgentEvent, FlintClient } from "@flint/sdk";
+import { type DecisionContext, type Events, event } from "../decide/decision.ts";
+import { blockingFindings } from "../decide/findings.ts";
+import { finish } from "../decide/finish.ts";
+import type { CheckOutcome, ExecuteOutcome, ReviewOutcome } from "../decide/outcomes.ts";
+import { afterChecks, afterMerge, afterPrepare, afterTurn, afterVerdict, startRound } from "../decide/run.ts";
+import type { Lease, TaskStore } from "../store/task-store.ts";
+import { readReport, readVerdict } from "./answers.ts";
+import type { Places } from "./places.ts";
+import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
+import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
+
+/** What a run depends on. */
+export interface TaskRunOptions {
+  readonly store: TaskStore;
+  readonly places: Places;
+  /** A client of the engine that runs the turns. */
+  readonly client: FlintClient;
+  readonly context: () => DecisionContext;
+  /** How long an agent's question may wait for a client before the task itself asks. */
+  readonly askMs: number;
+  onEvent?(state: TaskState, role: "executor" | "reviewer", event: AgentEvent): void;
+}
+
+const CHECK_SECONDS = 1800;
+const CHECK_OUTPUT = 8000;
+/** From this round on the executor's context is compacted first: it has been rejected twice. */
+const COMPACT_FROM_ROUND = 3;
+
+/** Carries one task on under a lease, step after step, until it waits for something or has ended. */
+export class TaskRun {
+  readonly #options: TaskRunOptions;
+  readonly #lease: Lease;
+  readonly #signal: AbortSignal;
+  #state: TaskState;
+
+  constructor(options: TaskRunOptions, lease: Lease, state: TaskState, signal: AbortSignal) {
+    this.#options = options;
+    this.#lease = lease;
+    this.#signal = signal;
+    this.#state = state;
+  }
+
+  /** Resolves when the run is over. Nothing of it counts once its lease is void or the signal has fired. */
+  async work(): Promise<void> {
+    while (this.#state.run?.leaseId === this.#lease.id && !this.#signal.aborted) {
+      const events = await this.#step(this.#state);
+      if (this.#signal.aborted || !(await this.#commit(events))) return;
+    }
+  }
+
+  async #commit(events: Events): Promise<boolean> {
+    const { store } = this.#options;
+    const write = { task: this.#state.id, lease: this.#lease, events };
+    let result = await store.commit({ ...write, expect: this.#state.version });
+    // Somebody steered the task meanwhile; that decides nothing.
+    if (result.status === "stale" && result.state.run?.leaseId === this.#lease.id)
+      result = await store.commit({ ...write, expect: result.state.version });
+    if (result.status !== "ok") return false;
+    this.#state = result.state;
+    return true;
+  }
+
+  async #step(state: TaskState): Promise<Events> {
+    const context = this.#options.context();
+    switch (state.step) {
+      case "prepare":
+        return afterPrepare(state, await this.#options.places.prepare(state), context);
+      case "execute":
+        return this.#isStarted(state)
+          ? afterTurn(state, await this.#execute(state), this.#options.context())
+          : startRound(state, context);
+      case "check":
+        return afterChecks(state, await this.#check(state), this.#options.context());
+      case "review":
+        return state.spec.reviewers.length === 0
+          ? finish(state)
+          : afterVerdict(state, await this.#review(state), this.#options.context());
+      case "merge":
+        return afterMerge(state, await this.#merge(state), this.#options.context());
+    }
+  }
+
+  /** Whether the round was begun under this lease; one that a lost run began is begun again, under a key of its own. */
+  #isStarted(state: TaskState): boolean {
+    const round = currentRound(state);
+    return (
+      round !== undefined &&
+      round.tree === undefined &&
+      round.clientId.split(".").at(-2) === String(state.fence)
+    );
+  }
+
+  async #execute(state: TaskState): Promise<ExecuteOutcome> {
+    const { client, places, askMs } = this.#options;
+    const round = currentRound(state);
+    const role = state.spec.executors[state.executor];
+    if (round === undefined || role === undefined || state.folder === undefined)
+      return { kind: "failed", message: "The attempt has no folder.", usage: { seconds: 0 } };
+    await this.#answerEarlier(state);
+    const withFindings = blockingFindings(state.findings).length > 0;
+    const outcome = await runRoleTurn(client, {
+      ...{ role, askMs, cwd: state.folder, signal: this.#signal, clientId: round.clientId },
+      threadId: state.executorThread?.threadId,
+      threadName: `Task ${state.number}: ${state.spec.title}`.slice(0, 200),
+      prompt: executorPrompt(state),
+      sandbox: "workspaceWrite",
+      network: state.spec.network,
+      ...(withFindings ? { outputSchema: REPORT_SCHEMA } : {}),
+      compact: round.round >= COMPACT_FROM_ROUND,
+      ...this.#budgetLeft(state),
+      onThread: (turn) => this.#record("executor", turn),
+      onEvent: (received) => this.#options.onEvent?.(state, "executor", received),
+    });
+    if (outcome.kind !== "answered") return outcome;
+    const work = await places.commit(this.#state, round.round);
+    const { summary, contested } = readReport(outcome.text);
+    return { kind: "completed", turn: outcome.turn, usage: outcome.usage, ...work, summary, contested };
+  }
+
+  /** The thread of a turn is known from its start, so that it can be watched and is found again after a crash. */
+  async #record(role: "executor" | "reviewer", turn: TurnReference): Promise<void> {
+    const place = { ...turn, worker: this.#lease.worker };
+    await this.#commit([event("round/turn", { role, turn: place })]);
+  }
+
+  /** Gives the agent the answer to what it asked in an earlier run: the same command is allowed once. */
+  async #answerEarlier({ answer }: TaskState): Promise<void> {
+    const request = answer?.ask.request;
+    const threadId = answer?.ask.threadId;
+    if (answer === undefined || request === undefined || threadId === undefined) return;
+    const approvalId = typeof request.id === "string" ? request.id : "";
+    const outcome = answer.answer.response?.outcome === "deny" ? "deny" : "allow";
+    // Expected: it was answered elsewhere, or is too old; then the agent asks again.
+    await this.#options.client
+      .call("approval/respond", { threadId, approvalId, decision: { outcome, scope: "once" } })
+      .catch(() => undefined);
+  }
+
+  #budgetLeft({ spec, usage, extraBudgets }: TaskState): { seconds: number; costUsd?: number } {
+    const seconds = spec.budget.seconds * (1 + extraBudgets) - usage.seconds;
+    if (spec.budget.costUsd === undefined) return { seconds };
+    const costUsd = spec.budget.costUsd * (1 + extraBudgets) - (usage.cost?.amount ?? 0);
+    return { seconds, costUsd: Math.max(0.01, costUsd) };
+  }
+
+  async #check(state: TaskState): Promise<CheckOutcome> {
+    if (state.folder === undefined) return { kind: "unable", message: "The attempt has no folder." };
+    return this.#runChecks(state.spec.checks, state.folder);
+  }
+
+  async #runChecks(checks: readonly Check[], folder: string): Promise<CheckOutcome> {
+    const results: CheckResult[] = [];
+    for (const check of checks) {
+      // Expected: the sandbox cannot be built, or the folder is gone.
+      try {
+        results.push(await this.#runCheck(check, folder));
+      } catch (thrown) {
+        return { kind: "unable", message: thrown instanceof Error ? thrown.message : String(thrown) };
+      }
+      if (results.at(-1)?.exitCode !== 0) break;
+    }
+    return { kind: "ran", results };
+  }
+
+  async #runCheck(
+    { name, command, timeoutSeconds = CHECK_SECONDS }: Check,
+    folder: string,
+  ): Promise<CheckResult> {
+    const started = Date.now();
+    const { exitCode, stdout, stderr, timedOut } = await this.#options.client.call(
+      "command/exec",
+      {
+        command: ["/bin/sh", "-c", command],
+        cwd: folder,
+        sandboxPolicy: "workspaceWrite",
+        timeoutMs: timeoutSeconds * 1000,
+      },
+      { signal: this.#signal },
+    );
+    const output = `${stdout}${stderr}`.slice(-CHECK_OUTPUT);
+    return { name: name ?? command, exitCode, timedOut, seconds: (Date.now() - started) / 1000, output };
+  }
+
+  async #review(state: TaskState): Promise<ReviewOutcome> {
+    const { client, places, askMs } = this.#options;
+    const role = state.spec.reviewers[state.reviewer];
+    const round = currentRound(state);
+    if (role === undefined || round?.commit === undefined || round.commit === null)
+      return { kind: "failed", message: "There is no commit to review.", usage: { seconds: 0 } };
+    const cwd = await places.reviewFolder(state, round.commit);
+    const prompt = reviewerPrompt(state, await places.diff(state));
+    const key = `${round.clientId}.review.${round.reviews.length}.${state.reviewer}`;
+    const ask = (text: string, clientId: string, threadId?: string) =>
+      runRoleTurn(client, {
+        ...{ role, cwd, askMs, clientId, prompt: text, threadId, signal: this.#signal },
+        threadName: `Review of task ${state.number}: ${state.spec.title}`.slice(0, 200),
+        sandbox: "readOnly",
+        outputSchema: VERDICT_SCHEMA,
+        compact: false,
+        ...this.#budgetLeft(state),
+        onThread: (turn) => this.#record("reviewer", turn),
+        onEvent: (received) => this.#options.onEvent?.(state, "reviewer", received),
+      });
+    const first = await ask(prompt, key);
+    if (first.kind !== "answered") return first;
+    const verdict = readVerdict(first.text);
+    if (verdict !== undefined) return this.#judged(verdict, first);
+    // One more try for an agent that does not keep to the form.
+    const repaired = await ask(
+      "Answer with the verdict alone, as JSON in the required form.",
+      `${key}.repair`,
+      first.turn.threadId,
+    );
+    if (repaired.kind !== "answered") return repaired;
+    const second = readVerdict(repaired.text) ?? unreadable(repaired.text);
+    return this.#judged(second, repaired);
+  }
+
+  async #judged(verdict: Verdict, { usage, turn }: RoleTurnOutcome): Promise<ReviewOutcome> {
+    const onChangedLines = await this.#options.places.onChangedLines(this.#state, verdict.findings);
+    return { kind: "judged", verdict, onChangedLines, usage, ...(turn === undefined ? {} : { turn }) };
+  }
+
+  async #merge(state: TaskState) {
+    let failed: CheckOutcome | undefined;
+    const outcome = await this.#options.places.merge(state, async (folder) => {
+      const checked = await this.#runChecks(state.spec.checks, folder);
+      const passed = checked.kind === "ran" && checked.results.every(({ exitCode }) => exitCode === 0);
+      if (!passed) failed = checked;
+      return passed;
+    });
+    return failed?.kind === "ran" ? ({ kind: "checksFailed", results: failed.results } as const) : outcome;
+  }
+}
+
+function unreadable(text: string): Verdict {
+  return {
+    verdict: "cannotJudge",
+    summary: `The verdict could not be read: ${text.slice(0, 500)}`,
+    findings: [],
+    earlier: [],
+  };
+}

@@ -1,0 +1,99 @@
+import type { TaskState } from "@flint/protocol";
+import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
+import { fail } from "../decide/finish.ts";
+import { afterLost } from "../decide/run.ts";
+import { due, nextDue, obstacle } from "../schedule.ts";
+import type { TaskStore } from "../store/task-store.ts";
+
+/** What a scheduler depends on. */
+export interface SchedulerOptions {
+  readonly store: TaskStore;
+  readonly context: () => DecisionContext;
+  readonly leaseMs: number;
+}
+
+const LONGEST_TIMER_MS = 3_600_000;
+
+/** Moves tasks on that wait for a time, for other tasks, or for a worker that is gone. Has one timer, and none if nothing waits. */
+export class TaskScheduler {
+  readonly #options: SchedulerOptions;
+  readonly #unsubscribe: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #ticking: Promise<void> | undefined;
+  #again = false;
+  #isStopped = false;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.store.subscribe(() => this.wake());
+  }
+
+  /** Looks at everything once more. */
+  wake(): void {
+    if (this.#isStopped) return;
+    this.#again = true;
+    this.#ticking ??= this.#tickAll().finally(() => {
+      this.#ticking = undefined;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#unsubscribe();
+    clearTimeout(this.#timer);
+    await this.#ticking;
+  }
+
+  async #tickAll(): Promise<void> {
+    while (this.#again && !this.#isStopped) {
+      this.#again = false;
+      await this.#tick();
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const { store, context } = this.#options;
+    for (const { task, fence } of await store.sweep()) {
+      const state = await store.read(task);
+      if (state !== undefined) await this.#commit(state, afterLost(state, fence, context()));
+    }
+    const tasks = await store.list();
+    const { now } = context();
+    for (const state of due(tasks, now))
+      await this.#commit(state, [event("task/resumed", { by: "scheduler" })]);
+    const byId = new Map(tasks.map((state) => [state.id, state]));
+    for (const state of tasks)
+      if (state.phase === "waiting") await this.#commit(state, this.#released(state, byId, context()));
+    this.#setTimer(await store.list(), now);
+  }
+
+  #released(state: TaskState, byId: ReadonlyMap<string, TaskState>, context: DecisionContext): Events {
+    const kept = obstacle(state, (id) => byId.get(id), context.now);
+    if (kept === undefined) return [event("task/released", {})];
+    if (typeof kept === "string") return [];
+    const message =
+      kept.failed === 0
+        ? "A task it comes after is gone."
+        : `Task ${kept.failed}, which it comes after, is not done.`;
+    return state.spec.onDependencyFailed === "fail"
+      ? fail(message)
+      : [asking(context, "dependency", message)];
+  }
+
+  async #commit(state: TaskState, events: Events): Promise<void> {
+    if (events.length > 0)
+      await this.#options.store.commit({ task: state.id, expect: state.version, events });
+  }
+
+  #setTimer(tasks: readonly TaskState[], now: number): void {
+    clearTimeout(this.#timer);
+    const running = tasks.some(({ run }) => run !== undefined);
+    const next = Math.min(
+      nextDue(tasks) ?? Number.POSITIVE_INFINITY,
+      running ? now + this.#options.leaseMs : Number.POSITIVE_INFINITY,
+    );
+    if (next === Number.POSITIVE_INFINITY || this.#isStopped) return;
+    this.#timer = setTimeout(() => this.wake(), Math.min(Math.max(next - now, 10), LONGEST_TIMER_MS));
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,266 @@
+import {
+  currentRound,
+  FlintError,
+  isEnded,
+  mintId,
+  type Params,
+  type Result,
+  type TaskMethod,
+  type TaskRow,
+  type TaskState,
+  taskRow,
+} from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
+import * as person from "../decide/person.ts";
+import type { Places } from "../run/places.ts";
+import { TaskRun } from "../run/task-run.ts";
+import { obstacle } from "../schedule.ts";
+import { findCycle, resolveSpec } from "../spec.ts";
+import type { TaskStore } from "../store/task-store.ts";
+import { TaskScheduler } from "./scheduler.ts";
+import { TaskWorker } from "./worker.ts";
+
+/** What the task service depends on. */
+export interface TaskServiceOptions {
+  readonly store: TaskStore;
+  readonly places: Places;
+  /** A client of the engine that runs the turns. */
+  readonly client: FlintClient;
+  readonly now: () => number;
+  readonly concurrency?: number | undefined;
+  readonly leaseMs?: number | undefined;
+  readonly askMs?: number | undefined;
+  onProblem(message: string): void;
+}
+
+type Handlers = {
+  readonly [Name in TaskMethod]: (params: Params<Name>, by: string) => Promise<Result<Name>>;
+};
+
+const LEASE_MS = 30_000;
+const ASK_MS = 60_000;
+const CONCURRENCY = 2;
+const DECISION_TRIES = 10;
+
+/** Tasks on this machine: people add, watch and answer them; a scheduler and a worker carry them on. */
+export class TaskService {
+  readonly #options: TaskServiceOptions;
+  readonly #scheduler: TaskScheduler;
+  readonly #worker: TaskWorker;
+  readonly #waiting = new Set<() => void>();
+  #revision: number;
+
+  constructor(options: TaskServiceOptions) {
+    this.#options = options;
+    // Counts on over restarts, so that no client takes a new list for an old one.
+    this.#revision = options.now();
+    const { store, leaseMs = LEASE_MS, now } = options;
+    store.subscribe(() => this.#onChange());
+    this.#scheduler = new TaskScheduler({ store, leaseMs, context: () => this.#context() });
+    this.#worker = new TaskWorker({
+      ...{ store, leaseMs, now, name: "local", concurrency: options.concurrency ?? CONCURRENCY },
+      onProblem: (message) => options.onProblem(message),
+      run: (lease, state, signal) =>
+        new TaskRun(
+          {
+            ...{ store, places: options.places, client: options.client, context: () => this.#context() },
+            askMs: options.askMs ?? ASK_MS,
+          },
+          lease,
+          state,
+          signal,
+        ).work(),
+    });
+  }
+
+  /** Begins to work on what is there. */
+  start(): void {
+    this.#scheduler.wake();
+    this.#worker.wake();
+  }
+
+  /** Whether a task runs. */
+  get isWorking(): boolean {
+    return this.#worker.load > 0;
+  }
+
+  /** Answers a method. Rejects with a FlintError that says what to do instead. */
+  async call<Name extends TaskMethod>(method: Name, params: Params<Name>, by: string): Promise<Result<Name>> {
+    // Expected: a request that the task's state does not allow.
+    try {
+      return await this.#handlers[method](params, by);
+    } catch (thrown) {
+      if (thrown instanceof TaskRefusal) throw new FlintError("invalidRequest", thrown.message);
+      throw thrown;
+    }
+  }
+
+  /** Gives back what runs and closes the store. */
+  async close(): Promise<void> {
+    await this.#worker.stop();
+    await this.#scheduler.stop();
+    await this.#options.store.close();
+    this.#onChange();
+  }
+
+  readonly #handlers: Handlers = {
+    "task/add": async ({ tasks }, by) => ({ data: await this.#add(tasks, by) }),
+    "task/list": async ({ revision, timeoutMs }) => {
+      if (revision === this.#revision && timeoutMs !== undefined) await this.#changed(timeoutMs);
+      return { revision: this.#revision, data: (await this.#options.store.list()).map(taskRow) };
+    },
+    "task/read": async ({ taskId, after }) => {
+      const state = await this.#find(taskId);
+      return {
+        task: taskRow(state),
+        spec: state.spec,
+        events: [...(await this.#options.store.events(taskId, after))],
+      };
+    },
+    "task/diff": async ({ taskId }) => {
+      const state = await this.#find(taskId);
+      const diff = state.base === undefined ? "" : await this.#options.places.diff(state);
+      return { diff, tree: state.result?.tree ?? null };
+    },
+    "task/answer": async ({ taskId, askId, answer }, by) =>
+      this.#decide(taskId, (state) => person.answer(state, askId, answer, by)),
+    "task/approve": async ({ taskId, tree }, by) =>
+      this.#decide(taskId, (state) => person.approve(state, tree, by)),
+    "task/reject": async ({ taskId, comments }, by) =>
+      this.#decide(taskId, (state) => person.rejectResult(state, comments, by)),
+    "task/steer": async ({ taskId, content }, by) => this.#steer(taskId, content, by),
+    "task/suspend": async ({ taskId }, by) => this.#decide(taskId, (state) => person.suspend(state, by)),
+    "task/resume": async ({ taskId }, by) => this.#decide(taskId, (state) => person.resume(state, by)),
+    "task/cancel": async ({ taskId, reason }, by) =>
+      this.#decide(taskId, (state) => person.cancel(state, by, reason)),
+    "task/retry": async ({ taskId, fromRound }, by) =>
+      this.#decide(taskId, (state) => person.retry(state, by, commitOfRound(state, fromRound))),
+    "task/remove": async ({ taskId }) => {
+      const state = await this.#find(taskId);
+      if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Cancel it first.`);
+      if (state.folder !== undefined) await this.#options.places.remove(state);
+      await this.#options.store.remove(taskId);
+      this.#onChange();
+      return {};
+    },
+  };
+
+  async #add(inputs: Params<"task/add">["tasks"], by: string): Promise<TaskRow[]> {
+    const names = new Set(inputs.flatMap(({ name }) => name ?? []));
+    const cycle = findCycle(
+      new Map(inputs.flatMap(({ name, after = [] }) => (name === undefined ? [] : [[name, after]]))),
+    );
+    if (cycle !== undefined) throw new TaskRefusal(`These tasks wait for each other: ${cycle.join(" → ")}.`);
+    const known = new Map((await this.#options.store.list()).map((state) => [state.id, state]));
+    for (const { after = [] } of inputs)
+      for (const id of after)
+        if (!names.has(id) && !known.has(id)) throw new TaskRefusal(`There is no task ${id} to come after.`);
+    // Everything is checked before anything is added.
+    const specs = inputs.map(({ name: _name, clientId: _key, ...request }) => resolveSpec(request));
+    const ids = new Map<string, string>();
+    const added: TaskState[] = [];
+    for (const index of inOrder(inputs)) {
+      const spec = specs[index];
+      const input = inputs[index];
+      if (spec === undefined || input === undefined) continue;
+      const after = spec.after.map((id) => ids.get(id) ?? id);
+      const resolved = { ...spec, after };
+      const waiting = obstacle({ spec: resolved }, (id) => known.get(id), this.#options.now()) !== undefined;
+      const state = await this.#options.store.add({ spec: resolved, by, waiting, key: input.clientId });
+      known.set(state.id, state);
+      if (input.name !== undefined) ids.set(input.name, state.id);
+      added.push(state);
+    }
+    this.start();
+    return added.map(taskRow);
+  }
+
+  async #decide(taskId: string, decide: (state: TaskState) => Events): Promise<{ task: TaskRow }> {
+    for (let attempt = 0; attempt < DECISION_TRIES; attempt += 1) {
+      const state = await this.#find(taskId);
+      const result = await this.#options.store.commit({
+        task: taskId,
+        expect: state.version,
+        events: decide(state),
+      });
+      if (result.status === "ok") return { task: taskRow(result.state) };
+    }
+    throw new FlintError("overloaded", "The task keeps changing; try again.");
+  }
+
+  async #steer(taskId: string, content: string, by: string): Promise<{ live: boolean }> {
+    const state = await this.#find(taskId);
+    if (isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Retry it first.`);
+    const live = await this.#steerTurn(state, content);
+    await this.#decide(taskId, () => [event("task/steered", { steerId: mintId(), by, content, live })]);
+    return { live };
+  }
+
+  async #steerTurn(state: TaskState, content: string): Promise<boolean> {
+    const threadId = currentRound(state)?.turn?.threadId;
+    if (state.phase !== "running" || state.step !== "execute" || threadId === undefined) return false;
+    // Expected: the turn has just ended, or its agent cannot be steered; the next turn gets the message.
+    return this.#options.client
+      .call("turn/steer", { threadId, input: [{ type: "text", text: content }] })
+      .then(
+        () => true,
+        () => false,
+      );
+  }
+
+  async #find(taskId: string): Promise<TaskState> {
+    const state = await this.#options.store.read(taskId);
+    if (state === undefined) throw new FlintError("invalidParams", `There is no task ${taskId}.`);
+    return state;
+  }
+
+  #context(): DecisionContext {
+    return { now: this.#options.now(), random: Math.random(), id: () => mintId() };
+  }
+
+  #onChange(): void {
+    this.#revision += 1;
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  #changed(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      this.#waiting.add(done);
+    });
+  }
+}
+
+function commitOfRound(state: TaskState, round: number | undefined): string | undefined {
+  if (round === undefined) return undefined;
+  const commit = state.rounds.find((known) => known.round === round)?.commit;
+  if (typeof commit !== "string")
+    throw new TaskRefusal(`Task ${state.number} has no result of round ${round}.`);
+  return commit;
+}
+
+/** Positions such that a task comes after those that it names. */
+function inOrder(
+  inputs: readonly { readonly name?: string | undefined; readonly after?: readonly string[] | undefined }[],
+): number[] {
+  const byName = new Map(
+    inputs.flatMap(({ name }, index) => (name === undefined ? [] : [[name, index] as const])),
+  );
+  const order: number[] = [];
+  const visit = (index: number): void => {
+    if (order.includes(index)) return;
+    for (const name of inputs[index]?.after ?? []) {
+      const before = byName.get(name);
+      if (before !== undefined && before !== index) visit(before);
+    }
+    order.push(index);
+  };
+  for (const index of inputs.keys()) visit(index);
+  return order;
+}
