@@ -28,6 +28,8 @@ export const ENVIRONMENT = {
   LC_CTYPE: "Used if LC_ALL is not set.",
   LANG: "Used if neither LC_ALL nor LC_CTYPE is set.",
   PATH: "Where to look for programs.",
+  VISUAL: "Editor for what you write in a terminal session (Ctrl-G).",
+  EDITOR: "Used if VISUAL is not set.",
   SHELL: "Shell for `flint completions` if none is given.",
 } as const;
 

@@ -30,4 +30,5 @@ export {
 } from "./permission-modes.ts";
 export { DEFAULT_POLICIES, modelOfAgent } from "./policies.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";
+export { sessionKeymap } from "./session-keys.ts";
 export { UserConfig } from "./user-config.ts";

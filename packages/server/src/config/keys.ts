@@ -1,4 +1,5 @@
 import type { ApprovalPolicy, BudgetEnforcement, GitMode, SandboxPolicy } from "@flint/protocol";
+import { COMMAND_IDS, readChord } from "@flint/view/commands";
 import * as z from "zod/mini";
 import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "./permission-modes.ts";
 
@@ -62,6 +63,8 @@ interface ConfigKey<Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly doc: string;
   /** Whether a project file may set it. Addresses and keys never come from a project. */
   readonly inProject: boolean;
+  /** What the `*` at the end of its name can be, if not anything. */
+  readonly names?: readonly string[];
 }
 
 function key<Schema extends z.ZodMiniType>(
@@ -80,6 +83,8 @@ const string = z.string().check(z.minLength(1));
 const strings = z.array(z.string());
 const pairs = z.record(z.string(), z.string());
 const address = z.url({ protocol: /^https?$/ });
+
+const chord = z.string().check(z.refine((text) => readChord(text) !== undefined));
 
 const COUNT = "a whole number above 0";
 const AMOUNT = "a number above 0";
@@ -286,6 +291,15 @@ export const CONFIG_KEYS = {
     "Set to false to disable this server.",
     "user or project",
   ),
+  "keys.*": {
+    ...key(
+      z.union([chord, z.array(chord)]),
+      'a key such as "f2", "ctrl+t" or "ctrl+x t", or a list of keys, which may be empty',
+      "Keys of a command in terminal sessions, instead of the default ones. The name is that of a command, such as `listThreads`; `/keys` in a session shows all of them.",
+      "user",
+    ),
+    names: COMMAND_IDS,
+  },
 } as const satisfies Record<string, ConfigKey>;
 
 /** The name of a key. */
@@ -301,16 +315,27 @@ export const CONFIG_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigName[];
 export function rowNameOf(path: readonly string[]): ConfigName | undefined {
   return CONFIG_NAMES.find((name) => {
     const parts = name.split(".");
-    return parts.length === path.length && parts.every((part, index) => fits(part, path[index]));
+    if (parts.length !== path.length || !parts.every((part, index) => fits(part, path[index]))) return false;
+    return possibleNames(name)?.includes(path.at(-1) ?? "") ?? true;
   });
 }
 
 /** The names that may follow a path; `*` among them where any name may. */
 export function namesBelow(path: readonly string[]): readonly string[] {
-  const below = CONFIG_NAMES.map((name) => name.split(".")).filter(
-    (parts) => parts.length > path.length && path.every((part, index) => fits(parts[index], part)),
-  );
-  return [...new Set(below.flatMap((parts) => parts[path.length] ?? []))];
+  const below = CONFIG_NAMES.flatMap((name) => {
+    const parts = name.split(".");
+    const isBelow = parts.length > path.length && path.every((part, index) => fits(parts[index], part));
+    const next = parts[path.length];
+    if (!isBelow || next === undefined) return [];
+    return next === "*" ? (possibleNames(name) ?? [next]) : [next];
+  });
+  return [...new Set(below)];
+}
+
+/** What the `*` of a key can be; undefined if it can be anything. */
+function possibleNames(name: ConfigName): readonly string[] | undefined {
+  const row: ConfigKey = CONFIG_KEYS[name];
+  return row.names;
 }
 
 function fits(part: string | undefined, given: string | undefined): boolean {

@@ -13,6 +13,7 @@ import {
 } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
 import { nativeOptions } from "./server-config.ts";
+import { sessionKeymap } from "./session-keys.ts";
 
 /** The user's configuration file. A missing file is empty. */
 export class UserConfig {
@@ -72,6 +73,7 @@ function contradictions(values: ConfigValues): string[] {
     () => policiesOf(values),
     () => mcpServersOf(values, (text) => text),
     () => nativeOptions(values),
+    () => sessionKeymap(values),
   ];
   return checks.flatMap((check) => {
     // Expected: a ConfigError, which is the result.

@@ -1,7 +1,7 @@
 /**
  * What the user types, as models that the session puts together:
  *
- * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` names a key for the keymap.
+ * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` and `keyLabel` name keys.
  * - `editor`: `Editor` is the text of the composer; `layout` says what to draw and where the cursor is.
  * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys, `HistorySearch` for Ctrl-R.
  * - `completion`: `Completer` is the list below the composer; `FileIndex`, `commandChoices` and `argumentChoices` fill it.
@@ -58,5 +58,6 @@ export {
   type Rgb,
   type TerminalAnswer,
 } from "./keys/input-event.ts";
+export { keyLabel } from "./keys/key-label.ts";
 export { type EventListener, KeyReader } from "./keys/key-reader.ts";
 export { Picker, type PickerItem, type PickerRow, type PickerWindow } from "./picker/picker.ts";

@@ -39,7 +39,8 @@ function readPress(text: string): string | undefined {
   if (key === undefined || !words.every((word) => MODIFIERS.some((modifier) => modifier === word)))
     return undefined;
   const lower = key.toLowerCase();
-  const isCapital = key !== lower;
+  // Keyboards show capitals, so `Ctrl+Q` is written for the plain letter too.
+  const isCapital = key !== lower && words.length === 0;
   const held = MODIFIERS.filter(
     (modifier) => words.includes(modifier) || (modifier === "shift" && isCapital),
   );
