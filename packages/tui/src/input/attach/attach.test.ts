@@ -61,6 +61,10 @@ describe("dropped files", () => {
     );
   });
 
+  test("are known at once not to be in plain text", () => {
+    expect(droppedFiles("look at this", { folder: "/", home: undefined })).toBeUndefined();
+  });
+
   test("that do not exist are text", async () => {
     expect((await drop(() => "/usr/bin is on PATH")).files).toBeUndefined();
     expect((await drop((path) => `${path}/notes.md ${path}/gone.md`)).files).toBeUndefined();

@@ -23,14 +23,24 @@ export interface DropContext {
   readonly home: string | undefined;
 }
 
-/** The files that a paste consists of; undefined if it is text, or names anything that does not exist. Never rejects. */
-export async function droppedFiles(
+/**
+ * The files that a paste consists of; undefined if it names anything that does not exist. For what is plainly text the
+ * answer is there at once, so that keys which follow the paste find it inserted. Never rejects.
+ */
+export function droppedFiles(
   pasted: string,
   { folder, home }: DropContext,
-): Promise<readonly DroppedFile[] | undefined> {
+): Promise<readonly DroppedFile[] | undefined> | undefined {
   const paths = droppedPaths(pasted, home);
+  return paths.length === 0 ? undefined : filesAt(paths, folder);
+}
+
+async function filesAt(
+  paths: readonly string[],
+  folder: string,
+): Promise<readonly DroppedFile[] | undefined> {
   const files = await Promise.all(paths.map((path) => droppedFile(path, folder)));
-  return files.length === 0 || files.includes(undefined) ? undefined : files.flatMap((file) => file ?? []);
+  return files.includes(undefined) ? undefined : files.flatMap((file) => file ?? []);
 }
 
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp|bmp|tiff?|heic|avif)$/i;

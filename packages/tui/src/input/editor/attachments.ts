@@ -1,4 +1,4 @@
-import type { UserInput } from "@flint/protocol";
+import { LIMITS, type UserInput } from "@flint/protocol";
 import { ATOMS, atomIndex, atomOf, isAtom, MAX_ATOMS } from "./graphemes.ts";
 
 /** What a text holds besides its characters. It is shown as a label, and is one character to the cursor. */
@@ -6,14 +6,20 @@ export type Attachment =
   | { readonly kind: "paste"; readonly text: string }
   | { readonly kind: "image"; readonly name: string; readonly path: string; readonly bytes: number };
 
+/** All pastes together, also those that were deleted since. */
+const MAX_CHARACTERS = 4 * LIMITS.prompt;
+
 /** The attachments of a text, each with the character that stands for it. They are kept for undo, even when deleted. */
 export class Attachments {
   readonly #all: Attachment[] = [];
+  #size = 0;
 
-  /** The character for a new attachment; undefined if there are too many. */
+  /** The character for a new attachment; undefined if there are too many, or they are too large together. */
   add(attachment: Attachment): string | undefined {
-    if (this.#all.length >= MAX_ATOMS) return undefined;
+    const size = attachment.kind === "paste" ? attachment.text.length : 0;
+    if (this.#all.length >= MAX_ATOMS || this.#size + size > MAX_CHARACTERS) return undefined;
     this.#all.push(attachment);
+    this.#size += size;
     return atomOf(this.#all.length - 1);
   }
 
@@ -29,6 +35,21 @@ export class Attachments {
     if (attachment.kind === "paste") return pasteLabel(attachment.text);
     const images = this.#imagesIn(text);
     return `[Image ${images.indexOf(attachment) + 1}: ${attachment.name}]`;
+  }
+
+  /** How long the text is with pastes expanded. */
+  lengthOf(text: string): number {
+    const pasted = Array.from(text.matchAll(ATOMS), ([atom]) => this.get(atom));
+    return pasted.reduce(
+      (sum, each) => sum + (each?.kind === "paste" ? each.text.length - 1 : 0),
+      text.length,
+    );
+  }
+
+  /** Forgets all of them, once nothing can bring them back. */
+  clear(): void {
+    this.#all.length = 0;
+    this.#size = 0;
   }
 
   /** The text with pastes expanded, and with labels for images. */

@@ -222,6 +222,23 @@ describe("a large paste", () => {
     expect(editor.text.length).toBe(1024 * 1024);
   });
 
+  test("counts with all that it stands for, however many there are", () => {
+    const editor = new Editor();
+    for (let count = 0; count < 30; count += 1) editor.paste("x".repeat(500_000));
+    expect(editor.text.length).toBe(1024 * 1024);
+  });
+
+  test("that was cut can be inserted after the prompt was sent", () => {
+    const editor = new Editor();
+    editor.paste(pasted);
+    editor.cut("textStart");
+    editor.reset();
+    editor.yank();
+    expect(editor.text).toBe(pasted);
+    editor.paste("y\n".repeat(50));
+    expect(editor.text).toBe(`${pasted}${"y\n".repeat(50)}`);
+  });
+
   test("is typed as it is if it is small", () => {
     const editor = new Editor();
     editor.paste("two\r\nlines");

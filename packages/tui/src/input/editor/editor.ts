@@ -89,15 +89,16 @@ export class Editor {
   /** Replaces the whole text, as a change that can be undone. The cursor is at its end. */
   setText(text: string): void {
     const clean = cleaned(text, LIMITS.prompt);
-    const atom = clean.length > MAX_OPEN ? this.#attachments.add({ kind: "paste", text: clean }) : undefined;
     const all = { from: EMPTY.cursor, to: EMPTY.cursor };
-    this.#change(replaceRange(EMPTY.lines, all, atom ?? clean.slice(0, MAX_OPEN)), "other");
+    this.#change(replaceRange(EMPTY.lines, all, this.#folded(clean, clean.length > MAX_OPEN)), "other");
   }
 
   /** Removes the text and what could be undone, after it was sent. */
   reset(): void {
     this.#state = EMPTY;
     this.#undo.clear();
+    this.#ring.rewrite((cut) => this.#attachments.expand(cut));
+    this.#attachments.clear();
     this.#ended();
   }
 
@@ -111,8 +112,7 @@ export class Editor {
   /** Pastes text; a long one is folded into a label, which `unfold` opens. */
   paste(text: string): void {
     const clean = this.#clean(text);
-    const atom = isFolded(clean) ? this.#attachments.add({ kind: "paste", text: clean }) : undefined;
-    this.#insert(atom ?? clean, "other");
+    this.#insert(this.#folded(clean, isFolded(clean)), "other");
   }
 
   /** Attaches an image. False if there are too many attachments. */
@@ -178,7 +178,7 @@ export class Editor {
     const { latest } = this.#ring;
     if (latest === undefined) return;
     const from = (this.#selection ?? { from: this.#state.cursor }).from;
-    this.#insert(latest, "other");
+    this.#insert(this.#folded(latest, latest.length > MAX_OPEN), "other");
     this.#yanked = { from, to: this.#state.cursor };
     this.#lastAction = "yank";
   }
@@ -248,7 +248,13 @@ export class Editor {
 
   /** The whole stays within what can be sent. */
   #clean(text: string): string {
-    return cleaned(text, Math.max(0, LIMITS.prompt - this.#raw.length));
+    return cleaned(text, Math.max(0, LIMITS.prompt - this.#attachments.lengthOf(this.#raw)));
+  }
+
+  /** The character for a text that is folded; the text itself if it is not, as much of it as can be laid out. */
+  #folded(text: string, isLarge: boolean): string {
+    const atom = isLarge ? this.#attachments.add({ kind: "paste", text }) : undefined;
+    return atom ?? text.slice(0, MAX_OPEN);
   }
 
   #insert(text: string, kind: ChangeKind): void {

@@ -17,6 +17,11 @@ export class KillRing {
     return this.#entries.at(-1);
   }
 
+  /** Changes every entry. */
+  rewrite(change: (text: string) => string): void {
+    this.#entries = this.#entries.map(change);
+  }
+
   /** Makes the entry before the latest one. */
   rotate(): void {
     const latest = this.#entries.pop();

@@ -170,7 +170,17 @@ function widthOf(glyphs: readonly Glyph[]): number {
   return glyphs.reduce((sum, glyph) => sum + glyph.width, 0);
 }
 
-function piecesOf({ line, glyphs }: RowSpan, selection: Range | undefined): TextRow {
+/** The pieces of rows without a selection, which are the same until their line changes. */
+const PIECES = new WeakMap<readonly Glyph[], TextRow>();
+
+function piecesOf(row: RowSpan, selection: Range | undefined): TextRow {
+  if (selection !== undefined) return newPieces(row, selection);
+  const pieces = PIECES.get(row.glyphs) ?? newPieces(row, undefined);
+  PIECES.set(row.glyphs, pieces);
+  return pieces;
+}
+
+function newPieces({ line, glyphs }: RowSpan, selection: Range | undefined): TextRow {
   const pieces: { text: string; kind: RowPiece["kind"] }[] = [];
   for (const glyph of glyphs) {
     const kind = kindOf(glyph, line, selection);

@@ -49,6 +49,12 @@ test("makes a paste of lines that arrive at once", () => {
   expect(batches).toEqual([[{ type: "paste", text: "first line\nsecond\tline\nthird", dropped: 0 }]]);
 });
 
+test("makes a paste of much text that arrives at once, so that it is not handled key by key", () => {
+  const { batches, type } = reading();
+  type("word ".repeat(1_000));
+  expect(batches).toEqual([[{ type: "paste", text: "word ".repeat(1_000), dropped: 0 }]]);
+});
+
 test("keeps keys that were typed ahead as keys", () => {
   const { batches, type } = reading();
   type("yes\rno\r");

@@ -52,17 +52,19 @@ export class KeyReader {
   }
 }
 
-/** So many characters after an Enter that came with them were not typed. */
+/** So many characters after an Enter that came with them were not typed, nor so many at once. */
 const BURST = 8;
+const LONG_BURST = 64;
 
 /**
- * Makes a paste of lines that arrive at once, for terminals without bracketed paste: their first Enter would send
- * the prompt. Keys typed on a slow connection stay keys: there, nothing or little follows an Enter.
+ * Makes a paste of text that arrives at once, for terminals without bracketed paste: its first Enter would send the
+ * prompt. Keys typed on a slow connection stay keys: there, nothing or little follows an Enter.
  */
 export function foldBurst(events: readonly InputEvent[]): readonly InputEvent[] {
-  const isPlain = events.every(isTyping);
+  if (events.length <= BURST || !events.every(isTyping)) return events;
   const first = events.findIndex((event) => event.type === "key" && event.key === "enter");
-  if (!isPlain || first === -1 || events.length - first - 1 < BURST) return events;
+  const isPasted = events.length > LONG_BURST || (first !== -1 && events.length - first - 1 >= BURST);
+  if (!isPasted) return events;
   const text = events.map((event) => (isTyping(event) ? typedBy(event) : "")).join("");
   return [{ type: "paste", text: pastedText(text), dropped: 0 }];
 }

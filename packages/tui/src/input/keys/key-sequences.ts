@@ -108,6 +108,7 @@ export function keyOfConsole(letter: string): KeyPress | undefined {
 /** The key of a single character: text, or a control character, which is a key with Ctrl. */
 export function keyOfCharacter(character: string, alt = false): KeyPress | undefined {
   const code = character.codePointAt(0) ?? 0;
+  if (!alt && code > 0x20 && code < 0x7f) return characterKey(character);
   const modifiers = { alt };
   if (character === "\r") return namedKey("enter", modifiers);
   if (character === "\t") return namedKey("tab", modifiers);
@@ -121,6 +122,7 @@ export function keyOfCharacter(character: string, alt = false): KeyPress | undef
 
 /** Whether a character can be text: no control character, and not what stands for bytes that are not UTF-8. */
 function isText(character: string): boolean {
+  if (character >= " " && character < "\u007f") return true;
   return !/^[\p{Cc}\p{Cs}\ufffd\ufffe\uffff]/u.test(character);
 }
 
