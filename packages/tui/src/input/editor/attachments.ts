@@ -74,7 +74,7 @@ export class Attachments {
 }
 
 function pasteLabel(text: string): string {
-  const lines = text.split("\n").length;
+  const lines = text.replace(/\n$/, "").split("\n").length;
   return lines > 1 ? `[Pasted ${lines} lines]` : `[Pasted ${text.length} characters]`;
 }
 

@@ -103,6 +103,12 @@ describe("the Escape key", () => {
     expect(keys(`${ESC}${ESC}a`)).toEqual(["escape", "alt+a"]);
   });
 
+  test("does not swallow the keys that stop things, however fast they follow", () => {
+    expect(keys(`${ESC}\u0003${ESC}\u0004${ESC}\u001a`)).toEqual([
+      ...["escape", "ctrl+c", "escape", "ctrl+d", "escape", "ctrl+z"],
+    ]);
+  });
+
   test("before a key that begins sequences is Alt with that key, once nothing follows", () => {
     expect([keys(`${ESC}[`), keys(`${ESC}O`), keys(`${ESC}]`)]).toEqual([
       ["alt+["],

@@ -55,6 +55,12 @@ test("says when nothing matches, and comes back", () => {
   expect(picker.count).toBe(4);
 });
 
+test("does not search for a huge paste", () => {
+  const picker = new Picker(ITEMS);
+  picker.type("x".repeat(1_000_000));
+  expect(picker.query.length).toBe(200);
+});
+
 test("moves round by one, and stops at the ends by more", () => {
   const picker = new Picker(ITEMS);
   picker.move(-1);

@@ -28,6 +28,9 @@ export interface PickerWindow<Value> {
   readonly below: number;
 }
 
+/** Nobody searches for more; a paste may be longer. */
+const MAX_QUERY = 200;
+
 /** A list to choose from, narrowed down by typing. Without a search it keeps its order and its groups. */
 export class Picker<Value> {
   #items: readonly PickerItem<Value>[];
@@ -72,9 +75,10 @@ export class Picker<Value> {
 
   /** Replaces what is searched for, and selects the best match. */
   setQuery(query: string): void {
-    if (query === this.#query) return;
-    this.#query = query;
-    this.#matches = matchesOf(this.#items, query);
+    const wanted = query.slice(0, MAX_QUERY);
+    if (wanted === this.#query) return;
+    this.#query = wanted;
+    this.#matches = matchesOf(this.#items, wanted);
     this.#at = 0;
   }
 
