@@ -184,11 +184,14 @@ export class SessionKeys {
 
   #paste(text: string): void {
     const { page, menu, asks } = this.#session;
-    if (page !== undefined) page.type(text);
-    else if (menu !== undefined) menu.type(text);
+    if (page !== undefined) page.type(text.slice(0, MAX_SEARCH));
+    else if (menu !== undefined) menu.type(text.slice(0, MAX_SEARCH));
     else if (asks.isTyping) asks.paste(text);
     else pasteIntoComposer(this.#session, text);
   }
 }
+
+/** More of a paste is not searched for. */
+const MAX_SEARCH = 200;
 
 const MENU_COMMANDS: readonly CommandId[] = ["menuUp", "menuDown", "menuAccept", "menuCancel"];

@@ -1,9 +1,14 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
-import { PERMISSION_MODES, permissionMode, permissionModeDoc } from "@flint/server/config";
-import { inheritedEnvironment } from "@flint/server/environment";
+import {
+  PERMISSION_MODES,
+  permissionMode,
+  permissionModeDoc,
+  sessionKeymap,
+  UserConfig,
+} from "@flint/server/config";
+import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
 import { NodeDevice, type PermissionChoice, SessionApp, type SessionStart } from "@flint/tui";
-import { keymapOf } from "@flint/view/commands";
 import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
@@ -51,7 +56,7 @@ async function open(values: SessionValues, start: SessionStart): Promise<number>
     environment,
     clock: SYSTEM_CLOCK,
     machine: new LocalMachine(options.cwd, environment),
-    keymap: keymapOf(),
+    keymap: sessionKeymap(await new UserConfig(userConfigPath()).read()),
     permissions: permissionChoices(),
     describePermissions: permissionsText,
     settings: await sessionSettings(options),

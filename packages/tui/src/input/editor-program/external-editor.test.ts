@@ -38,6 +38,18 @@ test("writes a private file, and passes arguments of the command on", async () =
   expect(result).toEqual({ type: "edited", text: "600\n--wait" });
 });
 
+test("leaves Ctrl-C to the editor", async () => {
+  let isInterrupted = false;
+  const onInterrupt = () => {
+    isInterrupted = true;
+  };
+  process.on("SIGINT", onInterrupt);
+  const { result } = await edit("same", `kill -INT ${process.pid}`);
+  expect([result, isInterrupted]).toEqual([{ type: "unchanged" }, false]);
+  expect(process.listeners("SIGINT")).toContain(onInterrupt);
+  process.off("SIGINT", onInterrupt);
+});
+
 test("says so if nothing was changed", async () => {
   expect((await edit("same", "exit 0")).result).toEqual({ type: "unchanged" });
 });

@@ -51,8 +51,10 @@ function failure(ended: string, file: string, isSaved: boolean): ExternalEdit {
 /** Resolves with why the editor failed; undefined if it did not. */
 function runEditor(command: string, file: string): Promise<string | undefined> {
   // Ctrl-C belongs to the editor as long as it has the terminal.
+  const listeners = process.listeners("SIGINT");
   const ignore = () => {};
   process.on("SIGINT", ignore);
+  for (const listener of listeners) process.off("SIGINT", listener);
   return new Promise<string | undefined>((resolve) => {
     // The command may have arguments and quotes, as git has it.
     const editor = spawn("/bin/sh", ["-c", `${command} "$1"`, "sh", file], { stdio: "inherit" });
@@ -63,7 +65,10 @@ function runEditor(command: string, file: string): Promise<string | undefined> {
         resolve(`The editor was not found: ${command}. Set VISUAL or EDITOR to another one.`);
       else resolve(`The editor ended with ${signal ?? `exit code ${code}`}.`);
     });
-  }).finally(() => process.off("SIGINT", ignore));
+  }).finally(() => {
+    for (const listener of listeners) process.on("SIGINT", listener);
+    process.off("SIGINT", ignore);
+  });
 }
 
 function writeDraft(folder: string, text: string): string | undefined {

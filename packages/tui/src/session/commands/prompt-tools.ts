@@ -35,11 +35,18 @@ export function attachClipboard(session: Session): void {
 /** Pastes text; files that were dropped into the terminal are attached or mentioned. */
 export function pasteIntoComposer(session: Session, text: string): void {
   const { composer, help, machine } = session;
+  const paste = (): void => {
+    composer.paste(text);
+    help.completer.update(composer.editor);
+  };
+  const context = { folder: session.settings?.cwd ?? machine.cwd, home: machine.home };
+  const dropped = droppedFiles(text, context);
+  // At once, so that an Enter that follows sends it.
+  if (dropped === undefined) return paste();
   session.run(async () => {
-    const context = { folder: session.settings?.cwd ?? machine.cwd, home: machine.home };
-    const files = await droppedFiles(text, context);
-    if (files === undefined) composer.paste(text);
-    for (const file of files ?? []) {
+    const files = await dropped;
+    if (files === undefined) return paste();
+    for (const file of files) {
       if (file.kind === "image") composer.editor.attachImage(file.image);
       else composer.type(`${file.text} `);
       if (file.kind === "mention" && file.problem !== undefined) session.say(file.problem);
