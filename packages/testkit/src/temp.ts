@@ -1,5 +1,5 @@
 import { accessSync, constants, rmSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -26,6 +26,12 @@ export function temporaryFolder(): Promise<TemporaryFolder> {
  */
 export function agentFolder(): Promise<TemporaryFolder> {
   return folderIn(agentPlace());
+}
+
+/** Removes everything in a folder, but not the folder itself, which may be mounted or watched. */
+export async function emptyFolder(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
 /** Whether a sandbox covers a path, or agents treat what lies there as temporary. */

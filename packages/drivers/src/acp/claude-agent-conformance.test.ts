@@ -30,7 +30,7 @@ const CHECKS = checksWithout(
 
 if (PROGRAM === undefined || CLAUDE === undefined)
   needs(PROGRAM === undefined ? NAME : "claude")(`The real ${NAME}, as any driver`, () => undefined);
-else describeDriver(`The real ${NAME}`, () => settingUp(PROGRAM, CLAUDE), CHECKS);
+else describeDriver(`The real ${NAME}`, () => settingUp(PROGRAM, CLAUDE), { checks: CHECKS });
 
 async function settingUp(program: string, claude: string): Promise<DriverUnderTest> {
   const { path: folder } = await temporaryFolder();
@@ -61,7 +61,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
     prompts: {
       text: "hello",
       tool: "run `touch made`",
-      stream: "count to 1000000",
+      stream: "count to 100000",
       longTool: "run `touch begun && tail -f /dev/null`",
       failure: "fail",
     },

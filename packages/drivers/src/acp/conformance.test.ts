@@ -5,6 +5,7 @@ import {
   checksWithout,
   descendantsOf,
   describeDriver,
+  emptyFolder,
   MODEL_FAILURES,
   temporaryFolder,
 } from "@flint/testkit";
@@ -12,8 +13,9 @@ import { AGENT, fixtureDriver } from "./testing/acp-fixture.ts";
 
 describeDriver(
   "An agent of the Agent Client Protocol",
-  async () => {
-    const { path, join } = await temporaryFolder();
+  async (atEnd) => {
+    const { path, join, remove } = await temporaryFolder();
+    atEnd(remove);
     const modes = [
       { id: "ask", name: "Ask" },
       { id: "free", name: "Free" },
@@ -42,6 +44,7 @@ describeDriver(
           () => true,
           () => false,
         ),
+      undo: () => emptyFolder(path),
       gives: {
         again: newDriver,
         fileChange: {
@@ -73,5 +76,5 @@ describeDriver(
       },
     };
   },
-  checksWithout(...MODEL_FAILURES),
+  { checks: checksWithout(...MODEL_FAILURES), sharesSession: true },
 );

@@ -3,26 +3,28 @@ import { join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import {
   agentProgram,
+  type CleanUp,
   type DriverUnderTest,
   descendantsOf,
   describeDriver,
+  emptyFolder,
   needs,
   temporaryFolder,
 } from "@flint/testkit";
-import { onTestFinished } from "vitest";
 import { offlineModel } from "../testing/offline-model.ts";
 import { ClaudeDriver } from "./driver.ts";
 
 const PROGRAM = agentProgram("claude");
 
 if (PROGRAM === undefined) needs("claude")("Claude, as any driver", () => undefined);
-else describeDriver("Claude", () => settingUp(PROGRAM));
+else describeDriver("Claude", (atEnd) => settingUp(PROGRAM, atEnd), { sharesSession: true });
 
-async function settingUp(program: string): Promise<DriverUnderTest> {
-  const { path } = await temporaryFolder();
+async function settingUp(program: string, atEnd: (cleanUp: CleanUp) => void): Promise<DriverUnderTest> {
+  const { path, remove } = await temporaryFolder();
+  atEnd(remove);
   const [workspace, config] = [join(path, "workspace"), join(path, "config")];
   await Promise.all([mkdir(workspace), mkdir(config)]);
-  const model = await offlineModel(onTestFinished);
+  const model = await offlineModel(atEnd);
   const newDriver = () =>
     new ClaudeDriver({
       program: async () => ({ command: [program], environment: { CLAUDE_CONFIG_DIR: config } }),
@@ -42,7 +44,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
     prompts: {
       text: "hello",
       tool: "run `touch made`",
-      stream: "count to 1000000",
+      stream: "count to 100000",
       longTool: "run `touch begun && tail -f /dev/null`",
       failure: "fail",
       steer: "run `sleep 1.5; echo done`",
@@ -52,6 +54,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         () => true,
         () => false,
       ),
+    undo: () => emptyFolder(workspace),
     stopsWithinMs: 4_000,
     turnWithinMs: 40_000,
     gives: {

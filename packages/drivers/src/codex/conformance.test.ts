@@ -3,40 +3,33 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import {
   agentFolder,
   agentProgram,
+  type CleanUp,
   type DriverUnderTest,
   descendantsOf,
   describeDriver,
-  type ModelFailureKind,
+  emptyFolder,
   needs,
 } from "@flint/testkit";
-import { onTestFinished } from "vitest";
-import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
+import { offlineModel } from "../testing/offline-model.ts";
 import { CodexDriver } from "./driver.ts";
 import { APP_SERVER, realCodex, SHORT_LIVED } from "./testing/codex-fixture.ts";
-
-/** What the model does first; Codex retries where that makes sense. */
-const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {
-  badRequest: [[{ error: { status: 400, message: "The lamp does not fit." } }]],
-  rateLimit: [[{ error: { status: 429, message: "One lamp at a time.", retry_after: 0.05 } }]],
-  overloaded: [[{ error: { status: 529, message: "Too many lamps." } }]],
-  cutStream: [[{ text: "Half of a" }, { cut: true }]],
-};
 
 const PROGRAM = agentProgram("codex");
 
 if (PROGRAM === undefined) needs("codex")("Codex, as any driver", () => undefined);
-else describeDriver("Codex", () => settingUp(PROGRAM));
+else describeDriver("Codex", (atEnd) => settingUp(PROGRAM, atEnd), { sharesSession: true });
 
-async function settingUp(program: string): Promise<DriverUnderTest> {
-  const model = await offlineModel(onTestFinished);
+async function settingUp(program: string, atEnd: (cleanUp: CleanUp) => void): Promise<DriverUnderTest> {
+  const model = await offlineModel(atEnd);
   const sandbox = new CommandSandbox({ environment: process.env });
-  const [{ path: cwd }, { path: stateFolder }] = await Promise.all([agentFolder(), agentFolder()]);
-  let { url } = model;
-  const options = realCodex({ program, sandbox, stateFolder, url: () => url });
+  const [workspace, state] = await Promise.all([agentFolder(), agentFolder()]);
+  for (const { remove } of [workspace, state]) atEnd(remove);
+  const { path: cwd } = workspace;
+  const options = realCodex({ program, sandbox, stateFolder: state.path, url: () => model.url });
   const newDriver = () => {
     const driver = new CodexDriver(options, SHORT_LIVED);
     // Before its home is removed, so that it writes nothing there any more.
-    onTestFinished(() => driver.close());
+    atEnd(() => driver.close());
     return driver;
   };
   return {
@@ -62,6 +55,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         () => true,
         () => false,
       ),
+    undo: () => emptyFolder(cwd),
     gives: {
       again: newDriver,
       fileChange: {
@@ -83,8 +77,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
       otherModel: { model: "codex/other", used: () => model.requests.at(-1)?.body.model === "other" },
       selectors: ["reasoning_effort", "collaboration_mode"],
       failing: async (kind) => {
-        const failing = await offlineModel(onTestFinished, FAILURES[kind]);
-        url = failing.url;
+        await model.fail(kind);
         return "hello";
       },
       processes: () => {

@@ -65,7 +65,7 @@ describeDriver(
       },
     };
   },
-  checksWithout(OTHER_MODEL, KILLED, ...MODEL_FAILURES),
+  { checks: checksWithout(OTHER_MODEL, KILLED, ...MODEL_FAILURES) },
 );
 
 describeDriver(
@@ -95,7 +95,7 @@ describeDriver(
       },
     };
   },
-  checksWithout(KILLED),
+  { checks: checksWithout(KILLED) },
 );
 
 async function settingUp(model: string): Promise<Omit<DriverUnderTest, "driver">> {
@@ -112,7 +112,7 @@ async function settingUp(model: string): Promise<Omit<DriverUnderTest, "driver">
     prompts: {
       text: "hello",
       tool: "run `touch made`",
-      stream: "count to 1000000",
+      stream: "count to 100000",
       longTool: "run `sleep 1000`",
       failure: "fail",
       steer: "run `sleep 1`",

@@ -106,9 +106,9 @@ async function modelServer(steps: OfflineScript | undefined): Promise<ModelServe
   return ModelServer.start({ script }).finally(() => rm(folder, { recursive: true }));
 }
 
-/** Whether an agent works on a turn: only then it sends tools. */
-function isWork({ body }: ModelRequest): boolean {
-  return Array.isArray(body.tools) && body.tools.length > 0;
+/** Whether an agent works on a turn: Claude sends tools only then, and Codex sends nothing else. */
+function isWork({ path, body }: ModelRequest): boolean {
+  return path.endsWith("/responses") || (Array.isArray(body.tools) && body.tools.length > 0);
 }
 
 function forward(

@@ -1,14 +1,13 @@
 import { Action, ConfigOption, Model, TokenUsage } from "@flint/protocol";
 import { expect } from "vitest";
 import {
-  arrange,
+  type Arrange,
   begin,
   beginIn,
   COMPLETED,
   expectFailure,
   expectStop,
   isText,
-  type MakeDriver,
   nativeIdOf,
   open,
   run,
@@ -20,7 +19,7 @@ import { asStored, given, gives } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 
 /** One thing that is checked of a driver: rejects if it does not hold. */
-export type DriverCheck = (make: MakeDriver) => Promise<void>;
+export type DriverCheck = (arrange: Arrange) => Promise<void>;
 
 /** What the core relies on, whatever the agent is. */
 export const DRIVER_CHECKS = {
@@ -39,8 +38,8 @@ export const DRIVER_CHECKS = {
   "ends permanently when it is closed, also during a turn and more than once": checkClose,
 } as const satisfies Readonly<Record<string, DriverCheck>>;
 
-async function checkCatalogue(make: MakeDriver): Promise<void> {
-  const { driver } = await arrange(make);
+async function checkCatalogue(arrange: Arrange): Promise<void> {
+  const { driver } = await arrange();
   const models = await driver.models();
   for (const model of models) {
     expect(Model.safeParse(model).error, model.id).toBeUndefined();
@@ -56,8 +55,8 @@ function checkOption(option: ConfigOption): void {
   expect(option.options.map((choice) => choice.id)).toContain(option.value);
 }
 
-async function checkText(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkText(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { turn, ended } = await begin(under, under.prompts.text);
   expect(await ended).toEqual(COMPLETED);
   expect(lifecycleFaults(turn.events, true)).toEqual([]);
@@ -69,8 +68,8 @@ async function checkText(make: MakeDriver): Promise<void> {
   expect(used, "tokens that were used").toBeGreaterThan(0);
 }
 
-async function checkAllowed(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkAllowed(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { turn, ended } = await begin(under, under.prompts.tool);
   expect(await ended).toEqual(COMPLETED);
   expect(turn.actions.length, "things that were asked for").toBeGreaterThan(0);
@@ -80,8 +79,8 @@ async function checkAllowed(make: MakeDriver): Promise<void> {
   if (under.toolRan !== undefined) expect(await under.toolRan(), "the tool ran").toBe(true);
 }
 
-async function checkDenied(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkDenied(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const decide = () => ({ outcome: "deny", scope: "once", message: "Not now." }) as const;
   const { turn, ended } = await begin(under, under.prompts.tool, { decide });
   await ended;
@@ -91,8 +90,8 @@ async function checkDenied(make: MakeDriver): Promise<void> {
   if (under.toolRan !== undefined) expect(await under.toolRan(), "the tool ran").toBe(false);
 }
 
-async function checkStopWhileStreaming(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkStopWhileStreaming(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { session, turn, ended } = await begin(under, under.prompts.stream);
   await turn.waitFor(isText);
   await expectStop(under, turn, ended);
@@ -101,8 +100,8 @@ async function checkStopWhileStreaming(make: MakeDriver): Promise<void> {
   expect(turn.late, "what was reported after the end").toEqual([]);
 }
 
-async function checkStopWhileToolRuns(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkStopWhileToolRuns(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { session, turn, ended } = await begin(under, under.prompts.longTool);
   const { itemId } = await turn.firstAction();
   await turn.waitFor((event) => event.type === "item/started" && event.item.id === itemId);
@@ -112,8 +111,8 @@ async function checkStopWhileToolRuns(make: MakeDriver): Promise<void> {
   expect(turn.late, "what was reported after the end").toEqual([]);
 }
 
-async function checkStopWhileAsking(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkStopWhileAsking(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { turn, ended } = await begin(under, under.prompts.tool, { decide: () => undefined });
   await turn.firstAction();
   await expectStop(under, turn, ended);
@@ -121,8 +120,8 @@ async function checkStopWhileAsking(make: MakeDriver): Promise<void> {
   if (under.toolRan !== undefined) expect(await under.toolRan(), "the tool ran").toBe(false);
 }
 
-async function checkStoppedBefore(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkStoppedBefore(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const session = await open(under);
   const turn = turnOf(under, under.prompts.tool);
   turn.stop();
@@ -130,8 +129,8 @@ async function checkStoppedBefore(make: MakeDriver): Promise<void> {
   expect(turn.actions).toEqual([]);
 }
 
-async function checkSteering(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkSteering(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const session = await open(under);
   const canSteer = session.steer !== undefined;
   expect(under.prompts.steer !== undefined, "there is a prompt for steering exactly if it can be").toBe(
@@ -146,15 +145,15 @@ async function checkSteering(make: MakeDriver): Promise<void> {
   expect(await session.steer([{ type: "text", text: "too late" }])).toBe(false);
 }
 
-async function checkFailure(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkFailure(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { turn, ended } = await begin(under, under.prompts.failure);
   expectFailure(await ended);
   expect(lifecycleFaults(turn.events, false)).toEqual([]);
 }
 
-async function checkNextTurn(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkNextTurn(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { session, turn, ended } = await begin(under, under.prompts.stream);
   await turn.waitFor(isText);
   await expectStop(under, turn, ended);
@@ -164,8 +163,8 @@ async function checkNextTurn(make: MakeDriver): Promise<void> {
   expect(turn.late, "what was reported after the end").toEqual([]);
 }
 
-async function checkResume(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkResume(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const first = await begin(under, under.prompts.text);
   await first.ended;
   await first.session.close();
@@ -173,8 +172,8 @@ async function checkResume(make: MakeDriver): Promise<void> {
   expect(await run(under, session, turnOf(under, under.prompts.text))).toEqual(COMPLETED);
 }
 
-async function checkClose(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkClose(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { session, turn, ended } = await begin(under, under.prompts.stream);
   await turn.waitFor(isText);
   await session.close();
@@ -185,8 +184,8 @@ async function checkClose(make: MakeDriver): Promise<void> {
 }
 
 /** Both sessions know the turns before the fork, and only the fork its own. */
-export async function checkFork(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+export async function checkFork(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { prompt, ask, knowsBefore, knowsPrompt } = given(under, "fork");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
@@ -216,8 +215,8 @@ export async function checkFork(make: MakeDriver): Promise<void> {
 }
 
 /** A fork of an earlier turn knows nothing of the later ones. */
-export async function checkForkAtTurn(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+export async function checkForkAtTurn(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { prompt, ask, knowsBefore, knowsPrompt, atAnyTurn } = given(under, "fork");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
@@ -241,8 +240,8 @@ export async function checkForkAtTurn(make: MakeDriver): Promise<void> {
 }
 
 /** A fork of a session that no longer exists continues without it. */
-export async function checkForkOfNothing(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+export async function checkForkOfNothing(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   given(under, "fork");
   const forkOf = "00000000-0000-4000-8000-000000000000";
   const session = await open(under, { forkOf });

@@ -12,13 +12,12 @@ import { expect } from "vitest";
 import { appliedDiff } from "./applied-diff.ts";
 import { checkFork, checkForkAtTurn, checkForkOfNothing, type DriverCheck } from "./driver-checks.ts";
 import {
-  arrange,
+  type Arrange,
   begin,
   beginIn,
   COMPLETED,
   expectFailure,
   isText,
-  type MakeDriver,
   nativeIdOf,
   open,
   run,
@@ -50,18 +49,18 @@ export const FURTHER_DRIVER_CHECKS = {
   "goes on in a fork where there is no session to copy": checkForkOfNothing,
   "uses another model from the turn on that names it": checkOtherModel,
   "takes every value that its selectors offer": checkSelectors,
-  "survives a request that its model refuses": (make) => checkFailing(make, "badRequest"),
-  "survives a model that asks it to wait": (make) => checkFailing(make, "rateLimit"),
-  "survives a model that is overloaded": (make) => checkFailing(make, "overloaded"),
-  "survives an answer of its model that breaks off": (make) => checkFailing(make, "cutStream"),
+  "survives a request that its model refuses": (arrange) => checkFailing(arrange, "badRequest"),
+  "survives a model that asks it to wait": (arrange) => checkFailing(arrange, "rateLimit"),
+  "survives a model that is overloaded": (arrange) => checkFailing(arrange, "overloaded"),
+  "survives an answer of its model that breaks off": (arrange) => checkFailing(arrange, "cutStream"),
   "fails the turn once when the agent is killed, and does the next one": checkKilled,
 } as const satisfies Readonly<Record<string, DriverCheck>>;
 
 const DENY: Decision = { outcome: "deny", scope: "once", message: "Not now." };
 const FOR_SESSION: Decision = { outcome: "allow", scope: "session" };
 
-async function checkFileChange(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkFileChange(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const trial = given(under, "fileChange");
   const path = await prepare(under, trial);
   const { turn, ended } = await begin(under, trial.prompt);
@@ -76,8 +75,8 @@ async function checkFileChange(make: MakeDriver): Promise<void> {
   expect(resultOf(done, path, under, trial), "what was reported as done").toBe(trial.after);
 }
 
-async function checkDeclinedChange(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkDeclinedChange(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const trial = given(under, "fileChange");
   const path = await prepare(under, trial);
   const { turn, ended } = await begin(under, trial.prompt, { decide: () => DENY });
@@ -87,8 +86,8 @@ async function checkDeclinedChange(make: MakeDriver): Promise<void> {
   expect(await textAt(path), "the file afterwards").toBe(trial.before);
 }
 
-async function checkSessionApproval(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkSessionApproval(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { sameAgain, otherTool } = given(under, "sessionApproval");
   const session = await open(under);
   const decide = () => FOR_SESSION;
@@ -109,8 +108,8 @@ async function checkSessionApproval(make: MakeDriver): Promise<void> {
   expect(other.statuses).not.toContain("completed");
 }
 
-async function checkSteered(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkSteered(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { more, says } = given(under, "steering");
   const { session, turn, ended } = await begin(under, under.prompts.steer ?? "");
   await turn.waitFor(() => true);
@@ -119,8 +118,8 @@ async function checkSteered(make: MakeDriver): Promise<void> {
   expect(saidIn(turn)).toMatch(says);
 }
 
-async function checkRecall(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkRecall(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { ask, says } = given(under, "recall");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
@@ -135,8 +134,8 @@ async function checkRecall(make: MakeDriver): Promise<void> {
   expect(saidIn(turn)).toMatch(says);
 }
 
-async function checkOtherModel(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkOtherModel(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const { model, used } = given(under, "otherModel");
   const session = await open(under);
   const usedBy = async (settings: DriverUnderTest["settings"]) => {
@@ -149,8 +148,8 @@ async function checkOtherModel(make: MakeDriver): Promise<void> {
   expect(await usedBy(under.settings), "the other model is used afterwards").toBe(false);
 }
 
-async function checkSelectors(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkSelectors(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const expected = given(under, "selectors");
   const { driver, settings } = under;
   const offered = await driver.options(settings.model, {});
@@ -168,8 +167,8 @@ async function checkSelectors(make: MakeDriver): Promise<void> {
   expect(await ended, `a turn with ${JSON.stringify(config)}`).toEqual(COMPLETED);
 }
 
-async function checkFailing(make: MakeDriver, kind: ModelFailureKind): Promise<void> {
-  const under = await arrange(make);
+async function checkFailing(arrange: Arrange, kind: ModelFailureKind): Promise<void> {
+  const under = await arrange();
   const prompt = await given(under, "failing")(kind);
   if (typeof prompt !== "string") throw new NotGiven(prompt.absent);
   const { session, turn, ended } = await begin(under, prompt);
@@ -188,8 +187,8 @@ async function checkFailing(make: MakeDriver, kind: ModelFailureKind): Promise<v
   await expectNextTurn(under, { session, turn }, result);
 }
 
-async function checkKilled(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
+async function checkKilled(arrange: Arrange): Promise<void> {
+  const under = await arrange();
   const processes = given(under, "processes");
   const { session, turn, ended } = await begin(under, under.prompts.stream);
   await turn.waitFor(isText);

@@ -3,11 +3,14 @@ import { mintId, type Turn } from "@flint/protocol";
 import { expect, onTestFinished } from "vitest";
 import { settled } from "../clock.ts";
 import { leavesNoProcess } from "../processes.ts";
-import type { DriverUnderTest } from "./driver-under-test.ts";
+import type { CleanUp, DriverUnderTest } from "./driver-under-test.ts";
 import { RecordingTurn, type RecordingTurnOptions } from "./recording-turn.ts";
 
-/** Makes a new driver for each check. */
-export type MakeDriver = () => Promise<DriverUnderTest>;
+/** Makes a driver for one or several checks, and registers what has to be cleaned up after them. */
+export type MakeDriver = (atEnd: (cleanUp: CleanUp) => void) => Promise<DriverUnderTest>;
+
+/** Gives a check its driver. */
+export type Arrange = () => Promise<DriverUnderTest>;
 
 /** How a turn ended. */
 export type Settled = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
@@ -24,6 +27,8 @@ export interface SessionOptions {
   readonly forkOf?: string | undefined;
   /** Where the copy of that session has to end. */
   readonly position?: string | undefined;
+  /** Whether the running test closes it; true by default. */
+  readonly closesWithTest?: boolean;
 }
 
 export const COMPLETED: Settled = { outcome: { status: "completed" } };
@@ -31,14 +36,19 @@ export const COMPLETED: Settled = { outcome: { status: "completed" } };
 const STOPS_WITHIN_MS = 2_000;
 const TURN_WITHIN_MS = 20_000;
 
-/** The driver of one check; nothing that is started from here on may be left at its end. */
-export async function arrange(make: MakeDriver): Promise<DriverUnderTest> {
+/** A driver for one check alone; nothing that is started from here on may be left at its end. */
+export async function arrangeAlone(make: MakeDriver): Promise<DriverUnderTest> {
   leavesNoProcess();
-  return make();
+  return make(onTestFinished);
 }
 
-/** Opens a session that is closed with the test at the latest. */
-export async function open(under: DriverUnderTest, options: SessionOptions = {}): Promise<DriverSession> {
+/** Opens a session that is closed with the test at the latest, or takes the one that checks share. */
+export async function open(under: DriverUnderTest, options?: SessionOptions): Promise<DriverSession> {
+  if (options === undefined && under.openSession !== undefined) return under.openSession();
+  return openWith(under, options ?? {});
+}
+
+async function openWith(under: DriverUnderTest, options: SessionOptions): Promise<DriverSession> {
   const { settings, sandbox = NO_COMMANDS } = under;
   const { driver = under.driver, nativeId, history = [], forkOf, position } = options;
   const session = await driver.open({
@@ -51,7 +61,7 @@ export async function open(under: DriverUnderTest, options: SessionOptions = {})
     mcpServers: [],
     sandbox,
   });
-  onTestFinished(() => session.close());
+  if (options.closesWithTest !== false) onTestFinished(() => session.close());
   return session;
 }
 

@@ -1,4 +1,4 @@
-import type { Driver, Sandbox } from "@flint/core/ports";
+import type { Driver, DriverSession, Sandbox } from "@flint/core/ports";
 import { mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { RecordingTurn } from "./recording-turn.ts";
 
@@ -18,6 +18,9 @@ export interface DriverPrompts {
   readonly steer?: string;
 }
 
+/** Removes what was made for checks. */
+export type CleanUp = () => Promise<void> | void;
+
 /** A driver with what the suite needs to try it. */
 export interface DriverUnderTest {
   readonly driver: Driver;
@@ -27,6 +30,10 @@ export interface DriverUnderTest {
   readonly sandbox?: Sandbox;
   /** Whether the thing of the `tool` prompt was done, seen by its effect. */
   readonly toolRan?: () => boolean | Promise<boolean>;
+  /** Undoes what the prompts did to the workspace. Needed by checks that share a session. */
+  readonly undo?: () => Promise<void>;
+  /** Gives the session of a check that asks for nothing special; a new one by default. */
+  readonly openSession?: () => Promise<DriverSession>;
   /** How long it may take to stop. */
   readonly stopsWithinMs?: number;
   /** How long any of the turns may take. */

@@ -48,7 +48,7 @@ describeDriver(
     const driver = scriptedDriver({ nativeId: "native-1", scripts: (text) => SCRIPTS[text]?.() ?? [] });
     return { driver, settings: SETTINGS, prompts };
   },
-  DRIVER_CHECKS,
+  { checks: DRIVER_CHECKS },
 );
 
 describeDriver(
@@ -61,10 +61,21 @@ describeDriver(
     const { steer: _steer, ...others } = prompts;
     return { driver, settings: SETTINGS, prompts: others };
   },
-  DRIVER_CHECKS,
+  { checks: DRIVER_CHECKS },
 );
 
 describeDriver("a driver that does everything right", () => pliable());
+
+describeDriver(
+  "a driver whose checks share a session",
+  async () => ({
+    driver: scriptedDriver({ scripts: (text) => SCRIPTS[text]?.() ?? [] }),
+    settings: SETTINGS,
+    prompts,
+    undo: async () => undefined,
+  }),
+  { checks: DRIVER_CHECKS, sharesSession: true },
+);
 
 const CHECKS = { ...DRIVER_CHECKS, ...FURTHER_DRIVER_CHECKS };
 

@@ -1,11 +1,13 @@
-import { describe, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { DRIVER_CHECKS, type DriverCheck } from "./driver-checks.ts";
 import { FURTHER_DRIVER_CHECKS } from "./driver-further-checks.ts";
-import type { MakeDriver } from "./driver-trial.ts";
+import { arrangeAlone, type MakeDriver } from "./driver-trial.ts";
+import { SharedSession } from "./shared-session.ts";
 
 export {
   type Absent,
   absent,
+  type CleanUp,
   type DriverGives,
   type DriverPrompts,
   type DriverUnderTest,
@@ -38,17 +40,55 @@ export const MODEL_FAILURES = [
   "survives an answer of its model that breaks off",
 ] as const;
 
+/** Checks that do not depend on what was said before in their session, nor leave anything in it that others notice. */
+const IN_ANY_SESSION: ReadonlySet<string> = new Set<keyof typeof ALL_CHECKS>([
+  "answers with text, every item whole and in order, and says what was used",
+  "requests approval before it acts, and acts when allowed",
+  "does not act when denied",
+  "stops while it waits for an answer, and does not act",
+  "does nothing in a turn that was stopped before it began",
+  "takes further input while it runs, and none afterwards, if it can be steered",
+  "does the next turn after one that was stopped",
+  "changes a file exactly as it showed before",
+  "leaves a file alone when the change is declined",
+  "answers what is steered into a running turn",
+  "uses another model from the turn on that names it",
+  "takes every value that its selectors offer",
+  ...MODEL_FAILURES,
+]);
+
 /** Some checks start a real agent several times, and the machine may be busy with others. */
 const PATIENCE_MS = 90_000;
+
+/** How the suite is run. */
+export interface DriverSuiteOptions {
+  /** Which checks; all if not given. */
+  readonly checks?: DriverChecks;
+  /** Whether the checks that work in any session share one, for agents that take long to start. */
+  readonly sharesSession?: boolean;
+}
 
 /**
  * One suite for every driver: what the core relies on, whatever the agent behind it is, and what users are promised of
  * every agent. What an agent cannot be tried in is left out by name with `checksWithout`; its `gives` says why.
  */
-export function describeDriver(name: string, make: MakeDriver, checks: DriverChecks = ALL_CHECKS): void {
+export function describeDriver(name: string, make: MakeDriver, options: DriverSuiteOptions = {}): void {
+  const { checks = ALL_CHECKS, sharesSession = false } = options;
+  const isShared = ([title]: [string, DriverCheck]) => sharesSession && IN_ANY_SESSION.has(title);
+  const all = Object.entries(checks);
   describe(`${name}, as any driver`, () => {
-    for (const [title, check] of Object.entries(checks)) {
-      test(title, () => check(make), PATIENCE_MS);
+    if (sharesSession) describeInOneSession(make, all.filter(isShared));
+    for (const [title, check] of all.filter((entry) => !isShared(entry))) {
+      test(title, () => check(() => arrangeAlone(make)), PATIENCE_MS);
     }
+  });
+}
+
+function describeInOneSession(make: MakeDriver, checks: readonly [string, DriverCheck][]): void {
+  describe("in one session", () => {
+    const shared = new SharedSession(make);
+    beforeAll(() => shared.start());
+    afterAll(() => shared.close());
+    for (const [title, check] of checks) test(title, () => check(() => shared.arrange()), PATIENCE_MS);
   });
 }
