@@ -43,6 +43,7 @@ import {
 import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
 import type { ThreadLog } from "./log.ts";
+import { NextTurn } from "./next-turn.ts";
 import { ThreadSandbox } from "./thread-sandbox.ts";
 
 /** How long closing a thread waits for a method that is still running in it. */
@@ -97,10 +98,7 @@ export class LiveThread {
   /** A turn that was interrupted before it was started. */
   #interrupted: string | undefined;
   #closed = false;
-  /** Work that the agent initiated, until it has a turn. */
-  #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
-  /** Whether queued input starts the next turn: not after a turn that did not complete, until the user starts another. */
-  #continuesQueue = false;
+  readonly #next: NextTurn;
   /** When a client last used it, in unix milliseconds. */
   lastUsedAt: number;
 
@@ -110,6 +108,7 @@ export class LiveThread {
     this.ephemeral = options.ephemeral;
     this.log = log;
     this.clientIds = new ClientIds(() => log.state, history);
+    this.#next = new NextTurn(log, clock);
     this.#clock = clock;
     this.#usageLimits = options.usageLimits;
     this.#checkpoints = options.checkpoints;
@@ -323,49 +322,18 @@ export class LiveThread {
     // The next turn may have started as soon as the end of this one was sent.
     if (this.#runner === runner) this.#runner = undefined;
     this.lastUsedAt = this.#clock.now();
-    // After an interruption or a failure the user should look before the queue continues.
-    this.#continuesQueue = status === "completed" && (!isAgentInitiated || this.#continuesQueue);
-    if (this.#continuesQueue || this.#agentInitiated !== undefined)
-      void this.queue.run(() => this.#startNext());
+    if (this.#next.after(status, isAgentInitiated)) void this.queue.run(() => this.#startNext());
   }
 
   /** Work that an agent initiated gets a turn too, ahead of the queued input. */
   #requestTurn(agent: string, work: AgentInitiatedWork): void {
-    this.#agentInitiated = { agent, work };
+    this.#next.add(agent, work);
     void this.queue.run(() => this.#startNext());
   }
 
   async #startNext(): Promise<void> {
     if (this.log.state.activeTurnId !== undefined || this.#closed) return;
-    const work = this.#takeAgentInitiated();
-    try {
-      const decided = work === undefined ? this.#decideNext() : this.#decideAgentInitiated(work);
-      if (decided === undefined) return;
-      await this.log.commit(decided.events);
-      this.start(decided.started);
-    } catch {
-      // The log cannot be written, or the budget is used up: the input stays queued, and the next request reports it.
-      work?.refuse();
-    }
-  }
-
-  #decideNext(): DecidedTurn | undefined {
-    const [next] = this.#continuesQueue ? this.log.state.queue : [];
-    return next === undefined ? undefined : this.decideQueued(next);
-  }
-
-  #decideAgentInitiated({ reason }: AgentInitiatedWork): DecidedTurn {
-    return this.decideTurn({ kind: "prompt", input: [], agentInitiated: reason });
-  }
-
-  /** The work that still waits for a turn, if its agent is still that of the thread. */
-  #takeAgentInitiated(): AgentInitiatedWork | undefined {
-    const { agent, work } = this.#agentInitiated ?? {};
-    this.#agentInitiated = undefined;
-    if (work?.isWaiting() !== true) return undefined;
-    if (agent === agentOfModel(this.log.state.settings.model)) return work;
-    work.refuse();
-    return undefined;
+    await this.#next.start((turn) => this.start(turn));
   }
 
   /** Runs in the queue, because settings derived from older ones would undo changes made in between. */

@@ -1,0 +1,66 @@
+import { agentOfModel } from "@flint/protocol";
+import type { AgentInitiatedWork, Clock } from "../ports/index.ts";
+import { type DecidedTurn, decideQueuedTurn, decideTurn, type StartedTurn } from "../turn/decisions.ts";
+import type { ThreadLog } from "./log.ts";
+
+/** The turn that follows the last one without a request of a client: work that the agent initiated, then queued input. */
+export class NextTurn {
+  readonly #log: ThreadLog;
+  readonly #clock: Clock;
+  /** Work that the agent initiated, until it has a turn. */
+  #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
+  /** Whether queued input starts the next turn: not after a turn that did not complete, until the user starts another. */
+  #continuesQueue = false;
+
+  constructor(log: ThreadLog, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Adds work that an agent initiated, which gets a turn ahead of the queued input. */
+  add(agent: string, work: AgentInitiatedWork): void {
+    this.#agentInitiated = { agent, work };
+  }
+
+  /** Whether another turn may follow one that ended like this. */
+  after(status: "completed" | "interrupted" | "failed", isAgentInitiated: boolean): boolean {
+    // After an interruption or a failure the user should look before the queue continues.
+    this.#continuesQueue = status === "completed" && (!isAgentInitiated || this.#continuesQueue);
+    return this.#continuesQueue || this.#agentInitiated !== undefined;
+  }
+
+  /** Commits the turn that is next, if there is one, and starts it. Never rejects. */
+  async start(start: (turn: StartedTurn) => void): Promise<void> {
+    const work = this.#takeAgentInitiated();
+    try {
+      const decided = work === undefined ? this.#decideQueued() : this.#decideAgentInitiated(work);
+      if (decided === undefined) return;
+      await this.#log.commit(decided.events);
+      start(decided.started);
+    } catch {
+      // The log cannot be written, or the budget is used up: the input stays queued, and the next request reports it.
+      work?.refuse();
+    }
+  }
+
+  #decideQueued(): DecidedTurn | undefined {
+    const { state } = this.#log;
+    const [next] = this.#continuesQueue ? state.queue : [];
+    return next === undefined ? undefined : decideQueuedTurn(state, next, this.#clock.now());
+  }
+
+  #decideAgentInitiated({ reason }: AgentInitiatedWork): DecidedTurn {
+    const request = { kind: "prompt", input: [], agentInitiated: reason } as const;
+    return decideTurn(this.#log.state, request, this.#clock.now());
+  }
+
+  /** The work that still waits for a turn, if its agent is still that of the thread. */
+  #takeAgentInitiated(): AgentInitiatedWork | undefined {
+    const { agent, work } = this.#agentInitiated ?? {};
+    this.#agentInitiated = undefined;
+    if (work?.isWaiting() !== true) return undefined;
+    if (agent === agentOfModel(this.#log.state.settings.model)) return work;
+    work.refuse();
+    return undefined;
+  }
+}
