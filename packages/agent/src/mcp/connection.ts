@@ -1,13 +1,18 @@
-import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type AskUser, answerElicitation } from "@flint/core/elicitation";
-import type { Clock, McpServerConfig, ProcessSpec, Sandbox } from "@flint/core/ports";
-import { isRecord, isUnconfined, type SandboxPolicy } from "@flint/protocol";
+import type { Clock, McpServerConfig } from "@flint/core/ports";
+import { isRecord } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { FailureDescriber, McpFailure, Redaction } from "./failure.ts";
 import { IdleTimeout, OpenCalls } from "./open-calls.ts";
 import { ToolList } from "./tool-list.ts";
+import {
+  type ConnectionOptions,
+  type McpLibrary,
+  openTransport,
+  wayOut,
+} from "./transport/open-transport.ts";
 import type { ServerTransport } from "./transport/server-transport.ts";
 
 /** The caller of a tool. */
@@ -17,7 +22,6 @@ export interface CallListener {
   readonly ask: AskUser;
 }
 
-type StdioConfig = Extract<McpServerConfig, { type: "stdio" }>;
 type Request = { readonly method: string; readonly params?: Record<string, unknown> };
 
 /** The timeout of every request but tool calls. */
@@ -246,64 +250,4 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
   });
-}
-
-/** The MCP library, which is loaded with the first connection. */
-export type McpLibrary = typeof import("@modelcontextprotocol/client");
-
-/** The options of connections. */
-export interface ConnectionOptions {
-  readonly sandbox: Sandbox;
-  readonly cwd: string;
-  /** What the programs of servers may touch: the same as the commands of the thread. */
-  readonly policy: SandboxPolicy;
-  /** Why a server must not be started now; undefined if it may be. */
-  problem?(server: McpServerConfig): Promise<string | undefined>;
-  readonly clock: Clock;
-  /** The version of Flint that is sent to servers. */
-  readonly version: string;
-}
-
-/** Starts the process of a stdio server, or prepares the connection to an HTTP server. */
-export async function openTransport(
-  config: McpServerConfig,
-  options: ConnectionOptions,
-  library: McpLibrary,
-): Promise<ServerTransport> {
-  const { sandbox, clock } = options;
-  switch (config.type) {
-    case "stdio": {
-      const { StdioTransport } = await import("./transport/stdio-transport.ts");
-      const problem = await options.problem?.(config);
-      if (problem !== undefined) throw new McpFailure(problem);
-      const running = await sandbox.start(serverProcess(config, options));
-      return new StdioTransport(running, new Redaction(config));
-    }
-    case "http": {
-      const { HttpTransport } = await import("./transport/http-transport.ts");
-      return new HttpTransport(config, clock, library.StreamableHTTPClientTransport);
-    }
-  }
-}
-
-/** Caches of package managers, which a server may add to for itself. */
-const CACHES = [".npm", ".cache"];
-
-/** What a user can do about a program that does not start in the sandbox. */
-function wayOut({ type, name }: McpServerConfig, { policy }: ConnectionOptions): string {
-  if (type === "http" || isUnconfined(policy)) return "";
-  return ` It runs in the sandbox; mcp_servers.${name}.writable and mcp_servers.${name}.network in your configuration allow it more.`;
-}
-
-/** The program of a server, in a sandbox of its own. */
-function serverProcess(config: StdioConfig, { cwd, policy }: ConnectionOptions): ProcessSpec {
-  const { command, args, env, network, writable = [] } = config;
-  const home = homedir();
-  return {
-    command: [command, ...args],
-    ...{ cwd, workspace: cwd, policy, environment: env },
-    ownPaths: writable.map((path) => (path.startsWith("~/") ? join(home, path.slice(2)) : path)),
-    privateFolders: CACHES.map((name) => ({ path: join(home, name) })),
-    ...(network === undefined ? {} : { hosts: network }),
-  };
 }

@@ -1,6 +1,7 @@
 import type { McpServerConfig, McpServerStatus } from "@flint/core/ports";
-import { type ConnectionOptions, McpConnection, RESPONSE_TIMEOUT_MS } from "./connection.ts";
+import { McpConnection, RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
+import type { ConnectionOptions } from "./transport/open-transport.ts";
 
 /** The delay before a failed server is tried again; it doubles with each failure in a row. */
 const FIRST_DELAY_MS = 30_000;
