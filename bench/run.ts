@@ -1,5 +1,6 @@
 // Measures Flint against the least that could do the same work, and prints one table. See README.md beside this file.
 import { parseArgs } from "node:util";
+import { measureAgainst, renderComparison } from "./against.ts";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
 import { agentCpu } from "./figures/agent-cpu.ts";
@@ -46,9 +47,21 @@ const FIGURES: readonly Figure[] = [
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { short: { type: "boolean", default: false }, only: { type: "string", multiple: true } },
+    options: {
+      short: { type: "boolean", default: false },
+      only: { type: "string", multiple: true },
+      against: { type: "string" },
+      rounds: { type: "string", default: "5" },
+    },
   });
   const figures = chosenFigures(values.only);
+  if (values.against !== undefined) {
+    const names = figures.map(({ name }) => name);
+    const options = values.short ? ["--short"] : [];
+    const rows = await measureAgainst(values.against, names, options, roundsOf(values.rounds));
+    process.stdout.write(`${renderComparison(rows)}\n`);
+    return 0;
+  }
   const bench = await Bench.prepare(values.short);
   expectBuilt(bench);
   try {
@@ -58,6 +71,12 @@ async function main(): Promise<number> {
   } finally {
     await bench.close();
   }
+}
+
+function roundsOf(text: string): number {
+  const rounds = Number(text);
+  if (Number.isInteger(rounds) && rounds > 0) return rounds;
+  throw new Error(`--rounds takes a whole number above 0, not ${JSON.stringify(text)}.`);
 }
 
 function chosenFigures(only: readonly string[] | undefined): readonly Figure[] {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { compare, readTable, renderComparison } from "../bench/against.ts";
 import { piecesPerItem, stampedPiece, stampsIn } from "../bench/programs/order.ts";
 import { interleave } from "../bench/rounds.ts";
 import { keepsTarget, type Row, ratioOf } from "../bench/row.ts";
@@ -91,4 +92,23 @@ test("the moments in streamed text are found also when pieces were put together"
   const stamps = stampsIn(pieces.join(""));
   expect(stamps).toEqual(pieces.flatMap(stampsIn));
   expect(stamps).toHaveLength(2);
+});
+
+test("two checkouts are compared by the medians of their printed rows", () => {
+  const plain: Row = { figure: "peak", value: 80, unit: "MB" };
+  const printed = (value: number) => readTable(renderTable([{ ...row, value }, plain]));
+  expect(printed(60)).toEqual([
+    { figure: "cold start", amount: 1.5 },
+    { figure: "peak", amount: 80 },
+  ]);
+  const before = [printed(60), printed(400), printed(60)].map(([first]) => (first ? [first] : []));
+  const after = [printed(66), printed(66), printed(40)];
+  expect(renderComparison(compare(before, after)).split("\n").slice(2)).toEqual([
+    "| cold start | 1.50 | 1.65 | +10 % |",
+    "| peak | new | 80.00 |  |",
+  ]);
+});
+
+test("a row that was not taken is not compared", () => {
+  expect(readTable(renderTable([{ figure: "cold start", reason: "no build" }]))).toEqual([]);
 });
