@@ -133,6 +133,8 @@ function filesIn(folder: string): Record<string, string> {
   return Object.fromEntries(files.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
+const PLANTED = [...SETTINGS, ".claude/.config.json"];
+
 /** Changes whatever can be changed, replaces it, and puts something new into every folder. */
 const VANDAL = `cd "$HOME"
 find . -type f ! -path './workspace/*' | while read -r file; do
@@ -140,9 +142,8 @@ find . -type f ! -path './workspace/*' | while read -r file; do
   echo replaced > "$file.new" && mv -f "$file.new" "$file"
 done 2>/dev/null
 find . -type d ! -path './workspace*' | while read -r folder; do echo planted > "$folder/planted.js"; done 2>/dev/null
-for file in ${[...SETTINGS, ".claude/.config.json"].join(" ")}; do
-  mkdir -p "$(dirname "$file")"; echo planted > "$file"
-done 2>/dev/null
+mkdir -p ${[...new Set(PLANTED.map(dirname))].join(" ")} 2>/dev/null
+for file in ${PLANTED.join(" ")}; do echo planted > "$file"; done 2>/dev/null
 echo done`;
 
 describeEachMechanism("a sandboxed agent with %s", (mechanism, test) => {

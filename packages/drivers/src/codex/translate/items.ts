@@ -181,6 +181,7 @@ export function fileChange(change: CodexFileChange, cwd: string): FileUpdateChan
       return { path, kind: "add", diff: wholeFile(change.diff, "/dev/null", `b/${path}`, "+") };
     case "delete":
       return { path, kind: "delete", diff: wholeFile(change.diff, `a/${path}`, "/dev/null", "-") };
+    // An update, or a kind that a later Codex adds: whatever it is called, its diff is a unified one.
     default:
       return modified(change, path, cwd);
   }
