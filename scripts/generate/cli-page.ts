@@ -34,7 +34,8 @@ function section(name: string, { summary, usage, flags, examples, notes = [] }: 
   return [
     `## ${code(`${name} ${usage}`.trim())}`,
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
-    ...notes,
+    // The lines of a terminal, which may end in the middle of a sentence.
+    ...(notes.length === 0 ? [] : [notes.join("\n")]),
     rows.length === 0 ? "" : table(["Option", "What it does"], rows),
     ["```", ...examples, "```"].join("\n"),
   ];

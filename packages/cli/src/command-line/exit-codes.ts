@@ -6,7 +6,7 @@ export const EXIT_CODES = {
   3: "completed, but an action was declined by a rule or because no one could approve it",
   4: "the answer does not match --output-schema",
   5: "a limit was reached (--max-cost, --max-tokens, --max-time, --max-steps, budget)",
-  6: "the turn was interrupted by another client or by the end of the server",
+  6: "the turn was interrupted by another client, or because the server stopped",
   10: "a task waits for a person (flint tasks watch)",
   11: "a task is suspended (flint tasks watch)",
   130: "interrupted with Ctrl-C",

@@ -75,7 +75,7 @@ const limits = command({
   usage: "",
   flags: { ...JSON_FLAG, ...HELP_FLAG },
   examples: ["flint limits"],
-  notes: ["Shows what agents last reported while they worked; it asks no provider."],
+  notes: ["Shows what agents reported last; no provider is contacted."],
   run: async (given) => (await import("../commands/limits.ts")).limits(given),
 });
 

@@ -29,7 +29,7 @@ const MODES = {
     settings: { acceptEdits: true, git: "auto", network: { hosts: PACKAGE_REGISTRIES } },
   },
   "full-access": {
-    doc: "no approvals and no sandbox, after you confirmed it",
+    doc: "no approvals and no sandbox, once you confirm it",
     settings: { approvalPolicy: "never", sandboxPolicy: { type: "dangerFullAccess" } },
   },
 } as const satisfies Record<string, { readonly doc: string; readonly settings: ModeSettings }>;

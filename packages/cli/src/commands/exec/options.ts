@@ -46,7 +46,7 @@ export const EXEC_FLAGS = {
     type: "string",
     takes: "HOW",
     values: ENFORCEMENTS,
-    doc: "strict (default) rejects limits that the agent does not report enough to keep; best-effort runs anyway",
+    doc: "strict (default): reject limits that cannot be enforced with what the agent reports; best-effort: run anyway",
   },
   ...SERVER_FLAGS,
 } as const satisfies Flags;
