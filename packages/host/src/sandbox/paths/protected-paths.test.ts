@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
-import { describeEachMechanism, settled, TestClock, temporaryFolder } from "@flint/testkit";
+import { describeEachMechanism, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
-import { launch, newFolder, startServer } from "../testing/fixture.ts";
+import { launch, newFolder, PATIENT, startServer } from "../testing/fixture.ts";
 import { HeldNames } from "./held-names.ts";
 import { Placeholders } from "./placeholders.ts";
 import { ProtectedPaths, Repositories } from "./protected-paths.ts";
@@ -142,7 +142,7 @@ describeEachMechanism("protected names with %s", (name, test) => {
   test("stay protected until the last of two commands has ended", async () => {
     const workspace = newFolder();
     const script = (own: string, other: string) =>
-      `touch ${own}; while [ ! -e ${other} ]; do :; done; mkdir .mcp.json .git && echo MADE; true`;
+      `touch ${own}; while [ ! -e ${other} ]; do sleep 0.02; done; mkdir .mcp.json .git && echo MADE; true`;
     const first = launch(sandbox, script("a", "b"), workspace);
     const second = launch(sandboxes[name], script("b", "a"), workspace);
     const results = await Promise.all([first, second]);
@@ -155,10 +155,10 @@ describeEachMechanism("protected names with %s", (name, test) => {
     const other = new CommandSandbox({ environment: process.env, mechanisms: [name] });
     const waiting = launch(
       other,
-      "touch up; while [ ! -e go ]; do :; done; mkdir .mcp.json && echo MADE; true",
+      "touch up; while [ ! -e go ]; do sleep 0.02; done; mkdir .mcp.json && echo MADE; true",
       workspace,
     );
-    while (!existsSync(join(workspace, "up"))) await settled();
+    await expect.poll(() => existsSync(join(workspace, "up")), PATIENT).toBe(true);
     for (let round = 0; round < 3; round += 1) await launch(sandbox, "true", workspace);
     expect(existsSync(join(workspace, ".mcp.json"))).toBe(true);
     await launch(sandbox, "touch go", workspace);
@@ -227,8 +227,7 @@ anywhere("removes the placeholders of a killed server, at the latest with the ne
   const server = await startServer(code, "held");
   expect(existsSync(join(root, ".git"))).toBe(true);
   server.kill("SIGKILL");
-  while (existsSync(join(root, ".git"))) await settled();
-  while (readdirSync(root).length > 0) await settled();
+  await expect.poll(() => readdirSync(root), PATIENT).toEqual([]);
   // The janitor cannot receive a path with a line break.
   expect(readdirSync(odd)).toHaveLength(new HeldNames().in(odd).length);
   await (await new Placeholders().acquire(odd)).release();

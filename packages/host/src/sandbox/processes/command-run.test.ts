@@ -2,7 +2,14 @@ import type { Clock } from "@flint/core/ports";
 import { needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
-import { LAUNCH_CASES, launch, processesWith, startServer, uniqueSleep } from "../testing/fixture.ts";
+import {
+  LAUNCH_CASES,
+  launch,
+  PATIENT,
+  processesWith,
+  startServer,
+  uniqueSleep,
+} from "../testing/fixture.ts";
 import { GRACE_MS } from "./command-run.ts";
 
 type LaunchMode = (typeof LAUNCH_CASES)[number][1];
@@ -178,5 +185,5 @@ anywhere("commands of every mode die with the process that started them", async 
   const server = await startServer(code, "ready", 4);
   expect(processesWith(`sleep\0${sleep}`)).not.toEqual([]);
   server.kill("SIGKILL");
-  while (processesWith(`sleep\0${sleep}`).length > 0) await settled();
+  await expect.poll(() => processesWith(`sleep\0${sleep}`), PATIENT).toEqual([]);
 });

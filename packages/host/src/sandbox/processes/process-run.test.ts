@@ -3,10 +3,10 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import type { RunningProcess } from "@flint/core/ports";
-import { describeEachMechanism, needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
+import { describeEachMechanism, needs, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox, type CommandSandboxOptions } from "../command-sandbox.ts";
-import { LAUNCH_CASES, processesWith, startServer, uniqueSleep } from "../testing/fixture.ts";
+import { LAUNCH_CASES, PATIENT, processesWith, startServer, uniqueSleep } from "../testing/fixture.ts";
 import { STOP_GRACE_MS } from "./process-run.ts";
 
 describe.each(LAUNCH_CASES)("a program with %s", (_name, { needs: part, options, policy }) => {
@@ -137,7 +137,7 @@ anywhere("programs of every mode die with the process that started them [P23]", 
   const server = await startServer(code, "ready", 4);
   expect(processesWith(`sleep\0${sleep}`)).not.toEqual([]);
   server.kill("SIGKILL");
-  while (processesWith(`sleep\0${sleep}`).length > 0) await settled();
+  await expect.poll(() => processesWith(`sleep\0${sleep}`), PATIENT).toEqual([]);
 });
 
 describeEachMechanism("a confined program with %s", (name, test) => {

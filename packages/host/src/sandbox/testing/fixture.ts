@@ -17,6 +17,9 @@ import type { Part } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import type { CommandSandbox, CommandSandboxOptions } from "../command-sandbox.ts";
 
+/** For `expect.poll`: what another process does emits no event, and a busy loop would slow that process down. */
+export const PATIENT = { timeout: 30_000, interval: 20 };
+
 interface LaunchMode {
   readonly needs: Part;
   readonly options: Omit<CommandSandboxOptions, "environment">;
