@@ -1,7 +1,7 @@
 import type { TortureCase } from "./case.ts";
 import { malformed } from "./p01-malformed.ts";
 import { burst } from "./p02-burst.ts";
-import { oversize } from "./p03-oversize.ts";
+import { oversize, oversizeGarbage } from "./p03-oversize.ts";
 import { order } from "./p04-order.ts";
 import { prototypeKeys } from "./p05-prototype.ts";
 import { stdout } from "./p06-stdout.ts";
@@ -61,3 +61,32 @@ export const CASES: readonly TortureCase[] = [
   slyCommands,
   stdout,
 ];
+
+/** The cases that are quick enough for every run of the tests; `npm run torture` has them all, with larger numbers. */
+export const QUICK_CASES: readonly TortureCase[] = [
+  malformed,
+  oversizeGarbage,
+  order,
+  prototypeKeys,
+  stdout,
+  interruptText,
+  interruptCommand,
+  unanswered,
+  crashText,
+  crashCommand,
+  crashApproval,
+  torn,
+  politeStop,
+  twoServers,
+  hostileIds,
+  privateStore,
+  secrets,
+  sandbox,
+  noSandbox,
+  slyCommands,
+];
+
+/** The cases that the tests do not run. */
+export const OTHER_CASES: readonly TortureCase[] = CASES.filter(
+  (torture) => torture === stdout || !QUICK_CASES.includes(torture),
+);
