@@ -87,7 +87,7 @@ describe("a revert across kinds", () => {
     await fc.assert(fc.asyncProperty(tree, tree, expectRoundTrip), { numRuns: 60 });
   });
 
-  test("says which kind replaces which", async () => {
+  test("names the kind that is replaced and the kind that replaces it", async () => {
     const fixture = await withEntry(KINDS["a folder"] ?? null);
     const turnId = await fixture.command(() => replace(fixture, ["text", 0o644]));
     const { files } = await fixture.restore([turnId]);

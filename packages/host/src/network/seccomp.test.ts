@@ -59,7 +59,7 @@ test("the filter for x64 refuses calls of the x32 ABI", () => {
   expect(answer(program, ARCHITECTURES.x64.audit, 0xffffffff)).toBe(EPERM);
 });
 
-test("there is no filter for a processor whose calls are not known", () => {
+test("has no filter for a processor whose system calls are unknown", () => {
   expect(socketFilter("riscv64")).toBeUndefined();
 });
 

@@ -81,7 +81,7 @@ describe("a command in the namespace", () => {
     expect(network.refusedTo({ command: "b", ...window })).toMatchObject([{ port: 80 }]);
   });
 
-  test("waits while the user is asked once, and then goes on", async () => {
+  test("waits while the user is asked once, and then continues", async () => {
     const { ask, questions, answers } = user();
     const { fixture, events } = await thread({ ask });
     const fetch = "curl -sS https://registry.example/ & curl -sS https://registry.example/ & wait";

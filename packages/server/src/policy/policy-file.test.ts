@@ -207,7 +207,7 @@ describe("what an action needs beyond the sandbox", () => {
     ).toEqual(["deny", "deny", "deny", "allow"]);
   });
 
-  test("is no sandbox at all only for exactly one command line", async () => {
+  test("runs only one exact command line without a sandbox", async () => {
     const text = '[[rule]]\ndecision = "allow"\ncommand = "docker ps"\nunconfined = true\n';
     const rules = await parsePolicy(text, "p");
     const free = { unconfined: true } as const;

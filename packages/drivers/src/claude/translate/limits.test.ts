@@ -42,7 +42,7 @@ describe("the limits of Claude", () => {
     ]);
   });
 
-  test("missing credit needs a person", () => {
+  test("a limit of missing credit needs the user, not time", () => {
     const info = { status: "rejected", errorCode: "credits_required" };
     expect(limitsOf(info)).toEqual([
       { window: "usage", status: "reached", source: "frame", needsPerson: true },

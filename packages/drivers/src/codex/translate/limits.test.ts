@@ -35,7 +35,7 @@ describe("the rate limits of Codex", () => {
     ]);
   });
 
-  test("used-up credit needs a person", () => {
+  test("a limit of used-up credit needs the user, not time", () => {
     const rateLimitReachedType = "workspace_member_credits_depleted";
     expect(limitsOf({ ...EMPTY, primary: WEEK, rateLimitReachedType })).toMatchObject([
       { window: "7 days", status: "ok" },

@@ -200,7 +200,7 @@ describe("a broker", () => {
     await expect.poll(() => existsSync(pipe)).toBe(true);
   });
 
-  test("that is closed cuts off what runs, which the caller is told", async () => {
+  test("that is closed ends what runs, and reports that to the caller", async () => {
     const { broker, grant, start } = await setUp();
     const running = await start(grant("echo begun; tail -f /dev/null"));
     await new Promise((resolve) => running.stdout.once("data", resolve));

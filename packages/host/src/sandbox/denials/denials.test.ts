@@ -111,7 +111,7 @@ describeEachMechanism("a real command that the sandbox stopped, with %s", (mecha
     return launched.denials;
   }
 
-  confined("says what it was kept from", async () => {
+  confined("reports what the sandbox refused to it", async () => {
     const outside = newFolder();
     const write = [{ needs: { write: [outside] }, evidence: expect.stringContaining(`${outside}/made`) }];
     expect(await run(`touch ${outside}/made`)).toEqual(write);
@@ -140,7 +140,7 @@ describeEachMechanism("a real command that the sandbox stopped, with %s", (mecha
     expect(await run(`curl -sS http://localhost:${port}/`)).toBeUndefined();
   });
 
-  confined("says nothing about a command that failed by itself, or succeeded", async () => {
+  confined("reports nothing for a command that succeeded, or that failed for another reason", async () => {
     expect(await run("cat missing; false")).toBeUndefined();
     expect(await run("curl -sS http://localhost:5999/")).toBeUndefined();
     expect(await run("touch inside")).toBeUndefined();
