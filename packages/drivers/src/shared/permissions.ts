@@ -1,5 +1,4 @@
 import { realpath } from "node:fs/promises";
-import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { BrokeredCommand, CommandBroker, TurnContext } from "@flint/core/ports";
 import {
@@ -29,17 +28,11 @@ export async function writeNeed(
   const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
   const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
   const outside = folders.filter((folder) => !roots.some((root) => isPathIn(folder, root)));
-  const wanted = [...new Set(outside)].filter(isGrantable);
-  // The sandbox refuses what no approval opens, such as folders of the system.
+  const wanted = [...new Set(outside)];
+  // The sandbox alone decides what no approval opens, such as settings, folders of the system and the home folder.
   const found = await Promise.all(wanted.map((folder) => broker?.resolveWritable(folder, cwd)));
   const write = wanted.filter((_, at) => !Object.hasOwn(found[at] ?? {}, "problem"));
   return write.length === 0 ? undefined : { write: write.sort() };
-}
-
-/** Settings of agents and tools are code that runs later, so no grant covers hidden folders, or what may contain them. */
-function isGrantable(folder: string): boolean {
-  const isHidden = folder.split("/").some((name) => name.startsWith("."));
-  return !isHidden && !isPathIn(homedir(), folder);
 }
 
 /** Every sandbox has a private one. */

@@ -1,5 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, sep } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 import type { WritablePath } from "@flint/core/ports";
 import { isInside } from "../mechanisms/binds.ts";
 import { isProtectedName } from "./protected-names.ts";
@@ -24,8 +24,15 @@ const OWN_IN_SYSTEM = "/usr/local";
 /** Where programs keep settings, or a parent of that; what else is below `.local/share` and `.local/state` is data. */
 const SETTINGS_FOLDERS = [/\/\.config(?:\/|$)/, /\/\.local(?:\/(?:bin(?:\/.*)?|share|state))?$/];
 
-/** Where agents keep settings and plugins among the data of other programs. */
-const AGENT_FOLDER = /\/(?:share|state)\/(?:opencode|goose|gemini|claude|codex|flint)(?:\/|$)/i;
+/**
+ * What is hidden in a home folder are settings and programs of the user's tools, except for caches and data, which are
+ * opened one by one.
+ */
+const DATA_IN_HOME =
+  /^(?:\.cache\/[^/]|\.local\/(?:share|state)\/[^/]|\.(?:npm|pnpm-store|m2\/repository|gradle\/caches|nuget\/packages)(?:\/|$))/;
+
+/** Where agents keep settings, plugins and programs among the data of other programs. */
+const AGENT_FOLDER = /\/(?:share|state|\.cache)\/(?:opencode|goose|gemini|claude|codex|flint)(?:\/|$)/i;
 
 /** Resolves a folder for one command, or explains why no approval opens it. Never rejects. */
 export async function resolveWritable(
@@ -54,6 +61,9 @@ export async function writeProblem(path: string, home: string | undefined): Prom
   if (name !== undefined) return `${name} configures agents, editors, shells or version control`;
   const realHome = home === undefined ? undefined : await realpath(home).catch(() => home);
   if (realHome !== undefined && isInside(realHome, path)) return "it contains your home folder";
-  if (SETTINGS_FOLDERS.some((pattern) => pattern.test(path))) return "programs keep their settings there";
+  const inHome = realHome !== undefined && isInside(path, realHome) ? relative(realHome, path) : "";
+  const isHidden = inHome.startsWith(".") && !DATA_IN_HOME.test(inHome);
+  if (isHidden || SETTINGS_FOLDERS.some((pattern) => pattern.test(path)))
+    return "programs keep their settings there";
   return AGENT_FOLDER.test(path) ? "agents keep their settings there" : undefined;
 }
