@@ -19,6 +19,7 @@ import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
 import {
   type Containment,
+  type Mechanism,
   type MechanismName,
   retryStart,
   SYSTEM_PATH,
@@ -33,7 +34,7 @@ import { PrivateFolders } from "./private-folders.ts";
 import { CommandRun } from "./processes/command-run.ts";
 import { ProcessRun } from "./processes/process-run.ts";
 import { startProblem } from "./processes/program.ts";
-import { WAY_OUT } from "./refusals.ts";
+import { NO_BROKER, WAY_OUT } from "./refusals.ts";
 import { SandboxScopes } from "./scopes.ts";
 import { listenerSockets } from "./sockets.ts";
 
@@ -101,7 +102,7 @@ export class CommandSandbox implements Sandbox {
     const { mechanism, failures } = await this.#search.mechanism();
     if (mechanism !== undefined) {
       this.#limitations ??= this.#scopes?.limitations(mechanism);
-      const limitations = (await this.#limitations) ?? [];
+      const limitations = [...((await this.#limitations) ?? []), ...this.#brokerLimitations(mechanism)];
       const limited = limitations.length === 0 ? {} : { limitations };
       return { available: true, mechanism: mechanism.name, ...limited };
     }
@@ -119,6 +120,10 @@ export class CommandSandbox implements Sandbox {
   resolveWritable(path: string, workspace: string): Promise<WritablePath> {
     const { HOME: home } = this.#environment;
     return resolveWritable({ path, workspace, home }, (real) => this.#guarded.contains(real));
+  }
+
+  #brokerLimitations(mechanism: Mechanism): string[] {
+    return this.#brokerFolder === undefined || mechanism instanceof Bubblewrap ? [] : [NO_BROKER];
   }
 
   /** Only bubblewrap can show a broker in a sandbox. */

@@ -9,6 +9,10 @@ export function tooManySockets([first = "", ...others]: readonly string[]): Flin
   return new FlintError("sandboxUnavailable", message, { path: first });
 }
 
+/** What is not offered without bubblewrap. */
+export const NO_BROKER =
+  "A single command of Claude or Codex cannot be given more than its sandbox: what you allow beyond it stays inside, which the question says. Install bubblewrap (apt-get install bubblewrap).";
+
 /** What to do where nothing can be confined. */
 export const WAY_OUT =
   "Install bubblewrap (apt-get install bubblewrap), or choose --sandbox danger-full-access (dangerFullAccess), or --sandbox external-sandbox (externalSandbox) where something else confines Flint.";

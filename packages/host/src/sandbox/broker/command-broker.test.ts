@@ -258,3 +258,19 @@ describe("the hook of a broker", () => {
     expect(readdirSync(outside)).toEqual(["made"]);
   });
 });
+
+needs("namespaces")(
+  "without bubblewrap there is none, and the state of the sandbox says so before work begins",
+  async () => {
+    const brokerFolder = join(newFolder(), "run");
+    const sandbox = new CommandSandbox({
+      environment: process.env,
+      mechanisms: ["namespaces"],
+      brokerFolder,
+    });
+    expect(await sandbox.openBroker()).toBeUndefined();
+    expect((await sandbox.state()).limitations).toEqual([
+      expect.stringMatching(/Claude or Codex.*stays inside/),
+    ]);
+  },
+);
