@@ -1,0 +1,83 @@
+import { execFileSync, spawn } from "node:child_process";
+import type { RequestListener } from "node:http";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { needs, temporaryFolder } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
+import type { NetworkAnswer } from "./host-gate.ts";
+import { CA_FILE, startInternet } from "./testing/internet.ts";
+import { NetworkFixture } from "./testing/network-commands.ts";
+
+const test = needs("bwrap", "git");
+
+const VARIABLES = {
+  ...{ GIT_SSL_CAINFO: CA_FILE, GIT_CONFIG_GLOBAL: "/dev/null", GIT_TERMINAL_PROMPT: "0" },
+  ...{ GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.example" },
+  ...{ GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.example" },
+};
+
+const PUSH = [
+  "git init --quiet -b main work && cd work && git commit --quiet --allow-empty -m pushed",
+  "git push --quiet https://git.example/repo.git main",
+].join(" && ");
+
+/** Serves the repositories of a folder with git's own program for web servers, and lets anyone push. */
+function gitServer(root: string): RequestListener {
+  return (request, response) => {
+    const { pathname, search } = new URL(request.url ?? "/", "https://git.example");
+    const backend = spawn("git", ["http-backend"], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: {
+        ...{ PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null" },
+        ...{ GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: "1", REMOTE_USER: "ann" },
+        ...{ REQUEST_METHOD: request.method ?? "", PATH_INFO: pathname, QUERY_STRING: search.slice(1) },
+        CONTENT_TYPE: request.headers["content-type"] ?? "",
+        HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
+      },
+    });
+    request.pipe(backend.stdin).on("error", () => undefined);
+    void buffer(backend.stdout).then((printed) => {
+      const end = printed.indexOf("\r\n\r\n");
+      for (const line of printed.toString("latin1", 0, end).split("\r\n")) {
+        const [name = "", value = ""] = line.split(": ");
+        if (name === "Status") response.statusCode = Number.parseInt(value, 10);
+        else response.setHeader(name, value);
+      }
+      response.end(printed.subarray(end + 4));
+    });
+  };
+}
+
+/** A thread beside a server with an empty repository, and a user who answers every question like this. */
+async function setUp(answer: NetworkAnswer) {
+  const site = await temporaryFolder();
+  const remote = join(site.path, "repo.git");
+  execFileSync("git", ["init", "--quiet", "--bare", remote]);
+  const internet = await startInternet(gitServer(site.path));
+  onTestFinished(() => internet.stop());
+  const asked: string[] = [];
+  const ask = async ({ host, port }: { host: string; port: number }) => {
+    asked.push(`${host}:${port}`);
+    return answer;
+  };
+  const fixture = await NetworkFixture.create({ dial: internet.dial, ask }, VARIABLES);
+  onTestFinished(() => fixture.remove());
+  const pushed = () => execFileSync("git", ["-C", remote, "for-each-ref", "--format=%(subject)"]).toString();
+  return { fixture, asked, pushed };
+}
+
+test("a push over https waits for the user, and is done once the host is allowed", async () => {
+  const { fixture, asked, pushed } = await setUp({ decision: "allow", scope: "once" });
+  expect(await fixture.run(PUSH)).toMatchObject({ exitCode: 0, stderr: "" });
+  expect([asked, pushed()]).toEqual([["git.example:443"], "pushed\n"]);
+});
+
+test("a push to a host that is declined fails, sends nothing, and the refusal is known", async () => {
+  const { fixture, asked, pushed } = await setUp({ decision: "deny", scope: "once" });
+  const startedAt = Date.now();
+  const { exitCode, stderr } = await fixture.run(PUSH, { id: "push" });
+  expect([exitCode, stderr]).toEqual([128, expect.stringContaining("403")]);
+  expect([asked, pushed()]).toEqual([["git.example:443"], ""]);
+  const window = { command: "push", startedAt, endedAt: Date.now() };
+  expect(fixture.network.refusedTo(window)).toMatchObject([{ host: "git.example", isCertain: true }]);
+});
