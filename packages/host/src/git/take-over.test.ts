@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -334,7 +335,14 @@ describe("a hostile agent", () => {
   });
 
   confined("cannot send more than is taken", async () => {
-    const { git, offered, replaced } = await setUp();
+    const { git, path, offered, replaced } = await setUp();
+    const large = join(path, "..", "large");
+    await run("git", ["init", "-q", large]);
+    await writeFile(join(large, "large"), randomBytes(2_000_000));
+    const { stdout } = await run("git", ["hash-object", "-w", "large"], { cwd: large });
+    const blob = stdout.trim();
+    const pack = `cd '${large}' && echo ${blob} | git pack-objects -q --stdout`;
+    await expect(offered(replaced(reporting(blob, pack)))).rejects.toThrow(/unpack-objects failed.*size/);
     const endless = "printf 'PACK\\0\\0\\0\\2\\0\\0\\377\\377'; cat /dev/urandom";
     await expect(offered(replaced(reporting("1".repeat(40), endless)))).rejects.toThrow(/index-pack failed/);
     await expect(offered(replaced(reporting("1".repeat(40), "cat /dev/zero")))).rejects.toThrow(
