@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { agentFolder, agentProgram, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
@@ -41,8 +41,6 @@ needs("opencode")(
       `${cwd}/.opencode/plugin/x.js`,
       `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(`${cwd}/ran-plugin`)}, "");\nexport const X = async () => ({});\n`,
     );
-    // OpenCode makes this file if it is missing, and does not start where it cannot.
-    await writeFile(`${cwd}/.opencode/.gitignore`, "node_modules\n");
     const command = ["sh", "-c", `touch ${cwd}/ran-mcp; cat`];
     await writeFile(
       `${cwd}/opencode.json`,
@@ -58,6 +56,8 @@ needs("opencode")(
     expect(trusted.stdout).toContain(".opencode (not trusted; OpenCode");
     const after = await turn(fixture, options, env);
     expect([after.code, ran("plugin"), ran("mcp")], after.stdout).toEqual([0, true, true]);
+    // It makes a .gitignore there when it starts, which stays in its sandbox.
+    expect(await readdir(`${cwd}/.opencode`)).toEqual(["plugin"]);
   },
   LONG,
 );

@@ -75,6 +75,13 @@ export const CODEX_FOLDER: AgentFolder = {
   variables: { CODEX_SQLITE_HOME: "flint-index" },
 };
 
+/** What OpenCode 1.18 reads in its folder of settings, and in that of a project. */
+export const OPENCODE_SETTINGS: readonly string[] = [
+  ...["opencode.json", "opencode.jsonc", "config.json", "AGENTS.md"],
+  ...["agent", "command", "mode", "plugin", "skill", "tool"].flatMap((name) => [`${name}/`, `${name}s/`]),
+  "themes/",
+];
+
 /**
  * OpenCode 1.18. Plugins are programs, snapshots and repos are repositories whose settings git obeys, and a database
  * cannot be shared without the files beside it.
@@ -83,11 +90,7 @@ export const OPENCODE_FOLDERS: readonly AgentFolder[] = [
   {
     path: ".config/opencode",
     movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" },
-    settings: [
-      ...["opencode.json", "opencode.jsonc", "config.json", "AGENTS.md"],
-      ...["agent", "command", "mode", "plugin", "skill", "tool"].flatMap((name) => [`${name}/`, `${name}s/`]),
-      "themes/",
-    ],
+    settings: OPENCODE_SETTINGS,
   },
   { path: ".cache/opencode", movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" } },
   {

@@ -1,6 +1,12 @@
 import { lstat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { type CommandBroker, type RunningProcess, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
+import {
+  type CommandBroker,
+  type PrivateFolder,
+  type RunningProcess,
+  type Sandbox,
+  SYSTEM_CLOCK,
+} from "@flint/core/ports";
 import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
@@ -24,6 +30,8 @@ export interface AgentProcessSpec {
   readonly folders: readonly AgentFolder[];
   /** What of the project it sees empty, because it is not trusted. */
   readonly hiddenPaths?: readonly string[];
+  /** What of the project it sees a private version of. */
+  readonly projectFolders?: readonly PrivateFolder[];
   /** The user's home folder, if it is not that of the environment. */
   readonly home?: string;
 }
@@ -90,7 +98,7 @@ export class AgentProcess {
   /** Rejects with a FlintError if it cannot be started, or not in the sandbox that it should be in. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
     const { name, command, cwd, workspace = cwd, policy, folders, sandbox } = spec;
-    const { hiddenPaths = [] } = spec;
+    const { hiddenPaths = [], projectFolders = [] } = spec;
     const hidden = isUnconfined(policy) ? await existing(hiddenPaths) : [];
     if (hidden.length > 0) throw cannotHide(name, hidden);
     const home = spec.home ?? spec.environment.HOME ?? homedir();
@@ -107,7 +115,11 @@ export class AgentProcess {
     // If it cannot be started, nothing is left of its broker.
     const broker = isUnconfined(policy) ? undefined : await sandbox.openBroker?.();
     try {
-      const running = await sandbox.start({ ...process, ...paths, hosts, hiddenPaths, broker });
+      const privateFolders = [...paths.privateFolders, ...projectFolders];
+      const running = await sandbox.start({
+        ...{ ...process, ...paths, privateFolders },
+        ...{ hosts, hiddenPaths, broker },
+      });
       return new AgentProcess(name, running, broker, isUnconfined(policy) ? async () => undefined : clean);
     } catch (thrown) {
       await broker?.close();

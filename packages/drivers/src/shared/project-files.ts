@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { type McpServerConfig, NO_STEERING, type SessionSpec, type Steering } from "@flint/core/ports";
+import {
+  type McpServerConfig,
+  NO_STEERING,
+  type PrivateFolder,
+  type SessionSpec,
+  type Steering,
+} from "@flint/core/ports";
+import { OPENCODE_SETTINGS } from "./agent-folders.ts";
 
 /**
  * What in a project steers an agent, beside text for its model: settings, hooks, plugins, MCP servers. Until all of it is
@@ -10,6 +17,11 @@ export interface AgentProjectFiles {
   readonly files: readonly string[];
   /** What the agent sees empty until then. None if a flag or a variable of the agent makes it ignore all of them. */
   readonly hides: readonly string[];
+  /**
+   * Folders in which it has to make files when it starts. It sees a private version of them, in which these names can be
+   * neither changed nor made, and nothing that it makes lasts.
+   */
+  readonly writes?: readonly { readonly folder: string; readonly settings: readonly string[] }[];
 }
 
 const CLAUDE_FILES = [
@@ -47,7 +59,12 @@ export const CODEX_ACP_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides:
 const OPENCODE_FILES = [".opencode", "opencode.json", "opencode.jsonc"];
 
 /** OpenCode: plugins are loaded in spite of `OPENCODE_DISABLE_PROJECT_CONFIG` (1.18.33). */
-export const OPENCODE_PROJECT: AgentProjectFiles = { files: OPENCODE_FILES, hides: OPENCODE_FILES };
+export const OPENCODE_PROJECT: AgentProjectFiles = {
+  files: OPENCODE_FILES,
+  hides: OPENCODE_FILES,
+  // It makes a .gitignore there if it is missing, and does not start where it cannot.
+  writes: [{ folder: ".opencode", settings: OPENCODE_SETTINGS }],
+};
 
 /** Gemini: it takes variables from `.env`, among them the address of its model. */
 export const GEMINI_PROJECT: AgentProjectFiles = { files: [".gemini", ".env"], hides: [".gemini", ".env"] };
@@ -73,6 +90,18 @@ export function usesProject({ trusted, untrusted }: Steering): boolean {
 export function hiddenPaths({ hides }: AgentProjectFiles, { untrusted }: Steering): string[] {
   const folders = [...new Set(untrusted.map(({ folder }) => folder))];
   return folders.flatMap((folder) => hides.map((name) => join(folder, name)));
+}
+
+/** What an agent sees a private version of, because it is trusted and the agent writes in it. */
+export function privateProjectFolders(
+  { writes = [] }: AgentProjectFiles,
+  { trusted }: Steering,
+): PrivateFolder[] {
+  const isWritten = (name: string) => writes.find(({ folder }) => folder === name);
+  return trusted.flatMap(({ folder, path }) => {
+    const written = isWritten(path);
+    return written === undefined ? [] : [{ path: join(folder, path), readOnly: written.settings }];
+  });
 }
 
 /** What steers the agent of a session now. */

@@ -4,7 +4,7 @@ import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
 import { defaultFolders } from "../../shared/agent-folders.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
-import { hiddenPaths, steeringOf, usesProject } from "../../shared/project-files.ts";
+import { hiddenPaths, privateProjectFolders, steeringOf, usesProject } from "../../shared/project-files.ts";
 import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
 
@@ -46,6 +46,7 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
     policy: settings.sandboxPolicy,
     environment: { ...variables, ...untrusted },
     hiddenPaths: hiddenPaths(profile.project, steering),
+    projectFolders: privateProjectFolders(profile.project, steering),
     folders,
     hosts: profile.hosts,
     sandbox: spec.sandbox,
