@@ -430,6 +430,8 @@ export interface ReasoningItem {
   _meta?: Meta;
 }
 
+export type ReasoningSummary = "auto" | "concise" | "detailed" | "none";
+
 export interface Resolution {
   decision: Decision;
   by: ResolvedBy;
@@ -664,6 +666,8 @@ export interface ThreadSettings {
   acceptEdits?: boolean;
   config: ConfigValues;
   developerInstructions?: string;
+  summary?: ReasoningSummary;
+  personality?: string;
   budget?: Budget;
   _meta?: Meta;
 }
@@ -1073,6 +1077,8 @@ export interface Methods {
       git?: GitMode;
       acceptEdits?: boolean;
       config?: ConfigValues;
+      summary?: ReasoningSummary;
+      personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
       ephemeral?: boolean;
@@ -1113,6 +1119,8 @@ export interface Methods {
       git?: GitMode;
       acceptEdits?: boolean;
       config?: ConfigValues;
+      summary?: ReasoningSummary;
+      personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
       developerInstructions?: string;
@@ -1263,6 +1271,8 @@ export interface Methods {
       git?: GitMode;
       acceptEdits?: boolean;
       config?: ConfigValues;
+      summary?: ReasoningSummary;
+      personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
       developerInstructions?: string;
@@ -1284,6 +1294,8 @@ export interface Methods {
       git?: GitMode;
       acceptEdits?: boolean;
       config?: ConfigValues;
+      summary?: ReasoningSummary;
+      personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
       developerInstructions?: string;
@@ -1476,6 +1488,8 @@ export interface Methods {
       git?: GitMode;
       acceptEdits?: boolean;
       config?: ConfigValues;
+      summary?: ReasoningSummary;
+      personality?: string;
       budget?: Budget;
       sandboxPolicy?: SandboxPolicyInput;
       outputSchema?: Record<string, unknown>;
@@ -2103,11 +2117,12 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** Something the user should know, such as a damaged log. */
+  /** Something the user should know, such as a damaged log. `reason` names what it is about: `configuration` and `deprecation` are the agent's own warnings of that kind. */
   warning: {
     threadId: Id;
     message: string;
     reason: string;
+    details?: string;
     _meta?: Meta;
   };
   /** Another model works in place of the chosen one. */

@@ -10,7 +10,10 @@ export const S2: readonly Requirement[] = [
   planned("S2-5", "task layer", "session.messages pages by limit and offset"),
 
   // Threads
-  done("S2-6", "thread/start takes ephemeral, developer instructions and personality besides the usual"),
+  done(
+    "S2-6",
+    "Model, cwd, policies, ephemeral, developer instructions and personality of thread/start reach the agent",
+  ),
   done("S2-7", "thread/list pages, filters archived threads, sorts, and searches titles"),
   done("S2-8", "thread/read shows a thread, with its turns when asked"),
   done("S2-9", "thread/resume can change model and developer instructions"),
@@ -22,7 +25,10 @@ export const S2: readonly Requirement[] = [
   done("S2-15", "thread/compact/start shortens the context of a thread"),
 
   // Turns
-  done("S2-16", "turn/start takes output schema, effort, personality and summary besides the usual"),
+  done(
+    "S2-16",
+    "Output schema, effort, sandbox, model, personality and summary of turn/start reach the agent",
+  ),
   done("S2-17", "turn/steer adds input to the running turn if it is the expected one"),
   done("S2-18", "turn/interrupt ends a running turn as interrupted"),
 
@@ -58,8 +64,11 @@ export const S2: readonly Requirement[] = [
   done("S2-43", "thread/tokenUsage/updated tells last and total use, cache and reasoning apart"),
   done("S2-44", "error has a message, its kind and whether it is retried"),
   done("S2-45", "model/rerouted tells from which model to which and why"),
-  done("S2-46", "deprecationNotice from Codex reaches the client"),
-  done("S2-47", "configWarning from Codex reaches the client"),
+  done("S2-46", "A deprecation notice of the agent reaches every client, in Codex's words a Codex client"),
+  done(
+    "S2-47",
+    "A warning about the agent's configuration reaches every client, in Codex's words a Codex client",
+  ),
   planned("S2-48", "task layer", "The turn id is kept from turn/started so that a task can be interrupted"),
   planned("S2-49", "task layer", "Reasoning summaries of a finished turn go to the task log"),
   planned("S2-50", "task layer", "Usage, reroutes, errors and warnings are always handled"),

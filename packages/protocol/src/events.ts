@@ -156,8 +156,16 @@ export const EVENTS = {
   error: row("stored", "Something went wrong in a turn. With `willRetry` the turn continues.", () =>
     looseObject({ ...ofTurn, error: TurnError, willRetry: z.boolean() }),
   ),
-  warning: row("live", "Something the user should know, such as a damaged log.", () =>
-    looseObject({ ...ofThread, message: z.string(), reason: z.string() }),
+  warning: row(
+    "live",
+    "Something the user should know, such as a damaged log. `reason` names what it is about: `configuration` and `deprecation` are the agent's own warnings of that kind.",
+    () =>
+      looseObject({
+        ...ofThread,
+        message: z.string(),
+        reason: z.string(),
+        details: z.optional(z.string()),
+      }),
   ),
   "model/rerouted": row("stored", "Another model works in place of the chosen one.", () =>
     looseObject({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),

@@ -78,7 +78,7 @@ export class TurnConversation {
 
   /** Builds the request of the next step; the oldest exchanges are left out if it does not fit. */
   request(setup: TurnSetup, changes: Partial<ModelRequest> = {}): ModelRequest {
-    const { kind, review, outputSchema } = this.#context.turn;
+    const { kind, review, outputSchema, settings } = this.#context.turn;
     const { instructions, temperature, reasoningEffort } = setup;
     return {
       messages: [{ role: "system", text: instructions }, ...fitContext(this.#messages, roomIn(setup))],
@@ -88,6 +88,7 @@ export class TurnConversation {
       outputSchema,
       temperature,
       reasoningEffort,
+      summary: settings.summary,
       ...changes,
     };
   }

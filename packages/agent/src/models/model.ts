@@ -1,4 +1,12 @@
-import type { Cost, ReportedLimit, ReviewTarget, TokenUsage, TurnError, TurnKind } from "@flint/protocol";
+import type {
+  Cost,
+  ReasoningSummary,
+  ReportedLimit,
+  ReviewTarget,
+  TokenUsage,
+  TurnError,
+  TurnKind,
+} from "@flint/protocol";
 
 /** A tool call of a model. Its result has the same id. */
 export interface ToolCall {
@@ -62,6 +70,8 @@ export interface ModelRequest {
   readonly temperature: number;
   /** The requested reasoning effort; models without such a parameter ignore it. */
   readonly reasoningEffort: string | undefined;
+  /** How much of its reasoning it summarizes; models without such a parameter ignore it. */
+  readonly summary?: ReasoningSummary | undefined;
 }
 
 /** Why a model stopped. `length`: its output limit cut the response off. */

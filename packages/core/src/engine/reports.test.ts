@@ -161,6 +161,15 @@ describe("the reports of an agent", () => {
     expect(events.map((event) => event.type)).not.toContain("extension/notified");
   });
 
+  verifies("S2-46, S2-47", "pass on what an agent warns about, with its reason and details", async () => {
+    const { client, threadId } = await play(
+      report({ type: "warning", message: "Old key.", reason: "deprecation", details: "Use the new one." }),
+    );
+    expect((await client.waitFor("warning")).data).toEqual({
+      ...{ threadId, message: "Old key.", reason: "deprecation", details: "Use the new one." },
+    });
+  });
+
   verifies("S0-85, S0-88", "pass on items of unknown types and _meta unchanged", async () => {
     const item = {
       type: "x-sculpture",

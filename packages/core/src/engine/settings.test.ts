@@ -45,6 +45,56 @@ describe("the overrides of a turn", () => {
     },
   );
 
+  verifies(
+    "S2-16",
+    "an agent without a setting that a client sends is named, once for each value",
+    async () => {
+      const server = testEngine();
+      const client = server.connect();
+      const threadId = await client.startThread();
+      const run = async (chosen: Partial<ParamsInput<"turn/start">>) => {
+        const { turn } = await client.call("turn/start", { threadId, input, ...chosen });
+        await client.turnEnd(turn?.id ?? "");
+      };
+      await run({ summary: "auto" });
+      for (const chosen of [{ summary: "concise" }, {}, { personality: "friendly" }] as const)
+        await run(chosen);
+      expect(server.driver.turns.at(-1)?.settings).toMatchObject({
+        summary: "concise",
+        personality: "friendly",
+      });
+      expect(client.eventsOf("warning").map(({ data }) => [data.reason, data.message])).toEqual([
+        [
+          "ignoredSetting",
+          'scripted has no setting for summaries of its reasoning: "concise" has no effect.',
+        ],
+        ["ignoredSetting", 'scripted has no setting for a personality: "friendly" has no effect.'],
+      ]);
+    },
+  );
+
+  verifies(
+    "S2-16",
+    "a setting that the agent has is passed on without a word, a personality as its selector",
+    async () => {
+      const personality: ConfigOption = {
+        ...{ type: "select", id: "personality", name: "Personality", value: "default" },
+        options: ["default", "friendly"].map((id) => ({ id, name: id })),
+      };
+      const driver = new ScriptedDriver({ selectors: () => [personality] });
+      const server = testEngine({
+        driver: Object.assign(driver, { passedSettings: () => ["summary"] as const }),
+      });
+      const client = server.connect();
+      const threadId = await client.startThread({ summary: "concise", personality: "friendly" });
+      await client.runTurn(threadId, "go");
+      const [record] = driver.turns;
+      expect(record?.settings).toMatchObject({ summary: "concise", config: { personality: "friendly" } });
+      expect(record?.settings.personality).toBeUndefined();
+      expect(client.eventsOf("warning")).toEqual([]);
+    },
+  );
+
   verifies("S0-20", "are still in force after a restart", async () => {
     const store = new UnreliableStore();
     const first = testEngine({ store });

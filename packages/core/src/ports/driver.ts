@@ -58,6 +58,8 @@ export interface Driver {
   isPreferred?(): Promise<boolean>;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
+  /** The optional settings of a thread that it passes on to its agents with a model. Absent: none. */
+  passedSettings?(model: string): readonly PassedSetting[];
   /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
   open(spec: SessionSpec): Promise<DriverSession>;
   /** What it reports of the usage of turns with a model. Absent: everything with each call, and it costs nothing. */
@@ -71,6 +73,9 @@ export interface Driver {
   /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
   close?(): Promise<void>;
 }
+
+/** A setting of a thread that only some agents have. */
+export type PassedSetting = "summary" | "personality";
 
 /** When a driver reports what a limit counts: with each model call, when the turn ends, or never. */
 export type ReportTime = "call" | "turn" | "never";
@@ -250,6 +255,13 @@ export type DriverEvent =
       readonly toModel: string;
       readonly reason: string;
     }
+  /** Something the user should know; `reason` is what it is about. */
+  | {
+      readonly type: "warning";
+      readonly message: string;
+      readonly reason: WarningReason;
+      readonly details?: string | undefined;
+    }
   /** Usage limits of the agent's account. Those that are not named stay as they were. */
   | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }
   | { readonly type: "session"; readonly nativeId: string }
@@ -260,6 +272,9 @@ export type DriverEvent =
       readonly method: string;
       readonly params: Readonly<Record<string, unknown>>;
     };
+
+/** What an agent warns about: anything, its configuration, or what it will no longer support. */
+export type WarningReason = "agent" | "configuration" | "deprecation";
 
 /** How a turn ended, according to the agent. */
 export type TurnOutcome =

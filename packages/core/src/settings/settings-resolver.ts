@@ -9,6 +9,8 @@ import {
   type GitMode,
   isUnconfined,
   type NetworkPermission,
+  PERSONALITY,
+  type ReasoningSummary,
   type SandboxPolicy,
   type SandboxPolicyInput,
   sandboxPolicyOf,
@@ -43,6 +45,8 @@ export interface SettingsOverrides {
   readonly acceptEdits?: boolean | undefined;
   readonly config?: ConfigValues | undefined;
   readonly developerInstructions?: string | undefined;
+  readonly summary?: ReasoningSummary | undefined;
+  readonly personality?: string | undefined;
   readonly budget?: Budget | undefined;
 }
 
@@ -103,6 +107,8 @@ export class SettingsResolver {
       acceptEdits,
       config,
       developerInstructions,
+      summary,
+      personality,
       budget,
     } = overrides;
     const next: ThreadSettings = { ...settings };
@@ -118,6 +124,8 @@ export class SettingsResolver {
     if (acceptEdits !== undefined) next.acceptEdits = acceptEdits;
     if (config !== undefined) next.config = await this.#catalogue.withValues(next.model, next.config, config);
     if (developerInstructions !== undefined) next.developerInstructions = developerInstructions;
+    if (summary !== undefined) next.summary = summary;
+    if (personality !== undefined) await this.#setPersonality(next, personality);
     if (budget !== undefined) setBudget(next, budget);
     if (next.approvalPolicy === "never") rejectUnconfined(next, "thread", this.#options);
     return next;
@@ -137,6 +145,16 @@ export class SettingsResolver {
       this.#configDefaults = await this.#catalogue.withValues(model, config, { [id]: value });
       return this.#catalogue.options(model, this.#configDefaults);
     });
+  }
+
+  /** Where the model has a selector for it, that is its one home. */
+  async #setPersonality(settings: ThreadSettings, personality: string): Promise<void> {
+    const chosen = { ...settings.config, [PERSONALITY]: personality };
+    const { [PERSONALITY]: offered } = await this.#catalogue.keepOffered(settings.model, chosen);
+    if (offered === personality) {
+      settings.config = chosen;
+      delete settings.personality;
+    } else settings.personality = personality;
   }
 
   async #folder(path: string): Promise<string> {

@@ -5,9 +5,11 @@ import { type CheckedLimits, checkLimits } from "../budget/enforcement.ts";
 import type {
   AgentInitiatedWork,
   Clock,
+  Driver,
   DriverSession,
   McpServerConfig,
   NativeFork,
+  PassedSetting,
   Sandbox,
   Steering,
   Workspaces,
@@ -18,6 +20,12 @@ import { type ForkSource, forkSource, handoffSummary } from "./handoff.ts";
 
 /** How long closing an agent is waited for. */
 const CLOSE_GRACE_MS = 3_000;
+
+const SETTING_NAMES: Readonly<Record<PassedSetting, string>> = {
+  summary: "summaries of its reasoning",
+  personality: "a personality",
+};
+const OPTIONAL_SETTINGS = ["summary", "personality"] as const satisfies readonly PassedSetting[];
 
 /** What the agent of a thread is started with. */
 export interface AgentSessionOptions {
@@ -64,7 +72,7 @@ interface Opening {
 /** The agent of one thread: started on first use, and again after it was stopped or the thread changed agents. */
 export class AgentSession {
   readonly #options: AgentSessionOptions;
-  /** The notices about the workspace that clients of this thread were sent. */
+  /** The notices that clients of this thread were sent. */
   readonly #sentNotices = new Set<string>();
   #opening: Opening | undefined;
 
@@ -77,6 +85,7 @@ export class AgentSession {
     const { catalogue, log } = this.#options;
     const driver = catalogue.driverOf(log.state.settings.model);
     if (this.#opening !== undefined && this.#opening.agent !== driver.id) await this.close();
+    this.#notifyIgnored(driver);
     this.#opening ??= this.#open(driver.id);
     return this.#opening.opened;
   }
@@ -175,11 +184,24 @@ export class AgentSession {
     return problem;
   }
 
-  #notify(message: string): void {
+  /** Names the settings of the thread that its agent does not have. */
+  #notifyIgnored(driver: Driver): void {
+    const { settings } = this.#options.log.state;
+    const { displayName = driver.id } = driver;
+    const passedSettings = driver.passedSettings?.(settings.model) ?? [];
+    for (const name of OPTIONAL_SETTINGS) {
+      const value = settings[name];
+      if (value === undefined || value === "auto" || passedSettings.includes(name)) continue;
+      const message = `${displayName} has no setting for ${SETTING_NAMES[name]}: ${JSON.stringify(value)} has no effect.`;
+      this.#notify(message, "ignoredSetting");
+    }
+  }
+
+  #notify(message: string, reason = "workspace"): void {
     if (this.#sentNotices.has(message)) return;
     this.#sentNotices.add(message);
     const { threadId, log } = this.#options;
-    log.sendLive({ type: "warning", data: { threadId, message, reason: "workspace" } });
+    log.sendLive({ type: "warning", data: { threadId, message, reason } });
   }
 
   /** Only for an agent without a session in this thread, or whose session no longer matches the conversation. */

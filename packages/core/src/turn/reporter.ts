@@ -145,6 +145,11 @@ function eventOf(
       const { type, ...rest } = event;
       return { type, data: { ...ids, ...rest } };
     }
+    case "warning": {
+      const { message, reason, details } = event;
+      const more = details === undefined ? {} : { details };
+      return { type: "warning", data: { threadId, message, reason, ...more } };
+    }
     case "session":
       return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
     case "extension":

@@ -56,6 +56,7 @@ export const GENERIC: AcpProfile = {
   // The protocol leaves it to the agent what it reports.
   usageReports: { tokens: "never", steps: "never", costUsd: "never" },
   hosts: [],
+  passedSettings: [],
   project: unknownProject(""),
   stopsWhenIdle: false,
   folders: undefined,

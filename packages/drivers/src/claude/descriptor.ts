@@ -23,6 +23,7 @@ export const CLAUDE = {
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   hosts: CLAUDE_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "turn" },
+  passedSettings: [],
   project: CLAUDE_PROJECT,
   asksToWrite: true,
   stopsWhenIdle: true,

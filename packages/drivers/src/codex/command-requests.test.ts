@@ -153,7 +153,7 @@ describe("a permissions request of Codex", () => {
   test("that cannot be fulfilled here is declined, and the user reads why", async () => {
     const { turn, answer } = setUp(ALLOW, SETTINGS, false);
     expect(await answer(permissions(asked))).toEqual({ permissions: {}, scope: "turn" });
-    expect(turn.events).toMatchObject([{ method: "codex/warning" }]);
+    expect(turn.events).toMatchObject([{ type: "warning" }]);
   });
 });
 

@@ -120,7 +120,7 @@ export async function approvePermissions(
   const { needs, unsupported } = await readPermissions(permissions, settings, granting?.broker);
   if (isConfined && granting === undefined && needs !== undefined) {
     const message = `Codex asks to ${describePermission(needs)}, which no sandbox on this machine can give to it. Choose another sandbox policy, or --add-dir and --network.`;
-    turn.emit({ type: "extension", method: "codex/warning", params: { message } });
+    turn.emit({ type: "warning", message, reason: "agent" });
     return nothing;
   }
   const decision = await turn.approve({

@@ -15,6 +15,7 @@ export const CODEX: AgentDescriptor = {
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   hosts: CODEX_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "never" },
+  passedSettings: ["summary", "personality"],
   project: CODEX_PROJECT,
   asksToWrite: true,
   stopsWhenIdle: false,

@@ -1,11 +1,10 @@
 import type { Price, PriceList } from "@flint/agent/prices";
-import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
+import { type ConfigOption, type ConfigValues, type Model, PERSONALITY } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import { CODEX } from "./descriptor.ts";
 
 /** The ids of the selectors. */
 export const REASONING_EFFORT = "reasoning_effort";
-export const PERSONALITY = "personality";
 export const COLLABORATION_MODE = "collaboration_mode";
 
 const PREFIX = `${CODEX.id}/`;

@@ -3,6 +3,7 @@ import { type McpServerConfig, NO_STEERING, type Steering } from "@flint/core/po
 import {
   type ClientTool,
   isUnconfined,
+  PERSONALITY,
   type SandboxPolicy,
   type ThreadSettings,
   type UserInput,
@@ -17,7 +18,7 @@ import {
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
 import { usesProject } from "../shared/project-files.ts";
-import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
+import { COLLABORATION_MODE, modelName, REASONING_EFFORT } from "./models.ts";
 
 /** How Codex asks for what the sandbox does not allow. */
 const SANDBOX_INSTRUCTIONS =
@@ -103,7 +104,7 @@ function mcpEntry(server: McpServerConfig): Record<string, unknown> {
 export function turnParams(settings: ThreadSettings, model: string) {
   const { config } = settings;
   const effort = config[REASONING_EFFORT];
-  const personality = config[PERSONALITY];
+  const personality = config[PERSONALITY] ?? settings.personality;
   const mode = config[COLLABORATION_MODE];
   const chosen = modelName(settings.model) ?? model;
   const plan = mode === "plan" ? ("plan" as const) : ("default" as const);
@@ -114,7 +115,7 @@ export function turnParams(settings: ThreadSettings, model: string) {
     approvalsReviewer: "user",
     sandboxPolicy: commandSandbox(settings.sandboxPolicy),
     model: chosen,
-    summary: "auto",
+    summary: settings.summary ?? "auto",
     ...(effort === undefined ? {} : { effort }),
     ...(personality === undefined ? {} : { personality: personality === "default" ? "none" : personality }),
     ...(mode === undefined ? {} : { collaborationMode: { mode: plan, settings: modeSettings } }),

@@ -88,14 +88,16 @@ test("[S2-45] reports a rerouted model with both names and the reason", () => {
 
 test("[S2-46] [S2-47] passes deprecation notices and config warnings on", () => {
   const notice = { summary: "Old key.", details: null };
-  const extension = (method: string) => ({
-    type: "extension",
-    method,
-    params: { ...TURN_IDS, ...notice },
-  });
-  expect(translated(["deprecationNotice", notice], ["configWarning", notice]).events).toEqual([
-    extension("codex/deprecationNotice"),
-    extension("codex/configWarning"),
+  const detailed = { summary: "Unknown key.", details: "In line 3." };
+  const { events } = translated(
+    ["deprecationNotice", notice],
+    ["configWarning", detailed],
+    ["warning", { message: "Slow." }],
+  );
+  expect(events).toEqual([
+    { type: "warning", message: "Old key.", reason: "deprecation" },
+    { type: "warning", message: "Unknown key.", reason: "configuration", details: "In line 3." },
+    { type: "warning", message: "Slow.", reason: "agent" },
   ]);
 });
 

@@ -1,4 +1,4 @@
-import type { DriverEvent, TurnOutcome } from "@flint/core/ports";
+import type { DriverEvent, TurnOutcome, WarningReason } from "@flint/core/ports";
 import {
   type DeltaType,
   type Item,
@@ -122,8 +122,11 @@ function statelessEvents(
       return [{ type: method, fromModel: `codex/${fromModel}`, toModel: `codex/${toModel}`, reason }];
     }
     case "warning":
+      return [{ type: "warning", message: params.message, reason: "agent" }];
     case "configWarning":
+      return [notice("configuration", params)];
     case "deprecationNotice":
+      return [notice("deprecation", params)];
     case "mcpServer/startupStatus/updated":
       return [{ type: "extension", method: `codex/${method}`, params: { ...params } }];
     case "hook/started":
@@ -142,6 +145,10 @@ function statelessEvents(
     case "serverRequest/resolved":
       return [];
   }
+}
+
+function notice(reason: WarningReason, { summary, details }: Params<"configWarning">): DriverEvent {
+  return { type: "warning", message: summary, reason, ...(details == null ? {} : { details }) };
 }
 
 /** Before the turn has an id, everything belongs to an earlier one. */

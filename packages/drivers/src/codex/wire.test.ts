@@ -56,6 +56,20 @@ describe("messages to Codex", () => {
     });
   });
 
+  test.each([
+    [{}, "auto", undefined],
+    [{ summary: "concise", personality: "pragmatic" }, "concise", "pragmatic"],
+    [{ config: { personality: "default" } }, "auto", "none"],
+  ] as const)("[S2-6] [S2-16] sends summary and personality: %j", async (chosen, summary, personality) => {
+    const fake = new FakeCodex();
+    const { opened } = await fakeSession(fake, onTestFinished);
+    const outcome = opened.run(new RecordingTurn({ text: "go", settings: { ...SETTINGS, ...chosen } }));
+    const { params } = await fake.received(({ method }) => method === "turn/start");
+    fake.endTurn();
+    await outcome;
+    expect([Object(params).summary, Object(params).personality]).toEqual([summary, personality]);
+  });
+
   test("sends the handoff summary once, before the first prompt", async () => {
     const fake = new FakeCodex();
     const { opened } = await fakeSession(fake, onTestFinished, {

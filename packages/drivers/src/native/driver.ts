@@ -25,6 +25,7 @@ import {
   type DriverSession,
   KEEP_ALIVE_CLOCK,
   type McpServerStatus,
+  type PassedSetting,
   type SessionSpec,
   type UsageReports,
 } from "@flint/core/ports";
@@ -74,6 +75,11 @@ export class NativeDriver implements Driver {
     if (found?.provider.isConfigured === true) await listing.facts(found);
     const selectors = this.#selectors(model, listing);
     return selectors.map((selector) => toConfigOption(selector, model, values));
+  }
+
+  /** Only OpenAI's models can be told how much of their reasoning to summarize. */
+  passedSettings(model: string): readonly PassedSetting[] {
+    return findModel(model, this.#providers)?.provider.kind === "openai" ? ["summary"] : [];
   }
 
   /** The loop and its model are loaded with the first session, not with the server. */

@@ -1,5 +1,5 @@
 import { costAt, type Price, type PriceList } from "@flint/agent/prices";
-import type { DriverEvent, Sandbox, UsageReports } from "@flint/core/ports";
+import type { DriverEvent, PassedSetting, Sandbox, UsageReports } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 import type { AgentPackage } from "./agent-packages.ts";
@@ -39,6 +39,8 @@ export interface AgentDescriptor {
   readonly hosts: readonly string[];
   /** What it reports of its usage, where no price is known for its model. */
   readonly usageReports: UsageReports;
+  /** The optional settings of a thread that it has. */
+  readonly passedSettings: readonly PassedSetting[];
   /** What in a project steers it, and what is done about that until it is trusted. */
   readonly project: AgentProjectFiles;
   /** Whether it requests approval of each action that may write, unless the approval policy is "never". */

@@ -13,6 +13,7 @@ const LAMP: AgentDescriptor = {
   },
   ...{
     usageReports: { tokens: "call", steps: "call", costUsd: "call" },
+    passedSettings: [],
     asksToWrite: true,
     stopsWhenIdle: true,
   },

@@ -3,6 +3,7 @@ import type {
   Driver,
   DriverSession,
   McpServerStatus,
+  PassedSetting,
   SessionSpec,
   UsageReports,
 } from "@flint/core/ports";
@@ -19,20 +20,26 @@ export abstract class DescribedDriver {
   readonly projectFiles: readonly string[];
   readonly asksToWrite: boolean;
   readonly stopsWhenIdle: boolean;
+  readonly #passedSettings: readonly PassedSetting[];
   readonly #usageReports: UsageReports;
 
   constructor(descriptor: AgentDescriptor) {
-    const { id, displayName, project, asksToWrite, stopsWhenIdle, usageReports } = descriptor;
+    const { id, displayName, project, asksToWrite, stopsWhenIdle, usageReports, passedSettings } = descriptor;
     this.id = id;
     this.displayName = displayName;
     this.projectFiles = project.files;
     this.#usageReports = usageReports;
     this.asksToWrite = asksToWrite;
     this.stopsWhenIdle = stopsWhenIdle;
+    this.#passedSettings = passedSettings;
   }
 
   async usageReports(_model: string): Promise<UsageReports> {
     return this.#usageReports;
+  }
+
+  passedSettings(_model: string): readonly PassedSetting[] {
+    return this.#passedSettings;
   }
 
   /** Accepts every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */

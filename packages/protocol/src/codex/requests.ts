@@ -32,6 +32,7 @@ const opening = {
   permissions: nullish(z.string()),
   config: nullish(z.record(z.string(), z.unknown())),
   developerInstructions: nullish(z.string()),
+  personality: nullish(z.string()),
 };
 
 const DynamicFunction = {

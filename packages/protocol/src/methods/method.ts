@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Budget } from "../approval/budget.ts";
 import { GitMode, NetworkPermission } from "../approval/permission.ts";
 import { ApprovalPolicy } from "../approval/policy.ts";
-import { ConfigValues } from "../thread/thread.ts";
+import { ConfigValues, ReasoningSummary } from "../thread/thread.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { lazy, looseObject } from "../wire/loose-object.ts";
@@ -59,6 +59,8 @@ export const settingsOverrides = {
   git: z.optional(GitMode),
   acceptEdits: z.optional(z.boolean()),
   config: z.optional(ConfigValues),
+  summary: z.optional(ReasoningSummary),
+  personality: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   budget: z.optional(Budget),
 };
 

@@ -77,6 +77,13 @@ export type Turn = z.output<typeof Turn>;
 export const ConfigValues = z.record(z.string(), z.string());
 export type ConfigValues = z.output<typeof ConfigValues>;
 
+/** How much of its reasoning the model summarizes. */
+export const ReasoningSummary = z.enum(["auto", "concise", "detailed", "none"]);
+export type ReasoningSummary = z.output<typeof ReasoningSummary>;
+
+/** The id of the selector of the agent's tone, for models that have one. */
+export const PERSONALITY = "personality";
+
 /** The settings of a thread, which apply until they are changed. */
 export const ThreadSettings = looseObject({
   model: z.string(),
@@ -91,6 +98,10 @@ export const ThreadSettings = looseObject({
   acceptEdits: z.optional(z.boolean()),
   config: ConfigValues,
   developerInstructions: z.optional(z.string()),
+  /** Absent: as the agent does by default. An agent without such a setting ignores it, and a warning says so. */
+  summary: z.optional(ReasoningSummary),
+  /** The tone of the agent, in its own words, where its model has no selector for it. */
+  personality: z.optional(z.string()),
   budget: z.optional(Budget),
 });
 export type ThreadSettings = z.output<typeof ThreadSettings>;

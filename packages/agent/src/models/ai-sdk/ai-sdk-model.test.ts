@@ -108,6 +108,16 @@ describe("the call options", () => {
     });
   });
 
+  test("sends how much of the reasoning OpenAI's models summarize", async () => {
+    const summaryOf = async (summary: "concise" | "none") => {
+      const gpt = await fixture(RESPONSES, [stream(RESPONSES.answer({ text: "Hi" }))]);
+      await gpt.all(requestWith(HELLO, { reasoningEffort: "low", summary }));
+      return Object(gpt.endpoint.requests[0]?.body).reasoning;
+    };
+    expect(await summaryOf("concise")).toEqual({ effort: "low", summary: "concise" });
+    expect(await summaryOf("none")).toEqual({ effort: "low" });
+  });
+
   test("sends effort and temperature to models that have them", async () => {
     const request = requestWith(HELLO, { reasoningEffort: "low" });
     const gpt = await fixture(RESPONSES, [stream(RESPONSES.answer({ text: "Hi" }))]);

@@ -29,7 +29,7 @@ export function callOptions(
     ...(tools.length === 0 ? {} : { tools }),
     ...(facts.acceptsTemperature && !rejected.has("temperature") ? { temperature: request.temperature } : {}),
     ...(isEnforced ? { responseFormat: { type: "json", name: "answer", schema: schemaOf(schema) } } : {}),
-    providerOptions: providerOptions(kind, facts, request.reasoningEffort, rejected),
+    providerOptions: providerOptions(kind, facts, request, rejected),
   };
 }
 
@@ -55,16 +55,16 @@ function schemaOf(schema: Readonly<Record<string, unknown>>): Schema {
 function providerOptions(
   kind: ProviderKind,
   facts: ModelFacts,
-  effort: string | undefined,
+  { reasoningEffort: effort, summary = "auto" }: ModelRequest,
   rejected: ReadonlySet<string>,
 ): ProviderOptions {
   const isEffort = effort !== undefined && facts.efforts.includes(effort);
   const reasoningEffort = isEffort ? { reasoningEffort: effort } : {};
   switch (kind) {
     case "openai": {
-      const hasSummary = facts.thinking === "effort" && !rejected.has("reasoning.summary");
-      const summary = hasSummary ? { reasoningSummary: "auto" } : {};
-      return { openai: { store: false, strictJsonSchema: false, ...summary, ...reasoningEffort } };
+      const canSummarize = facts.thinking === "effort" && !rejected.has("reasoning.summary");
+      const reasoningSummary = canSummarize && summary !== "none" ? { reasoningSummary: summary } : {};
+      return { openai: { store: false, strictJsonSchema: false, ...reasoningSummary, ...reasoningEffort } };
     }
     case "anthropic":
       return { anthropic: isEffort ? claudeThinking(facts, effort) : {} };

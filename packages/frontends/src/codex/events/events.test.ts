@@ -94,6 +94,19 @@ const ROWS: readonly Row[] = [
     [["configWarning", { summary: "not trusted", details: null }]],
   ],
   [
+    "[S2-47] an agent's warning about its configuration",
+    {
+      type: "warning",
+      data: { threadId: "t", message: "no such key", reason: "configuration", details: "line 3" },
+    },
+    [["configWarning", { summary: "no such key", details: "line 3" }]],
+  ],
+  [
+    "[S2-46] what an agent will no longer support",
+    { type: "warning", data: { threadId: "t", message: "old key", reason: "deprecation" } },
+    [["deprecationNotice", { summary: "old key", details: null }]],
+  ],
+  [
     "any other warning",
     { type: "warning", data: { threadId: "t", message: "damaged", reason: "damagedLog" } },
     [["warning", { threadId: "t", message: "damaged" }]],

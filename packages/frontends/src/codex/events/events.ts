@@ -240,8 +240,10 @@ function planUpdated(data: EventData<"turn/plan/updated">): OutgoingNotification
 }
 
 /** A warning about a workspace's files is one about its configuration; the others are about the thread. */
-function warning({ threadId, message, reason }: EventData<"warning">): OutgoingNotification {
-  if (reason === "workspace") return notification("configWarning", { summary: message, details: null });
+function warning({ threadId, message, reason, details }: EventData<"warning">): OutgoingNotification {
+  const notice = { summary: message, details: details ?? null };
+  if (reason === "workspace" || reason === "configuration") return notification("configWarning", notice);
+  if (reason === "deprecation") return notification("deprecationNotice", notice);
   return notification("warning", { threadId, message });
 }
 

@@ -1,4 +1,4 @@
-import type { Thread, ThreadSettings, ThreadStatus } from "@flint/protocol";
+import { PERSONALITY, type Thread, type ThreadSettings, type ThreadStatus } from "@flint/protocol";
 import {
   CODEX_VERSION,
   type CodexClientResult,
@@ -114,10 +114,10 @@ export function settingsOf(
     modelProvider: settings.model.split("/")[0] ?? settings.model,
     serviceTier: null,
     effort: effortOf(settings),
-    summary: null,
+    summary: settings.summary ?? null,
     collaborationMode: collaborationModeOf(settings),
     multiAgentMode: MULTI_AGENT_MODE,
-    personality: null,
+    personality: settings.config[PERSONALITY] ?? settings.personality ?? null,
   };
 }
 

@@ -47,6 +47,28 @@ test("the instructions of thread/start and of thread/resume reach the agent", as
   expect(given).toEqual(["Be brief.", "Be thorough."]);
 });
 
+test("personality and summary reach the agent, for the thread, from a turn on, and by configuration [S2-6] [S2-16]", async () => {
+  const { client, driver, start, run } = await connected();
+  const { id } = await start({ personality: "friendly" });
+  await run(id);
+  await run(id, { summary: "concise", personality: "pragmatic" });
+  await run(id);
+  await client.request("thread/resume", { threadId: id, config: { model_reasoning_summary: "detailed" } });
+  await run(id);
+  const given = driver.turns.map(({ settings: { personality, summary } }) => [personality, summary]);
+  expect(given).toEqual([
+    ["friendly", undefined],
+    ["pragmatic", "concise"],
+    ["pragmatic", "concise"],
+    ["pragmatic", "detailed"],
+  ]);
+  const updates = client.messages.filter(({ method }) => method === "thread/settings/updated");
+  expect(updates.map(({ params }) => fields(fields(params).threadSettings))).toMatchObject([
+    { personality: "pragmatic", summary: "concise" },
+    { personality: "pragmatic", summary: "detailed" },
+  ]);
+});
+
 test("an ephemeral thread is ephemeral, and is not listed", async () => {
   const { client, start, run } = await connected();
   const [ephemeral, plain] = [await start({ ephemeral: true }), await start()];

@@ -1,4 +1,4 @@
-import { type ApprovalPolicy, FlintError, type Params } from "@flint/protocol";
+import { type ApprovalPolicy, FlintError, type Params, ReasoningSummary } from "@flint/protocol";
 import type { CodexApprovalPolicy, CodexClientParams } from "@flint/protocol/codex";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { isPlanning, PLAN_SELECTORS, REASONING_EFFORT } from "../events/threads.ts";
@@ -11,15 +11,24 @@ type Overrides = Omit<Params<"thread/settings/update">, "threadId">;
 
 type OpeningParams = Pick<
   CodexClientParams<"thread/resume">,
-  "model" | "cwd" | "approvalPolicy" | "sandbox" | "permissions" | "config" | "developerInstructions"
+  | "model"
+  | "cwd"
+  | "approvalPolicy"
+  | "sandbox"
+  | "permissions"
+  | "config"
+  | "developerInstructions"
+  | "personality"
 >;
 
-/** The settings that the request to open a thread changes. Of Codex's configuration, only the effort exists in Flint. */
+/** The settings that the request to open a thread changes. Of Codex's configuration, Flint has effort and summary. */
 export async function openingOverrides(params: OpeningParams, core: CoreCalls, threadId?: string) {
-  const { model, cwd, sandbox, permissions, developerInstructions, approvalPolicy } = params;
+  const { model, cwd, sandbox, permissions, developerInstructions, approvalPolicy, personality } = params;
   const effort: unknown = params.config?.model_reasoning_effort;
+  const summary = ReasoningSummary.safeParse(params.config?.model_reasoning_summary);
   return {
-    ...given({ model, cwd, developerInstructions }),
+    ...given({ model, cwd, developerInstructions, personality }),
+    ...(summary.success ? { summary: summary.data } : {}),
     ...requestedSandbox(permissions, "sandbox", sandbox),
     ...(await requestedApproval(approvalPolicy, core, threadId)),
     ...(typeof effort === "string" ? { config: { [REASONING_EFFORT]: effort } } : {}),
@@ -34,6 +43,8 @@ export const SETTINGS_PARAMS = [
   "permissions",
   "model",
   "effort",
+  "summary",
+  "personality",
   "collaborationMode",
 ] as const;
 
@@ -50,6 +61,7 @@ export async function settingsOverrides(
   client: CodexClient,
 ): Promise<Overrides> {
   const { threadId, cwd, model, approvalPolicy, sandboxPolicy, permissions, effort } = params;
+  const { summary, personality } = params;
   const sandbox = sandboxPolicy == null ? undefined : sandboxPolicyOf(sandboxPolicy);
   const requested = requestedSandbox(permissions, "sandboxPolicy", sandbox);
   const approval = await requestedApproval(approvalPolicy, core, threadId);
@@ -59,7 +71,7 @@ export async function settingsOverrides(
     ...(await requestedMode(params, core, client)),
   };
   return {
-    ...given({ cwd, model }),
+    ...given({ cwd, model, summary, personality }),
     ...approval,
     ...requested,
     ...(Object.keys(config).length === 0 ? {} : { config }),
