@@ -34,9 +34,12 @@ export const S3: readonly Requirement[] = [
   done("S3-22", "Text, image, resource and resource link blocks are taken; audio is refused in words"),
   done("S3-23", "A tool call is pending, in_progress, completed or failed"),
   done("S3-24", "Every tool call has one of the known kinds"),
-  done("S3-25", "A prompt ends with one of five stop reasons"),
-  done("S3-26", "Claude's result subtypes lead to the right stop reasons"),
-  done("S3-27", "A turn that ran out of steps continues automatically while tasks are open"),
+  done("S3-25", "A prompt ends with the stop reason of its turn"),
+  done(
+    "S3-26",
+    "Claude's result subtypes lead to the stop reasons of the table, and its refusals to refusal",
+  ),
+  done("S3-27", "A turn that ran out of steps continues automatically while Dots or the plan has open tasks"),
 
   // ACP: methods
   done("S3-28", "initialize negotiates capabilities"),

@@ -44,6 +44,8 @@ export interface NativeOptions {
   readonly version?: string | undefined;
   /** What the user configured about models, by id. */
   readonly models?: ReadonlyMap<string, ModelSettings>;
+  /** After how many model steps a turn stops, to be continued; 200 if absent. */
+  readonly stepLimit?: number | undefined;
   /** A script file for the offline model. */
   readonly offlineScript?: string | undefined;
 }

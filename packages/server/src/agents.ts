@@ -31,6 +31,7 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
       sandbox,
       stateFolder,
       prices,
+      stepLimit: native.stepLimit,
     }),
   }));
   const drivers = builtInDrivers(native, named);
@@ -56,10 +57,11 @@ interface SharedOptions {
   readonly sandbox: Sandbox;
   readonly stateFolder: string;
   readonly prices: PriceList;
+  readonly stepLimit: number | undefined;
 }
 
 function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptions {
-  const { offline, trace, sandbox, stateFolder, prices } = shared;
+  const { offline, trace, sandbox, stateFolder, prices, stepLimit } = shared;
   return {
     program: () => agent.program(),
     hasAccess: () => agent.hasAccess(),
@@ -69,6 +71,7 @@ function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptio
     sandbox,
     stateFolder,
     prices,
+    stepLimit,
     version: VERSION,
   };
 }

@@ -7,7 +7,7 @@ import { userMessage } from "./images.ts";
 import { type ModelResponse, runModelStep, type TurnReport } from "./model-step.ts";
 import { TurnConversation, type TurnSetup } from "./turn-conversation.ts";
 
-/** A turn ends with an error after this many model steps. */
+/** A turn ends with an error after this many model steps, unless another limit is configured. */
 const STEP_LIMIT = 200;
 
 /** What a turn runs with. */
@@ -19,6 +19,8 @@ export interface TurnLoopOptions {
   readonly sandbox: Sandbox;
   /** The conversation so far. */
   readonly messages: readonly Message[];
+  /** After how many model steps the turn ends with an error; 200 if absent. */
+  readonly stepLimit?: number | undefined;
   prepare(): Promise<TurnSetup>;
 }
 
@@ -84,8 +86,9 @@ export class TurnLoop {
     const plan = updatePlanTool((...shown) => this.#report.plan(...shown));
     const withPlan = { ...setup, tools: [...setup.tools, plan] };
     const calls = this.#callRunner(withPlan);
+    const { stepLimit = STEP_LIMIT } = this.#options;
     let hasContinued = false;
-    for (let count = 0; count < STEP_LIMIT; count += 1) {
+    for (let count = 0; count < stepLimit; count += 1) {
       const response = await this.#step(withPlan);
       if (response === undefined) return { status: "interrupted" };
       const { messages, ended } = await calls.run(response.message.calls);
@@ -99,8 +102,9 @@ export class TurnLoop {
       hasContinued = true;
       this.#conversation.add(CONTINUE);
     }
-    const message = `The agent was stopped after ${STEP_LIMIT} steps. Say "go on" to continue.`;
-    return { status: "failed", error: { message, errorInfo: "Other" } };
+    const steps = stepLimit === 1 ? "one step" : `${stepLimit} steps`;
+    const message = `The agent was stopped after ${steps}. Say "go on" to continue.`;
+    return { status: "failed", error: { message, errorInfo: "TurnLimitReached" } };
   }
 
   #callRunner({ tools, window }: TurnSetup): CallRunner {
@@ -159,12 +163,12 @@ function isTooLong(thrown: unknown): thrown is ModelFailure {
 function problemOf({ reason }: ModelResponse, hasContinued: boolean): TurnError | undefined {
   if (reason === "filtered") {
     const message = "The model provider withheld the answer. Rephrase the request, or choose another model.";
-    return { message, errorInfo: "Other" };
+    return { message, errorInfo: "Refused" };
   }
   if (reason !== "length" || !hasContinued) return undefined;
   const message =
     'The answer was cut off twice by the output limit of the model. Ask for less, or say "go on".';
-  return { message, errorInfo: "Other" };
+  return { message, errorInfo: "OutputLimitReached" };
 }
 
 function errorOf(thrown: unknown): TurnError {

@@ -193,7 +193,7 @@ export class AcpTurn implements RequestContext {
         return failed(`${displayName} refused to continue.`, "Refused");
       case "max_tokens": {
         const message = `${displayName} stopped because an answer became too long. Ask it to continue.`;
-        return failed(message, "ContextWindowExceeded");
+        return failed(message, "OutputLimitReached");
       }
       case "max_turn_requests": {
         const message = `${displayName} stopped because the turn took too many steps. Ask it to continue.`;

@@ -44,6 +44,15 @@ test("[S0-94] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] runs the thread's model, st
   expect(resumed.turn.events.filter((event) => event.type === "usage")).toEqual(usages);
 });
 
+test("[S3-27] stops after the configured number of steps, and goes on in the next turn", async () => {
+  const script = [[bash("echo one")], [bash("echo two")], DONE];
+  const fixture = await realClaude({ script, agent: { stepLimit: 1 } });
+  const { outcome, session } = await run(fixture, "do it");
+  expect(outcome).toMatchObject({ status: "failed", error: { errorInfo: "TurnLimitReached" } });
+  expect((await run(fixture, "continue", {}, session)).outcome).toMatchObject({ status: "failed" });
+  expect((await run(fixture, "continue", {}, session)).outcome).toEqual({ status: "completed" });
+});
+
 test("[S4-16] requests approval of the exact command, and reports its output and exit code", async () => {
   const script = [[bash("echo out; echo err >&2; exit 3")], DONE, [bash("touch denied")], DONE];
   const fixture = await realClaude({ script });

@@ -222,7 +222,9 @@ export class ClaudeSession implements DriverSession {
     const { sandbox } = this.#spec;
     const session = this.#session;
     const steering = await steeringOf(this.#spec);
-    const launch = await claudeLaunch({ program, session, settings, sandbox, steering, home, offline });
+    const { stepLimit } = agent;
+    const given = { program, session, settings, sandbox, steering, home, offline, stepLimit };
+    const launch = await claudeLaunch(given);
     this.#processes += 1;
     const number = this.#processes;
     // The last frames of an earlier process, and its end, do not concern the turn that runs now.

@@ -196,6 +196,15 @@ test("[S4-26] fails a turn with the message and the HTTP status", () => {
   });
 });
 
+test("[S3-25] a policy of the provider that ends the turn is a refusal", () => {
+  const error = { message: "Not this.", codexErrorInfo: "cyberPolicy" };
+  const turn = { id: "turn", status: "failed", items: [], error };
+  expect(translated(["turn/completed", { turn }]).outcome).toEqual({
+    status: "failed",
+    error: { message: "Not this.", errorInfo: "Refused" },
+  });
+});
+
 test("uses an earlier error if the end of the turn has none", () => {
   const error = { message: "Too long.", codexErrorInfo: "contextWindowExceeded" };
   const turn = { id: "turn", status: "failed", items: [], error: null };

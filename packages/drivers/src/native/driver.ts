@@ -89,7 +89,7 @@ export class NativeDriver implements Driver {
       import("@flint/agent/model-cache"),
       this.#list(),
     ]);
-    const { web, offlineScript } = this.#options;
+    const { web, offlineScript, stepLimit } = this.#options;
     const offline = async () =>
       new (await import("@flint/offline-model")).OfflineModel({ script: offlineScript });
     const models = new ModelCache(this.#providers, listing, this.#clock, offline);
@@ -103,6 +103,7 @@ export class NativeDriver implements Driver {
       contextLengthOf: (settings) => Number(value(settings, CONTEXT_LENGTH)),
       reasoningEffortOf: (settings) => value(settings, REASONING_EFFORT),
       web,
+      stepLimit,
       sources: await this.#sources(spec),
     });
   }

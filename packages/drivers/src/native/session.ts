@@ -39,6 +39,8 @@ export interface NativeChoices {
   contextLengthOf(settings: ThreadSettings): number;
   reasoningEffortOf(settings: ThreadSettings): string | undefined;
   readonly web: WebAccess;
+  /** After how many model steps a turn stops, to be continued. */
+  readonly stepLimit?: number | undefined;
   /** Sources of further tools. They are closed with the session. */
   readonly sources: readonly ToolSource[];
 }
@@ -95,6 +97,7 @@ export class NativeSession implements DriverSession {
       report: new TurnTranslator(stoppable),
       sandbox: this.#spec.sandbox,
       messages: this.#messages,
+      stepLimit: this.#choices.stepLimit,
       prepare: () => this.#prepare(turn, signal),
     });
   }

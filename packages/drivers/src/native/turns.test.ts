@@ -179,7 +179,8 @@ test("stops a model that never finishes", async () => {
   );
   const { model, run } = await open({ steps });
   const { outcome } = await run("go");
-  expect(outcome).toMatchObject({ error: { message: expect.stringContaining("stopped after 200 steps") } });
+  const message = expect.stringContaining("stopped after 200 steps");
+  expect(outcome).toMatchObject({ error: { message, errorInfo: "TurnLimitReached" } });
   expect(model.requests).toHaveLength(200);
 });
 
@@ -236,13 +237,23 @@ test("continues a cut off answer once, then ends the turn", async () => {
   const twice = await open({ steps: [cut("one "), cut("two ")] });
   expect((await twice.run("go")).outcome).toMatchObject({
     status: "failed",
-    error: { message: expect.stringContaining("cut off twice") },
+    error: { message: expect.stringContaining("cut off twice"), errorInfo: "OutputLimitReached" },
   });
 });
 
-test("fails if the provider withheld the answer", async () => {
+test("fails as refused if the provider withheld the answer [S3-25]", async () => {
   const { run } = await open({ steps: [[{ type: "finish", reason: "filtered" }]] });
-  expect((await run("go")).outcome).toMatchObject({ status: "failed" });
+  expect((await run("go")).outcome).toMatchObject({ status: "failed", error: { errorInfo: "Refused" } });
+});
+
+test("stops after the configured number of steps, and goes on in the next turn [S3-27]", async () => {
+  const look = call({ tool: "list_files", input: { depth: 1 } });
+  const { model, run } = await open({ steps: [look, look, say("There.")], stepLimit: 2 });
+  expect((await run("go")).outcome).toMatchObject({
+    error: { message: expect.stringContaining("after 2 steps"), errorInfo: "TurnLimitReached" },
+  });
+  expect((await run("continue")).outcome).toEqual({ status: "completed" });
+  expect(model.requests).toHaveLength(3);
 });
 
 test("waits for the core before every step, where it can be interrupted", async () => {

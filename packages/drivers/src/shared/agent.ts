@@ -98,6 +98,8 @@ export interface AgentOptions {
   readonly sandbox?: Sandbox | undefined;
   /** What models cost, for agents that do not report it with each call. */
   readonly prices?: PriceList | undefined;
+  /** After how many model steps a turn stops, to be continued. Only Claude can be told; absent: never. */
+  readonly stepLimit?: number | undefined;
   /** Defaults to "thread". Only Claude has the choice. */
   readonly processSpan?: ProcessSpan | undefined;
   /** The version of Flint that is sent to agents. */

@@ -22,6 +22,7 @@ export const TURN_ERROR_INFO = [
   "ServerStopped",
   "BudgetExceeded",
   "TurnLimitReached",
+  "OutputLimitReached",
   "SchemaMismatch",
   "Refused",
   "Other",

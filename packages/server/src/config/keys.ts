@@ -165,6 +165,12 @@ export const CONFIG_KEYS = {
     "Stop an agent that sends nothing for this long while no tool or command runs and no request is open (default: 900).",
     "user",
   ),
+  step_limit: key(
+    count,
+    COUNT,
+    "Model calls after which a turn of Claude or Flint's own agent stops, to be continued (Flint's own agent: 200).",
+    "user",
+  ),
   policy_file: key(string, "a path", "Policy file for unattended runs.", "user"),
   durability: key(
     z.enum(DURABILITIES),

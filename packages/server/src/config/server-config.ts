@@ -48,6 +48,7 @@ export function nativeOptions(config?: ConfigValues): NativeOptions {
       others: [...custom, ...(config === undefined ? [] : providersOf(config))],
     },
     models: config === undefined ? new Map() : modelSettings(config),
+    stepLimit: config?.get("step_limit"),
     web: { fetch: config?.get("web.fetch") ?? false, searchUrl: config?.get("web.search_url") },
     offlineScript: setting("FLINT_OFFLINE_SCRIPT"),
     version: VERSION,

@@ -16,6 +16,10 @@ test("[S3-49] [S4-1] starts Claude in verbose print mode, with stream-json both 
   ]);
 });
 
+test("limits the steps of a turn only if a limit is configured", () => {
+  expect(claudeArguments({ ...START, stepLimit: 7 }).slice(-2)).toEqual(["--max-turns", "7"]);
+});
+
 test("uses the settings of the project only if they are trusted", () => {
   expect(claudeArguments({ ...START, usesProject: true })).toContain("user,project,local");
 });

@@ -38,6 +38,8 @@ export interface ClaudeLaunch {
   readonly home: string;
   /** Undefined if Claude works on its own models. */
   readonly offline: OfflineAccess | undefined;
+  /** After how many model steps a turn stops. */
+  readonly stepLimit?: number | undefined;
 }
 
 /** The process to start: Claude's program with the arguments of the session, in the sandbox of the thread. */
@@ -47,7 +49,8 @@ export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSp
   const instructions = [await claudeInstructions(settings), isUnconfined(policy) ? "" : SANDBOX_INSTRUCTIONS]
     .filter((text) => text !== "")
     .join("\n\n");
-  const given = { session, settings, instructions, usesProject: usesProject(steering) };
+  const { stepLimit } = launch;
+  const given = { session, settings, instructions, stepLimit, usesProject: usesProject(steering) };
   const command = [...program.command, ...claudeArguments(given)];
   const environment = claudeEnvironment(program, offline);
   const own = { folders: [CLAUDE_FOLDER], hosts: CLAUDE_HOSTS };
@@ -73,12 +76,14 @@ export function claudeArguments({
   session,
   settings,
   instructions,
+  stepLimit,
   usesProject = false,
 }: {
   readonly session: SessionReference;
   /** What is appended to Claude's system prompt. */
   readonly instructions: string;
   readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
+  readonly stepLimit?: number | undefined;
   /** Whether Claude uses the settings of the project. */
   readonly usesProject?: boolean;
 }): string[] {
@@ -89,6 +94,7 @@ export function claudeArguments({
     ...["--setting-sources", usesProject ? "user,project,local" : "user"],
     ...sessionArguments(session),
     ...(model === undefined ? [] : ["--model", model]),
+    ...(stepLimit === undefined ? [] : ["--max-turns", String(stepLimit)]),
     ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
     // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
     ...(!isUnconfined(settings.sandboxPolicy)

@@ -34,6 +34,12 @@ test.each([
     failed({ errorInfo: "TurnLimitReached", message: expect.stringContaining("number of steps") }),
   ],
   [{ subtype: "error_max_budget_usd", is_error: true }, failed({ errorInfo: "BudgetExceeded" })],
+  [{ subtype: "cancelled" }, { status: "interrupted" }],
+  [{ subtype: "max_tokens" }, failed({ errorInfo: "OutputLimitReached" })],
+  [
+    { is_error: true, stop_reason: "refusal", result: "API Error: unable to respond" },
+    failed({ errorInfo: "Refused", message: "API Error: unable to respond" }),
+  ],
   [{ subtype: "error_during_execution", is_error: true, errors: ["a", "b"] }, failed({ message: "a\nb" })],
   [
     { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_streaming" },
@@ -45,6 +51,13 @@ test.each([
   ],
 ])("[S3-26] [S3-56] [S4-17] reads the outcome from the result %j", (fields, outcome) => {
   expect(outcomeOf(result(fields), { error: undefined })).toEqual(outcome);
+});
+
+test("[S3-26] an answer that stays too long for Claude fails the turn by that limit", () => {
+  const frame = result({ is_error: true, result: "API Error: exceeded the output token maximum" });
+  expect(outcomeOf(frame, { error: "max_output_tokens" })).toEqual(
+    failed({ errorInfo: "OutputLimitReached", message: "API Error: exceeded the output token maximum" }),
+  );
 });
 
 test("prefers the error that Claude reported to the HTTP status", () => {

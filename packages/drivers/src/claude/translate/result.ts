@@ -18,6 +18,7 @@ const ERROR_INFO: ReadonlyMap<string, TurnErrorInfo> = new Map([
   ["rate_limit", "UsageLimitExceeded"],
   ["invalid_request", "BadRequest"],
   ["server_error", "InternalServerError"],
+  ["max_output_tokens", "OutputLimitReached"],
 ]);
 
 /** The limits of Claude's own that end a turn, by the subtype of its result. */
@@ -35,6 +36,13 @@ const LIMITS_REACHED: ReadonlyMap<string, TurnError> = new Map([
     {
       message: "Claude used up the amount that it may spend. Raise its limit to continue.",
       errorInfo: "BudgetExceeded",
+    },
+  ],
+  [
+    "max_tokens",
+    {
+      message: "Claude stopped because an answer became too long. Ask it to continue.",
+      errorInfo: "OutputLimitReached",
     },
   ],
 ]);
@@ -59,9 +67,9 @@ export interface TurnSoFar {
 /** How a turn ended, judged by the fields of its result and not by its subtype alone. */
 export function outcomeOf(frame: ResultFrame, turn: TurnSoFar): TurnOutcome {
   const reason = frame.terminal_reason ?? "";
-  if (reason.startsWith("aborted_")) return { status: "interrupted" };
+  if (reason.startsWith("aborted_") || frame.subtype === "cancelled") return { status: "interrupted" };
   if (frame.subtype === "error_max_structured_output_retries") return SCHEMA_NOT_MET;
-  const isFailed = frame.is_error || frame.subtype.startsWith("error_");
+  const isFailed = frame.is_error || frame.subtype.startsWith("error_") || LIMITS_REACHED.has(frame.subtype);
   if (isFailed) return { status: "failed", error: errorOf(frame, turn.error) };
   const lacksAnswer = turn.isStructured === true && frame.structured_output === undefined;
   return lacksAnswer ? SCHEMA_NOT_MET : { status: "completed" };
@@ -70,7 +78,8 @@ export function outcomeOf(frame: ResultFrame, turn: TurnSoFar): TurnOutcome {
 function errorOf(frame: ResultFrame, reported = ""): TurnError {
   const status = frame.api_error_status ?? undefined;
   const limit = LIMITS_REACHED.get(frame.subtype);
-  const errorInfo = limit?.errorInfo ?? ERROR_INFO.get(reported) ?? errorInfoOfStatus(status);
+  const refusal = frame.stop_reason === "refusal" ? "Refused" : undefined;
+  const errorInfo = limit?.errorInfo ?? refusal ?? ERROR_INFO.get(reported) ?? errorInfoOfStatus(status);
   const details = frame.result || frame.errors?.join("\n") || `Claude ended with ${frame.subtype}.`;
   const message =
     limit?.message ?? (errorInfo === "Unauthorized" ? `${LOG_IN} Its error: ${details}` : details);

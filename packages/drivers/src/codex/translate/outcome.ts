@@ -14,6 +14,8 @@ const ERROR_INFO: Readonly<Record<string, TurnErrorInfo>> = {
   badRequest: "BadRequest",
   modelNotFound: "BadRequest",
   sandboxError: "SandboxError",
+  cyberPolicy: "Refused",
+  misalignmentPolicyViolation: "Refused",
 };
 
 /** How a turn ended. `failure` is the error that was reported before its end. */

@@ -24,6 +24,7 @@ export interface SessionFixtureOptions {
   readonly web?: WebAccess;
   readonly sources?: readonly ToolSource[];
   readonly contextLength?: number;
+  readonly stepLimit?: number;
 }
 
 /** Opens a session with a scripted model. The test closes it. */
@@ -39,6 +40,7 @@ export function openSession(options: SessionFixtureOptions) {
       contextLengthOf: () => options.contextLength ?? 100_000,
       reasoningEffortOf: () => undefined,
       web: options.web ?? { fetch: false },
+      stepLimit: options.stepLimit,
       sources: options.sources ?? [],
     },
   );

@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { scriptedDriver } from "@flint/testkit";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { setUpAcp } from "../testing/setup.ts";
 import { commandIn } from "./commands.ts";
 
@@ -10,6 +12,18 @@ async function twoAgents() {
   const codex = scriptedDriver({ id: "codex", scripts: (prompt) => [{ text: `codex: ${prompt}\n` }] });
   const setup = await setUpAcp({}, { drivers: [claude, codex] });
   return { ...setup, claude, codex };
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Puts a program of this name on PATH, in the workspace so that the sandbox shows it. */
+async function fakeDot(workspace: string, script: string): Promise<void> {
+  const folder = join(workspace, "bin");
+  await mkdir(folder);
+  await writeFile(join(folder, "dot"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${folder}:${process.env.PATH ?? ""}`);
 }
 
 describe("ACP commands", () => {
@@ -102,6 +116,38 @@ describe("ACP commands", () => {
     expect(await client.prompt(await client.newSession(path), "go")).toEqual({
       stopReason: "max_turn_requests",
     });
+    expect(driver.turns).toHaveLength(1);
+  });
+
+  test.each([
+    ['[{"id":"d1","status":"open"},{"id":"d2","status":"closed"}]', 0, 6],
+    ['[{"id":"d2","status":"done"}]', 0, 1],
+    ["Usage: dot [-Tformat] files", 0, 1],
+    ['[{"id":"d1","status":"open"}]', 1, 1],
+  ])(
+    "a turn that is out of steps continues while Dots lists open tasks: %j (exit code %i) [S3-27]",
+    async (listed, exitCode, turns) => {
+      const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };
+      const { connect, path, driver } = await setUpAcp({ scripts: () => [{ fail }] });
+      await fakeDot(path, `[ "$*" = "ls --json" ] && echo '${listed}'; exit ${exitCode}`);
+      const client = await connect();
+      expect(await client.prompt(await client.newSession(path), "go")).toEqual({
+        stopReason: "max_turn_requests",
+      });
+      expect(driver.turns).toHaveLength(turns);
+    },
+  );
+
+  test("a client that cancels while Dots is asked gets no further turn [S3-27]", async () => {
+    const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };
+    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ fail }] });
+    await fakeDot(path, `sleep 1; echo '[{"status":"open"}]'`);
+    const client = await connect({ capabilities: { session: { notices: {} } } });
+    const sessionId = await client.newSession(path);
+    const prompt = client.prompt(sessionId, "go");
+    await client.until(() => client.of("notice")[0]);
+    await client.notify("session/cancel", { sessionId });
+    expect(await prompt).toEqual({ stopReason: "cancelled" });
     expect(driver.turns).toHaveLength(1);
   });
 

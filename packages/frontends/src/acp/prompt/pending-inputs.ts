@@ -26,6 +26,8 @@ export interface InputCallbacks {
   onInserted?(messageId: string): void;
   /** Called when it is sent, with a function that cancels it. */
   onSent?(cancel: () => Promise<void>): void;
+  /** Whether the client has cancelled it, and all that follows it. */
+  isCancelled?(): boolean;
 }
 
 /** An input of this client that has not ended. */
@@ -197,11 +199,11 @@ export class PendingInputs {
 /** A session as far as sending input needs it. */
 interface InputTarget {
   readonly inputs: PendingInputs;
-  /** How many entries of the plan are not completed. */
-  readonly openPlanEntries: number;
+  /** Whether there is work left: entries of the plan, or tasks of the workspace. */
+  hasOpenWork(): Promise<boolean>;
 }
 
-/** Sends an input. A turn that is out of steps continues automatically a few times, while its plan has open entries. */
+/** Sends an input. A turn that is out of steps continues automatically a few times, while there is work left. */
 export function sendInput(
   target: InputTarget,
   turn: TurnInput,
@@ -209,11 +211,14 @@ export function sendInput(
   continuations = 0,
 ): void {
   const onEnd = (result: InputResult): void => {
-    const isUnfinished = result.kind === "turn" && isOutOfSteps(result.turn) && target.openPlanEntries > 0;
-    if (!isUnfinished || continuations >= MOST_CONTINUATIONS) {
-      callbacks.onEnd(result);
-      return;
-    }
+    const isUnfinished = result.kind === "turn" && isOutOfSteps(result.turn);
+    if (isUnfinished && continuations < MOST_CONTINUATIONS) void continueOrEnd(result);
+    else callbacks.onEnd(result);
+  };
+  const continueOrEnd = async (result: InputResult): Promise<void> => {
+    const isOpen = await target.hasOpenWork();
+    if (callbacks.isCancelled?.() === true) return callbacks.onEnd({ kind: "cancelled" });
+    if (!isOpen) return callbacks.onEnd(result);
     const next: TurnInput = { input: [{ type: "text", text: "continue" }], isSynthetic: true };
     sendInput(target, next, followUp(callbacks), continuations + 1);
   };
@@ -221,6 +226,10 @@ export function sendInput(
 }
 
 /** Callbacks for an input that follows another: only the first message of a prompt is the client's. */
-export function followUp({ onEnd, onSent }: InputCallbacks): InputCallbacks {
-  return onSent === undefined ? { onEnd } : { onEnd, onSent };
+export function followUp({ onEnd, onSent, isCancelled }: InputCallbacks): InputCallbacks {
+  return {
+    onEnd,
+    ...(onSent === undefined ? {} : { onSent }),
+    ...(isCancelled === undefined ? {} : { isCancelled }),
+  };
 }

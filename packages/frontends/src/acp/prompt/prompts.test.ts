@@ -236,6 +236,7 @@ describe("an ACP prompt", () => {
 
   test.each([
     [{ message: "too long", errorInfo: "ContextWindowExceeded" }, "max_tokens"],
+    [{ message: "cut off", errorInfo: "OutputLimitReached" }, "max_tokens"],
     [{ message: "over budget", errorInfo: "BudgetExceeded" }, "max_turn_requests"],
     [{ message: "too many steps", errorInfo: "TurnLimitReached" }, "max_turn_requests"],
     [{ message: "no", errorInfo: "Refused" }, "refusal"],

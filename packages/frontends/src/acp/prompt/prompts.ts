@@ -51,6 +51,7 @@ export class Prompts {
         const callbacks = {
           ...respond({ session, request, reply, resolve, reject }),
           onSent: (cancel: () => Promise<void>) => request.sent(cancel),
+          isCancelled: () => request.isCancelled,
         };
         this.#start(session, request, input, callbacks).catch(reject);
       });

@@ -5,6 +5,7 @@ import { AcpError } from "../vocabulary.ts";
 /** Limits that end a turn without an error: the client gets a stop reason. */
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   ContextWindowExceeded: "max_tokens",
+  OutputLimitReached: "max_tokens",
   BudgetExceeded: "max_turn_requests",
   TurnLimitReached: "max_turn_requests",
   Refused: "refusal",

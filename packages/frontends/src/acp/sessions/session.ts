@@ -19,6 +19,7 @@ import type { Client } from "../../shared/frontend.ts";
 import { SessionAsks } from "../asks/session-asks.ts";
 import type { InitializedClient } from "../client-state.ts";
 import { withEditorFiles } from "../prompt/input.ts";
+import { openDots } from "../prompt/open-tasks.ts";
 import { PendingInputs } from "../prompt/pending-inputs.ts";
 import { stopReasonOf } from "../prompt/stop-reason.ts";
 import type { SentConfig, Update, UpdateFormat } from "../protocol-version.ts";
@@ -47,13 +48,13 @@ export class AcpSession {
   requestedCwd: string | undefined;
   /** Whether mentioned files are read from the editor. Off by default: agents read the same disk. */
   editorFiles = false;
-  /** How many entries of the latest plan are not completed. */
-  openPlanEntries = 0;
   sentConfig: SentConfig = { modeId: "", modelId: "", options: "" };
   /** The token usage of the latest turn so far. */
   turnUsage: TokenUsage = NO_USAGE;
   /** Whether a turn is running, of this client or another. */
   isActive = false;
+  /** How many entries of the latest plan are not completed. */
+  #openPlanEntries = 0;
   readonly #options: SessionOptions;
   readonly #format: UpdateFormat;
   readonly #translator: Translator;
@@ -121,6 +122,13 @@ export class AcpSession {
     const { asks, self } = this.#options;
     if (!this.editorFiles || !self.capabilities.readTextFile) return input;
     return withEditorFiles(input, (path) => asks.request("fs/read_text_file", { sessionId: this.id, path }));
+  }
+
+  /** Whether there is work left: entries of the plan, or tasks that Dots lists for the workspace. */
+  async hasOpenWork(): Promise<boolean> {
+    if (this.#openPlanEntries > 0) return true;
+    const cwd = this.#settings?.cwd;
+    return cwd !== undefined && (await openDots(this.#options.client.core, cwd)) > 0;
   }
 
   /** Sends updates to this client only. */
@@ -205,7 +213,7 @@ export class AcpSession {
         this.settings = event.data.settings;
         break;
       case "turn/plan/updated":
-        this.openPlanEntries = event.data.plan.filter(({ status }) => status !== "completed").length;
+        this.#openPlanEntries = event.data.plan.filter(({ status }) => status !== "completed").length;
         break;
       case "item/started":
         this.#assignTurn(event.data.turnId, event.data.item);
