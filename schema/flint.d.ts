@@ -2043,6 +2043,14 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
+  /** All changes of a file change that is being made. */
+  "item/fileChange/patchUpdated": {
+    threadId: Id;
+    turnId: Id;
+    itemId: Id;
+    changes: FileUpdateChange[];
+    _meta?: Meta;
+  };
   /** Text of a plan. */
   "item/plan/delta": {
     threadId: Id;

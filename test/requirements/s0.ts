@@ -70,7 +70,7 @@ export const S0: readonly Requirement[] = [
   done("S0-55", "A file change item has an id, its changes and a status"),
   done("S0-56", "Each change has an absolute path, add, modify or delete, and a unified diff"),
   done("S0-57", "A file change is inProgress, completed, failed or declined"),
-  done("S0-58", "item/fileChange/outputDelta streams a change while it is made"),
+  done("S0-58", "item/fileChange/outputDelta streams a change while the agent writes it"),
   done("S0-59", "The server asks before a file change and shows the changes and optional reason"),
   done("S0-60", "A file change question is answered with accept, acceptForSession or decline"),
   done("S0-61", "An MCP call shows server, tool, arguments, status and its result or error"),

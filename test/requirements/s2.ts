@@ -57,7 +57,10 @@ export const S2: readonly Requirement[] = [
   done("S2-36", "item/completed closes each item"),
   done("S2-37", "Agent text streams as deltas"),
   done("S2-38", "Command output streams as deltas"),
-  done("S2-39", "File changes stream as deltas"),
+  done(
+    "S2-39",
+    "A file change streams while it is written: as deltas, and as patchUpdated for Codex clients",
+  ),
   done("S2-40", "Reasoning text streams as deltas"),
   done("S2-41", "Reasoning summaries stream as deltas"),
   done("S2-42", "thread/name/updated tells of a new title"),

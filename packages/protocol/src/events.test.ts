@@ -101,6 +101,7 @@ describe("the persistence of events", () => {
       "thread/deleted",
       "thread/closed",
       "thread/status/changed",
+      "item/fileChange/patchUpdated",
       "item/mcpToolCall/progress",
       "warning",
       "config/updated",

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval/approval.ts";
 import { Grant } from "./approval/grant.ts";
-import { PlanEntry, ThreadItem } from "./items.ts";
+import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
 import { ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
@@ -120,6 +120,9 @@ export const EVENTS = {
   "item/reasoning/summaryTextDelta": row("coalesced", "Text of the summary of the reasoning.", () => Delta),
   "item/commandExecution/outputDelta": row("coalesced", "Output of a command.", () => Delta),
   "item/fileChange/outputDelta": row("coalesced", "Text of a patch as it is made.", () => Delta),
+  "item/fileChange/patchUpdated": row("live", "All changes of a file change that is being made.", () =>
+    looseObject({ ...ofTurn, itemId: Id, changes: z.array(FileUpdateChange) }),
+  ),
   "item/plan/delta": row("coalesced", "Text of a plan.", () => Delta),
   "item/mcpToolCall/progress": row("live", "The progress of an MCP tool call.", () =>
     looseObject({ ...ofTurn, itemId: Id, message: z.string() }),

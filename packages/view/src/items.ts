@@ -201,7 +201,11 @@ function changeRow({ changes, status }: Item<"fileChange">): RowContent {
   return {
     family: "change",
     status,
-    title: [{ text: `${verb} ` }, strong(first?.path ?? "no files"), { text: more }],
+    title: [
+      { text: `${verb} ` },
+      strong(first?.path ?? (status === "inProgress" ? "files" : "no files")),
+      { text: more },
+    ],
     outcome: outcomeOf(status),
     body: changes.map(diffBlock),
     fold: "closed",

@@ -7,6 +7,7 @@ import {
   type Cost,
   type Decision,
   type DeltaType,
+  type FileUpdateChange,
   failedToolCall,
   type Model,
   type PlanEntry,
@@ -236,6 +237,12 @@ export type DriverEvent =
   | { readonly type: DeltaType; readonly itemId: string; readonly delta: string }
   | { readonly type: "turn/plan/updated"; readonly explanation: string; readonly plan: readonly PlanEntry[] }
   | { readonly type: "turn/diff/updated"; readonly diff: string }
+  /** All changes of a file change item that is in progress, as far as they are known. */
+  | {
+      readonly type: "item/fileChange/patchUpdated";
+      readonly itemId: string;
+      readonly changes: readonly FileUpdateChange[];
+    }
   | { readonly type: "item/mcpToolCall/progress"; readonly itemId: string; readonly message: string }
   | {
       readonly type: "usage";

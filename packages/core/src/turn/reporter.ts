@@ -131,6 +131,8 @@ function eventOf(
       return { type: event.type, data: { ...ids, explanation: event.explanation, plan: [...event.plan] } };
     case "turn/diff/updated":
       return { type: event.type, data: { ...ids, diff: event.diff } };
+    case "item/fileChange/patchUpdated":
+      return { type: event.type, data: { ...ids, itemId: event.itemId, changes: [...event.changes] } };
     case "item/mcpToolCall/progress":
       return { type: event.type, data: { ...ids, itemId: event.itemId, message: event.message } };
     case "usage": {

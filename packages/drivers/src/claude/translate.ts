@@ -1,5 +1,5 @@
 import type { DriverEvent } from "@flint/core/ports";
-import { isRecord, type ThreadItem } from "@flint/protocol";
+import { type FileUpdateChange, isRecord, type ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
 import { objectOf, stringField } from "../shared/json.ts";
 import { completeText, streamText } from "../shared/translate.ts";
@@ -15,6 +15,7 @@ import {
   withStream,
   withTool,
 } from "./translate/state.ts";
+import { beginInput, streamInput } from "./translate/streamed-file.ts";
 import { extension, systemStep } from "./translate/system.ts";
 import { finishedItem, startedItem, taskToolEnded, toolKind } from "./translate/tools.ts";
 
@@ -75,8 +76,11 @@ function onStreamEvent(state: TranslateState, frame: ClaudeFrameOf<"stream_event
   const { event } = frame;
   if (frame.parent_tool_use_id != null) return [state, []];
   switch (event.type) {
+    case "content_block_start":
+      return [beginInput(state, event.content_block ?? { type: "" }), []];
     case "content_block_delta": {
-      const { text, thinking = "" } = event.delta ?? {};
+      const { text, thinking = "", partial_json: json } = event.delta ?? {};
+      if (json !== undefined) return streamInput(state, json);
       if (text !== undefined) return withStream(state, streamText(state.stream, "message", text));
       return withStream(state, streamText(state.stream, "reasoning", thinking));
     }
@@ -175,8 +179,12 @@ function startTool(
   changes: FileChanges,
   parent: string | undefined,
 ): Step {
-  if (toolUseId === undefined || name === undefined || state.tools.has(toolUseId)) return [state, []];
+  if (toolUseId === undefined || name === undefined) return [state, []];
   const input = objectOf(given);
+  const known = state.tools.get(toolUseId);
+  if (known?.isStreaming === true)
+    return completeInput(state, toolUseId, known, input, changes.get(toolUseId));
+  if (known !== undefined) return [state, []];
   const [closed, before] = parent === undefined ? withoutText(state) : ([state, []] as const);
   const [next, itemId] = newItemId(closed);
   const plain = startedItem(itemId, { name, input, cwd: state.cwd, changes: changes.get(toolUseId) });
@@ -184,6 +192,22 @@ function startTool(
   const tool: ToolUse = { itemId, name, input, item, isDone: false, isDeclined: false };
   const started: DriverEvent[] = item === undefined ? [] : [{ type: "item/started", item }];
   return [withTool(next, toolUseId, tool), [...before, ...started]];
+}
+
+/** The input of a file tool whose item has started is complete: its changes are known now. */
+function completeInput(
+  state: TranslateState,
+  toolUseId: string,
+  streamed: ToolUse,
+  input: ToolUse["input"],
+  changes: readonly FileUpdateChange[] | undefined,
+): Step {
+  const { itemId, item, name } = streamed;
+  const { isStreaming: _streaming, ...known } = streamed;
+  if (changes === undefined) return [withTool(state, toolUseId, { ...known, input }), []];
+  const whole = startedItem(itemId, { name, input, cwd: state.cwd, changes }) ?? item;
+  const updated = { type: "item/fileChange/patchUpdated", itemId, changes } as const;
+  return [withTool(state, toolUseId, { ...known, input, item: whole }), [updated]];
 }
 
 /** The tool's own result if the tool was stopped; the text for the model is not a result of the tool then. */

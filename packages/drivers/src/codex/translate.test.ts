@@ -229,6 +229,26 @@ test("keeps streamed output that the completed item omits", () => {
   expect(events.at(-1)).toMatchObject({ item: { aggregatedOutput: "a\n", exitCode: 0 } });
 });
 
+test("[S0-58] [S2-39] streams a patch as it is written, and its changes so far", () => {
+  const item = { type: "fileChange", id: "f", status: "inProgress", changes: [] };
+  const add = (diff: string) => [{ path: "/workspace/a.txt", kind: { type: "add" }, diff }];
+  const patch = (changes: object[]) => ["item/fileChange/patchUpdated", { itemId: "f", changes }] as const;
+  const { events } = translated(
+    ["item/started", { item }],
+    patch(add("one")),
+    patch(add("one\ntwo")),
+    patch(add("other")),
+    patch([...add("one\ntwo"), { path: "/workspace/b", kind: { type: "delete" }, diff: "" }]),
+  );
+  const deltas = events.flatMap((event) =>
+    event.type === "item/fileChange/outputDelta" ? [event.delta] : [],
+  );
+  expect(deltas).toEqual(["+++ b/a.txt\n+one", "\n+two", "\n--- a/b"]);
+  const updates = events.filter(({ type }) => type === "item/fileChange/patchUpdated");
+  expect(updates.map((event) => Reflect.get(event, "changes").length)).toEqual([1, 1, 1, 2]);
+  expect(updates[0]).toMatchObject({ itemId: "f", changes: [{ path: "a.txt", kind: "add" }] });
+});
+
 test("requests approval of a patch as far as it is written", () => {
   const item = { type: "fileChange", id: "f", status: "inProgress", changes: [] };
   const changes = [{ path: "/workspace/a.txt", kind: { type: "add" }, diff: "a" }];

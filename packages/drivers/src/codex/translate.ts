@@ -11,7 +11,15 @@ import {
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
 import { hookEvents } from "./translate/hooks.ts";
-import { completedItem, isStreamed, itemIdOf, threadItem, withStreamed } from "./translate/items.ts";
+import {
+  completedItem,
+  fileChange,
+  isStreamed,
+  itemIdOf,
+  patchText,
+  threadItem,
+  withStreamed,
+} from "./translate/items.ts";
 import { limitsOf } from "./translate/limits.ts";
 import { outcomeOf, turnError } from "./translate/outcome.ts";
 
@@ -227,13 +235,21 @@ function onSummaryPart(state: TranslateState, params: Params<"item/reasoning/sum
   return onDelta(state, "item/reasoning/summaryTextDelta", { ...params, delta: "\n\n" });
 }
 
-/** Stores the changes of a patch that is still being written, for the request to approve it. */
+/** A patch that is still being written: its changes so far, and what is new of its text. */
 function onPatch(state: TranslateState, params: Params<"item/fileChange/patchUpdated">): Step {
   const item = state.open.get(itemIdOf(params.itemId));
-  if (item?.type !== "fileChange") return [state, []];
-  const { changes } = params;
-  const updated = threadItem({ ...item, id: params.itemId, ...{ changes } }, state.cwd);
-  return [updated === undefined ? state : withOpen(state, updated), []];
+  if (item === undefined || !isKnownItem(item) || item.type !== "fileChange") return [state, []];
+  const changes = params.changes.map((change) => fileChange(change, state.cwd));
+  const streamed = item.output ?? "";
+  const text = patchText(params.changes, state.cwd);
+  // A part that was streamed and has changed since cannot be taken back; the changes have it.
+  const isLonger = text.length > streamed.length && text.startsWith(streamed);
+  const updated = { ...item, changes, output: isLonger ? text : streamed };
+  const { id: itemId } = item;
+  const events: DriverEvent[] = [{ type: "item/fileChange/patchUpdated", itemId, changes }];
+  if (isLonger)
+    events.unshift({ type: "item/fileChange/outputDelta", itemId, delta: text.slice(streamed.length) });
+  return [withOpen(state, updated), events];
 }
 
 function onUsage(state: TranslateState, usage: Params<"thread/tokenUsage/updated">["tokenUsage"]): Step {

@@ -87,6 +87,7 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "thread/queue/changed":
     case "thread/tokenUsage/updated":
     case "turn/diff/updated":
+    case "item/fileChange/patchUpdated":
     case "error":
     case "warning":
     case "model/rerouted":

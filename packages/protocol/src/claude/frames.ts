@@ -68,6 +68,7 @@ const StreamEvent = z.looseObject({
         type: z.optional(z.string()),
         text: z.optional(z.string()),
         thinking: z.optional(z.string()),
+        partial_json: z.optional(z.string()),
       }),
     ),
     usage: z.optional(z.nullable(ClaudeUsage)),

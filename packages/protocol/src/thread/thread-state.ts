@@ -180,6 +180,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "turn/plan/updated":
     case "turn/diff/updated":
     case "item/mcpToolCall/progress":
+    case "item/fileChange/patchUpdated":
     case "thread/deleted":
     case "thread/closed":
     case "error":

@@ -181,6 +181,7 @@ describe("AppServerClient", () => {
     "item/commandExecution/outputDelta": delta,
     "item/fileChange/outputDelta": delta,
     "item/plan/delta": delta,
+    "item/fileChange/patchUpdated": { ...place, itemId: "i", changes: [] },
     "item/mcpToolCall/progress": { ...place, itemId: "i", message: "half" },
     "approval/requested": { threadId: "t", approval },
     "approval/resolved": {

@@ -63,6 +63,7 @@ function lineOf(event: AgentEvent): string | undefined {
     case "item/reasoning/summaryTextDelta":
     case "item/commandExecution/outputDelta":
     case "item/fileChange/outputDelta":
+    case "item/fileChange/patchUpdated":
     case "item/plan/delta":
     case "question/resolved":
     case "grant/changed":

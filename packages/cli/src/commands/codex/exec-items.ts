@@ -80,7 +80,9 @@ function commandOf({ command, aggregatedOutput, exitCode, status }: Item<"comman
 
 const KINDS = { add: "add", modify: "update", delete: "delete" } as const;
 
-function fileChangeOf({ changes, status }: Item<"fileChange">): ExecItemBody {
+/** Not before its changes are known. */
+function fileChangeOf({ changes, status }: Item<"fileChange">): ExecItemBody | undefined {
+  if (changes.length === 0 && status === "inProgress") return undefined;
   return {
     type: "file_change",
     changes: changes.map(({ path, kind }) => ({ path, kind: KINDS[kind] })),

@@ -14,6 +14,7 @@ import {
   type StreamStep,
   takeItemId,
 } from "../../shared/translate.ts";
+import type { StreamedFile } from "./streamed-file.ts";
 
 /** What carries over from one turn to the next, for as long as one process of Claude lives. */
 export interface ProcessMemory {
@@ -42,6 +43,8 @@ export interface ToolUse {
   readonly item: ThreadItem | undefined;
   readonly isDone: boolean;
   readonly isDeclined: boolean;
+  /** Whether its input is still being written, so that its changes are not known. */
+  readonly isStreaming?: boolean;
 }
 
 /** The state of the translation of one turn. */
@@ -54,6 +57,8 @@ export interface TranslateState {
   readonly plan: Item<"plan"> | undefined;
   /** The hooks that run now, by Claude's ids. */
   readonly hooks: ReadonlyMap<string, Item<"hookRun">>;
+  /** The file tool whose input the model is writing. */
+  readonly file: StreamedFile | undefined;
   /** The usage that was emitted in this turn. */
   readonly reported: TokenUsage;
   /** The usage of the last call, which is emitted when the turn ends. */
@@ -71,14 +76,14 @@ export type FileChanges = ReadonlyMap<string, readonly FileUpdateChange[]>;
 export function beginTurn(turnId: string, cwd: string, memory: ProcessMemory = NEW_PROCESS): TranslateState {
   return {
     ...{ stream: beginStream(turnId), cwd, streaming: undefined, tools: new Map(), plan: undefined },
-    ...{ hooks: new Map(), reported: NO_USAGE, deferred: undefined, memory },
+    ...{ hooks: new Map(), file: undefined, reported: NO_USAGE, deferred: undefined, memory },
   };
 }
 
 /** The state after a step of its item stream. It runs for every delta, where naming the fields beats copying them. */
 export function withStream(state: TranslateState, [stream, events]: StreamStep): Step {
-  const { cwd, streaming, tools, plan, hooks, reported, deferred, memory } = state;
-  return [{ stream, cwd, streaming, tools, plan, hooks, reported, deferred, memory }, events];
+  const { cwd, streaming, tools, plan, hooks, file, reported, deferred, memory } = state;
+  return [{ stream, cwd, streaming, tools, plan, hooks, file, reported, deferred, memory }, events];
 }
 
 /** The state without an open text. */

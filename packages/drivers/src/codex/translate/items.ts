@@ -187,6 +187,17 @@ export function fileChange(change: CodexFileChange, cwd: string): FileUpdateChan
   }
 }
 
+/** The text of a patch as it is written: the lines of each file after its name, without the sizes of hunks. */
+export function patchText(changes: readonly CodexFileChange[], cwd: string): string {
+  return changes.map((change) => fileText(change, shownPath(change.path, cwd))).join("\n");
+}
+
+function fileText({ diff, kind }: CodexFileChange, path: string): string {
+  if (kind.type === "delete") return `--- a/${path}`;
+  const lines = kind.type === "add" ? diff.replace(/^/gm, "+") : hunksOf(diff);
+  return `+++ b/${path}\n${lines}`;
+}
+
 function modified({ diff, kind }: CodexFileChange, path: string, cwd: string): FileUpdateChange {
   const { move_path: moved } = kind;
   const movePath = typeof moved === "string" ? shownPath(moved, cwd) : undefined;

@@ -94,6 +94,19 @@ const ROWS: readonly Row[] = [
     [["configWarning", { summary: "not trusted", details: null }]],
   ],
   [
+    "[S2-39] a patch that is being written, with its changes so far",
+    {
+      type: "item/fileChange/patchUpdated",
+      data: { ...ofTurn, itemId: "i", changes: [{ path: "a", kind: "add", diff: "+a\n" }] },
+    },
+    [
+      [
+        "item/fileChange/patchUpdated",
+        { ...ofTurn, itemId: "i", changes: [{ path: "a", kind: { type: "add" }, diff: expect.any(String) }] },
+      ],
+    ],
+  ],
+  [
     "[S2-47] an agent's warning about its configuration",
     {
       type: "warning",

@@ -20,7 +20,7 @@ import { toolCallAsk } from "../asks/client-tools.ts";
 import { questionAsk } from "../asks/questions.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
 import { hookRunOf } from "./hooks.ts";
-import { itemOf } from "./items.ts";
+import { fileChangeOf, itemOf } from "./items.ts";
 import { bucketsOf } from "./limits.ts";
 import { effortOf, NOT_LOADED, settingsOf, statusOf, threadOf } from "./threads.ts";
 import { bareTurn, endedTurn, tokensOf, turnErrorOf } from "./turns.ts";
@@ -96,6 +96,12 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
       return [notification(event.type, { ...deltaOf(event.data), contentIndex: 0 })];
     case "item/reasoning/summaryTextDelta":
       return summaryDelta(event.data);
+    case "item/fileChange/patchUpdated": {
+      const { itemId, changes } = event.data;
+      return [
+        notification(event.type, { ...turnIdsOf(event.data), itemId, changes: changes.map(fileChangeOf) }),
+      ];
+    }
     case "item/mcpToolCall/progress": {
       const { itemId, message } = event.data;
       return [notification(event.type, { ...turnIdsOf(event.data), itemId, message })];

@@ -57,6 +57,30 @@ describe("a client that is asked about a file change", () => {
     expect(files.pass(started("e"))).toEqual([started("e")]);
   });
 
+  test("is sent the start of a change that is being written once its changes are known [S2-39]", () => {
+    const open: ThreadEvent = {
+      type: "item/started",
+      data: { ...TURN, item: { ...edit("e"), changes: [] } },
+      at: 1,
+    };
+    const updated: ThreadEvent = {
+      type: "item/fileChange/patchUpdated",
+      data: { ...TURN, itemId: "e", changes: CHANGES },
+      at: 1,
+    };
+    const written = new FileChangeOrder();
+    expect(written.pass(open)).toEqual([]);
+    expect(written.pass(updated)).toEqual([started("e"), updated]);
+    expect(written.pass(updated)).toEqual([updated]);
+    expect(written.pass(requested("e"))).toEqual([requested("e")]);
+    const asked = new FileChangeOrder();
+    asked.pass(open);
+    expect(asked.pass(requested("e"))).toEqual([started("e"), requested("e")]);
+    const ended = new FileChangeOrder();
+    ended.pass(open);
+    expect(ended.pass(completed("e"))).toEqual([started("e"), completed("e")]);
+  });
+
   test("is sent everything else as it comes", () => {
     const item = {
       type: "commandExecution",

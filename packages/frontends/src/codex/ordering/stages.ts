@@ -1,5 +1,12 @@
 import type { Clock } from "@flint/core/ports";
-import { type Item, isKnownItem, type ThreadEvent, type ThreadStatus, threadIdOf } from "@flint/protocol";
+import {
+  type Item,
+  isKnownItem,
+  type ThreadEvent,
+  type ThreadItem,
+  type ThreadStatus,
+  threadIdOf,
+} from "@flint/protocol";
 import type { CodexThreadStatus } from "@flint/protocol/codex";
 import type { Encoded } from "../../shared/encoder.ts";
 import type { OutgoingNotification } from "../events/events.ts";
@@ -18,20 +25,27 @@ type Requested = Extract<ThreadEvent, { type: "approval/requested" }>;
 /**
  * A file change is started before a client is asked about it. Clients show the change from the item, because the request
  * has none on this wire. A client that subscribed after the item started, or is asked by an agent that has not reported
- * the item yet, is sent its start with the request.
+ * the item yet, is sent its start with the request. A change that an agent is still writing starts once it is known.
  */
 export class FileChangeOrder implements Stage<ThreadEvent> {
   /** By thread, the file changes that the client knows and that are in progress. */
   readonly #known = new Map<string, Set<string>>();
+  /** The file changes that have started and whose changes are not known. */
+  readonly #withheld = new Set<string>();
 
   pass(event: ThreadEvent): readonly ThreadEvent[] {
     switch (event.type) {
       case "item/started":
         if (event.data.item.type !== "fileChange") return [event];
+        if (isEmpty(event.data.item)) return this.#withhold(event.data.item.id);
         return this.#isNew(event.data.threadId, event.data.item.id) ? [event] : [];
+      case "item/fileChange/patchUpdated": {
+        const { threadId, turnId, itemId, changes } = event.data;
+        if (!this.#isNew(threadId, itemId)) return [event];
+        return [startOf({ threadId, turnId }, itemId, changes, event.at), event];
+      }
       case "item/completed":
-        this.#known.get(event.data.threadId)?.delete(event.data.item.id);
-        return [event];
+        return this.#completed(event);
       case "approval/requested": {
         const started = this.#startOf(event);
         return started === undefined ? [event] : [started, event];
@@ -45,17 +59,30 @@ export class FileChangeOrder implements Stage<ThreadEvent> {
   }
 
   forget(threadId?: string): void {
+    this.#withheld.clear();
     if (threadId === undefined) this.#known.clear();
     else this.#known.delete(threadId);
+  }
+
+  #withhold(itemId: string): readonly ThreadEvent[] {
+    this.#withheld.add(itemId);
+    return [];
   }
 
   #startOf({ data, at }: Requested): ThreadEvent | undefined {
     const { threadId, approval } = data;
     const { action, turnId } = approval;
     if (action.kind !== "fileChange" || !this.#isNew(threadId, action.itemId)) return undefined;
-    const { changes, itemId: id } = action;
-    const item: Item<"fileChange"> = { type: "fileChange", id, changes, status: "inProgress" };
-    return { type: "item/started", data: { threadId, turnId, item }, at };
+    return startOf({ threadId, turnId }, action.itemId, action.changes, at);
+  }
+
+  /** One that was never known in between starts right before its end. */
+  #completed(event: Extract<ThreadEvent, { type: "item/completed" }>): readonly ThreadEvent[] {
+    const { threadId, turnId, item } = event.data;
+    if (!isKnownItem(item) || item.type !== "fileChange") return [event];
+    const isUnknown = this.#withheld.delete(item.id) && this.#isNew(threadId, item.id);
+    this.#known.get(threadId)?.delete(item.id);
+    return isUnknown ? [startOf({ threadId, turnId }, item.id, item.changes, event.at), event] : [event];
   }
 
   #isNew(threadId: string, itemId: string): boolean {
@@ -64,6 +91,21 @@ export class FileChangeOrder implements Stage<ThreadEvent> {
     this.#known.set(threadId, known.add(itemId));
     return isNew;
   }
+}
+
+function isEmpty(item: ThreadItem): boolean {
+  return isKnownItem(item) && item.type === "fileChange" && item.changes.length === 0;
+}
+
+/** The start of a file change with these changes. */
+function startOf(
+  ids: { readonly threadId: string; readonly turnId: string },
+  id: string,
+  changes: Item<"fileChange">["changes"],
+  at: number,
+): ThreadEvent {
+  const item: Item<"fileChange"> = { type: "fileChange", id, changes, status: "inProgress" };
+  return { type: "item/started", data: { ...ids, item }, at };
 }
 
 type Usage = Extract<ThreadEvent, { type: "thread/tokenUsage/updated" }>;
