@@ -658,6 +658,7 @@ export type ThreadItem = KnownItem | ExtensionItem;
 
 export interface ThreadSettings {
   model: string;
+  modelProvider?: string;
   cwd: string;
   approvalPolicy: ApprovalPolicy;
   sandboxPolicy: SandboxPolicy;
@@ -859,7 +860,7 @@ export interface WorkspaceFile {
 
 /** The requests of clients, by method. */
 export interface Methods {
-  /** Initialize the connection. Must be the first request, and sent once. */
+  /** Initialize the connection. Must be the first request, and sent once. Provider and capabilities are those of the agent of new threads; `agents` has those of every agent. */
   initialize: {
     params: {
       clientInfo: {
@@ -890,6 +891,20 @@ export interface Methods {
         review: boolean;
         _meta?: Meta;
       };
+      agents?: {
+        id: string;
+        displayName: string;
+        provider: string;
+        capabilities: {
+          streaming: boolean;
+          configOptions: boolean;
+          reasoning: boolean;
+          plans: boolean;
+          review: boolean;
+          _meta?: Meta;
+        };
+        _meta?: Meta;
+      }[];
       _meta?: Meta;
     };
   };
@@ -955,6 +970,7 @@ export interface Methods {
     };
     result: {
       model: string;
+      modelProvider?: string;
       cwd: string;
       approvalPolicy: ApprovalPolicy;
       sandboxPolicy: SandboxPolicy;
@@ -1015,6 +1031,7 @@ export interface Methods {
       } | null;
       requiresLogin: boolean;
       provider: string;
+      agent?: string;
       _meta?: Meta;
     };
   };
@@ -1071,6 +1088,7 @@ export interface Methods {
   "thread/start": {
     params: {
       model?: string;
+      agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       network?: NetworkPermission;
@@ -1113,6 +1131,7 @@ export interface Methods {
     params: {
       threadId: Id;
       model?: string;
+      agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       network?: NetworkPermission;
@@ -1265,6 +1284,7 @@ export interface Methods {
     params: {
       threadId: Id;
       model?: string;
+      agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       network?: NetworkPermission;
@@ -1288,6 +1308,7 @@ export interface Methods {
     params: {
       threadId: Id;
       model?: string;
+      agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       network?: NetworkPermission;
@@ -1482,6 +1503,7 @@ export interface Methods {
       threadId: Id;
       input: UserInput[];
       model?: string;
+      agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       network?: NetworkPermission;

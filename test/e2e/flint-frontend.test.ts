@@ -17,7 +17,7 @@ describe("the Flint front end over stdio", () => {
     const info = await initialize(wire);
     expect(info).toMatchObject({
       agentInfo: { name: "flint", version: expect.any(String), provider: "flint" },
-      capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
+      capabilities: { streaming: true, configOptions: true, reasoning: false, plans: true, review: true },
     });
     const started = asMessage(await wire.request("thread/start", { cwd: workspace }));
     expect(started).toMatchObject({

@@ -23,8 +23,11 @@ export const S0: readonly Requirement[] = [
   done("S0-14", "A second initialize on one connection is refused"),
   done("S0-15", "initialize takes the client's name, version and optional title"),
   done("S0-16", "initialize takes an optional capability for experimental methods"),
-  done("S0-17", "initialize answers with the agent's name, version and provider"),
-  done("S0-18", "initialize answers with five booleans: streaming, configOptions, reasoning, plans, review"),
+  done("S0-17", "initialize answers with name, version and the provider behind the agent of new threads"),
+  done(
+    "S0-18",
+    "initialize answers with five booleans of that agent: streaming, configOptions, reasoning, plans, review",
+  ),
   done("S0-19", "The client's initialized notification with empty params is accepted"),
 
   // Threads
@@ -118,7 +121,7 @@ export const S0: readonly Requirement[] = [
   done("S0-95", "Per-turn overrides reach Claude"),
   done("S0-96", "Claude's selectors can be listed and set"),
   done("S0-97", "model/list shows Claude's models with their details"),
-  done("S0-98", "_meta survives on the way to and from Claude"),
+  done("S0-98", "_meta survives on the way to and from Claude, and its answers name its session"),
   done("S0-99", "The SDK's AppServerClient turns notifications into agent events, for all items and config"),
   done("S0-100", "The SDK has methods to read and set selectors"),
   done("S0-101", "Selectors appear as controls, such as the model picker of a terminal UI"),

@@ -12,7 +12,7 @@ export const S1: readonly Requirement[] = [
   done("S1-5", "thread.create takes an optional title and directory and answers the thread"),
   done("S1-6", "thread.list answers every thread"),
   done("S1-7", "thread.get answers a thread and all its events"),
-  done("S1-8", "turn.start takes text input, a provider and model pair and an agent, and answers a turn id"),
+  done("S1-8", "turn.start runs text input with the named model and agent, and answers a turn id"),
   done("S1-9", "turn.start answers before the work is done; results stream afterwards"),
   done("S1-10", "approval.respond settles a question with once, always or reject"),
   done("S1-11", "turn.cancel stops the running turn of a thread"),

@@ -26,6 +26,16 @@ const OFFLINE: Omit<ModelRow, "isDefault"> = {
   description: "Follows fixed rules. Deterministic; needs no API key or network.",
 };
 
+/** What a picker can show of a model, as far as it is known. */
+function metaOf({ contextWindow, price, efforts }: ModelFacts): Pick<ModelRow, "meta"> {
+  const meta = {
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(price === undefined ? {} : { price: { input: price.input, output: price.output } }),
+    ...(efforts.length === 0 ? {} : { efforts }),
+  };
+  return Object.keys(meta).length === 0 ? {} : { meta };
+}
+
 /** The models that a provider lists; if there are none, also why. */
 interface ProviderList {
   readonly names: readonly string[];
@@ -149,11 +159,15 @@ export class ModelListing {
     const listed = await this.#list(provider);
     const names = [...new Set([...known.map(({ name }) => name), ...listed.names])];
     if (names.length === 0 && provider.isExpected) return [missingRow(provider, listed)];
-    return names.map((name) => ({
-      id: modelId(provider, name),
-      displayName: known.find((model) => model.name === name)?.displayName ?? name,
-      description: `By ${provider.label}.`,
-    }));
+    return names.map((name) => {
+      const id = modelId(provider, name);
+      return {
+        id,
+        displayName: known.find((model) => model.name === name)?.displayName ?? name,
+        description: `By ${provider.label}.`,
+        ...metaOf(this.factsNow({ id, provider, name })),
+      };
+    });
   }
 
   /** The model names of a provider, cached for a while. */

@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, ParamsInput, UserInput } from "@flint/protocol";
 import { Gate, ScriptedDriver, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
@@ -307,12 +308,49 @@ describe("reading the configuration", () => {
       expect(await client.call("initialize", { clientInfo: { name: "me", version: "1" } })).toEqual({
         agentInfo: { name: "flint", version: "0.0.0-test", provider: "scripted" },
         capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
+        agents: [
+          { id: "scripted", displayName: "scripted", provider: "scripted", capabilities: ALL_CAPABILITIES },
+        ],
       });
       expect((await client.call("model/list", {})).data.map((model) => model.id)).toEqual([
         "scripted/steady",
         "scripted/swift",
       ]);
       expect((await client.call("model/list", { limit: 1 })).data).toHaveLength(1);
+    },
+  );
+
+  verifies(
+    "S0-17, S0-18, S0-22, S0-23",
+    "provider and capabilities are those of the agent of new threads, and threads have the provider of theirs",
+    async () => {
+      const silent = { ...ALL_CAPABILITIES, reasoning: false, plans: false };
+      const other = Object.assign(new ScriptedDriver({ id: "other" }), {
+        provider: (model: string) => (model === "other/swift" ? "swifts" : "anthropic"),
+        capabilities: () => silent,
+        isPreferred: async () => true,
+      });
+      const client = testEngine({ otherDrivers: [other] }).connect();
+      const info = await client.call("initialize", { clientInfo: { name: "me", version: "1" } });
+      expect([info.agentInfo.provider, info.capabilities]).toEqual(["anthropic", silent]);
+      expect(info.agents?.map(({ id, provider }) => [id, provider])).toEqual([
+        ["scripted", "scripted"],
+        ["other", "anthropic"],
+      ]);
+      const { thread, modelProvider } = await client.call("thread/start", {});
+      expect([thread.modelProvider, modelProvider]).toEqual(["anthropic", "anthropic"]);
+      const threadId = thread.id;
+      const providerAfter = async (params: Partial<ParamsInput<"turn/start">>) => {
+        const { turn } = await client.call("turn/start", { threadId, input, ...params });
+        await client.turnEnd(turn?.id ?? "");
+        return (await client.call("thread/read", { threadId })).thread.modelProvider;
+      };
+      expect(await providerAfter({ model: "other/swift" })).toBe("swifts");
+      expect(await providerAfter({ agent: "scripted" })).toBe("scripted");
+      expect(await providerAfter({ agent: "other", model: "steady" })).toBe("anthropic");
+      await expect(client.call("turn/start", { threadId, input, agent: "gone" })).rejects.toMatchObject({
+        message: 'No agent "gone". Known: scripted, other.',
+      });
     },
   );
 
@@ -325,10 +363,15 @@ describe("reading the configuration", () => {
       account: null,
       requiresLogin: false,
       provider: "scripted",
+      agent: "scripted",
     });
     expect((await client.call("mcpServerStatus/list", {})).data).toEqual([]);
     const threadId = await client.startThread({ model: "other/steady" });
-    expect(await client.call("account/read", { threadId })).toEqual({ ...account, provider: "other" });
+    expect(await client.call("account/read", { threadId })).toEqual({
+      ...account,
+      provider: "other",
+      agent: "other",
+    });
     expect((await client.call("mcpServerStatus/list", { threadId })).data).toEqual(mcpServers);
   });
 });

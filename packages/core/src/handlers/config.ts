@@ -1,4 +1,5 @@
-import { type ConfigOption, type ConfigValues, FlintError } from "@flint/protocol";
+import { agentOfModel, type ConfigOption, type ConfigValues, FlintError } from "@flint/protocol";
+import { ALL_CAPABILITIES, type Driver } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import { settingsEvents } from "../turn/decisions.ts";
 import type { GlobalHandlers } from "./handler.ts";
@@ -17,13 +18,10 @@ export const configHandlers: Pick<
 > = {
   async initialize(_params, { services }) {
     const { version, drivers } = services.options;
-    const provider = drivers[0]?.id ?? "flint";
-    return {
-      result: {
-        agentInfo: { name: "flint", version, provider },
-        capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
-      },
-    };
+    const { driver, model } = await services.settings.defaultAgent();
+    const agents = drivers.map((each) => agentOf(each, each === driver ? model : each.id));
+    const { provider, capabilities } = agentOf(driver, model);
+    return { result: { agentInfo: { name: "flint", version, provider }, capabilities, agents } };
   },
 
   async "model/list"({ limit }, { services }) {
@@ -60,7 +58,10 @@ export const configHandlers: Pick<
     const options = [...(await services.catalogue.options(model, config))];
     const sandbox = await services.options.sandbox.state();
     const { durability } = services.options;
-    return { result: { model, cwd, approvalPolicy, sandboxPolicy, options, sandbox, durability } };
+    const modelProvider = settings.modelProvider ?? agentOfModel(model);
+    return {
+      result: { model, modelProvider, cwd, approvalPolicy, sandboxPolicy, options, sandbox, durability },
+    };
   },
 
   async "mcpServerStatus/list"({ threadId }, { services }) {
@@ -71,7 +72,9 @@ export const configHandlers: Pick<
   async "account/read"({ threadId }, { services }) {
     const driver = await driverOf(services, threadId);
     const account = (await driver.account?.()) ?? { account: null, requiresLogin: false };
-    return { result: { ...account, provider: driver.id } };
+    const { model } = await settingsOf(services, threadId);
+    const provider = driver.provider?.(model) ?? driver.id;
+    return { result: { ...account, provider, agent: driver.id } };
   },
 
   async "account/limits/read"({ agent }, { services: { options, usageLimits } }) {
@@ -83,6 +86,14 @@ export const configHandlers: Pick<
     return { result: { data: [...usageLimits.known(agent)] } };
   },
 };
+
+/** An agent as clients are told about it. */
+function agentOf(driver: Driver, model: string) {
+  const { id, displayName = id } = driver;
+  const provider = driver.provider?.(model) ?? id;
+  const capabilities = { ...(driver.capabilities?.(model) ?? ALL_CAPABILITIES) };
+  return { id, displayName, provider, capabilities };
+}
 
 async function settingsOf(services: Services, threadId: string | undefined) {
   if (threadId === undefined) return services.settings.defaults();

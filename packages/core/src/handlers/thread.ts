@@ -1,4 +1,5 @@
 import {
+  agentOfModel,
   type EventBody,
   emptyThread,
   FlintError,
@@ -41,13 +42,13 @@ export async function createThread<Filled>(
   }
 }
 
-function describe({ options, catalogue }: Services, id: string, description: NewThread): Thread {
+function describe({ options }: Services, id: string, description: NewThread): Thread {
   const { settings, ephemeral, name, forkedFromId, preview = "" } = description;
   const now = Math.floor(options.clock.now() / 1000);
   return {
     id,
     preview,
-    modelProvider: catalogue.driverOf(settings.model).id,
+    modelProvider: settings.modelProvider ?? agentOfModel(settings.model),
     model: settings.model,
     cwd: settings.cwd,
     createdAt: now,

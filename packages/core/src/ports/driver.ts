@@ -31,7 +31,7 @@ import type { Steering } from "./steering.ts";
  * A feature that an agent lacks is an absent method, not a flag.
  */
 export interface Driver {
-  /** The part of a model id before the slash, and the thread's `modelProvider`. */
+  /** The part of a model id before the slash. */
   readonly id: string;
   /** Set if its agents call `approve` before anything that may change files; for others all files are saved first. */
   readonly asksFirst?: boolean;
@@ -59,6 +59,10 @@ export interface Driver {
   isPreferred?(): Promise<boolean>;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
+  /** Who serves a model, such as `anthropic`; absent: named like the driver. Does no I/O. */
+  provider?(model: string): string;
+  /** What its agents can do with a model. Absent: everything. Does no I/O. */
+  capabilities?(model: string): AgentCapabilities;
   /** The optional settings of a thread that it passes on to its agents with a model. Absent: none. */
   passedSettings?(model: string): readonly PassedSetting[];
   /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
@@ -74,6 +78,24 @@ export interface Driver {
   /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
   close?(): Promise<void>;
 }
+
+/** What an agent can do, as clients are told before they use it. */
+export interface AgentCapabilities {
+  readonly streaming: boolean;
+  readonly configOptions: boolean;
+  readonly reasoning: boolean;
+  readonly plans: boolean;
+  readonly review: boolean;
+}
+
+/** The capabilities of an agent that can do everything. */
+export const ALL_CAPABILITIES: AgentCapabilities = {
+  streaming: true,
+  configOptions: true,
+  reasoning: true,
+  plans: true,
+  review: true,
+};
 
 /** A setting of a thread that only some agents have. */
 export type PassedSetting = "summary" | "personality";

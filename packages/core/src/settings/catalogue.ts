@@ -72,6 +72,14 @@ export class Catalogue {
     return this.#drivers.find((known) => known.id === id);
   }
 
+  /** Throws `invalidParams` for the name of an agent that this server does not have. */
+  requireAgent(id: string): void {
+    if (this.driver(id) !== undefined) return;
+    const known = this.#drivers.map((driver) => driver.id);
+    const message = `No agent ${JSON.stringify(id)}. Known: ${known.join(", ")}.`;
+    throw new FlintError("invalidParams", message, { field: "agent", known });
+  }
+
   /** The driver in a model id. Throws `agentFailed` if there is no such driver. */
   driverOf(modelId: string): Driver {
     const name = modelId.split("/")[0];
@@ -84,6 +92,21 @@ export class Catalogue {
         known: this.#drivers.map((known) => known.id),
       },
     );
+  }
+
+  /** Who serves a model; undefined if that is its agent. */
+  providerOf(modelId: string): string | undefined {
+    return this.driverOf(modelId).provider?.(modelId);
+  }
+
+  /** The agent of new threads and, if it is known without asking the agent, their model. */
+  async defaultAgent(
+    model: string | undefined,
+  ): Promise<{ readonly driver: Driver; readonly model: string }> {
+    const named = this.#drivers.find(({ id }) => model === id || model?.startsWith(`${id}/`));
+    const driver = named ?? (await this.#preferred());
+    if (driver === undefined) throw new Error("A server needs at least one driver.");
+    return { driver, model: model ?? driver.id };
   }
 
   options(modelId: string, values: ConfigValues): Promise<readonly ConfigOption[]> {

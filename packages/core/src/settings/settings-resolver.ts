@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import {
   type ApprovalPolicy,
+  agentOfModel,
   type Budget,
   type ConfigOption,
   type ConfigValues,
@@ -37,6 +38,7 @@ export interface SettingsOptions extends UnconfinedOptions {
 /** What a client may set for a thread. */
 export interface SettingsOverrides {
   readonly model?: string | undefined;
+  readonly agent?: string | undefined;
   readonly cwd?: string | undefined;
   readonly approvalPolicy?: ApprovalPolicy | undefined;
   readonly sandbox?: SandboxPolicyInput | undefined;
@@ -82,7 +84,13 @@ export class SettingsResolver {
       ...(git === undefined ? {} : { git }),
       ...(acceptEdits === undefined ? {} : { acceptEdits }),
     };
-    return budget === undefined ? settings : { ...settings, budget };
+    const provided = this.#withProvider(settings);
+    return budget === undefined ? provided : { ...provided, budget };
+  }
+
+  /** The agent of new threads. */
+  defaultAgent(): ReturnType<Catalogue["defaultAgent"]> {
+    return this.#catalogue.defaultAgent(this.#options.model);
   }
 
   /** The settings of a new thread: the defaults, then the trusted files of its folder, then the client's overrides. */
@@ -97,8 +105,8 @@ export class SettingsResolver {
 
   /** Settings with the client's overrides applied. Throws `invalidParams` for anything that does not exist. */
   async override(settings: ThreadSettings, overrides: SettingsOverrides): Promise<ThreadSettings> {
+    const model = this.#requestedModel(settings, overrides);
     const {
-      model,
       cwd,
       approvalPolicy,
       sandbox,
@@ -111,9 +119,10 @@ export class SettingsResolver {
       personality,
       budget,
     } = overrides;
-    const next: ThreadSettings = { ...settings };
+    let next: ThreadSettings = { ...settings };
     if (model !== undefined && model !== settings.model) {
       next.model = (await this.#catalogue.choose(model)).id;
+      next = this.#withProvider(next);
       next.config = await this.#catalogue.keepOffered(next.model, settings.config);
     }
     if (cwd !== undefined) next.cwd = await this.#folder(cwd);
@@ -145,6 +154,21 @@ export class SettingsResolver {
       this.#configDefaults = await this.#catalogue.withValues(model, config, { [id]: value });
       return this.#catalogue.options(model, this.#configDefaults);
     });
+  }
+
+  /** The model that a client asks for; an agent keeps the model that it has. */
+  #requestedModel(settings: ThreadSettings, { agent, model }: SettingsOverrides): string | undefined {
+    if (agent === undefined) return model;
+    this.#catalogue.requireAgent(agent);
+    if (model !== undefined) return agentOfModel(model) === agent ? model : `${agent}/${model}`;
+    return agentOfModel(settings.model) === agent ? undefined : agent;
+  }
+
+  /** The settings with who serves their model, where that is not the agent itself. */
+  #withProvider(settings: ThreadSettings): ThreadSettings {
+    const { modelProvider: _earlier, ...others } = settings;
+    const modelProvider = this.#catalogue.providerOf(settings.model);
+    return modelProvider === undefined ? others : { ...others, modelProvider };
   }
 
   /** Where the model has a selector for it, that is its one home. */

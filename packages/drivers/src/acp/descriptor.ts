@@ -32,6 +32,7 @@ export const OPENCODE: AcpProfile = {
   ...GENERIC,
   id: "opencode",
   displayName: "OpenCode",
+  provider: "opencode",
   command: ["opencode", "acp"],
   package: OPENCODE_PACKAGE,
   usedOptions: ["acp"],
@@ -90,6 +91,7 @@ export const GEMINI: AcpProfile = {
   ...GENERIC,
   id: "gemini",
   displayName: "Gemini",
+  provider: "google",
   command: ["gemini", "--acp"],
   package: GEMINI_PACKAGE,
   usedOptions: ["--acp"],
@@ -121,6 +123,7 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
   ...GENERIC,
   id: "claude-agent-acp",
   displayName: "Claude Code (ACP)",
+  provider: "anthropic",
   command: ["claude-agent-acp"],
   package: CLAUDE_ACP_PACKAGE,
   install: "npm install -g @agentclientprotocol/claude-agent-acp",
@@ -179,6 +182,7 @@ export const CODEX_ACP: AcpProfile = {
   ...GENERIC,
   id: "codex-acp",
   displayName: "Codex (ACP)",
+  provider: "openai",
   command: ["codex-acp"],
   package: CODEX_ACP_PACKAGE,
   install: "npm install -g @agentclientprotocol/codex-acp",
@@ -223,6 +227,7 @@ export const GOOSE: AcpProfile = {
   ...GENERIC,
   id: "goose",
   displayName: "Goose",
+  provider: "goose",
   command: ["goose", "acp"],
   login: { command: "goose configure", hint: "goose configure" },
   ownVariables: /^GOOSE_/,
@@ -248,7 +253,10 @@ export const ACP_PROFILES: readonly AcpProfile[] = [OPENCODE, GEMINI, CLAUDE_AGE
  */
 export function acpProfile(id: string, command: readonly string[]): AcpProfile {
   const known = ACP_PROFILES.find((profile) => profile.id === id);
-  return known ?? { ...profileFor(command), id, displayName: id, ownVariables: GENERIC.ownVariables };
+  if (known !== undefined) return known;
+  const profile = profileFor(command);
+  const provider = profile.provider === GENERIC.provider ? id : profile.provider;
+  return { ...profile, id, displayName: id, provider, ownVariables: GENERIC.ownVariables };
 }
 
 /** The profile that fits a command by the name of its program, as Gemini's for `/usr/bin/gemini`. */

@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from "@flint/core/ports";
 import type { AgentDescriptor } from "../shared/agent.ts";
 import type { AgentFolder } from "../shared/agent-folders.ts";
 import { unknownProject } from "../shared/project-files.ts";
@@ -45,6 +46,9 @@ export interface AcpProfile extends AgentDescriptor {
 export const GENERIC: AcpProfile = {
   id: "generic",
   displayName: "The agent",
+  provider: "generic",
+  // What of it the agent uses shows in its turns; the protocol has all of it.
+  capabilities: ALL_CAPABILITIES,
   command: [],
   ownVariables: /^$/,
   // Whether it has credentials, it reports itself when a session is opened.

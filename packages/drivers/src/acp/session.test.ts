@@ -24,11 +24,10 @@ describe("updates", () => {
       "plan",
     ]);
     expect(extensions(turn.events)).toEqual([
-      "acp/available_commands_update",
-      "acp/current_mode_update",
-      "acp/session_info_update",
-      "acp/notice",
-      "acp/hologram_update",
+      "generic/available_commands_update",
+      "generic/current_mode_update",
+      "generic/session_info_update",
+      "generic/hologram_update",
     ]);
   });
 
@@ -134,10 +133,8 @@ describe("the prompt", () => {
       ],
       mcp: [{ name: "docs", command: "docs", args: ["-v"], env: [{ name: "KEY", value: "v" }] }],
     });
-    const notices = turn.events.filter(
-      (event) => event.type === "extension" && event.method === "acp/notice",
-    );
-    expect(notices).toMatchObject([{ params: { title: expect.stringContaining("web") } }]);
+    const notices = turn.events.filter((event) => event.type === "warning");
+    expect(notices).toMatchObject([{ message: expect.stringContaining("web"), reason: "agent" }]);
   });
 
   test("begins with the handoff summary and the instructions, once", async () => {

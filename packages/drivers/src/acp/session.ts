@@ -18,7 +18,7 @@ import { ClientRequests } from "./requests/client-requests.ts";
 import { CANCELLED } from "./requests/permissions.ts";
 import { completingDiffs } from "./translate/tool-item.ts";
 import { type ContextUsage, contextUsage, costSoFar, usageEvent } from "./translate/usage.ts";
-import { extensionOf } from "./translate.ts";
+import { extensionOf, ofProvider } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
 
 /** How long an agent may take to accept further input. */
@@ -115,7 +115,8 @@ export class AcpSession implements DriverSession {
   #report(turn: TurnContext, { sessionId, warnings }: AcpAgent): void {
     if (this.#reportedId !== sessionId) turn.emit({ type: "session", nativeId: sessionId });
     this.#reportedId = sessionId;
-    for (const event of this.#updates.take(warnings)) turn.emit(event);
+    const { provider } = this.#options.options.profile;
+    for (const event of this.#updates.take(warnings)) turn.emit(ofProvider(event, provider));
   }
 
   async #runWith(agent: AcpAgent, turn: TurnContext, signal: AbortSignal): Promise<TurnOutcome> {
@@ -198,7 +199,8 @@ export class AcpSession implements DriverSession {
     const isOwn =
       params.sessionId === undefined || agent === undefined || params.sessionId === agent.sessionId;
     if (method !== "session/update" || !isOwn) {
-      this.#context?.emit({ type: "extension", method: `acp/${method}`, params });
+      const { provider } = this.#options.options.profile;
+      this.#context?.emit({ type: "extension", method: `${provider}/${method}`, params });
       return;
     }
     agent?.noteUpdate(update);

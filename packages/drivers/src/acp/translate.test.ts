@@ -300,7 +300,7 @@ describe("other updates", () => {
       { sessionUpdate: "user_message_chunk", content: { type: "text", text: "your prompt" } },
     ]);
     expect(events).toEqual([
-      { type: "extension", method: "acp/notice", params: { severity: "warning", title: "Careful" } },
+      { type: "warning", message: "Careful", reason: "agent" },
       { type: "extension", method: "acp/hologram", params: { depth: 3 } },
       { type: "extension", method: "acp/unknown_update", params: { depth: 4 } },
     ]);

@@ -83,11 +83,20 @@ export function step(state: AcpState, update: JsonObject): Step {
   }
 }
 
-/** An update that only clients which know this protocol can use, as it is. */
+/** An update that only clients which know this protocol can use, as it is; a warning is for every client. */
 export function extensionOf(update: JsonObject): DriverEvent {
   const { sessionUpdate, ...params } = update;
+  const title = stringOf(params.title);
+  if (sessionUpdate === "notice" && params.severity !== "info" && title !== undefined)
+    return { type: "warning", message: title, reason: "agent" };
   const method = typeof sessionUpdate === "string" ? sessionUpdate : "unknown_update";
   return { type: "extension", method: `acp/${method}`, params };
+}
+
+/** An event with the provider of the agent in the place of the protocol's name. */
+export function ofProvider(event: DriverEvent, provider: string): DriverEvent {
+  if (event.type !== "extension") return event;
+  return { ...event, method: event.method.replace(/^acp\//, `${provider}/`) };
 }
 
 /** Starts the item of a call that needs approval, whether the call was announced before or not. */

@@ -29,6 +29,7 @@ import {
   declineToolCall,
   endTurn,
   newItemId,
+  ofProvider,
   type Step,
   showToolCall,
   step,
@@ -115,7 +116,7 @@ export class AcpTurn implements RequestContext {
   }
 
   emit(event: DriverEvent): void {
-    if (!this.#isOver) this.turn.emit(event);
+    if (!this.#isOver) this.turn.emit(ofProvider(event, this.#options.options.profile.provider));
   }
 
   takeItemId(): string {

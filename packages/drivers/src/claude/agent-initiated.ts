@@ -57,7 +57,7 @@ export class BackgroundTasks {
     if (this.#missedTurns === 0) return [];
     const params = { turns: this.#missedTurns, lastText: this.#lastText };
     this.#missedTurns = 0;
-    return [{ type: "extension", method: "claude/unaskedTurns", params }];
+    return [{ type: "extension", method: "anthropic/unaskedTurns", params }];
   }
 
   /** Forgets the tasks of a process that has ended. */

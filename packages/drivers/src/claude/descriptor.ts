@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from "@flint/core/ports";
 import { type AgentDescriptor, CLAUDE_HOSTS } from "../shared/agent.ts";
 import { CLAUDE_PACKAGE } from "../shared/agent-packages.ts";
 import { CLAUDE_PROJECT } from "../shared/project-files.ts";
@@ -6,6 +7,8 @@ import { CLAUDE_PROJECT } from "../shared/project-files.ts";
 export const CLAUDE = {
   id: "claude",
   displayName: "Claude Code",
+  provider: "anthropic",
+  capabilities: ALL_CAPABILITIES,
   command: ["claude"],
   executableVariable: "CLAUDE_CODE_EXECUTABLE",
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,

@@ -23,6 +23,6 @@ test("continues a fork of an earlier turn, and a rolled back thread, in a copy t
     for (const other of ["lantern", "User: hello"]) expect(asked).not.toContain(other);
   }
   expect(client.eventsOf("extension/notified").map(({ data }) => data.method)).not.toContain(
-    "claude/forkFailed",
+    "anthropic/forkFailed",
   );
 });

@@ -12,7 +12,7 @@ const bash = (command: string) => ({ call: "Bash", input: { command } });
 const DONE = [{ text: "Done." }];
 const DENY: Decision = { outcome: "deny", scope: "once", message: "Not on a Monday." };
 
-test("[S0-94] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] runs the thread's model, streams thinking and text, and reports usage and cost", async () => {
+test("[S0-94] [S0-98] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] runs the thread's model, streams thinking and text, and reports usage and cost", async () => {
   const usage = { usage: { inputTokens: 900, outputTokens: 40 } };
   const script = [
     [{ reasoning: "Well." }, { text: "Hello from here." }, usage],
@@ -24,7 +24,7 @@ test("[S0-94] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] runs the thread's model, st
   expect(String(fixture.model.latestModel)).toMatch(/haiku/);
   expect(turn.completedItems.map(({ id: _, ...item }) => item)).toEqual([
     { type: "reasoning", content: "Well." },
-    { type: "agentMessage", text: "Hello from here." },
+    { type: "agentMessage", text: "Hello from here.", _meta: { sdkSessionId: expect.any(String) } },
   ]);
   const types = turn.events.map((event) => event.type);
   expect(types.filter((type) => type === "item/agentMessage/delta").length).toBeGreaterThan(1);
@@ -325,7 +325,7 @@ test("copies the session for a fork and adds what the copy lacks, or a summary i
   expect(fork.turn.events.filter((event) => event.type === "extension")).toEqual([]);
   const nowhere = "00000000-0000-4000-8000-000000000000";
   const message = expect.stringContaining("summary of the thread");
-  const failure = { type: "extension", method: "claude/forkFailed", params: { message } };
+  const failure = { type: "extension", method: "anthropic/forkFailed", params: { message } };
   for (const lost of [
     { ...forkOf, nativeId: nowhere },
     { ...forkOf, position: nowhere },

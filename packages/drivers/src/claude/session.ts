@@ -151,7 +151,7 @@ export class ClaudeSession implements DriverSession {
     this.#turn = undefined;
     process.memory = running.memory;
     const lines = process.connection.takeMalformedLines();
-    if (lines > 0) turn.emit({ type: "extension", method: "claude/badLines", params: { lines } });
+    if (lines > 0) turn.emit({ type: "extension", method: "anthropic/badLines", params: { lines } });
     const endsWithTurn = this.#options.agent.processSpan === "turn";
     const leavesTasks = outcome.status !== "completed" && this.#background.isRunning;
     if (endsWithTurn || leavesTasks) await process.connection.stop();
@@ -175,7 +175,7 @@ export class ClaudeSession implements DriverSession {
       if (this.#closing.signal.aborted) throw thrown;
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       const message = `Claude could not continue from a copy of its session, so it gets a summary of the thread instead. Its error: ${reason}`;
-      turn.emit({ type: "extension", method: "claude/forkFailed", params: { message } });
+      turn.emit({ type: "extension", method: "anthropic/forkFailed", params: { message } });
       this.#session = { id: crypto.randomUUID(), isKnown: false };
       return this.#adjustedProcess(turn);
     }

@@ -1,6 +1,6 @@
 import type { Price, PriceList } from "@flint/agent/prices";
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
-import type { ClientTool, FlintError, Permission } from "@flint/protocol";
+import type { ClientTool, FlintError, Permission, ThreadItem } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
 import { withEstimate } from "../shared/agent.ts";
 import { brokeredLine } from "../shared/permissions.ts";
@@ -65,6 +65,8 @@ export class ClaudeTurn {
   /** Whether Claude still works on what it initiated itself. */
   #isAgentInitiated = false;
   #isOver = false;
+  /** Claude's own id of the session. */
+  #sessionId: string | undefined;
   #reportedError: string | undefined;
   /** The latest message of the conversation, by Claude's own id. */
   #position: string | undefined;
@@ -174,7 +176,10 @@ export class ClaudeTurn {
   #onInit(sessionId: string | undefined): void {
     this.#hasBegun = true;
     this.#cancelFollowUp?.();
-    if (sessionId !== undefined) this.#options.session(sessionId);
+    if (sessionId !== undefined) {
+      this.#sessionId = sessionId;
+      this.#options.session(sessionId);
+    }
     // The interrupt came before there was anything to interrupt; its time limit still runs.
     if (this.#options.turn.signal.aborted) this.#sendInterrupt();
   }
@@ -237,12 +242,20 @@ export class ClaudeTurn {
 
   #emit(event: DriverEvent): void {
     const { turn, connection } = this.#options;
-    turn.emit(event.type === "usage" ? withEstimate(event, this.#price()) : event);
+    const marked = event.type === "item/completed" ? this.#withSession(event) : event;
+    turn.emit(event.type === "usage" ? withEstimate(event, this.#price()) : marked);
     if (!("delta" in event)) return;
     this.#characters += event.delta.length;
     if (this.#characters < READY_CHARACTERS) return;
     this.#characters = 0;
     void connection.pausedFor(turn.ready());
+  }
+
+  /** An answer names the session of Claude that it belongs to, for clients that use Claude's own tools as well. */
+  #withSession(event: Extract<DriverEvent, { item: ThreadItem }>): DriverEvent {
+    const sdkSessionId = this.#sessionId;
+    if (event.item.type !== "agentMessage" || sdkSessionId === undefined) return event;
+    return { ...event, item: { ...event.item, _meta: { ...event.item._meta, sdkSessionId } } };
   }
 
   #price(): Price | undefined {

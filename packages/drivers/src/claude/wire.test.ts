@@ -133,16 +133,16 @@ test("[S4-2] [S4-3] [S4-41] ignores malformed lines and stderr output, and passe
   expect(turn.events.filter(({ type }) => type === "extension")).toEqual([
     {
       type: "extension",
-      method: "claude/ui_invalidate",
+      method: "anthropic/ui_invalidate",
       params: { what: "everything", _meta: { kept: true } },
     },
-    { type: "extension", method: "claude/brand_new", params: { subtype: "brand_new", value: 1 } },
+    { type: "extension", method: "anthropic/brand_new", params: { subtype: "brand_new", value: 1 } },
     {
       type: "extension",
-      method: "claude/rate_limit_event",
+      method: "anthropic/rate_limit_event",
       params: { rate_limit_info: { status: "allowed_warning" } },
     },
-    { type: "extension", method: "claude/badLines", params: { lines: 2 } },
+    { type: "extension", method: "anthropic/badLines", params: { lines: 2 } },
   ]);
   expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "Good." }]);
 });
@@ -204,7 +204,7 @@ test("reports work that Claude initiated between two turns once, in neither turn
     turn.events.filter(({ type }) => type === "extension"),
   );
   const params = { turns: 1, lastText: "x" };
-  expect(reports).toEqual([[], [{ type: "extension", method: "claude/unaskedTurns", params }], []]);
+  expect(reports).toEqual([[], [{ type: "extension", method: "anthropic/unaskedTurns", params }], []]);
 });
 
 test("runs a turn until steered input is answered, also where that takes a second round", async () => {

@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from "@flint/core/ports";
 import { type AgentDescriptor, CODEX_HOSTS } from "../shared/agent.ts";
 import { CODEX_PACKAGE } from "../shared/agent-packages.ts";
 import { CODEX_PROJECT } from "../shared/project-files.ts";
@@ -6,6 +7,8 @@ import { CODEX_PROJECT } from "../shared/project-files.ts";
 export const CODEX: AgentDescriptor = {
   id: "codex",
   displayName: "Codex",
+  provider: "openai",
+  capabilities: ALL_CAPABILITIES,
   command: ["codex"],
   executableVariable: "CODEX_EXECUTABLE",
   ownVariables: /^(?:OPENAI_|CODEX_)/,

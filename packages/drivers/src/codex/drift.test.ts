@@ -88,7 +88,7 @@ test("reports another version of Codex once, with each difference", async () => 
   }
   expect(reported).toEqual([
     {
-      ...{ type: "extension", method: "codex/drift" },
+      ...{ type: "extension", method: "openai/drift" },
       params: {
         version: "0.999.0",
         changes: expect.arrayContaining([

@@ -37,7 +37,7 @@ real("sends a summary and reports why if the thread or the position does not exi
     ]);
     expect(turn.events).toContainEqual({
       type: "extension",
-      method: "codex/forkFailed",
+      method: "openai/forkFailed",
       params: { message },
     });
   }

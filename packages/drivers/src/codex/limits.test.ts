@@ -32,7 +32,7 @@ test("[S2-23] an update of Codex is reported as limits, and passed on as it came
   await outcome;
   expect(turn.events).toContainEqual({ type: "limits", limits: [fiveHours] });
   expect(turn.events).toContainEqual({
-    ...{ type: "extension", method: "codex/account/rateLimits/updated" },
+    ...{ type: "extension", method: "openai/account/rateLimits/updated" },
     params: { rateLimits: reached },
   });
 });

@@ -30,8 +30,13 @@ export function modelRows(models: readonly CodexModel[]): readonly Model[] {
   return [DEFAULT_ROW, ...rows.filter(({ id }) => id !== DEFAULT_MODEL)];
 }
 
-function modelRow({ model, displayName, description }: CodexModel): Model {
-  return { id: PREFIX + model, displayName, description, isDefault: false };
+function modelRow(listed: CodexModel): Model {
+  const { model, displayName, description } = listed;
+  const { inputModalities, supportsPersonality, serviceTiers, additionalSpeedTiers } = listed;
+  const details = { inputModalities, supportsPersonality, serviceTiers, additionalSpeedTiers };
+  const known = Object.entries(details).filter(([, value]) => value !== undefined);
+  const meta = known.length === 0 ? {} : { meta: Object.fromEntries(known) };
+  return { id: PREFIX + model, displayName, description, isDefault: false, ...meta };
 }
 
 /** What a model costs, by Codex's name of it. */

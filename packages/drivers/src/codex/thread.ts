@@ -172,7 +172,7 @@ export class CodexThread {
         if (!server.isRunning) throw thrown;
         const reason = thrown instanceof Error ? thrown.message : String(thrown);
         const message = `Codex could not continue from a copy of its thread, so it gets a summary of the thread instead. Its error: ${reason}`;
-        turn.emit({ type: "extension", method: "codex/forkFailed", params: { message } });
+        turn.emit({ type: "extension", method: "openai/forkFailed", params: { message } });
         return undefined;
       },
     );
@@ -182,7 +182,7 @@ export class CodexThread {
     const changes = await this.#options.drift(server);
     if (changes.length === 0) return;
     const params = { version: server.version, changes: [...changes] };
-    turn.emit({ type: "extension", method: "codex/drift", params });
+    turn.emit({ type: "extension", method: "openai/drift", params });
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
+import { CODEX } from "./descriptor.ts";
 import { hookEvents } from "./translate/hooks.ts";
 import {
   completedItem,
@@ -136,14 +137,18 @@ function statelessEvents(
     case "deprecationNotice":
       return [notice("deprecation", params)];
     case "mcpServer/startupStatus/updated":
-      return [{ type: "extension", method: `codex/${method}`, params: { ...params } }];
+      return [{ type: "extension", method: `${CODEX.provider}/${method}`, params: { ...params } }];
     case "hook/started":
       return hookEvents("item/started", params.run);
     case "hook/completed":
       return hookEvents("item/completed", params.run);
     case "account/rateLimits/updated": {
       const limits = limitsOf(params.rateLimits);
-      const extension = { type: "extension", method: `codex/${method}`, params: { ...params } } as const;
+      const extension = {
+        type: "extension",
+        method: `${CODEX.provider}/${method}`,
+        params: { ...params },
+      } as const;
       return limits.length === 0 ? [extension] : [{ type: "limits", limits }, extension];
     }
     // These are handled by the session and the server, or repeat what Flint does itself.

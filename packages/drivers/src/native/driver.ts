@@ -20,6 +20,8 @@ import type { ModelListing } from "@flint/agent/listing";
 import type { ToolSource } from "@flint/agent/loop";
 import {
   type Account,
+  type AgentCapabilities,
+  ALL_CAPABILITIES,
   type Clock,
   type Driver,
   type DriverSession,
@@ -77,6 +79,15 @@ export class NativeDriver implements Driver {
     return selectors.map((selector) => toConfigOption(selector, model, values));
   }
 
+  provider(model: string): string {
+    return findModel(model, this.#providers)?.provider.id ?? this.#defaultProvider(model);
+  }
+
+  /** Of the providers, only the offline model does not reason. */
+  capabilities(model: string): AgentCapabilities {
+    return { ...ALL_CAPABILITIES, reasoning: this.provider(model) !== this.id };
+  }
+
   /** Only OpenAI's models can be told how much of their reasoning to summarize. */
   passedSettings(model: string): readonly PassedSetting[] {
     return findModel(model, this.#providers)?.provider.kind === "openai" ? ["summary"] : [];
@@ -129,6 +140,13 @@ export class NativeDriver implements Driver {
   async mcpServers(): Promise<readonly McpServerStatus[]> {
     const statuses = [...this.#servers].flatMap((servers) => servers.statuses());
     return [...new Map(statuses.map((status) => [status.name, status])).values()];
+  }
+
+  /** The provider that the user set up first; the offline model is Flint's own. */
+  #defaultProvider(model: string): string {
+    const isNamed = model !== this.id;
+    const first = this.#providers.find(({ isConfigured, isExpected }) => isConfigured && isExpected);
+    return isNamed ? this.id : (first?.id ?? this.id);
   }
 
   #list(): Promise<ModelListing> {

@@ -1,5 +1,5 @@
 import { costAt, type Price, type PriceList } from "@flint/agent/prices";
-import type { DriverEvent, PassedSetting, Sandbox, UsageReports } from "@flint/core/ports";
+import type { AgentCapabilities, DriverEvent, PassedSetting, Sandbox, UsageReports } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 import type { AgentPackage } from "./agent-packages.ts";
@@ -21,6 +21,10 @@ export interface AgentDescriptor {
   /** The part of its model ids before the slash, and its name in the configuration. */
   readonly id: string;
   readonly displayName: string;
+  /** Who serves its models, such as `anthropic`; its own notifications begin with it. */
+  readonly provider: string;
+  /** What it can do. */
+  readonly capabilities: AgentCapabilities;
   /** Its program, where none is configured, and the arguments that always come first. */
   readonly command: readonly string[];
   readonly executableVariable?: ExecutableVariable;

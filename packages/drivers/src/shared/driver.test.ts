@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from "@flint/core/ports";
 import { ScriptedDriver } from "@flint/testkit";
 import { expect, test } from "vitest";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
@@ -13,6 +14,8 @@ const LAMP: AgentDescriptor = {
   },
   ...{
     usageReports: { tokens: "call", steps: "call", costUsd: "call" },
+    provider: "lighting",
+    capabilities: ALL_CAPABILITIES,
     passedSettings: [],
     asksToWrite: true,
     stopsWhenIdle: true,

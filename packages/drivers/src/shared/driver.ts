@@ -1,5 +1,6 @@
 import type {
   Account,
+  AgentCapabilities,
   Driver,
   DriverSession,
   McpServerStatus,
@@ -20,6 +21,8 @@ export abstract class DescribedDriver {
   readonly projectFiles: readonly string[];
   readonly asksToWrite: boolean;
   readonly stopsWhenIdle: boolean;
+  readonly #provider: string;
+  readonly #capabilities: AgentCapabilities;
   readonly #passedSettings: readonly PassedSetting[];
   readonly #usageReports: UsageReports;
 
@@ -31,11 +34,21 @@ export abstract class DescribedDriver {
     this.#usageReports = usageReports;
     this.asksToWrite = asksToWrite;
     this.stopsWhenIdle = stopsWhenIdle;
+    this.#provider = descriptor.provider;
+    this.#capabilities = descriptor.capabilities;
     this.#passedSettings = passedSettings;
   }
 
   async usageReports(_model: string): Promise<UsageReports> {
     return this.#usageReports;
+  }
+
+  provider(_model: string): string {
+    return this.#provider;
+  }
+
+  capabilities(_model: string): AgentCapabilities {
+    return this.#capabilities;
   }
 
   passedSettings(_model: string): readonly PassedSetting[] {

@@ -62,13 +62,13 @@ export const requests: RequestTable<Harness> = {
       ...(nextCursor === undefined ? {} : { nextCursor }),
     }),
   }),
-  "thread.get": ({ threadId }) => ({
+  "thread.get": ({ threadId: given }) => ({
     method: "thread/events/list",
-    params: { threadId },
+    params: { threadId: threadIdOf(given) },
     answer: ({ thread, events: logged }) => ({ thread: threadOf(thread), events: historyOf(logged) }),
     // This wire has no subscribe: a client that reads the history of a thread receives what comes after it.
     attach: ({ events: logged, epoch }) => ({
-      threadId,
+      threadId: threadIdOf(given),
       epoch,
       afterSeq: logged.at(-1)?.seq ?? 0,
       turns: 0,
@@ -77,7 +77,7 @@ export const requests: RequestTable<Harness> = {
   "turn.start": startTurn,
   "turn.cancel": ({ threadId }) => ({
     method: "turn/interrupt",
-    params: { threadId },
+    params: { threadId: threadIdOf(threadId) },
     answer: () => DONE,
   }),
   "approval.respond": ({ requestId, decision }) => ({
@@ -87,18 +87,26 @@ export const requests: RequestTable<Harness> = {
   }),
 };
 
-/** The core has no named agents: the name is passed on as metadata, for a driver that has. */
+/** Names of roles, not of agents: that of any agent that writes code. */
+const ROLES: ReadonlySet<string> = new Set(["code", "build", "default"]);
+
+/** The id of a thread, also where it is written like that of a session. */
+function threadIdOf(id: string): string {
+  return id.replace(/^ses_/, "");
+}
+
+/** `agent` names an agent of the server; the name of a role leaves the thread with the agent that it has. */
 function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "turn.start">): RequestCall {
-  const meta = { ..._meta, ...(agent === undefined ? {} : { agent }) };
   return {
     method: "turn/start",
     params: {
-      threadId,
+      threadId: threadIdOf(threadId),
       input,
       // This wire has neither steering nor a queue: a busy thread rejects the turn.
       delivery: "reject",
       ...(model === undefined ? {} : { model: `${model.providerID}/${model.modelID}` }),
-      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+      ...(agent === undefined || ROLES.has(agent) ? {} : { agent }),
+      ...(_meta === undefined ? {} : { _meta }),
     },
     answer: turnStarted,
   };

@@ -53,6 +53,8 @@ export const absolutePath = z
 /** Settings of the thread that a request may override. */
 export const settingsOverrides = {
   model: z.optional(z.string()),
+  /** The agent by its name: with its default model, or with the one that `model` names. */
+  agent: z.optional(z.string()),
   cwd: z.optional(absolutePath),
   approvalPolicy: z.optional(ApprovalPolicy),
   network: z.optional(NetworkPermission),

@@ -7,10 +7,19 @@ import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
 
+/** What an agent can do. */
+const Capabilities = looseObject({
+  streaming: z.boolean(),
+  configOptions: z.boolean(),
+  reasoning: z.boolean(),
+  plans: z.boolean(),
+  review: z.boolean(),
+});
+
 /** Initialization, models, selectors, rules, accounts, and commands outside of threads. */
 export const SERVER_METHODS = {
   initialize: method({
-    doc: "Initialize the connection. Must be the first request, and sent once.",
+    doc: "Initialize the connection. Must be the first request, and sent once. Provider and capabilities are those of the agent of new threads; `agents` has those of every agent.",
     scope: "none",
     params: () =>
       looseObject({
@@ -26,13 +35,17 @@ export const SERVER_METHODS = {
     result: () =>
       looseObject({
         agentInfo: looseObject({ name: z.string(), version: z.string(), provider: z.string() }),
-        capabilities: looseObject({
-          streaming: z.boolean(),
-          configOptions: z.boolean(),
-          reasoning: z.boolean(),
-          plans: z.boolean(),
-          review: z.boolean(),
-        }),
+        capabilities: Capabilities,
+        agents: z.optional(
+          z.array(
+            looseObject({
+              id: z.string(),
+              displayName: z.string(),
+              provider: z.string(),
+              capabilities: Capabilities,
+            }),
+          ),
+        ),
       }),
   }),
   "command/exec": method({
@@ -79,6 +92,7 @@ export const SERVER_METHODS = {
     result: () =>
       looseObject({
         model: z.string(),
+        modelProvider: z.optional(z.string()),
         cwd: z.string(),
         approvalPolicy: ApprovalPolicy,
         sandboxPolicy: SandboxPolicy,
@@ -130,6 +144,7 @@ export const SERVER_METHODS = {
         ),
         requiresLogin: z.boolean(),
         provider: z.string(),
+        agent: z.optional(z.string()),
       }),
   }),
   "account/limits/read": method({

@@ -203,7 +203,7 @@ function withThread(state: ThreadState, change: Partial<Thread>): ThreadState {
 }
 
 function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {
-  const modelProvider = agentOfModel(settings.model);
+  const modelProvider = settings.modelProvider ?? agentOfModel(settings.model);
   return { ...withThread(state, { model: settings.model, cwd: settings.cwd, modelProvider }), settings };
 }
 

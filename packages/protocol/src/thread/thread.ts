@@ -88,6 +88,8 @@ export const PERSONALITY = "personality";
 /** The settings of a thread, which apply until they are changed. */
 export const ThreadSettings = looseObject({
   model: z.string(),
+  /** Who serves the model, such as `anthropic`. Absent: the agent. Follows from the model. */
+  modelProvider: z.optional(z.string()),
   cwd: z.string(),
   approvalPolicy: ApprovalPolicy,
   sandboxPolicy: SandboxPolicy,

@@ -1,4 +1,11 @@
-import { NO_USAGE, type ThreadItem, type TokenUsage, type Turn, type TurnError } from "@flint/protocol";
+import {
+  agentOfModel,
+  NO_USAGE,
+  type ThreadItem,
+  type TokenUsage,
+  type Turn,
+  type TurnError,
+} from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import type { Outputs } from "../exec/output/piped.ts";
@@ -42,9 +49,9 @@ export function initialLines(answer: (text: string) => string = (text) => text):
 export function stepLines(state: LinesState, event: AgentEvent): LinesStep {
   switch (event.type) {
     case "thread/started": {
-      const { id, modelProvider } = event.data.thread;
+      const { id, model } = event.data.thread;
       return {
-        state: { ...state, agent: modelProvider },
+        state: { ...state, agent: agentOfModel(model) },
         lines: [{ type: "thread.started", thread_id: id }],
       };
     }

@@ -132,7 +132,7 @@ class ExecRun {
     // With a schema, a program reads the output.
     if (options.format === "turn" && schema === undefined) {
       const { between } = marksFor(this.#terminal.look().unicode);
-      this.#terminal.header(headerOf(thread.state.thread, settings, between));
+      this.#terminal.header(headerOf(settings, between));
     }
     for (const notice of notices) this.#terminal.notify(notice);
     if (options.images.length > 0 && settings.model === OFFLINE_MODEL) {

@@ -12,12 +12,11 @@ const settings: ThreadSettings = {
 };
 
 test("names the agent, the model and the permissions of a run", () => {
-  expect(headerOf({ modelProvider: "flint" }, settings, " · ")).toBe("flint · offline · permissions: ask");
-  const claude = { modelProvider: "claude" };
-  expect(headerOf(claude, { ...settings, model: "claude/default" }, " · ")).toBe(
+  expect(headerOf(settings, " · ")).toBe("flint · offline · permissions: ask");
+  expect(headerOf({ ...settings, model: "claude/default" }, " · ")).toBe(
     "claude · its default model · permissions: ask",
   );
-  expect(headerOf(claude, { ...settings, model: "claude/opus", acceptEdits: true }, " · ")).toBe(
+  expect(headerOf({ ...settings, model: "claude/opus", acceptEdits: true }, " · ")).toBe(
     "claude · opus · permissions: accept-edits",
   );
 });

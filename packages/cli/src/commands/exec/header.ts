@@ -1,4 +1,4 @@
-import type { Thread, ThreadSettings } from "@flint/protocol";
+import type { ThreadSettings } from "@flint/protocol";
 import {
   APPROVAL_NAMES,
   approvalPolicyNamed,
@@ -15,14 +15,9 @@ type Permissions = Pick<
 >;
 
 /** The first line of a run: its agent, its model and its permissions. */
-export function headerOf(
-  { modelProvider }: Pick<Thread, "modelProvider">,
-  settings: ThreadSettings,
-  between: string,
-): string {
-  const [first = "", ...rest] = settings.model.split("/");
-  const agent = rest.length === 0 ? first : modelProvider;
-  const model = rest.length === 0 ? undefined : first === agent ? rest.join("/") : settings.model;
+export function headerOf(settings: ThreadSettings, between: string): string {
+  const [agent = "", ...rest] = settings.model.split("/");
+  const model = rest.length === 0 ? undefined : rest.join("/");
   const named = model === undefined || model === "default" ? "its default model" : model;
   return [agent, named, `permissions: ${permissionsText(settings)}`].join(between);
 }

@@ -67,7 +67,7 @@ describe("the limits of Claude", () => {
     const [, events] = step(beginTurn("turn", "/work", undefined), decoded.frame);
     expect(events).toEqual([
       { type: "limits", limits: limitsOf(ALLOWED) },
-      { type: "extension", method: "claude/rate_limit_event", params: { rate_limit_info: ALLOWED } },
+      { type: "extension", method: "anthropic/rate_limit_event", params: { rate_limit_info: ALLOWED } },
     ]);
   });
 });

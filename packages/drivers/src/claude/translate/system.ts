@@ -1,6 +1,7 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ClaudeFrameOf } from "@flint/protocol/claude";
 import { stringField } from "../../shared/json.ts";
+import { CLAUDE } from "../descriptor.ts";
 import { hookEnded, hookStarted } from "./hooks.ts";
 import { LOG_IN } from "./result.ts";
 import { newItemId, type Step, type TranslateState } from "./state.ts";
@@ -39,7 +40,7 @@ export function extension(name: string, fields: Readonly<Record<string, unknown>
   const { type: _type, uuid: _uuid, session_id: _session, ...params } = fields;
   const size = JSON.stringify(params).length;
   const bounded = size <= EXTENSION_CHARACTERS ? params : { omittedCharacters: size };
-  return { type: "extension", method: `claude/${name}`, params: bounded };
+  return { type: "extension", method: `${CLAUDE.provider}/${name}`, params: bounded };
 }
 
 function retryEvent(frame: SystemFrame): DriverEvent {

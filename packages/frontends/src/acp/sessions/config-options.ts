@@ -1,5 +1,6 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ConfigOption, Model, Result } from "@flint/protocol";
+import { modelDescription } from "../../shared/model-details.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
 import { modesOf } from "./modes.ts";
 
@@ -64,11 +65,15 @@ export function agentOptionId(configId: string): string {
 
 function modelsOf({ config, models }: ConfigSource): LegacyModels {
   const agents = new Set(models.map(({ id }) => agentOf(id)));
-  const listed = models.map(({ id, displayName, description }) => ({
-    modelId: id,
-    name: agents.size > 1 ? `${agentOf(id)}: ${displayName}` : displayName,
-    ...(description === undefined ? {} : { description }),
-  }));
+  const listed = models.map((model) => {
+    const { id, displayName } = model;
+    const description = modelDescription(model);
+    return {
+      modelId: id,
+      name: agents.size > 1 ? `${agentOf(id)}: ${displayName}` : displayName,
+      ...(description === undefined ? {} : { description }),
+    };
+  });
   const isListed = listed.some(({ modelId }) => modelId === config.model);
   const own = isListed ? [] : [{ modelId: config.model, name: config.model }];
   return { availableModels: [...own, ...listed], currentModelId: config.model };

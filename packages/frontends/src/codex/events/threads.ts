@@ -1,4 +1,10 @@
-import { PERSONALITY, type Thread, type ThreadSettings, type ThreadStatus } from "@flint/protocol";
+import {
+  agentOfModel,
+  PERSONALITY,
+  type Thread,
+  type ThreadSettings,
+  type ThreadStatus,
+} from "@flint/protocol";
 import {
   CODEX_VERSION,
   type CodexClientResult,
@@ -111,7 +117,7 @@ export function settingsOf(
     sandboxPolicy: codexSandboxPolicy(settings.sandboxPolicy),
     activePermissionProfile: policies.profile(threadId, settings.sandboxPolicy),
     model: settings.model,
-    modelProvider: settings.model.split("/")[0] ?? settings.model,
+    modelProvider: settings.modelProvider ?? agentOfModel(settings.model),
     serviceTier: null,
     effort: effortOf(settings),
     summary: settings.summary ?? null,

@@ -65,8 +65,8 @@ async function defaultAgent(core: CoreCalls): Promise<string> {
 }
 
 /** The account of Codex itself; clients know no other kinds. */
-function codexAccountOf({ account, provider }: Result<"account/read">): CodexAccount | null {
-  if (provider !== "codex" || account === null) return null;
+function codexAccountOf({ account, agent }: Result<"account/read">): CodexAccount | null {
+  if (agent !== "codex" || account === null) return null;
   switch (account.type) {
     case "chatgpt":
       return {

@@ -1,6 +1,8 @@
 import type { ConfigOption, Model, Result } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
+import * as z from "zod/mini";
 import type { CoreCalls } from "../../shared/core-calls.ts";
+import { modelDescription } from "../../shared/model-details.ts";
 import { REASONING_EFFORT } from "../events/threads.ts";
 import type { Handlers } from "../requests/handler.ts";
 import { codexError } from "../wire/errors.ts";
@@ -92,7 +94,7 @@ function modelOf(model: Model, efforts: ConfigOption | undefined, chosen: Model 
     upgradeInfo: null,
     availabilityNux: null,
     displayName: displayName(model),
-    description: model.description ?? "",
+    description: modelDescription(model) ?? "",
     modelSpecialty: null,
     hidden: false,
     supportedReasoningEfforts: (efforts?.options ?? []).map(({ id, name, description }) => ({
@@ -100,15 +102,21 @@ function modelOf(model: Model, efforts: ConfigOption | undefined, chosen: Model 
       description: description ?? name,
     })),
     defaultReasoningEffort: efforts?.value ?? DEFAULT_EFFORT,
-    inputModalities: ["text", "image"],
-    supportsPersonality: false,
+    inputModalities: listIn(model, "inputModalities", z.string()) ?? ["text", "image"],
+    supportsPersonality: model.meta?.supportsPersonality === true,
     multiAgentVersion: null,
-    additionalSpeedTiers: [],
-    serviceTiers: [],
+    additionalSpeedTiers: listIn(model, "additionalSpeedTiers", z.string()) ?? [],
+    serviceTiers: listIn(model, "serviceTiers", z.unknown()) ?? [],
     defaultServiceTier: null,
     availableAccessPrograms: null,
     isDefault: model.id === chosen?.id,
   };
+}
+
+/** A list among the details of a model, if its agent reports one. */
+function listIn<Entry>({ meta }: Model, name: string, entry: z.ZodMiniType<Entry>): Entry[] | undefined {
+  const read = z.array(entry).safeParse(meta?.[name]);
+  return read.success ? read.data : undefined;
 }
 
 function displayName({ id, displayName }: Model): string {

@@ -1,4 +1,4 @@
-import type { Result } from "@flint/protocol";
+import { agentOfModel, type Result } from "@flint/protocol";
 import type { Handlers } from "../requests/handler.ts";
 import { codexApprovalPolicy } from "../wire/policies.ts";
 import type { CodexHost, HostEdit, HostPreferences } from "./host.ts";
@@ -75,7 +75,7 @@ function configOf(inForce: Result<"config/read">, { values }: HostPreferences): 
   return {
     ...config,
     model: inForce.model,
-    model_provider: inForce.model.split("/")[0] ?? null,
+    model_provider: inForce.modelProvider ?? agentOfModel(inForce.model),
     approval_policy: codexApprovalPolicy(inForce.approvalPolicy),
     sandbox_mode: SANDBOX_MODES[inForce.sandboxPolicy.type],
   };

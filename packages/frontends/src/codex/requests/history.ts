@@ -1,4 +1,4 @@
-import { LIMITS, type Params, type Thread, type Turn } from "@flint/protocol";
+import { agentOfModel, LIMITS, type Params, type Thread, type Turn } from "@flint/protocol";
 import type { CodexClientParams, CodexClientResult, CodexThread } from "@flint/protocol/codex";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import type { TimedItem } from "../events/items.ts";
@@ -84,9 +84,9 @@ function matches(thread: Thread, { cwd, excludedThreadIds, modelProviders }: Lis
   if (thread.preview === "") return false;
   if (excludedThreadIds?.includes(thread.id)) return false;
   if (Array.isArray(cwd) && cwd.length > 1 && !cwd.includes(thread.cwd)) return false;
-  return (
-    modelProviders == null || modelProviders.length === 0 || modelProviders.includes(thread.modelProvider)
-  );
+  if (modelProviders == null || modelProviders.length === 0) return true;
+  // Older threads have the agent as their provider.
+  return modelProviders.includes(thread.modelProvider) || modelProviders.includes(agentOfModel(thread.model));
 }
 
 /** Where a list continues: a page of the core, and the last entry of it that was sent. */
