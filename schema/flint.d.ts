@@ -777,7 +777,7 @@ export interface TurnError {
   _meta?: Meta;
 }
 
-export type TurnKind = "prompt" | "review" | "compact" | "shell";
+export type TurnKind = "prompt" | "review" | "compact" | "shell" | "injected";
 
 export interface TurnReference {
   threadId: Id;
@@ -872,6 +872,7 @@ export interface Methods {
       capabilities?: {
         experimentalApi?: boolean;
         threadList?: boolean;
+        optOutNotificationMethods?: string[];
         _meta?: Meta;
       };
       _meta?: Meta;
@@ -1531,6 +1532,22 @@ export interface Methods {
       threadId: Id;
       command: string;
       timeoutMs?: number;
+      _meta?: Meta;
+    };
+    result: {
+      turn: Turn;
+      _meta?: Meta;
+    };
+  };
+  /** Add messages to the history of a thread without running a turn, as a turn of its own. Flint's own agent has them in its conversation; every other agent gets them as text with its next input. */
+  "thread/inject": {
+    params: {
+      threadId: Id;
+      messages: {
+        role: "user" | "assistant";
+        text: string;
+        _meta?: Meta;
+      }[];
       _meta?: Meta;
     };
     result: {

@@ -5,6 +5,7 @@ import { fillProse } from "./prose.ts";
 const UNITS = {
   line: "bytes",
   prompt: "bytes",
+  injected: "bytes",
   output: "bytes",
   text: "bytes",
   turnText: "bytes",

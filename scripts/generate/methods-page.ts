@@ -28,11 +28,11 @@ export function methodsPage(document: SchemaDocument): string {
 function methodSection(name: Method, document: SchemaDocument): string[] {
   const schema = document.requests[name];
   if (schema === undefined) throw new Error(`The schema document has no request ${name}.`);
-  const { doc, scope } = METHODS[name];
+  const { doc, scope, experimental } = METHODS[name];
   return [
     nameHeading(2, name),
     doc,
-    `Runs ${QUEUE[scope]}.`,
+    `Runs ${QUEUE[scope]}.${experimental ? " Experimental: only for clients that initialize with the capability `experimentalApi`." : ""}`,
     fieldBlock("Params", schema.params, "Required", flintType),
     fieldBlock("Result", schema.result, "Always there", flintType),
   ];

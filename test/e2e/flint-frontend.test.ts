@@ -286,3 +286,33 @@ describe("the Flint front end over stdio", () => {
     expect(read.turns).toMatchObject([{ status: "interrupted" }]);
   });
 });
+
+describe("the capabilities of a client", () => {
+  test("keep notifications away that it does not want, but no requests", async () => {
+    const { wire } = await startServer();
+    const capabilities = {
+      optOutNotificationMethods: ["item/agentMessage/delta", "thread/tokenUsage/updated"],
+    };
+    await wire.request("initialize", { clientInfo: { name: "quiet", version: "1" }, capabilities });
+    const messages = await runTurn(wire, await startThread(wire), "say hello");
+    const methods = new Set(messages.map(({ method }) => method));
+    expect(methods).toContain("item/completed");
+    expect(methods).not.toContain("item/agentMessage/delta");
+    expect(methods).not.toContain("thread/tokenUsage/updated");
+  });
+
+  test("decide about experimental methods", async () => {
+    const { wire } = await startServer();
+    await initialize(wire);
+    const threadId = await startThread(wire);
+    const messages = [{ role: "user", text: "The lamp is green." }];
+    await expect(wire.request("thread/inject", { threadId, messages })).rejects.toThrow(
+      /thread\/inject is experimental: initialize with capabilities/,
+    );
+    const { wire: other } = await startServer();
+    const capabilities = { experimentalApi: true };
+    await other.request("initialize", { clientInfo: { name: "bold", version: "1" }, capabilities });
+    const added = await other.request("thread/inject", { threadId: await startThread(other), messages });
+    expect(added).toMatchObject({ turn: { kind: "injected", status: "completed" } });
+  });
+});

@@ -32,6 +32,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "thread/loaded/list": {},
   "thread/settings/update": { ...thread, config: {} },
   "thread/shellCommand": { ...thread, command: "true" },
+  "thread/inject": { ...thread, messages: [{ role: "user", text: "a message" }] },
   "thread/goal/get": thread,
   "thread/goal/set": { ...thread, objective: "a goal" },
   "thread/goal/clear": thread,

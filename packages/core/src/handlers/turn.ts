@@ -32,6 +32,7 @@ export const turnHandlers: Pick<
   | "turn/interrupt"
   | "thread/compact/start"
   | "thread/shellCommand"
+  | "thread/inject"
   | "review/start"
 > = {
   async "turn/start"(params, context) {
@@ -82,6 +83,12 @@ export const turnHandlers: Pick<
       ...subscribeIfNew(context),
       after: () => thread.startShell(decided.started, timeoutMs),
     };
+  },
+
+  async "thread/inject"({ messages }, { thread }) {
+    const { turn, events } = thread.decideInjected(messages);
+    // The session that is open does not know of them; the next one is told.
+    return { result: { turn }, events, after: () => void thread.closeSession() };
   },
 
   async "thread/compact/start"(_params, { thread }) {

@@ -4,6 +4,7 @@ import {
   type ClientTool,
   type Decision,
   type Endpoint,
+  type EventBody,
   formatEndpoint,
   type QueuedInput,
   type ThreadState,
@@ -32,8 +33,10 @@ import { ClientIds } from "../turn/client-ids.ts";
 import { decideBackgroundEnd } from "../turn/closing.ts";
 import {
   type DecidedTurn,
+  decideInjected,
   decideQueuedTurn,
   decideTurn,
+  type InjectedMessage,
   type NewTurn,
   rejectIfActive,
   runningTurnId,
@@ -178,6 +181,14 @@ export class LiveThread {
   /** Decides on a new turn, to be committed. Throws while another one is running. */
   decideTurn(request: NewTurn): DecidedTurn {
     return decideTurn(this.log.state, request, this.#clock.now());
+  }
+
+  /** Decides on a turn that only adds messages to the history, to be committed. Throws while another one is running. */
+  decideInjected(messages: readonly InjectedMessage[]): {
+    readonly turn: Turn;
+    readonly events: EventBody[];
+  } {
+    return decideInjected(this.log.state, messages, this.#clock.now());
   }
 
   /** Decides on a turn for a queued input, which leaves the queue with it. */

@@ -64,6 +64,39 @@ export function decideQueuedTurn(state: ThreadState, next: QueuedInput, now: num
   return { ...decided, events: [queueEvent(state, dequeue(state.queue, next.id)), ...decided.events] };
 }
 
+/** A message that a client adds to the history. */
+export interface InjectedMessage {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/** Decides on a turn that consists of given messages and is over at once. Throws while another one is running. */
+export function decideInjected(
+  state: ThreadState,
+  messages: readonly InjectedMessage[],
+  now: number,
+): { readonly turn: Turn; readonly events: EventBody[] } {
+  rejectIfActive(state);
+  const size = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  if (size > LIMITS.injected) {
+    const message = `The messages have ${size} bytes; at most ${LIMITS.injected} can be added at once, because most agents get them with their next input. Shorten them, or send them with turn/start.`;
+    throw new FlintError("invalidParams", message, { field: "messages", limit: LIMITS.injected });
+  }
+  const threadId = state.thread.id;
+  const turn: Turn = { id: mintId(now), status: "inProgress", items: [], kind: "injected", startedAtMs: now };
+  const items = messages.map(
+    ({ role, text }): ThreadItem =>
+      role === "user" ? userMessage([textInput(text)]) : { type: "agentMessage", id: mintId(), text },
+  );
+  const ended: Turn = { ...turn, status: "completed", items, completedAtMs: now, durationMs: 0 };
+  const events: EventBody[] = [
+    { type: "turn/started", data: { threadId, turn } },
+    ...items.flatMap((item) => itemEvents(threadId, turn.id, item)),
+    { type: "turn/completed", data: { threadId, turn: ended } },
+  ];
+  return { turn: ended, events };
+}
+
 /** Throws `turnInProgress`, with the ways out, while a turn is running. */
 export function rejectIfActive({ thread, activeTurnId }: ThreadState): void {
   if (activeTurnId === undefined) return;

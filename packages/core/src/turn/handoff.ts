@@ -1,11 +1,4 @@
-import {
-  inputText,
-  isKnownItem,
-  type KnownItem,
-  type ThreadItem,
-  type ThreadState,
-  type Turn,
-} from "@flint/protocol";
+import { inputText, isKnownItem, type KnownItem, type ThreadState, type Turn } from "@flint/protocol";
 
 /** The longest summary, and the longest part of one text in it. */
 const LIMIT = 24_000;
@@ -31,16 +24,15 @@ export function handoffSummary(turns: readonly Turn[]): string {
 }
 
 function turnText(turn: Turn): string {
-  const lines = turn.items.flatMap(itemText);
+  // What a client added is meant to be read whole; it is bounded when it is added.
+  const limit = turn.kind === "injected" ? LIMIT : TEXT_LIMIT;
+  const lines = turn.items.flatMap((item) => (isKnownItem(item) ? knownText(item, limit) : []));
   const ending = turn.status === "completed" ? [] : [`(The turn was ${turn.status}.)`];
   return [...lines, ...ending].join("\n");
 }
 
-function itemText(item: ThreadItem): string[] {
-  return isKnownItem(item) ? knownText(item) : [];
-}
-
-function knownText(item: KnownItem): string[] {
+function knownText(item: KnownItem, limit: number): string[] {
+  const shortened = (text: string): string => shortenedTo(text, limit);
   switch (item.type) {
     case "userMessage":
       return [`User: ${shortened(inputText(item.content))}`];
@@ -72,10 +64,10 @@ function knownText(item: KnownItem): string[] {
   }
 }
 
-function shortened(text: string): string {
-  if (text.length <= TEXT_LIMIT) return text;
+function shortenedTo(text: string, limit: number): string {
+  if (text.length <= limit) return text;
   // A surrogate pair is kept whole or left out.
-  return `${text.slice(0, TEXT_LIMIT).replace(/[\uD800-\uDBFF]$/, "")} … (${text.length - TEXT_LIMIT} characters left out)`;
+  return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "")} … (${text.length - limit} characters left out)`;
 }
 
 /** How many ancestors of a fork are searched. */

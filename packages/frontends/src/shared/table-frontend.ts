@@ -76,6 +76,9 @@ class TableClientHandler implements ClientHandler {
   readonly threadListEvent?: (event: ThreadEvent) => void;
   #isInitialized = false;
   #wantsThreadList = false;
+  #hasExperimental = false;
+  /** The notifications that the client does not want. */
+  #optedOut: ReadonlySet<string> = new Set();
 
   constructor(tables: Tables, client: Client, encoder: Encoder) {
     if (tables.announcesThreads === true) {
@@ -110,8 +113,9 @@ class TableClientHandler implements ClientHandler {
 
   event(event: ThreadEvent): void {
     for (const message of this.#encoder.encode(event, this.#tables.events)) {
-      if (message.kind === "line") this.#client.sendLine(message.line);
-      else if (message.kind === "ask") this.#asks.ask(message);
+      if (message.kind === "line") {
+        if (!this.#optedOut.has(event.type)) this.#client.sendLine(message.line);
+      } else if (message.kind === "ask") this.#asks.ask(message);
       else this.#asks.resolve(message.key);
     }
   }
@@ -141,6 +145,10 @@ class TableClientHandler implements ClientHandler {
       const message = `Unknown method ${JSON.stringify(shorten(method))}. The ${vocabulary.name} protocol has: ${known}.`;
       throw new FlintError("methodNotFound", message);
     }
+    if (row.experimental === true && !this.#hasExperimental) {
+      const message = `${method} is experimental: initialize with capabilities { "experimentalApi": true } to use it.`;
+      throw new FlintError("invalidRequest", message, { method });
+    }
     const call = toCall(parseParams(row, method, params));
     // Set before the answer is sent: a client may send further requests without waiting for it.
     if (isInitialize) this.#initialize(call);
@@ -149,7 +157,11 @@ class TableClientHandler implements ClientHandler {
 
   #initialize(call: RequestCall): void {
     this.#isInitialized = true;
-    if (call.method === "initialize") this.#wantsThreadList = call.params.capabilities?.threadList === true;
+    if (call.method !== "initialize") return;
+    const { experimentalApi, threadList, optOutNotificationMethods = [] } = call.params.capabilities ?? {};
+    this.#hasExperimental = experimentalApi === true;
+    this.#wantsThreadList = threadList === true;
+    this.#optedOut = new Set(optOutNotificationMethods);
   }
 
   /** Subscribes and replies before any event is sent, so that nothing after the answer is missed. */

@@ -99,6 +99,11 @@ const THREADS = {
     () => foreignObject({ ...ofThread, command: z.string(), timeoutMs: nullish(z.number()) }),
     nothing,
   ),
+  "thread/inject_items": request(
+    "Adds raw items of the Responses API to the history of a thread.",
+    () => foreignObject({ ...ofThread, items: z.array(z.unknown()) }),
+    nothing,
+  ),
   "thread/backgroundTerminals/list": request(
     "Lists the commands that a thread left running.",
     () => foreignObject({ ...ofThread, ...page }),

@@ -14,6 +14,8 @@ export type Scope = "thread" | "none";
 interface MethodFields<In extends Scope, Params extends z.ZodMiniType, Result extends z.ZodMiniType> {
   readonly doc: string;
   readonly scope: In;
+  /** Whether it may still change; only clients that ask for experimental methods can use it. */
+  readonly experimental?: true;
   readonly params: () => Params;
   readonly result: () => Result;
 }
@@ -27,6 +29,7 @@ export function method<In extends Scope, Params extends z.ZodMiniType, Result ex
   return {
     doc: fields.doc,
     scope: fields.scope,
+    experimental: fields.experimental === true,
     get params() {
       return params();
     },

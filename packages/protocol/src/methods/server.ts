@@ -29,6 +29,8 @@ export const SERVER_METHODS = {
             experimentalApi: z.optional(z.boolean()),
             /** Whether the client gets the status, names and ends of all threads, also of those it is not subscribed to. */
             threadList: z.optional(z.boolean()),
+            /** Notifications that the client does not want. */
+            optOutNotificationMethods: z.optional(z.array(z.string())),
           }),
         ),
       }),

@@ -81,6 +81,19 @@ export const TURN_METHODS = {
       }),
     result: () => looseObject({ turn: Turn }),
   }),
+  "thread/inject": method({
+    doc: "Add messages to the history of a thread without running a turn, as a turn of its own. Flint's own agent has them in its conversation; every other agent gets them as text with its next input.",
+    scope: "thread",
+    experimental: true,
+    params: () =>
+      looseObject({
+        ...threadParams,
+        messages: z
+          .array(looseObject({ role: z.enum(["user", "assistant"]), text: z.string().check(z.minLength(1)) }))
+          .check(z.minLength(1)),
+      }),
+    result: () => looseObject({ turn: Turn }),
+  }),
   "turn/steer": method({
     doc: "Add input to the running turn.",
     scope: "thread",

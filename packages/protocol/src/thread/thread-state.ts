@@ -275,7 +275,8 @@ function onGrant(state: ThreadState, { grant, status, approvalId }: EventData<"g
 
 function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState {
   const known = state.turns.filter((other) => other.id !== turn.id);
-  const isAgentTurn = turn.kind !== "shell" && turn._meta?.startedBy === undefined;
+  const isAgentTurn =
+    turn.kind !== "shell" && turn.kind !== "injected" && turn._meta?.startedBy === undefined;
   const agentNotes = isAgentTurn ? [] : state.agentNotes;
   const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [], agentNotes };
   return withStatus(withThread(started, { updatedAt: Math.floor(at / 1000) }));
@@ -299,6 +300,8 @@ function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadStat
 function withWork(state: ThreadState, turn: Turn): ThreadState {
   const known = state.turns.find(({ id }) => id === turn.id);
   if (known?.status !== "inProgress") return state;
+  // No agent has seen it: the next one gets it as a turn that it missed.
+  if (turn.kind === "injected") return { ...state, endedTurns: state.endedTurns + 1 };
   const worked = Math.max(0, (turn.durationMs ?? 0) - (turn.waitedMs ?? 0));
   const agent = agentOfModel(state.settings.model);
   const note = turn.kind === "shell" ? commandNote(completedTurn(known, turn)) : noticeNote(turn);

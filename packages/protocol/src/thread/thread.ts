@@ -45,7 +45,7 @@ export const TurnStatus = z.enum(["inProgress", "completed", "interrupted", "fai
 export type TurnStatus = z.output<typeof TurnStatus>;
 
 /** The kind of a turn: a prompt, a review, a compaction of the context, or a shell command of the user. */
-export const TurnKind = z.enum(["prompt", "review", "compact", "shell"]);
+export const TurnKind = z.enum(["prompt", "review", "compact", "shell", "injected"]);
 export type TurnKind = z.output<typeof TurnKind>;
 
 /** Where a turn ends in the agent's own session, by the agent's own ids: a fork of the session can start there. */

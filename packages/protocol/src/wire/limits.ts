@@ -4,6 +4,8 @@ export const LIMITS = {
   line: 16 * 1024 * 1024,
   /** The text of all inputs of one turn together. */
   prompt: 1024 * 1024,
+  /** The messages that one `thread/inject` adds, together. */
+  injected: 20 * 1024,
   /** Output of one command that is stored and sent; what exceeds it is only counted. */
   output: 1024 * 1024,
   /** Text of one streamed item that is stored and sent. */

@@ -7,6 +7,8 @@ export interface RequestRow {
   readonly doc: string;
   readonly params: z.ZodMiniType;
   readonly result: z.ZodMiniType;
+  /** Whether a client has to ask for experimental methods to use it. */
+  readonly experimental?: boolean;
 }
 
 /** A notification of a wire. */

@@ -1,3 +1,4 @@
+import { isRecord } from "@flint/protocol";
 import { goalOf, notification, statusChanged } from "../events/events.ts";
 import { NOT_LOADED, threadOf } from "../events/threads.ts";
 import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
@@ -17,6 +18,7 @@ export const threads: Handlers<
   | "thread/rollback"
   | "thread/compact/start"
   | "thread/shellCommand"
+  | "thread/inject_items"
   | "thread/backgroundTerminals/list"
   | "thread/backgroundTerminals/clean"
   | "thread/goal/get"
@@ -87,6 +89,9 @@ export const threads: Handlers<
   "thread/shellCommand": ({ threadId, command, timeoutMs }, { core, reply }) =>
     core.call("thread/shellCommand", { threadId, command, ...given({ timeoutMs }) }, () => reply({})),
 
+  "thread/inject_items": ({ threadId, items }, { core, reply }) =>
+    core.call("thread/inject", { threadId, messages: items.map(injectedMessage) }, () => reply({})),
+
   async "thread/backgroundTerminals/list"({ threadId }, { core, reply }) {
     // Commands end with their turn, so a thread has none left running.
     await core.call("thread/read", { threadId });
@@ -116,3 +121,14 @@ const LONGEST_NAME = 500;
 
 const ROLLBACK_NOTICE =
   "thread/rollback is gone from Codex since 0.166.0; use thread/revert with `beforeTurnId`.";
+
+/** A raw item of the Responses API as a message. Others stand for calls that Flint's agents never made. */
+function injectedMessage(item: unknown): { role: "user" | "assistant"; text: string } {
+  const { type, role, content } = isRecord(item) ? item : {};
+  if (type === "message" && (role === "user" || role === "assistant")) {
+    const parts = Array.isArray(content) ? content.filter(isRecord) : [];
+    const text = parts.map((part) => (typeof part.text === "string" ? part.text : "")).join("");
+    if (text !== "") return { role, text };
+  }
+  throw codexError("items must be messages with text, of the user or the assistant");
+}
