@@ -24,6 +24,7 @@ import type {
 } from "./ports/index.ts";
 import { mcpServerSecrets, Redactor } from "./redact/index.ts";
 import { Catalogue } from "./settings/catalogue.ts";
+import type { SettingsLocks } from "./settings/settings-locks.ts";
 import { SettingsResolver } from "./settings/settings-resolver.ts";
 import { Announcements } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
@@ -62,6 +63,8 @@ export interface EngineOptions {
   readonly budget?: Budget | undefined;
   /** Whether clients may turn off approvals and the sandbox at the same time. */
   readonly allowUnconfined: boolean;
+  /** What an administrator has locked. */
+  readonly locks?: SettingsLocks | undefined;
   /** The user's home folder; a writable root that contains it confines nothing. */
   readonly home?: string | undefined;
   readonly approvalTimeoutMs: number;

@@ -111,6 +111,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     acceptEdits: options.acceptEdits,
     budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? startsUnconfined(options),
+    locks: options.locks,
     home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     silenceTimeoutMs: options.silenceMs ?? FIFTEEN_MINUTES,

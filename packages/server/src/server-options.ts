@@ -1,3 +1,4 @@
+import type { SettingsLocks } from "@flint/core";
 import type { Clock, Driver, McpServerConfig, PolicyRules } from "@flint/core/ports";
 import type { NativeOptions } from "@flint/drivers";
 import type { ApprovalPolicy, Budget, GitMode, NetworkPermission, SandboxPolicy } from "@flint/protocol";
@@ -44,6 +45,8 @@ export interface ServerOptions {
   readonly durability?: Durability | undefined;
   /** Lets clients turn off approvals and the sandbox together; true by default for a server started that way. */
   readonly allowUnconfined?: boolean | undefined;
+  /** What the administrator of the machine has locked. */
+  readonly locks?: SettingsLocks | undefined;
   readonly approvalTimeoutMs?: number | undefined;
   /** How long an agent may report nothing while its model is expected to speak; 15 minutes if absent. */
   readonly silenceMs?: number | undefined;

@@ -14,6 +14,8 @@ import {
   type PermissionMode,
   permissionMode,
   SANDBOX_NAMES,
+  SYSTEM_CONFIG_PATH,
+  type SystemConfig,
   sandboxPolicyNamed,
 } from "@flint/server/config";
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
@@ -45,7 +47,8 @@ export type PlacedOptions = ServerOptions & { readonly cwd: string };
 export async function serverOptions(values: ServerFlagValues): Promise<PlacedOptions> {
   const chosen = chosenOptions(values);
   await confirmFullAccess(values);
-  const config = await userConfig();
+  const system = await systemConfig();
+  const config = await configOf(system);
   const policyFile = values.policy ?? config?.get("policy_file");
   return {
     ...(config === undefined ? {} : await configuredServer(config)),
@@ -54,6 +57,7 @@ export async function serverOptions(values: ServerFlagValues): Promise<PlacedOpt
       ? {}
       : { policyRules: await policyRules(policyFile, values.policy !== undefined) }),
     ...(values.trace === undefined ? {} : { trace: await traceFile(values.trace) }),
+    ...(system === undefined ? {} : lockedOptions(system, { ...configuredFlags(config), ...chosen })),
     agents: await agentsFor(config, values.agent),
     cwd: resolve(values.cwd ?? "."),
     chosen: Object.keys(chosen),
@@ -89,6 +93,44 @@ async function userConfig(): Promise<ConfigValues | undefined> {
   const { UserConfig } = await import("@flint/server/config");
   const config = await new UserConfig(userConfigPath()).read();
   return config.entries().length === 0 ? undefined : config;
+}
+
+/** The machine's configuration, with which the administrator can lock settings; undefined if there is none. */
+async function systemConfig(): Promise<SystemConfig | undefined> {
+  if (!existsSync(SYSTEM_CONFIG_PATH)) return undefined;
+  return (await import("@flint/server/config")).readSystemConfig();
+}
+
+/** The user's configuration on top of the machine's. */
+async function configOf(system: SystemConfig | undefined): Promise<ConfigValues | undefined> {
+  const user = await userConfig();
+  if (system === undefined) return user;
+  const { ConfigValues, mergedConfig } = await import("@flint/server/config");
+  return mergedConfig(system.values, user ?? new ConfigValues());
+}
+
+function configuredFlags(config: ConfigValues | undefined): ServerOptions {
+  return {
+    allowUnconfined: config?.get("allow_unconfined"),
+    allowRemoteMcp: config?.get("allow_remote_mcp"),
+  };
+}
+
+/** The options that keep a server within what the administrator has locked. Throws for one that is turned on all the same. */
+function lockedOptions({ locks, forbidden }: SystemConfig, given: ServerOptions): ServerOptions {
+  const on = { allow_unconfined: given.allowUnconfined, allow_remote_mcp: given.allowRemoteMcp };
+  for (const key of forbidden) {
+    if (on[key] === true) {
+      throw new UsageError(
+        `${key} is not allowed. The administrator of this machine locked it (${SYSTEM_CONFIG_PATH}).`,
+      );
+    }
+  }
+  return {
+    locks,
+    ...(forbidden.has("allow_unconfined") ? { allowUnconfined: false } : {}),
+    ...(forbidden.has("allow_remote_mcp") ? { allowRemoteMcp: false } : {}),
+  };
 }
 
 async function configuredServer(config: ConfigValues): Promise<ServerOptions> {

@@ -5,6 +5,7 @@ import {
   ConfigError,
   namesBelow,
   rowNameOf,
+  SYSTEM_CONFIG_PATH,
   UserConfig,
   unknownKey,
 } from "@flint/server/config";
@@ -105,7 +106,7 @@ export async function showPaths({ positionals }: Positionals): Promise<number> {
   noArguments("config path", positionals);
   const project = join(process.cwd(), ".flint", "config.toml");
   return say(
-    `yours    ${userConfigPath()}\nproject  ${project} (after flint trust)\nthreads  ${stateFolder()}\n`,
+    `yours    ${userConfigPath()}\nproject  ${project} (after flint trust)\nmachine  ${SYSTEM_CONFIG_PATH} (can lock keys)\nthreads  ${stateFolder()}\n`,
   );
 }
 

@@ -20,6 +20,7 @@ import {
 import { SerialQueue } from "../async.ts";
 import type { Workspaces } from "../ports/index.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { rejectBeyondLocks, type SettingsLocks } from "./settings-locks.ts";
 
 /** The defaults of new threads, and what settings are checked against. */
 export interface SettingsOptions extends UnconfinedOptions {
@@ -32,6 +33,8 @@ export interface SettingsOptions extends UnconfinedOptions {
   readonly acceptEdits?: boolean | undefined;
   readonly budget?: Budget | undefined;
   readonly workspaces: Workspaces;
+  /** What no thread may go beyond. */
+  readonly locks?: SettingsLocks | undefined;
   isFolder(path: string): Promise<boolean>;
 }
 
@@ -137,6 +140,7 @@ export class SettingsResolver {
     if (personality !== undefined) await this.#setPersonality(next, personality);
     if (budget !== undefined) setBudget(next, budget);
     if (next.approvalPolicy === "never") rejectUnconfined(next, "thread", this.#options);
+    rejectBeyondLocks(next, this.#options.locks);
     return next;
   }
 

@@ -31,4 +31,5 @@ export {
 export { DEFAULT_POLICIES, modelOfAgent } from "./policies.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";
 export { sessionKeymap } from "./session-keys.ts";
+export { mergedConfig, readSystemConfig, SYSTEM_CONFIG_PATH, type SystemConfig } from "./system-config.ts";
 export { UserConfig } from "./user-config.ts";

@@ -10,6 +10,8 @@ import {
   configuredOptions,
   findProgram,
   mcpServersOf,
+  readSystemConfig,
+  SYSTEM_CONFIG_PATH,
   UserConfig,
 } from "@flint/server/config";
 import { embed } from "@flint/server/embed";
@@ -160,9 +162,27 @@ export async function configuration(): Promise<readonly Finding[]> {
   const config = new UserConfig(userConfigPath());
   try {
     const values = await config.read();
-    return [fileFinding(values, config.path), ...(await serverFindings(values))];
+    return [
+      fileFinding(values, config.path),
+      ...(await machineFindings()),
+      ...(await serverFindings(values)),
+    ];
   } catch (thrown) {
     return [faultFinding(thrown, config.path)];
+  }
+}
+
+/** Whether the machine's configuration is valid, and what it locks. */
+async function machineFindings(): Promise<readonly Finding[]> {
+  const name = "machine";
+  try {
+    const system = await readSystemConfig();
+    if (system === undefined) return [];
+    const locks = system.locks === undefined ? "locks nothing" : "has locked settings";
+    return [{ name, state: "ok", detail: `${SYSTEM_CONFIG_PATH} ${locks}` }];
+  } catch (thrown) {
+    const fix = `Ask the administrator to edit ${SYSTEM_CONFIG_PATH}.`;
+    return [{ name, state: "problem", detail: reason(thrown), fix }];
   }
 }
 
