@@ -47,8 +47,11 @@ async function withNpm(npm: string): Promise<Setup> {
 
 test("agents install fetches the tested version without scripts, and Flint uses it until it is removed", async () => {
   const { flintWithNpm: flint, programs } = await withNpm(fakeNpm(claude?.integrity ?? {}));
+  // What an installation that was killed has left.
+  await mkdir(`${programs}/.claude-killed/node_modules`, { recursive: true, mode: 0o700 });
   const installed = await flint(["agents", "install", "claude"]);
   expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("Claude Code 2.1.197") });
+  expect(existsSync(`${programs}/.claude-killed`)).toBe(false);
   const { default: args } = await import(`${programs}/claude/node_modules/npm-arguments.json`, {
     with: { type: "json" },
   });

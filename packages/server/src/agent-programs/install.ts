@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentDescriptor } from "@flint/drivers";
 import { lockFolder } from "@flint/host/lock";
@@ -50,6 +50,7 @@ export async function installAgent(
   }
   const work = join(folder, `.${id}-${mintId()}`);
   try {
+    await removeLeftovers(folder);
     await mkdir(work, { mode: 0o700 });
     await fetchPackage(npm, pinned, work, run, id);
     await checkIntegrity(pinned, work, id);
@@ -73,6 +74,12 @@ export async function removeAgent(id: string): Promise<boolean> {
   if ((await installedAgent(id)) === undefined) return false;
   await rm(join(programsFolder(), id), { recursive: true, force: true });
   return true;
+}
+
+/** Deletes what installations left that were killed. Only for the owner of the lock. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith("."));
+  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
 async function fetchPackage(
