@@ -355,6 +355,16 @@ export interface NativeEnd {
   _meta?: Meta;
 }
 
+export interface NativeSession {
+  agent: string;
+  id: string;
+  cwd: string;
+  preview: string;
+  updatedAt: number;
+  threadId?: Id;
+  _meta?: Meta;
+}
+
 export type NetworkPermission = "none" | "all" | { hosts: HostRuleString[]; _meta?: Meta };
 
 export interface NotSaved {
@@ -643,6 +653,11 @@ export interface Thread {
   ephemeral: boolean;
   status: ThreadStatus;
   forkedFromId?: string;
+  nativeSession?: {
+    agent: string;
+    id: string;
+    _meta?: Meta;
+  };
   _meta?: Meta;
 }
 
@@ -1434,6 +1449,34 @@ export interface Methods {
     };
     result: {
       turn: Turn;
+      _meta?: Meta;
+    };
+  };
+  /** List the agents' own sessions on this machine, newest first, with the thread that each one belongs to already. */
+  "thread/import/list": {
+    params: {
+      agent?: string;
+      cwd?: string;
+      limit?: number;
+      _meta?: Meta;
+    };
+    result: {
+      data: NativeSession[];
+      _meta?: Meta;
+    };
+  };
+  /** Make a thread of an agent's own session; its next turn resumes that session. A session that was imported before is updated with its new turns, unless its thread was continued in Flint. */
+  "thread/import": {
+    params: {
+      agent: string;
+      sessionId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      thread: Thread;
+      status: "imported" | "updated" | "unchanged";
+      turns: number;
+      notes: string[];
       _meta?: Meta;
     };
   };

@@ -69,6 +69,8 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "task/cancel": { taskId: "none" },
   "task/retry": { taskId: "none" },
   "task/remove": { taskId: "none" },
+  "thread/import": { agent: "claude", sessionId: "none" },
+  "thread/import/list": {},
 };
 
 /** The names of all methods. */

@@ -23,6 +23,7 @@ import type {
 } from "./handlers/handler.ts";
 import { historyHandlers } from "./handlers/history.ts";
 import { taskHandlers } from "./handlers/task.ts";
+import { importHandlers } from "./handlers/import.ts";
 import { goalHandlers, threadHandlers } from "./handlers/thread.ts";
 import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
@@ -67,6 +68,7 @@ export class Engine {
 const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...threadHandlers,
   ...historyHandlers,
+  ...importHandlers,
   ...turnHandlers,
   ...goalHandlers,
   ...queueHandlers,

@@ -7,6 +7,7 @@ import type {
   SandboxPolicy,
 } from "@flint/protocol";
 import { MemoryLimitStore, UsageLimits } from "./account/usage-limits.ts";
+import { SerialQueue } from "./async.ts";
 import type {
   Checkpoints,
   Clock,
@@ -94,6 +95,8 @@ export class Services {
   readonly announcements = new Announcements();
   readonly usageLimits: UsageLimits;
   readonly startedThreads = new StartedThreads();
+  /** Imports of agents' sessions run one after the other. */
+  readonly imports = new SerialQueue();
   readonly #stopping = new AbortController();
   readonly #launches = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;

@@ -72,7 +72,7 @@ const CommandExecution = looseObject({
   cwd: z.string(),
   source: z.optional(z.enum(["agent", "userShell"])),
   status: WorkStatus,
-  /** What it does, in the order of its parts. */
+  /** What it does, in the order of its parts. Absent: that is not certain. */
   commandActions: z.optional(z.array(CommandAction)),
   exitCode: z.optional(z.number()),
   aggregatedOutput: z.optional(z.string()),

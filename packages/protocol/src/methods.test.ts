@@ -93,6 +93,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "task/cancel": { taskId: "k1", reason: "not needed" },
   "task/retry": { taskId: "k1", fromRound: 2 },
   "task/remove": { taskId: "k1" },
+  "thread/import": { agent: "claude", sessionId: "s1" },
+  "thread/import/list": { agent: "claude", cwd: "/repo", limit: 5 },
 };
 
 // Object.keys forgets the names it gives; the type of the table says that they are all there.

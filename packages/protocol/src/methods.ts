@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { IMPORT_METHODS } from "./methods/import.ts";
 import { SERVER_METHODS, WORKSPACE_METHODS } from "./methods/server.ts";
 import { TASK_METHODS } from "./methods/task.ts";
 import { GOAL_METHODS, THREAD_METHODS } from "./methods/thread.ts";
@@ -13,6 +14,7 @@ export const METHODS = {
   ...SERVER_METHODS,
   ...WORKSPACE_METHODS,
   ...THREAD_METHODS,
+  ...IMPORT_METHODS,
   ...TURN_METHODS,
   ...GOAL_METHODS,
   ...TASK_METHODS,

@@ -63,6 +63,7 @@ interface SharedOptions {
 function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptions {
   const { offline, trace, sandbox, stateFolder, prices, stepLimit } = shared;
   return {
+    environment: () => agent.environment(),
     program: () => agent.program(),
     hasAccess: () => agent.hasAccess(),
     processSpan: agent.processSpan,

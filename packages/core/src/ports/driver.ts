@@ -23,6 +23,7 @@ import {
   type UserInput,
   type UserQuestion,
 } from "@flint/protocol";
+import type { NativeSessions } from "./native-sessions.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Steering } from "./steering.ts";
 
@@ -75,6 +76,8 @@ export interface Driver {
   limits?(): Promise<readonly ReportedLimit[]>;
   /** The agent's MCP servers, as far as they are known without starting it. */
   mcpServers?(): Promise<readonly McpServerStatus[]>;
+  /** The sessions that its agent stores itself. Starts nothing. Absent: they cannot be read. */
+  nativeSessions?(): Promise<NativeSessions | undefined>;
   /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
   close?(): Promise<void>;
 }

@@ -3,6 +3,7 @@ export * from "./clock.ts";
 export * from "./configuration.ts";
 export * from "./driver.ts";
 export * from "./grant-check.ts";
+export * from "./native-sessions.ts";
 export * from "./sandbox.ts";
 export * from "./steering.ts";
 export * from "./store.ts";

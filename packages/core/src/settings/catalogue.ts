@@ -32,6 +32,11 @@ export class Catalogue {
     });
   }
 
+  /** All drivers. */
+  get drivers(): readonly Driver[] {
+    return this.#drivers;
+  }
+
   async defaultModel(): Promise<string> {
     // A driver that fails is left out, as in the list.
     const known = await (await this.#preferred())?.defaultModel?.().catch(() => undefined);

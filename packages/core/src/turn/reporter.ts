@@ -7,6 +7,7 @@ import {
   type Item,
   isKnownItem,
   persistenceOf,
+  type ThreadItem,
   type TokenUsage,
   type Turn,
 } from "@flint/protocol";
@@ -107,13 +108,22 @@ export class TurnReporter {
   }
 }
 
-/** A command shows what it does, by its words alone, unless its agent knows better. */
+/** A completed item as the log has it: within the limits of its turn, and with what its command does. */
+export function finishedItem(item: ThreadItem, caps: TurnCaps): ThreadItem {
+  const bounded = caps.finish(item);
+  const event = withActions({ type: "item/completed", item: bounded });
+  return event.type === "item/completed" ? event.item : bounded;
+}
+
+/** A command shows what it does, as far as its words alone make that certain, unless its agent knows better. */
 function withActions(event: ReportedItemEvent): ReportedItemEvent {
   if (event.type !== "item/started" && event.type !== "item/completed") return event;
   const { item } = event;
   if (!isKnownItem(item) || item.type !== "commandExecution") return event;
   if (item.commandActions !== undefined) return event;
-  return { ...event, item: { ...item, commandActions: [...commandActions(item.command)] } };
+  const actions = commandActions(item.command);
+  if (actions.some(({ type }) => type === "unknown")) return event;
+  return { ...event, item: { ...item, commandActions: [...actions] } };
 }
 
 /** A driver's event as an event of its thread. */

@@ -6,13 +6,14 @@ import {
   type Clock,
   type Driver,
   type DriverSession,
+  type NativeSessions,
   type SessionSpec,
   SYSTEM_CLOCK,
   type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
-import { type AgentOptions, notInstalled } from "../shared/agent.ts";
+import { type AgentOptions, agentEnvironment, notInstalled } from "../shared/agent.ts";
 import { CLAUDE_FOLDER } from "../shared/agent-folders.ts";
 import { folderPath } from "../shared/agent-paths.ts";
 import { DescribedDriver } from "../shared/driver.ts";
@@ -93,6 +94,16 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
         () => false,
       ));
     return { account: isSignedIn ? { type: "claude", label: "Claude" } : null, requiresLogin: !isSignedIn };
+  }
+
+  async nativeSessions(): Promise<NativeSessions> {
+    const environment = await agentEnvironment(this.#options);
+    const isOffline = this.#options.offlineModel !== undefined && environment.CLAUDE_CONFIG_DIR === undefined;
+    const folder = isOffline
+      ? await this.#offlineFolder.path()
+      : folderPath(CLAUDE_FOLDER, environment, this.#home);
+    const { ClaudeSessions } = await import("./import/sessions.ts");
+    return new ClaudeSessions(folder);
   }
 
   close(): Promise<void> {

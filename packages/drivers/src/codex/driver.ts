@@ -1,9 +1,12 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import {
   type Account,
   type Clock,
   type Driver,
   type DriverSession,
   type McpServerStatus,
+  type NativeSessions,
   type Sandbox,
   type SessionSpec,
   SYSTEM_CLOCK,
@@ -11,7 +14,9 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
-import type { AgentOptions } from "../shared/agent.ts";
+import { type AgentOptions, agentEnvironment } from "../shared/agent.ts";
+import { CODEX_FOLDER } from "../shared/agent-folders.ts";
+import { folderPath } from "../shared/agent-paths.ts";
 import { DescribedDriver } from "../shared/driver.ts";
 import { CODEX } from "./descriptor.ts";
 import { codexPrice, DEFAULT_MODEL, meantModel, modelRows, selectorsOf } from "./models.ts";
@@ -122,6 +127,15 @@ export class CodexDriver extends DescribedDriver implements Driver {
     }, none);
     const all = [...own, ...[...this.#sessions].flatMap((session) => session.mcpServers)];
     return [...new Map(all.map((status) => [status.name, status])).values()];
+  }
+
+  async nativeSessions(): Promise<NativeSessions> {
+    const { offlineModel, stateFolder } = this.#options;
+    const isOffline = offlineModel !== undefined && stateFolder !== undefined;
+    const environment = await agentEnvironment(this.#options);
+    const home = isOffline ? join(stateFolder, "codex") : folderPath(CODEX_FOLDER, environment, homedir());
+    const { CodexSessions } = await import("./import/sessions.ts");
+    return new CodexSessions(home);
   }
 
   /** Stops the processes. Threads that continue start others. */

@@ -90,6 +90,8 @@ export type ProcessSpan = "thread" | "turn";
 export interface AgentOptions {
   /** Finds the agent's program; undefined if it is not installed. Cheap, because it is called often. */
   program(): Promise<AgentProgram | undefined>;
+  /** The variables that its program gets, whether it is installed or not. Absent: only those of its program. */
+  environment?(): Readonly<Record<string, string>>;
   /** Whether it is known to have credentials, so that it can be the agent of threads that name none. */
   hasAccess?(): Promise<boolean>;
   /** The address of the offline model, which the agent uses instead of its own models. Starts the model if needed. */
@@ -108,6 +110,11 @@ export interface AgentOptions {
   readonly processSpan?: ProcessSpan | undefined;
   /** The version of Flint that is sent to agents. */
   readonly version: string;
+}
+
+/** The variables of an agent that may not be installed. */
+export async function agentEnvironment(options: AgentOptions): Promise<Readonly<Record<string, string>>> {
+  return options.environment?.() ?? (await options.program())?.environment ?? {};
 }
 
 /** An event with the cost of its call by the price of its model, if it is about a call without a reported cost. */

@@ -5,6 +5,7 @@ import type {
   DriverSession,
   McpServerStatus,
   PassedSetting,
+  NativeSessions,
   SessionSpec,
   UsageReports,
 } from "@flint/core/ports";
@@ -119,6 +120,10 @@ export class LazyDriver extends DescribedDriver implements Driver {
 
   async mcpServers(): Promise<readonly McpServerStatus[]> {
     return (await (await this.#driver()).mcpServers?.()) ?? [];
+  }
+
+  async nativeSessions(): Promise<NativeSessions | undefined> {
+    return (await this.#driver()).nativeSessions?.();
   }
 
   /** Closes the driver if it was ever loaded. */

@@ -43,7 +43,10 @@ describe("a whole turn", () => {
     ]);
     expect(state).toEqual({
       seq: 12,
-      thread: { ...thread, preview: "Run the tests", updatedAt: 1_700_000_012, status: { type: "idle" } },
+      thread: {
+        ...{ ...thread, preview: "Run the tests", updatedAt: 1_700_000_012, status: { type: "idle" } },
+        nativeSession: { agent: "flint", id: "n1" },
+      },
       settings,
       turns: [{ ...turn, status: "completed", items: [question, completed] }],
       activeTurnId: undefined,

@@ -129,7 +129,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "thread/status/changed":
       return withThread(state, { status: event.data.status });
     case "thread/session/updated":
-      return { ...state, nativeIds: { ...state.nativeIds, [event.data.agent]: event.data.nativeId } };
+      return onSession(state, event.data.agent, event.data.nativeId);
     case "thread/reverted":
       return onReverted(state, new Set(event.data.turnIds));
     case "thread/revert/undone":
@@ -200,6 +200,13 @@ export function agentOfModel(model: string): string {
 
 function withThread(state: ThreadState, change: Partial<Thread>): ThreadState {
   return { ...state, thread: { ...state.thread, ...change } };
+}
+
+/** An empty id marks a session that no longer matches the conversation. */
+function onSession(state: ThreadState, agent: string, id: string): ThreadState {
+  const nativeIds = { ...state.nativeIds, [agent]: id };
+  const { nativeSession: _ended, ...thread } = state.thread;
+  return { ...state, nativeIds, thread: id === "" ? thread : { ...thread, nativeSession: { agent, id } } };
 }
 
 function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {

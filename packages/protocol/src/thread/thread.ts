@@ -130,8 +130,22 @@ export const Thread = looseObject({
   ephemeral: z.boolean(),
   status: ThreadStatus,
   forkedFromId: z.optional(z.string()),
+  /** The session of an agent that the latest turns are in, by the agent's own id. */
+  nativeSession: z.optional(looseObject({ agent: z.string(), id: z.string() })),
 });
 export type Thread = z.output<typeof Thread>;
+
+/** One of an agent's own sessions on this machine. Times are unix seconds. */
+export const NativeSession = looseObject({
+  agent: z.string(),
+  id: z.string(),
+  cwd: z.string(),
+  preview: z.string(),
+  updatedAt: z.number(),
+  /** The thread that it belongs to, if it was imported or started in Flint. */
+  threadId: z.optional(Id),
+});
+export type NativeSession = z.output<typeof NativeSession>;
 
 /** The status of a goal. */
 export const GoalStatus = z.enum([

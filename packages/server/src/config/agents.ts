@@ -12,6 +12,8 @@ export interface ConfiguredAgent {
   readonly command: readonly string[];
   /** How long one of its processes lives, if the user configured it. */
   readonly processSpan?: ProcessSpan | undefined;
+  /** The variables that its program gets. */
+  environment(): Readonly<Record<string, string>>;
   /** Looks for its program. */
   program(): Promise<AgentProgram | undefined>;
   /** Whether it has a key or a login. Does not read either. */
@@ -49,6 +51,7 @@ export function commandAgent(commandLine: string): ConfiguredAgent {
   const command = commandLine.split(/\s+/).filter((word) => word !== "");
   return {
     ...{ id: agentId(commandLine), command },
+    environment: () => ({}),
     program: () => found(command, {}),
     hasAccess: async () => false,
   };
@@ -58,18 +61,21 @@ function configuredAgent(id: string, config: ConfigValues | undefined): Configur
   const known = KNOWN_AGENTS.find((descriptor) => descriptor.id === id);
   const configured = config?.get("agents.*.command", id);
   const command = configured ?? known?.command ?? [];
+  const environment = () => ({
+    ...(known === undefined ? {} : ownVariables(known.ownVariables)),
+    ...config?.get("agents.*.env", id),
+  });
   return {
     ...{ id, command },
     processSpan: config?.get("agents.*.process", id),
+    environment,
     async program() {
       const variable = configured === undefined ? known?.executableVariable : undefined;
       const other = variable === undefined ? undefined : setting(variable);
-      const own = known === undefined ? {} : ownVariables(known.ownVariables);
-      const environment = { ...own, ...config?.get("agents.*.env", id) };
       const installed =
         configured === undefined && other === undefined ? await installedAgent(id) : undefined;
       const program = other ?? installed?.path;
-      return found(program === undefined ? command : [program, ...command.slice(1)], environment);
+      return found(program === undefined ? command : [program, ...command.slice(1)], environment());
     },
     async hasAccess() {
       const { variables = [], files = [] } = known?.credentials ?? {};

@@ -7,7 +7,7 @@ const TURN = "flint threads show prints the number of each turn.";
 
 /** The commands for stored threads. */
 export const threads: CommandGroup = {
-  summary: "List, show, search, export, fork, revert and delete threads",
+  summary: "List, show, search, import, export, fork, revert and delete threads",
   aliases: { ls: "list", rm: "delete" },
   commands: {
     list: command({
@@ -56,6 +56,30 @@ export const threads: CommandGroup = {
       examples: ["flint threads export last --out thread.md", "flint threads export last --format json"],
       notes: [THREAD],
       run: async (given) => (await import("./show.ts")).exportThread(given),
+    }),
+    import: command({
+      summary: "Continue sessions of Claude Code and Codex as threads",
+      usage: "[SESSION]",
+      flags: {
+        agent: {
+          type: "string",
+          takes: "AGENT",
+          doc: "Only sessions of this agent, such as claude or codex",
+        },
+        here: { type: "boolean", doc: "Only sessions in the current folder" },
+        last: { type: "boolean", doc: "Import the latest session" },
+        all: { type: "boolean", doc: "Import all of the latest 100 sessions" },
+        ...threadFlags,
+      },
+      examples: [
+        "flint threads import",
+        "flint threads import --agent claude --last",
+        "flint threads import --all",
+      ],
+      notes: [
+        "Without a session, lists the sessions that the agents stored themselves. The next turn of an imported thread resumes the agent's own session. Importing again adds the turns that are new, unless the thread was continued in Flint.",
+      ],
+      run: async (given) => (await import("./import.ts")).importThreads(given),
     }),
     fork: command({
       summary: "Start a new thread with the history of another",

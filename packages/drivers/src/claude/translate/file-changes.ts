@@ -67,6 +67,20 @@ async function appliedChanges(input: JsonObject, detail: unknown, cwd: string): 
   return [await changeOf(path, cwd, original ?? undefined, after)];
 }
 
+/** What a file tool did, by its own result in the log of a session; undefined if that does not show it. */
+export async function recordedChanges(
+  name: string,
+  input: JsonObject,
+  detail: unknown,
+  cwd: string,
+): Promise<Changes | undefined> {
+  const path = toolKind(name) === "file" ? pathOf(input, cwd) : undefined;
+  const original = isRecord(detail) ? detail.originalFile : undefined;
+  if (path === undefined || (typeof original !== "string" && original !== null)) return undefined;
+  const after = contentAfter(name, input, original ?? undefined);
+  return after === undefined ? undefined : [await changeOf(path, cwd, original ?? undefined, after)];
+}
+
 function contentAfter(name: string, input: JsonObject, before: string | undefined): string | undefined {
   switch (name) {
     case "Write":

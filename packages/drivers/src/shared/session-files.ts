@@ -1,0 +1,132 @@
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { FileAccessError, readPlainFile } from "@flint/host/files";
+import { FlintError, isRecord } from "@flint/protocol";
+
+/** Larger sessions are not read; nothing of a session is held twice. */
+const MAX_BYTES = 128 * 1024 * 1024;
+/** How much of a file is read to describe its session. */
+const HEAD_BYTES = 256 * 1024;
+const MAX_FILES = 20_000;
+
+/** A line of a session's file. */
+export type SessionLine = Readonly<Record<string, unknown>>;
+
+/** A file with a session of an agent. */
+export interface SessionFile {
+  readonly id: string;
+  readonly path: string;
+  readonly updatedAtMs: number;
+}
+
+/** Where an agent stores its sessions. */
+export interface SessionPlace {
+  readonly root: string;
+  /** How many folders deep the files are. */
+  readonly depth: number;
+  /** Matches the name of a file; its first group is the id of the session. */
+  readonly name: RegExp;
+}
+
+/** The files of an agent's sessions, the latest first. Links are not followed. Never rejects. */
+export async function sessionFiles({ root, depth, name }: SessionPlace): Promise<readonly SessionFile[]> {
+  const found: SessionFile[] = [];
+  const visit = async (folder: string, level: number): Promise<void> => {
+    // Expected: the agent was never used, or the folder is not readable.
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (found.length >= MAX_FILES) return;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && level < depth) await visit(path, level + 1);
+      const id = entry.isFile() && level === depth ? name.exec(entry.name)?.[1] : undefined;
+      const about = id === undefined ? undefined : await stat(path).catch(() => undefined);
+      if (id !== undefined && about !== undefined) found.push({ id, path, updatedAtMs: about.mtimeMs });
+    }
+  };
+  await visit(root, 0);
+  return found.sort((a, b) => b.updatedAtMs - a.updatedAtMs);
+}
+
+/** The file of a session. Throws a FlintError if there is none. */
+export async function sessionFile(place: SessionPlace, agent: string, id: string): Promise<SessionFile> {
+  const found = (await sessionFiles(place)).find((file) => file.id === id);
+  if (found !== undefined) return found;
+  const message = `${agent} has no session ${JSON.stringify(id.slice(0, 80))} in ${place.root}. List them with flint threads import.`;
+  throw new FlintError("invalidParams", message, { field: "sessionId" });
+}
+
+/** The lines of a session, and how many of them could not be read. The last one may be half written. */
+export interface SessionLines {
+  readonly lines: readonly SessionLine[];
+  readonly unreadable: number;
+}
+
+/** Reads a session. Rejects with a FlintError if it is not a plain file, or too large. */
+export async function readSession({ path }: SessionFile, { root }: SessionPlace): Promise<SessionLines> {
+  try {
+    const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
+    if (real !== join(realRoot, path.slice(root.length)))
+      throw new FileAccessError(`${path} is reached by a link.`);
+    return linesOf((await readPlainFile(real, MAX_BYTES, path)).toString("utf8"));
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    const message = `The session cannot be read: ${thrown.message}`;
+    throw new FlintError("invalidParams", message, { field: "sessionId" }, { cause: thrown });
+  }
+}
+
+/** The first lines of a session, for a description. Never rejects. */
+export async function sessionHead({ path }: SessionFile): Promise<readonly SessionLine[]> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return linesOf(buffer.subarray(0, bytesRead).toString("utf8")).lines;
+  } catch {
+    // Expected: it was deleted a moment ago, or is not readable.
+    return [];
+  } finally {
+    await file?.close();
+  }
+}
+
+function linesOf(text: string): SessionLines {
+  const texts = text.split("\n");
+  const lines: SessionLine[] = [];
+  let unreadable = 0;
+  for (const [index, line] of texts.entries()) {
+    if (line.trim() === "") continue;
+    const parsed = parsedLine(line);
+    if (parsed !== undefined) lines.push(parsed);
+    // The last line has no end yet if the agent is still writing it.
+    else if (index < texts.length - 1) unreadable += 1;
+  }
+  return { lines, unreadable };
+}
+
+function parsedLine(line: string): SessionLine | undefined {
+  // Expected: half a line, or a file that is not a session.
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is said about lines that could not be read. */
+export function unreadableNote(unreadable: number): readonly string[] {
+  if (unreadable === 0) return [];
+  return [`${unreadable} ${unreadable === 1 ? "line" : "lines"} of the session could not be read.`];
+}
+
+/** A time as the agents write it, in unix milliseconds. */
+export function timeOf(line: SessionLine | undefined): number | undefined {
+  const time = typeof line?.timestamp === "string" ? Date.parse(line.timestamp) : Number.NaN;
+  return Number.isFinite(time) ? time : undefined;
+}
+
+/** The beginning of a prompt, in one line. */
+export function previewOf(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, 200);
+}
