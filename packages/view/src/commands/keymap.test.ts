@@ -35,9 +35,10 @@ test.each([
   ["ctrl++", "ctrl++"],
   ["+", "+"],
   ["é", "é"],
+  ["İ", "İ"],
 ])("%j is the key %j", (text, chord) => expect(readChord(text)).toBe(chord));
 
-test.each([[""], ["ctrl+"], ["super+a"], ["ctrl+wheel"], ["ctrl+alt"], ["a ctrl+nope"]])(
+test.each([[""], ["ctrl+"], ["super+a"], ["ctrl+wheel"], ["ctrl+alt"], ["__proto__"], ["a ctrl+nope"]])(
   "%j is not a key",
   (text) => expect(readChord(text)).toBeUndefined(),
 );
@@ -46,8 +47,9 @@ test("reading a key again changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 12 }), (text) => {
       const chord = readChord(text);
-      expect(chord === undefined || readChord(chord) === chord).toBe(true);
+      if (chord !== undefined) expect(readChord(chord)).toBe(chord);
     }),
+    { numRuns: 1_000 },
   );
 });
 

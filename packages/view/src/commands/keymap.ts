@@ -32,13 +32,15 @@ function readPress(text: string): string | undefined {
   const parts = isPlus ? [...text.slice(0, -1).split("+").slice(0, -1), "+"] : text.split("+");
   const words = parts.map((part) => {
     const word = [...part].length === 1 ? part : part.toLowerCase();
-    return SPELLINGS[word] ?? word;
+    return (Object.hasOwn(SPELLINGS, word) ? SPELLINGS[word] : undefined) ?? word;
   });
   const name = words.pop() ?? "";
   const key = [...name].length === 1 || NAMED_KEYS.some((named) => named === name) ? name : undefined;
   if (key === undefined || !words.every((word) => MODIFIERS.some((modifier) => modifier === word)))
     return undefined;
-  const lower = key.toLowerCase();
+  // A few letters have no single small one.
+  const small = key.toLowerCase();
+  const lower = [...key].length === 1 && [...small].length !== 1 ? key : small;
   // Keyboards show capitals, so `Ctrl+Q` is written for the plain letter too.
   const isCapital = key !== lower && words.length === 0;
   const held = MODIFIERS.filter(
