@@ -2,9 +2,8 @@ import { relative } from "node:path";
 import type { PlanEntry } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import {
-  type Block,
   changeVerb,
-  type DiffLine,
+  type DiffBlock,
   describeError,
   describeReroute,
   escapeControls,
@@ -27,8 +26,6 @@ import {
 import { type Look, type Marks, marksFor } from "./look.ts";
 import type { FoldedText } from "./streamed.ts";
 
-type DiffBlock = Extract<Block, { kind: "diff" }>;
-
 /** A span of a row as the terminal shows it: escaped, and in the style of its emphasis. */
 export function drawSpan({ text, emphasis, exact: isExact }: Span): StyledSpan {
   const escaped = isExact === true ? escapeExact(text) : escapeControls(text).replaceAll("\n", " ");
@@ -42,6 +39,16 @@ export function drawText(spans: readonly Span[]): string {
   return spans.map((each) => drawSpan(each).text).join("");
 }
 
+/** What belongs to a title and matters less. */
+export function metaSpans(meta: readonly Span[]): StyledSpan[] {
+  return meta.map((each) => span(` ${oneLine(each.text)}`, "dim"));
+}
+
+/** Escaped text on one line. */
+export function oneLine(text: string): string {
+  return escapeControls(text).replaceAll("\n", " ");
+}
+
 /** A command as it would be typed; `end` follows its first line. */
 export function commandLines(title: readonly Span[], mark: StyledSpan, end?: StyledSpan): Line[] {
   const [first = "", ...rest] = drawText(title).split("\n");
@@ -49,14 +56,16 @@ export function commandLines(title: readonly Span[], mark: StyledSpan, end?: Sty
   return [head, ...rest.map((line) => indented(lineOf(line, "bold"), 4))];
 }
 
-/** Output, dimmed and indented, and how much of it is not shown. */
-export function outputLines({ lines, hidden, omittedBytes = 0 }: FoldedText, look: Look): Line[] {
-  const shown = lines.map((line) => indented(lineOf(escapeControls(withoutColours(line)), "dim"), 2));
-  if (omittedBytes > 0) {
-    const note = `${marksFor(look.unicode).more} ${size(omittedBytes)} omitted`;
-    return [indented(lineOf(note, "dim"), 2), ...shown];
-  }
-  return hidden === 0 ? shown : [indented(moreLines(hidden, look), 2), ...shown];
+/** Output, dimmed and indented, with a note where lines are not shown: how many, and how to see them. */
+export function outputLines(
+  { head = [], lines, hidden, omittedBytes = 0 }: FoldedText,
+  look: Look,
+  how?: string,
+): Line[] {
+  const shown = (line: string) => indented(lineOf(escapeControls(withoutColours(line)), "dim"), 2);
+  const note = `${marksFor(look.unicode).more} ${size(omittedBytes)} omitted`;
+  const gap = omittedBytes > 0 ? [lineOf(note, "dim")] : hidden === 0 ? [] : [moreLines(hidden, look, how)];
+  return [...head.map(shown), ...gap.map((line) => indented(line, 2)), ...lines.map(shown)];
 }
 
 /** Drops the colours of a command's output. All other escape sequences are shown. */
@@ -81,25 +90,9 @@ export function changeSpans(block: DiffBlock, status: RowStatus, look: Look, cwd
 /** A path relative to the working folder, if it is inside. */
 function shortPath(path: string, cwd: string): string {
   const inside = relative(cwd, path);
-  return escapeControls(inside === "" || inside.startsWith("..") ? path : inside);
-}
-
-/** The lines of a diff in colour. */
-export function diffLines({ lines }: DiffBlock): Line[] {
-  return lines.map(({ kind, text }) => lineOf(escapeDiffLine(text), DIFF_STYLES[kind]));
-}
-
-const DIFF_STYLES: Readonly<Record<DiffLine["kind"], Style | undefined>> = {
-  hunk: "cyan",
-  added: "green",
-  removed: "red",
-  context: undefined,
-  note: "dim",
-};
-
-/** Tabs are common in files and stay; everything else that is invisible is escaped. */
-function escapeDiffLine(line: string): string {
-  return line.split("\t").map(escapeExact).join("\t");
+  const shown = inside === "" || inside.startsWith("..") ? path : inside;
+  // A line break in a name must not look like the end of it.
+  return escapeExact(shown).replaceAll("\n", "\\u{a}");
 }
 
 /** The steps of a plan with their marks. */

@@ -4,23 +4,26 @@ import {
   duration,
   escapeControls,
   escapeExact,
-  type ImageBlock,
   type Row,
   type RowFamily,
   type RowStatus,
-  size,
+  spanText,
   valueWords,
 } from "@flint/view";
+import { markdownOf } from "@flint/view/markdown";
+import { diffLines, numberedDiff } from "./diff.ts";
 import {
   changeSpans,
   commandLines,
-  diffLines,
   drawSpan,
   drawText,
+  metaSpans,
+  oneLine,
   outputLines,
   planLines,
   textLines,
 } from "./draw-blocks.ts";
+import { imageLine, messageBlocks, userBlock } from "./draw-words.ts";
 import {
   foldAfter,
   indented,
@@ -32,13 +35,14 @@ import {
   span,
 } from "./line.ts";
 import { type Look, type Marks, marksFor } from "./look.ts";
-import { type FoldedText, lastLines } from "./streamed.ts";
+import { markdownRows } from "./markdown.ts";
+import { type FoldedText, headAndTail } from "./streamed.ts";
 
+const OUTPUT_HEAD = 3;
 const OUTPUT_LINES = 10;
 const COMMAND_LINES = 6;
 const THOUGHT_LINES = 3;
 const DIFF_LINES = 60;
-const ARGUMENT_LENGTH = 200;
 
 /** What is known about an item besides its row. */
 export interface RowContext {
@@ -51,9 +55,11 @@ export interface RowContext {
   readonly cwd: string;
   /** Whether the user has already seen its diff or arguments in an approval. */
   readonly seen: boolean;
+  /** How to see what is folded, such as `Ctrl-O shows all`. */
+  readonly how?: string | undefined;
 }
 
-/** The lines of a completed row. Messages are streamed and prompts are not repeated, so they have none. */
+/** The lines of a completed row. */
 export function drawRow(row: Row, context: RowContext): LineBlock[] {
   return FAMILIES[row.family](row, context);
 }
@@ -61,8 +67,8 @@ export function drawRow(row: Row, context: RowContext): LineBlock[] {
 type Draw = (row: Row, context: RowContext) => LineBlock[];
 
 const FAMILIES: Readonly<Record<RowFamily, Draw>> = {
-  user: () => [],
-  message: () => [],
+  user: (row, { look }) => [userBlock(row, look)],
+  message: (row, { look }) => messageBlocks(row, look),
   thought: drawThought,
   command: drawCommand,
   change: drawChange,
@@ -70,10 +76,10 @@ const FAMILIES: Readonly<Record<RowFamily, Draw>> = {
   search: (row, { look }) => [titleLine(row, marksFor(look.unicode).search, "cyan")],
   plan: drawPlan,
   review: drawReview,
-  notice: (row, { look }) => [titleLine(row, marksFor(look.unicode).again, "dim")],
-  handoff: (row, { look }) => [titleLine(row, marksFor(look.unicode).arrow, "cyan")],
-  turn: () => [],
-  unknown: (row, { look }) => [titleLine(row, marksFor(look.unicode).running, "dim")],
+  notice: drawNotice,
+  handoff: (row, { look }) => [titleLine(row, marksFor(look.unicode).arrow, "cyan", look)],
+  turn: drawTurn,
+  unknown: drawUnknown,
 };
 
 /** The mark in front of a row, in the colour of its status. */
@@ -90,9 +96,9 @@ export function statusMark(status: RowStatus, marks: Marks): Span {
   }
 }
 
-/** A tool call on one line: its name and the start of its arguments. */
-export function callLine({ title, body }: Pick<Row, "title" | "body">, mark: Span): Line {
-  return [mark, span(" "), ...title.map(drawSpan), span(argumentText(body), "dim")];
+/** A tool call on one line: its name, and its arguments in words. */
+export function callLine({ title, meta }: Pick<Row, "title" | "meta">, mark: Span): Line {
+  return [mark, span(" "), ...title.map(drawSpan), ...metaSpans(meta)];
 }
 
 /** What an agent wants to do, in full: nothing of it is cut or folded. */
@@ -120,9 +126,7 @@ function wholeBlock(block: Block, look: Look, cwd: string): Line[] {
     case "diff":
       return [changeSpans(block, "inProgress", look, cwd), ...diffLines(block)];
     case "json":
-      return escapeExact(JSON.stringify(block.value, null, 2))
-        .split("\n")
-        .map((line) => lineOf(line));
+      return jsonLines(block.value);
     case "plan":
       return planLines(block.entries, look);
     case "image":
@@ -130,6 +134,7 @@ function wholeBlock(block: Block, look: Look, cwd: string): Line[] {
     case "declined":
       return textLines(`${block.what}: ${block.reason}`);
     case "markdown":
+      return markdownRows(markdownOf(block), look, look.columns - 2);
     case "text":
     case "error":
     case "output":
@@ -137,75 +142,97 @@ function wholeBlock(block: Block, look: Look, cwd: string): Line[] {
   }
 }
 
-/** The name and the size of an image. */
-function imageLine({ name, bytes }: ImageBlock): Line {
-  const end = bytes === undefined ? "" : ` (${size(bytes)})`;
-  return [span("[image] ", "dim"), span(oneLine(name)), span(end, "dim")];
+/** A value exactly as it is, for what has to be judged. */
+function jsonLines(value: unknown): Line[] {
+  return escapeExact(JSON.stringify(value, null, 2))
+    .split("\n")
+    .map((line) => lineOf(line));
 }
 
 function drawCommand(row: Row, context: RowContext): LineBlock[] {
-  const { look } = context;
-  const end = span(`  ${endOf(row, context)}`, "dim");
+  const { look, how } = context;
+  const meta = row.meta.length === 0 ? "" : ` (${oneLine(spanText(row.meta))})`;
+  const ended = `${endOf(row, context)}${meta}`.trim();
+  const end = ended === "" ? undefined : span(`  ${ended}`, "dim");
   const lines = commandLines(row.title, statusMark(row.status, marksFor(look.unicode)), end);
-  const output = outputLines(outputOf(row, context), look);
-  return [{ head: foldAfter(lines, COMMAND_LINES, look), body: output, indent: 4 }];
+  const isOpen = row.fold === "open";
+  const output = outputLines(outputOf(row, context), look, how);
+  const head = isOpen ? lines : foldAfter(lines, COMMAND_LINES, look, how);
+  return [isOpen ? { head: [...head, ...output], indent: 4 } : { head, body: output, indent: 4 }];
 }
 
 /** The item has all of the output; what was streamed may be its beginning. */
-function outputOf({ body }: Row, { output }: RowContext): FoldedText {
+function outputOf({ body, fold }: Row, { output }: RowContext): FoldedText {
   const block = body.find(({ kind }) => kind === "output");
   const { text = "", omittedBytes = 0 } = block?.kind === "output" ? block : {};
   if (output !== undefined && text === "" && omittedBytes === 0) return output;
-  const folded = lastLines(text, OUTPUT_LINES);
+  const most = fold === "open" ? Number.MAX_SAFE_INTEGER : OUTPUT_LINES - OUTPUT_HEAD;
+  const folded = headAndTail(text, OUTPUT_HEAD, most);
   return omittedBytes === 0 ? folded : { ...folded, omittedBytes };
 }
 
 /** How a row ended and how long it took; a success needs no word. */
 function endOf({ status, outcome, durationMs }: Row, { elapsedMs }: RowContext): string {
   if (status === "declined") return "declined";
-  const took = duration(durationMs ?? elapsedMs);
-  return status === "completed" || outcome === undefined ? took : `${outcome}, ${took}`;
+  const isShort = (durationMs ?? elapsedMs) === 0;
+  const took = isShort ? "" : duration(durationMs ?? elapsedMs);
+  if (status === "completed" || outcome === undefined) return took;
+  return isShort ? outcome : `${outcome}, ${took}`;
 }
 
-function drawChange({ body, status, outcome }: Row, { look, cwd, seen }: RowContext): LineBlock[] {
+function drawChange({ body, status, outcome, fold }: Row, context: RowContext): LineBlock[] {
+  const { look, cwd, seen, how } = context;
   const mark = statusMark(status, marksFor(look.unicode));
   return body.flatMap((block) => {
     if (block.kind !== "diff") return [];
     const end = outcome === undefined ? [] : [span(`  ${outcome}`, "dim")];
     const head = [mark, span(" "), ...changeSpans(block, status, look, cwd), ...end];
-    const lines = seen ? [] : foldAfter(diffLines(block), DIFF_LINES, look);
-    return [{ head: [head], body: lines.map((line) => indented(line, 2)), indent: 2 }];
+    const all = numberedDiff(block);
+    const lines = seen ? [] : fold === "open" ? all : foldAfter(all, DIFF_LINES, look, how);
+    // Lines of a diff are wrapped, not cut: what was cut would be lost when the terminal becomes wider.
+    return [{ head: [head, ...lines.map((line) => indented(line, 2))], indent: 6 }];
   });
 }
 
 function drawTool(row: Row, context: RowContext): LineBlock[] {
-  const { look, seen } = context;
+  const { look, seen, how } = context;
   const mark = statusMark(row.status, marksFor(look.unicode));
+  const isOpen = row.fold === "open";
+  const details = isOpen
+    ? row.body.filter(({ kind }) => kind !== "error").flatMap((block) => detail(block, look))
+    : [];
   const problem = row.body.flatMap((block) => (block.kind === "error" ? textLines(block.text, "red") : []));
-  const body = foldAfter(problem, OUTPUT_LINES, look).map((line) => indented(line, 2));
-  const head = callLine(seen ? { ...row, body: [] } : row, mark);
-  const end = row.status === "failed" ? duration(row.durationMs ?? context.elapsedMs) : endOf(row, context);
-  return [{ head: [[...head, span(`  ${end}`, "dim")]], body, indent: 2 }];
+  const folded = isOpen ? problem : foldAfter(problem, OUTPUT_LINES, look, how);
+  const body = [...details, ...folded].map((line) => indented(line, 2));
+  const head = callLine(seen ? { ...row, meta: [] } : row, mark);
+  // The error says that it failed.
+  const end = endOf(row.status === "failed" ? { ...row, outcome: undefined } : row, context);
+  const first = end === "" ? head : [...head, span(`  ${end}`, "dim")];
+  return [isOpen ? { head: [first, ...body], indent: 4 } : { head: [first], body, indent: 2 }];
 }
 
-function argumentText(body: readonly Block[]): string {
-  const given = body.find(({ kind }) => kind === "json");
-  if (given?.kind !== "json") return "";
-  return ` ${oneLine(valueWords(given.value).slice(0, ARGUMENT_LENGTH))}`;
+/** A detail of a call in words: arguments as `name: value`, results as text. */
+function detail(block: Block, look: Look): Line[] {
+  if (block.kind !== "json") return wholeBlock(block, look, "");
+  const { value } = block;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return textLines(valueWords(value));
+  return Object.entries(value).flatMap(([name, inner]) =>
+    textLines(`${name}: ${valueWords(inner)}`).map((line) => line.map(({ text }) => span(text, "dim"))),
+  );
 }
 
-function drawThought({ body: [block] }: Row, { look, elapsedMs }: RowContext): LineBlock[] {
+function drawThought({ body: [block], fold }: Row, { look, elapsedMs, how }: RowContext): LineBlock[] {
   if (block?.kind !== "markdown") return [];
   const [first = "", ...rest] = escapeControls(block.text)
     .split("\n")
     .filter((line) => line.trim() !== "");
   const mark = marksFor(look.unicode).thought;
-  const head = lineOf(`${mark} Thought for ${duration(elapsedMs)}: ${first}`, "dim");
-  const more = foldAfter(
-    rest.map((line) => lineOf(line, "dim")),
-    THOUGHT_LINES - 1,
-    look,
-  );
+  const took = elapsedMs === 0 ? "Thought" : `Thought for ${duration(elapsedMs)}`;
+  const head = lineOf(`${mark} ${took}: ${first}`, "dim");
+  const lines = rest.map((line) => lineOf(line, "dim"));
+  if (fold === "open") return [{ head: [head, ...lines.map((line) => indented(line, 2))], indent: 2 }];
+  const more = foldAfter(lines, THOUGHT_LINES - 1, look, how);
   return [{ head: [], body: [head, ...more.map((line) => indented(line, 2))] }];
 }
 
@@ -221,11 +248,53 @@ function drawReview(row: Row, { look }: RowContext): LineBlock[] {
   return [head, ...row.body.map((block) => ({ head: wholeBlock(block, look, "") }))];
 }
 
-function titleLine({ title }: Row, mark: string, style: Style): LineBlock {
-  const text = drawText(title);
-  return { head: [[span(mark, style), span(` ${oneLine(text)}`)]], indent: 2 };
+/** Something that happened, with what was said about it. */
+function drawNotice(row: Row, { look, how }: RowContext): LineBlock[] {
+  const head = titleLine(row, marksFor(look.unicode).again, "dim");
+  const end = row.outcome === undefined ? [] : [span(` ${row.outcome}`, "red")];
+  const isOpen = row.fold === "open";
+  // A summary of the context is for those who ask for it; what a hook says is for everyone.
+  const shown = row.body.filter(({ kind }) => isOpen || kind === "text");
+  const lines = shown.flatMap((block) => wholeBlock(block, look, ""));
+  const folded = isOpen ? lines : foldAfter(lines, THOUGHT_LINES, look, how);
+  const [first = []] = head.head;
+  return [{ ...head, head: [[...first, ...end], ...folded.map((line) => indented(line, 2))] }];
 }
 
-function oneLine(text: string): string {
-  return escapeControls(text).replaceAll("\n", " ");
+/** An item of an unknown type: what it says of itself, and its fields when it is open. */
+function drawUnknown(row: Row, { look }: RowContext): LineBlock[] {
+  const head = titleLine(row, marksFor(look.unicode).running, "dim");
+  if (row.fold !== "open") return [head];
+  const fields = row.body.flatMap((block) => detail(block, look));
+  return [{ ...head, head: [...head.head, ...fields.map((line) => indented(line, 2))] }];
+}
+
+/** How a turn ended, what it used, why it failed, and what was not allowed in it. */
+function drawTurn(row: Row, { look }: RowContext): LineBlock[] {
+  const marks = marksFor(look.unicode);
+  const figures = row.meta.map(({ text }) => oneLine(text)).join(marks.between);
+  const first: Line = [
+    statusMark(row.status, marks),
+    span(` ${drawText(row.title)}`, "bold"),
+    ...(figures === "" ? [] : [span(` ${figures}`, "dim")]),
+  ];
+  const more = row.body.flatMap((block): Line[] => {
+    if (block.kind === "error") return textLines(block.text, "red");
+    if (block.kind !== "declined") return [];
+    return [
+      [
+        span(`${marks.declined} `, "yellow"),
+        span(oneLine(block.what)),
+        span(`: ${oneLine(block.reason)}`, "dim"),
+      ],
+    ];
+  });
+  return [{ head: [first, ...more.map((line) => indented(line, 2))], indent: 4 }];
+}
+
+function titleLine({ title, meta }: Row, mark: string, style: Style, look?: Look): LineBlock {
+  const text = drawText(title);
+  const between = look === undefined ? " " : marksFor(look.unicode).between;
+  const more = meta.map((each) => span(`${between}${oneLine(each.text)}`, "dim"));
+  return { head: [[span(mark, style), span(` ${oneLine(text)}`), ...more]], indent: 2 };
 }

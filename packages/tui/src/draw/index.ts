@@ -1,5 +1,7 @@
+export { canSplit, diffLines, numberedDiff, splitDiff } from "./diff.ts";
 export { notice } from "./draw-blocks.ts";
-export { drawApproval } from "./draw-row.ts";
+export { drawApproval, drawRow, type RowContext } from "./draw-row.ts";
+export { drawThread } from "./draw-thread.ts";
 export {
   cellsOf,
   cutLine,
@@ -16,5 +18,7 @@ export {
   wrapLine,
 } from "./line.ts";
 export { canMoveCursor, type Look, marksFor, readLook } from "./look.ts";
+export { markdownLines, markdownRows } from "./markdown.ts";
+export { StreamedMarkdown } from "./streamed-markdown.ts";
 export { Timeline } from "./timeline.ts";
 export { statusLine, summaryBlock, type TurnEnd, TurnTally } from "./turn-status.ts";

@@ -14,6 +14,11 @@ test.each([
   ["🇩🇪", 2],
   ["✔️", 2],
   ["", 0],
+  // A soft hyphen, a hexagram and a counting rod, which are wide since Unicode 16.
+  ["a\u00adb", 3],
+  ["\u4dc0", 2],
+  ["\u{1d300}", 2],
+  ["\u{1d360}", 2],
 ])("%j is %i columns wide", (text, width) => {
   expect(textWidth(text)).toBe(width);
 });

@@ -1,7 +1,21 @@
 import { type Look, marksFor } from "./look.ts";
 
 /** The style of a piece of a line, on terminals with colours. */
-export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "inverse";
+export type Style =
+  | "bold"
+  | "dim"
+  | "italic"
+  | "boldItalic"
+  | "underline"
+  | "struck"
+  | "inverse"
+  | "red"
+  | "green"
+  | "yellow"
+  | "blue"
+  | "magenta"
+  | "cyan"
+  | "boldCyan";
 
 /** A piece of a line in one style. Its text has no control characters. */
 export interface Span {
@@ -12,14 +26,22 @@ export interface Span {
 /** A line, before it is wrapped or cut to a width. */
 export type Line = readonly Span[];
 
-const CODES: Readonly<Record<Style, number>> = {
-  bold: 1,
-  dim: 2,
-  inverse: 7,
-  red: 31,
-  green: 32,
-  yellow: 33,
-  cyan: 36,
+/** Only the sixteen colours, which every theme of a terminal keeps readable. */
+const CODES: Readonly<Record<Style, string>> = {
+  bold: "1",
+  dim: "2",
+  italic: "3",
+  boldItalic: "1;3",
+  underline: "4",
+  inverse: "7",
+  struck: "9",
+  red: "31",
+  green: "32",
+  yellow: "33",
+  blue: "34",
+  magenta: "35",
+  cyan: "36",
+  boldCyan: "1;36",
 };
 
 /** A piece of a line. */
@@ -168,9 +190,10 @@ interface Cell {
 
 const ASCII = /^[\x20-\x7e]*$/;
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}/u;
-const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
+/** A soft hyphen takes a column on terminals, although it is a format character. */
+const NO_WIDTH = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
 const WIDE =
-  /^[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f251}\u{20000}-\u{3fffd}]/u;
+  /^[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1d300}-\u{1d356}\u{1d360}-\u{1d376}\u{1f200}-\u{1f251}\u{20000}-\u{3fffd}]/u;
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -210,14 +233,15 @@ export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Loo
   ];
 }
 
-/** The first lines, and a note of how many more there are. */
-export function foldAfter(lines: readonly Line[], most: number, look: Look): Line[] {
+/** The first lines, and a note of how many more there are and how to see them. */
+export function foldAfter(lines: readonly Line[], most: number, look: Look, how?: string): Line[] {
   // A note about one hidden line would take as much room as that line.
   if (lines.length <= most + 1) return [...lines];
-  return [...lines.slice(0, most), moreLines(lines.length - most, look)];
+  return [...lines.slice(0, most), moreLines(lines.length - most, look, how)];
 }
 
-/** A note about hidden lines. */
-export function moreLines(hidden: number, look: Look): Line {
-  return lineOf(`${marksFor(look.unicode).more} ${hidden} more line${hidden === 1 ? "" : "s"}`, "dim");
+/** A note about hidden lines, and how to see them. */
+export function moreLines(hidden: number, look: Look, how?: string): Line {
+  const note = `${marksFor(look.unicode).more} ${hidden} more line${hidden === 1 ? "" : "s"}`;
+  return lineOf(how === undefined ? note : `${note} (${how})`, "dim");
 }

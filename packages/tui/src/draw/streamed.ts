@@ -1,60 +1,7 @@
-import { escapeControls } from "@flint/view";
-import { type Line, lineOf, textOf, wrapLine } from "./line.ts";
-
-/** Half a character or line break, an emoji, or a space: what follows decides how, and on which row, it is shown. */
-const UNDECIDED = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d|[\r \t]|[\ud800-\udbff])+$/u;
-
-/** Streamed text: final rows, and the last row, which may still change. */
-export class StreamedText {
-  #length = 0;
-  #held = "";
-  #open = "";
-  #rows: Line[] = [];
-
-  /** Adds a piece that starts at this offset; text that was added before is skipped. */
-  add(piece: string, offset: number, columns: number): void {
-    const fresh = piece.slice(Math.max(0, this.#length - offset));
-    if (fresh === "") return;
-    this.#length = Math.max(this.#length, offset + piece.length);
-    const text = this.#held + fresh;
-    const decided = text.search(UNDECIDED);
-    this.#held = decided === -1 ? "" : text.slice(decided);
-    this.#append(escapeControls(decided === -1 ? text : text.slice(0, decided)), columns);
-  }
-
-  /** Returns the rows that became final since the last call. */
-  takeRows(): Line[] {
-    const rows = this.#rows;
-    this.#rows = [];
-    return rows;
-  }
-
-  /** The last row, which may still grow; empty at the start of a line. */
-  get openRow(): Line {
-    return lineOf(this.#open);
-  }
-
-  /** Ends the text: the last row becomes final. */
-  end(columns: number): void {
-    this.#append(escapeControls(this.#held), columns);
-    this.#held = "";
-    if (this.#open !== "") this.#rows.push(lineOf(this.#open));
-    this.#open = "";
-  }
-
-  #append(text: string, columns: number): void {
-    const lines = (this.#open + text).split("\n");
-    const last = lines.pop() ?? "";
-    for (const line of lines) this.#rows.push(...wrapLine(lineOf(line), columns));
-    // Only the last row can still change, so that the cost is linear in the length of a line.
-    const rows = wrapLine(lineOf(last), columns);
-    this.#rows.push(...rows.slice(0, -1));
-    this.#open = textOf(rows.at(-1) ?? []);
-  }
-}
-
 /** The last lines of an output, and how many came before. */
 export interface FoldedText {
+  /** The first lines, before those that are hidden. */
+  readonly head?: readonly string[] | undefined;
   readonly lines: readonly string[];
   readonly hidden: number;
   /** How many bytes were not stored; then the number of hidden lines is unknown. */
@@ -100,4 +47,13 @@ export function lastLines(text: string, most: number): FoldedText {
   const tail = new OutputTail(most);
   tail.add(text.replace(/\s*\n\s*$/, ""));
   return tail.last();
+}
+
+/** The first and the last lines of a text, without trailing blank lines. */
+export function headAndTail(text: string, first: number, last: number): FoldedText {
+  const lines = text.replace(/\s*\n\s*$/, "").split("\n");
+  const shown = lines.map((line) => line.slice(0, MAX_LINE));
+  // A note about one hidden line would take as much room as that line.
+  if (lines.length <= first + last + 1) return { lines: text === "" ? [] : shown, hidden: 0 };
+  return { head: shown.slice(0, first), lines: shown.slice(-last), hidden: lines.length - first - last };
 }

@@ -84,9 +84,12 @@ test("streams a message, and prints it once", () => {
     shown.rows(started({ type: "agentMessage", id: "m", text: "" }), said("m", "This is a line of")),
   ).toEqual([]);
   expect(shown.live()).toEqual(["This is a line of"]);
-  expect(shown.rows(said("m", " text.\nNext", 17))).toEqual(["This is a line of", "text."]);
-  const whole = { type: "agentMessage", id: "m", text: "This is a line of text.\nNext one" } as const;
-  expect(shown.rows(completed(whole))).toEqual(["Next one"]);
+  // The paragraph is final when the line that follows it is known.
+  expect(shown.rows(said("m", " text.\n\nNext", 17))).toEqual([]);
+  expect(shown.live()).toEqual(["This is a line of", "text.", "", "Next"]);
+  expect(shown.rows(said("m", " one\n", 29))).toEqual(["This is a line of", "text."]);
+  const whole = { type: "agentMessage", id: "m", text: "This is a line of text.\n\nNext one\n" } as const;
+  expect(shown.rows(completed(whole))).toEqual(["", "Next one"]);
 });
 
 test("prints a message that was not streamed", () => {
@@ -123,9 +126,9 @@ test("shows a file change with its diff, but not again after an approval [S0-102
   const head = "✓ Changed a.ts +1 −1";
   expect(new Shown().rows(completed({ ...item, changes: [change] }))).toEqual([
     head,
-    "  @@ -1 +1 @@",
-    "  -one",
-    "  +two",
+    "    @@ -1 +1 @@",
+    "  1 -one",
+    "  1 +two",
   ]);
   const action = { kind: "fileChange", itemId: "f", changes: [change] } as const;
   const approval = {
@@ -188,9 +191,9 @@ test("shows a tool call on one line, with its progress and error", () => {
     type: "item/mcpToolCall/progress",
     data: { ...ids, itemId: "t", message: "page 2" },
   });
-  expect(shown.live()).toEqual(["● github.search q: 1", "  page 2"]);
+  expect(shown.live()).toEqual(["● github.search q 1", "  page 2"]);
   expect(shown.rows(completed({ ...call, status: "failed", error: "no\nway", durationMs: 20 }))).toEqual([
-    "✗ github.search q: 1  0.0s",
+    "✗ github.search q 1  0.0s",
     "  no",
     "  way",
   ]);

@@ -5,7 +5,8 @@ import { changedSteps, commandLines, notice, noticeOf, outputLines, planLines } 
 import { callLine, drawRow, statusMark } from "./draw-row.ts";
 import { cutLine, indented, type Line, type LineBlock, lineOf, screenRows, span } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
-import { OutputTail, StreamedText } from "./streamed.ts";
+import { OutputTail } from "./streamed.ts";
+import { StreamedMarkdown } from "./streamed-markdown.ts";
 
 /** How much of a running command's output is shown below it. */
 const LIVE_OUTPUT_LINES = 4;
@@ -74,6 +75,8 @@ interface TimelineOptions {
   readonly cwd: string;
   readonly look: () => Look;
   readonly now: () => number;
+  /** How to see what is folded. */
+  readonly how?: string | undefined;
 }
 
 /** Turns the events of a turn into screen rows: final ones, and live ones below them. Writes nothing itself. */
@@ -84,7 +87,7 @@ export class Timeline {
   readonly #asking = new Map<string, string>();
   /** The items that the user has already seen in full in an approval. */
   readonly #seen = new Set<string>();
-  #text: { readonly itemId: string; readonly streamed: StreamedText } | undefined;
+  #text: { readonly itemId: string; readonly streamed: StreamedMarkdown } | undefined;
   #streamedIds = new Set<string>();
   #rows: Line[] = [];
   #plan: readonly PlanEntry[] = [];
@@ -107,6 +110,7 @@ export class Timeline {
 
   /** Returns the rows that became final since the last call. */
   takeRows(): Line[] {
+    this.#takeText();
     const rows = this.#rows;
     this.#rows = [];
     return rows;
@@ -116,7 +120,7 @@ export class Timeline {
   liveRows(most: number): Line[] {
     const look = this.#options.look();
     const sign = marksFor(look.unicode).more;
-    const text = this.#text?.streamed.openRow ?? [];
+    const text = this.#text?.streamed.openRows(look) ?? [];
     const asking = new Set(this.#asking.values());
     const shown = [...this.#open.values()].filter(({ item }) => !asking.has(item.id));
     const rows = shown.flatMap((item) => {
@@ -124,7 +128,8 @@ export class Timeline {
       return lines.map((line) => cutLine(line, look.columns - 1, sign));
     });
     const gap = rows.length > 0 && (text.length > 0 || this.#last !== "nothing") ? [[]] : [];
-    return [...(text.length === 0 ? [] : [text]), ...gap, ...rows].slice(-Math.max(0, most));
+    const all = [...text, ...gap, ...rows];
+    return most <= 0 ? [] : all.slice(-most);
   }
 
   /** Processes an event. */
@@ -206,19 +211,17 @@ export class Timeline {
   }
 
   #putItem(item: ThreadItem, open: OpenItem | undefined): void {
-    const { look, now, cwd } = this.#options;
+    const { look, now, cwd, how } = this.#options;
     const elapsedMs = open === undefined ? 0 : now() - open.startedAt;
     const streamed = item.type === "commandExecution" ? open?.output.last() : undefined;
     const output = streamed === undefined || streamed.lines.length === 0 ? undefined : streamed;
-    const context = { look: look(), elapsedMs, output, cwd, seen: this.#seen.has(item.id) };
+    const context = { look: look(), elapsedMs, output, cwd, seen: this.#seen.has(item.id), how };
     for (const block of drawRow(rowOf(item), context)) this.put(block);
   }
 
   #messageDelta(itemId: string, piece: string, offset: number): void {
     if (this.#text?.itemId !== itemId) this.#beginText(itemId);
-    const { columns } = this.#options.look();
-    this.#text?.streamed.add(piece, offset, columns);
-    this.#takeText();
+    this.#text?.streamed.add(piece, offset);
   }
 
   /** Shows what was not streamed of a complete message. */
@@ -233,17 +236,17 @@ export class Timeline {
     if (this.#last !== "nothing") this.#rows.push([]);
     this.#last = "text";
     this.#streamedIds.add(itemId);
-    this.#text = { itemId, streamed: new StreamedText() };
+    this.#text = { itemId, streamed: new StreamedMarkdown() };
   }
 
   #endText(): void {
-    this.#text?.streamed.end(this.#options.look().columns);
+    this.#text?.streamed.end();
     this.#takeText();
     this.#text = undefined;
   }
 
   #takeText(): void {
-    this.#rows.push(...(this.#text?.streamed.takeRows() ?? []));
+    this.#rows.push(...(this.#text?.streamed.takeRows(this.#options.look()) ?? []));
   }
 
   /** Shows input that was sent during the turn; the prompt itself is on the command line above. */

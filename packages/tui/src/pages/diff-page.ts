@@ -1,6 +1,7 @@
 import { isKnownItem, type ThreadState, type Turn } from "@flint/protocol";
 import { diffBlock, type RowStatus } from "@flint/view";
-import { changeSpans, diffLines } from "../draw/draw-blocks.ts";
+import { diffLines } from "../draw/diff.ts";
+import { changeSpans } from "../draw/draw-blocks.ts";
 import { type Line, lineOf, wrapLine } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import { Pager } from "./pager.ts";

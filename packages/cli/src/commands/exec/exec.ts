@@ -74,6 +74,8 @@ class ExecRun {
       tally: this.#tally,
       answer: schema === undefined ? undefined : (text) => answerText(checkAnswer(text, schema), text),
       threadId: () => this.#thread?.id,
+      // A thread that is not stored cannot be shown later.
+      how: options.ephemeral ? undefined : "flint threads show last",
       interrupt: () => this.#interruption.press("SIGINT"),
       outputLost: (loss) => this.#interruption.loseOutput(loss),
     });

@@ -1,6 +1,9 @@
 import { writeFile } from "node:fs/promises";
+import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { escapeControls, transcript } from "@flint/view";
+import { inheritedEnvironment } from "@flint/server/environment";
+import { drawThread, type Line, lineOf, readLook, styled } from "@flint/tui/draw";
+import { escapeControls, rowsOf, transcript } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
@@ -22,7 +25,25 @@ export async function showThread({ values, positionals }: ShowArguments): Promis
   const reference = oneArgument("threads show", positionals, "a thread: an id, or last");
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   if (values.json === true) return sayJson({ thread, turns });
-  return say(escapeControls(transcript(thread, turns)));
+  return say(process.stdout.isTTY ? drawnThread(thread, turns) : escapeControls(transcript(thread, turns)));
+}
+
+/** A thread as a session draws it, with nothing folded and the number of each turn. */
+function drawnThread(thread: Thread, turns: readonly Turn[]): string {
+  const look = readLook(inheritedEnvironment(), process.stdout);
+  const head = [thread.name ?? thread.id, thread.cwd, thread.model].map(escapeControls).join("  ");
+  const lines = turns.flatMap((turn, at): Line[] => [
+    [],
+    lineOf(`Turn #${at + 1}`, "dim"),
+    [],
+    ...drawThread(openRows(turn), { look, cwd: thread.cwd }),
+  ]);
+  return [lineOf(head, "bold"), ...lines].map((line) => `${styled(line, look.colour)}\n`).join("");
+}
+
+function openRows(turn: Turn) {
+  const folds = new Map(turn.items.map(({ id }) => [id, "open"] as const));
+  return rowsOf({ turns: [turn], openItemIds: [] }, folds);
 }
 
 /** `flint threads export ID`. Control characters are escaped on a terminal, but not in a file. */

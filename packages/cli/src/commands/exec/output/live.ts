@@ -25,6 +25,8 @@ export interface LiveOptions {
   readonly tally: TurnTally;
   /** A hint for the status line. */
   readonly hint: string;
+  /** How to see what is folded. */
+  readonly how?: string | undefined;
 }
 
 /** At most about 30 frames per second. */
@@ -45,9 +47,9 @@ export class LiveView implements TurnView, PromptSurface {
   #cancelTick: (() => void) | undefined;
 
   constructor(options: LiveOptions) {
-    const { write, look, clock, cwd } = options;
+    const { write, look, clock, cwd, how } = options;
     this.#options = options;
-    this.#timeline = new Timeline({ cwd, look, now: () => clock.now() });
+    this.#timeline = new Timeline({ cwd, look, now: () => clock.now(), how });
     this.#region = new LiveRegion(write, look);
     this.#startedAt = clock.now();
     this.#tick();

@@ -36,6 +36,8 @@ interface TerminalOptions {
   /** Formats the answer if only that is printed; plain text by default. */
   readonly answer: ((text: string) => string) | undefined;
   readonly threadId: () => string | undefined;
+  /** How to see what is folded. */
+  readonly how: string | undefined;
   /** Ctrl-C was pressed. */
   readonly interrupt: () => void;
   /** Output can no longer be written. */
@@ -106,6 +108,7 @@ export class ExecTerminal {
       cwd: this.#options.cwd,
       tally: this.#options.tally,
       hint: "Ctrl-C to interrupt",
+      how: this.#options.how,
     });
   }
 

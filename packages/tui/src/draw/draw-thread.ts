@@ -1,0 +1,37 @@
+import type { Row, RowFamily } from "@flint/view";
+import { drawRow } from "./draw-row.ts";
+import { indented, type Line, screenRows } from "./line.ts";
+import type { Look } from "./look.ts";
+
+/** How a whole thread is drawn. */
+export interface ThreadLook {
+  readonly look: Look;
+  readonly cwd: string;
+  /** How to see what is folded. */
+  readonly how?: string | undefined;
+}
+
+/** What stands apart even if it is one line. */
+const APART: ReadonlySet<RowFamily> = new Set(["user", "message", "review", "handoff"]);
+
+/** The steps of a sub-agent are indented, but never squeezed into less than this. */
+const MIN_COLUMNS = 20;
+
+/** The rows of the screen for the rows of a thread: single lines stand together, blocks apart. */
+export function drawThread(rows: readonly Row[], { look, cwd, how }: ThreadLook): Line[] {
+  const lines: Line[] = [];
+  let last: "line" | "block" | undefined;
+  for (const row of rows) {
+    const margin = Math.min(row.depth * 2, Math.max(0, look.columns - MIN_COLUMNS));
+    const inner = { ...look, columns: look.columns - margin };
+    const context = { look: inner, elapsedMs: row.durationMs ?? 0, cwd, seen: false, how };
+    for (const block of drawRow(row, context)) {
+      const drawn = screenRows(block, inner);
+      const kind = drawn.length === 1 && !APART.has(row.family) ? "line" : "block";
+      if (last !== undefined && !(last === "line" && kind === "line")) lines.push([]);
+      lines.push(...drawn.map((line) => indented(line, margin)));
+      last = kind;
+    }
+  }
+  return lines;
+}
