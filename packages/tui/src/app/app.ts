@@ -8,13 +8,15 @@ import type { Machine, NewThreadSettings, PermissionChoice } from "../session/co
 import { headerBlock } from "../session/header.ts";
 import { SessionKeys } from "../session/keys.ts";
 import { Session } from "../session/session.ts";
-import { bottomOf, TICK_MS } from "../session/session-rows.ts";
+import { TICK_MS } from "../session/session-rows.ts";
 import type { TerminalDevice } from "../terminal/device.ts";
 import { FullScreen } from "../terminal/full-screen.ts";
 import { InlineScreen } from "../terminal/inline-screen.ts";
 import { copyToClipboard, READING } from "../terminal/modes.ts";
+import { Attention } from "./attention.ts";
 import { Connection, type SessionServer } from "./connection.ts";
 import { Frames } from "./frames.ts";
+import { FullView, InlineView, PlainView, type SessionView } from "./views.ts";
 
 /** How a session begins. */
 export interface SessionStart {
@@ -38,6 +40,8 @@ export interface SessionOptions {
   readonly settings: NewThreadSettings;
   readonly connect: () => Promise<SessionServer>;
   readonly start: SessionStart;
+  /** How it is drawn. */
+  readonly screen: "inline" | "full" | "plain";
 }
 
 /** A session in a terminal, from the first frame until the terminal is restored. */
@@ -47,8 +51,9 @@ export class SessionApp {
   readonly #keys: SessionKeys;
   readonly #reader: KeyReader;
   readonly #frames: Frames;
-  readonly #inline: InlineScreen;
   readonly #full: FullScreen;
+  readonly #view: SessionView;
+  readonly #attention: Attention;
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
   #resolveExit: (code: number) => void = () => {};
@@ -64,8 +69,9 @@ export class SessionApp {
     const { device, clock } = options;
     const write = (text: string) => device.write(text);
     this.#frames = new Frames(clock, () => this.#draw());
-    this.#inline = new InlineScreen(write, this.#look);
     this.#full = new FullScreen(write, this.#look);
+    this.#view = this.#viewOf(options.screen, write);
+    this.#attention = new Attention(write);
     this.#session = new Session({
       machine: options.machine,
       keymap: options.keymap,
@@ -92,7 +98,10 @@ export class SessionApp {
     });
     this.#keys = new SessionKeys(this.#session, () => clock.monotonic());
     this.#reader = new KeyReader(clock, (events) => {
-      for (const event of events) this.#keys.take(event);
+      for (const event of events) {
+        if (event.type === "focus") this.#attention.focus(event.focused);
+        this.#keys.take(event);
+      }
       this.#frames.now();
     });
     this.#connection = new Connection(options.connect, this.#listener(), clock);
@@ -121,12 +130,24 @@ export class SessionApp {
 
   readonly #look = (): Look => {
     const look = readLook(this.#options.environment, this.#options.device.size);
-    return this.#theme === "plain" ? { ...look, colour: false } : look;
+    const isPlain = this.#theme === "plain" || this.#options.screen === "plain";
+    return isPlain ? { ...look, colour: false } : look;
   };
+
+  /** A plain terminal is sent no sequences at all. */
+  get #reading(): { readonly on: string; readonly off: string } {
+    return this.#options.screen === "plain" ? { on: "", off: "" } : READING;
+  }
+
+  #viewOf(screen: SessionOptions["screen"], write: (text: string) => void): SessionView {
+    if (screen === "full") return new FullView(this.#full);
+    if (screen === "plain") return new PlainView(write);
+    return new InlineView(new InlineScreen(write, this.#look));
+  }
 
   #begin(): void {
     const { device } = this.#options;
-    device.write(READING.on);
+    device.write(this.#reading.on);
     device.listen({
       input: (bytes) => this.#reader.push(bytes),
       resized: () => this.#frames.now(),
@@ -137,8 +158,8 @@ export class SessionApp {
 
   #pause(): void {
     this.#full.leave();
-    this.#inline.clear();
-    this.#options.device.write(READING.off);
+    this.#view.clear();
+    this.#options.device.write(this.#reading.off);
   }
 
   #suspend(): void {
@@ -148,13 +169,13 @@ export class SessionApp {
 
   #continue(): void {
     this.#reader.reset();
-    this.#options.device.write(READING.on);
+    this.#options.device.write(this.#reading.on);
     this.#frames.now();
   }
 
   #redraw(): void {
     this.#full.forget();
-    this.#inline.clear();
+    this.#view.clear();
     this.#frames.now();
   }
 
@@ -196,22 +217,17 @@ export class SessionApp {
     const session = this.#session;
     const { clock } = this.#options;
     const look = this.#look();
-    if (session.page !== undefined) {
+    if (session.page !== undefined && this.#options.screen !== "plain") {
       const { rows, cursor } = session.page.draw(look);
       this.#full.draw(rows, cursor);
       return;
     }
-    this.#full.leave();
+    if (this.#options.screen !== "full") this.#full.leave();
+    this.#attention.look(session.state);
     const asked = session.asks.update(session.state, clock.monotonic(), look);
     if (asked !== undefined) session.transcript.put(asked);
-    const { final, live } = session.transcript.take(session.state);
-    const bottom = bottomOf(session, clock.now(), look);
-    const room = Math.max(0, look.rows - 1 - bottom.rows.length);
-    const shown = live.slice(-room);
-    const offset = shown.length;
-    const cursor =
-      bottom.cursor === undefined ? undefined : { ...bottom.cursor, row: bottom.cursor.row + offset };
-    this.#inline.draw(final, [...shown, ...bottom.rows], cursor);
-    if (session.state?.activeTurnId !== undefined) this.#frames.after(TICK_MS);
+    this.#view.draw(session, clock.now(), look);
+    const isMoving = session.state?.activeTurnId !== undefined && this.#options.screen !== "plain";
+    if (isMoving) this.#frames.after(TICK_MS);
   }
 }

@@ -40,7 +40,12 @@ test("files are completed after @", async () => {
   await writeFile(`${folder}/needle.ts`, "");
   const session = await SessionFixture.open({ folder });
   await session.keys("@need");
-  await expect.poll(() => session.terminal.screen.join("\n")).toContain("needle.ts");
+  const screen = async () => {
+    // The folder is read in real time, and drawn in the test's.
+    await session.settle(100);
+    return session.terminal.screen.join("\n");
+  };
+  await expect.poll(screen, { timeout: 20_000 }).toContain("needle.ts");
   await session.keys(TAB);
   expect(session.terminal.screen.join("\n")).toContain("› @needle.ts");
 });

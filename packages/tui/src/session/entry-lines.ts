@@ -19,7 +19,8 @@ export function itemBlocks(item: ThreadItem, { look, cwd, seen, from }: EntryCon
   if (isKnownItem(item) && item.type === "userMessage")
     return [userBlock(inputText(item.content), look, from)];
   if (isKnownItem(item) && item.type === "agentMessage") {
-    return item.text === "" ? [] : [{ head: messageLines(item.text) }];
+    const text = item.text.trimEnd();
+    return text === "" ? [] : [{ head: messageLines(text) }];
   }
   return drawRow(rowOf(item), { look, elapsedMs: 0, cwd, seen });
 }
@@ -35,5 +36,12 @@ function userBlock(text: string, look: Look, from: string | undefined): LineBloc
 
 /** The lines of a message of the agent. */
 export function messageLines(text: string): Line[] {
-  return linesOf(escapeControls(text));
+  // Spaces at the end of a line are not seen, and would be lost where a stream is cut.
+  return linesOf(escapeControls(text.replace(/[^\S\n]+$/gm, "")));
+}
+
+/** What follows the printed characters, without the end of their line. */
+export function afterBreak(text: string, printed: number): string {
+  const rest = text.slice(printed);
+  return printed === 0 ? rest : rest.replace(/^[^\S\n]*\n/, "");
 }

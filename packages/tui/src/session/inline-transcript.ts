@@ -3,7 +3,7 @@ import { activityOf } from "@flint/view";
 import type { Line, LineBlock } from "../draw/line.ts";
 import { screenRows } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
-import { itemBlocks, messageLines } from "./entry-lines.ts";
+import { afterBreak, itemBlocks, messageLines } from "./entry-lines.ts";
 import { openItemLines } from "./open-item.ts";
 import { turnEndBlock } from "./turn-end.ts";
 
@@ -41,6 +41,14 @@ export class InlineTranscript {
     const skipped = state.turns.slice(0, -RESUMED_TURNS);
     for (const turn of skipped) this.#skip(turn);
     return skipped.length;
+  }
+
+  /** Forgets what was printed: the next call gives the whole thread again. */
+  again(): void {
+    this.#printed.clear();
+    this.#ended.clear();
+    this.#streamed = undefined;
+    this.#last = "nothing";
   }
 
   /** Prints a block as soon as that does not cut a message in two. */
@@ -112,10 +120,11 @@ export class InlineTranscript {
   #stream(item: ThreadItem, final: Line[]): void {
     if (!isKnownItem(item) || item.type !== "agentMessage") return;
     const printed = this.#streamed?.itemId === item.id ? this.#streamed.printed : 0;
-    const end = item.text.lastIndexOf("\n") + 1;
+    // Blank lines at the end may be all that follows; they are printed once something comes after them.
+    const end = item.text.slice(0, item.text.lastIndexOf("\n") + 1).trimEnd().length;
     if (end <= printed) return;
     if (printed === 0) this.#gap("block", final);
-    this.#printText(item.text.slice(printed, end - 1), final);
+    this.#printText(afterBreak(item.text.slice(0, end), printed), final);
     this.#streamed = { itemId: item.id, printed: end };
   }
 
@@ -124,8 +133,8 @@ export class InlineTranscript {
     const streamed = this.#streamed?.itemId === item.id ? this.#streamed : undefined;
     if (streamed !== undefined && isKnownItem(item) && item.type === "agentMessage") {
       this.#streamed = undefined;
-      const rest = item.text.slice(streamed.printed);
-      if (rest.trim() !== "") this.#printText(rest, final);
+      const whole = item.text.trimEnd();
+      if (whole.length > streamed.printed) this.#printText(afterBreak(whole, streamed.printed), final);
     } else {
       const look = this.#options.look();
       const from = this.#options.authorOf(item);

@@ -20,6 +20,7 @@ import { XtermTerminal } from "./xterm-terminal.ts";
 export interface SessionFixtureOptions extends TestEngineOptions {
   readonly columns?: number;
   readonly rows?: number;
+  readonly screen?: "inline" | "full" | "plain";
   readonly start?: SessionStart;
   readonly environment?: Readonly<Record<string, string>>;
   readonly notes?: Map<string, string>;
@@ -67,6 +68,7 @@ export class SessionFixture {
       settings: {},
       connect: () => this.#serve(),
       start: options.start ?? {},
+      screen: options.screen ?? "inline",
     });
     this.exit = this.app.run();
     atTestEnd(

@@ -9,7 +9,8 @@ import {
 } from "@flint/server/config";
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
 import { NodeDevice, type PermissionChoice, SessionApp, type SessionStart } from "@flint/tui";
-import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
+import { canMoveCursor } from "@flint/tui/draw";
+import { choice, type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -62,8 +63,18 @@ async function open(values: SessionValues, start: SessionStart): Promise<number>
     settings: await sessionSettings(options),
     connect: serverOpener(options, values),
     start,
+    screen: screenOf(values.screen, environment),
   });
   return runRestoring(app);
+}
+
+/** A terminal that cannot move its cursor gets plain lines. */
+function screenOf(
+  given: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): "inline" | "full" | "plain" {
+  if (given !== undefined) return choice("screen", given, ["inline", "full", "plain"]);
+  return canMoveCursor(environment) ? "inline" : "plain";
 }
 
 /** Runs a session, and restores the terminal however this process ends. */

@@ -1,0 +1,76 @@
+import { Gate } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const BLURRED = "\u001b[O";
+
+test("on the whole screen the composer is at the bottom, and the main screen is as it was afterwards", async () => {
+  const session = await SessionFixture.open({ screen: "full", rows: 10, scripts: [[{ text: "Hello" }]] });
+  expect(session.terminal.isAlternate).toBe(true);
+  await session.keys("hi", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("Hello");
+  expect(session.terminal.screen.at(-1)).toContain("F1 for help");
+  await session.keys("\u0004");
+  expect(session.terminal.isAlternate).toBe(false);
+  expect(session.terminal.everything).toBe("");
+});
+
+test("plain lines have no escape sequences at all", async () => {
+  const session = await SessionFixture.open({
+    screen: "plain",
+    scripts: [[{ text: "Hello" }, { command: "make" }]],
+  });
+  await session.keys("h", "i", ENTER, "y");
+  expect(session.terminal.writes.join("")).not.toContain("\u001b");
+  expect(session.terminal.everything).toContain("Hello");
+  expect(session.terminal.everything).toContain("[y] once");
+});
+
+test("a terminal without the focus is called when something waits", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
+  await session.keys("build it", ENTER);
+  expect(session.terminal.writes.join("")).not.toContain("\u0007");
+  await session.keys("n", BLURRED);
+  const later = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
+  await later.keys("build it", BLURRED + ENTER);
+  expect(later.terminal.writes.join("")).toContain("\u0007\u001b]9;Flint waits for you: build it\u0007");
+});
+
+test("a resize leaves one composer and nothing twice", async () => {
+  const gate = new Gate();
+  const session = await SessionFixture.open({
+    scripts: [[{ text: "a ".repeat(60).trim() }, { wait: gate }]],
+  });
+  await session.keys("hi", ENTER);
+  for (const columns of [60, 40, 100, 30, 80]) {
+    session.terminal.resize(columns, 24);
+    await session.settle();
+  }
+  expect(session.terminal.everything.split("Esc to interrupt").length - 1).toBe(1);
+  expect(session.terminal.everything.split("a a a").length - 1).toBeGreaterThan(0);
+  gate.open();
+});
+
+test("at 40 columns, without colour and Unicode, every row fits and is ASCII", async () => {
+  const environment = { LANG: "C", NO_COLOR: "1" };
+  const session = await SessionFixture.open({
+    columns: 40,
+    environment,
+    scripts: [[{ command: "make all the things that there are" }]],
+  });
+  await session.keys("build everything there is to build here", ENTER);
+  const written = session.terminal.writes.join("");
+  expect([...written].filter((character) => character > "~")).toEqual([]);
+  expect(written).not.toMatch(/\[\d+m/);
+});
+
+test("Ctrl-Z gives the terminal back and takes it again", async () => {
+  const session = await SessionFixture.open();
+  await session.keys("\u001a");
+  expect([session.terminal.suspended, session.terminal.modes.bracketedPasteMode]).toEqual([1, false]);
+  session.terminal.continue();
+  await session.settle();
+  expect(session.terminal.modes.bracketedPasteMode).toBe(true);
+  expect(session.terminal.screen.join("\n")).toContain("› Ask for something");
+});

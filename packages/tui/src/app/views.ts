@@ -1,0 +1,122 @@
+import type { Line } from "../draw/line.ts";
+import { textOf } from "../draw/line.ts";
+import type { Look } from "../draw/look.ts";
+import type { Session } from "../session/session.ts";
+import { bottomOf } from "../session/session-rows.ts";
+import type { FullScreen } from "../terminal/full-screen.ts";
+import type { InlineScreen } from "../terminal/inline-screen.ts";
+
+/** One presentation of a session. */
+export interface SessionView {
+  /** Shows rows that became final, the live ones, and what is below them. */
+  draw(session: Session, now: number, look: Look): void;
+  /** Removes what is live. */
+  clear(): void;
+}
+
+/** Finished rows in the terminal's own scrollback, a short live region below. */
+export class InlineView implements SessionView {
+  readonly #screen: InlineScreen;
+
+  constructor(screen: InlineScreen) {
+    this.#screen = screen;
+  }
+
+  draw(session: Session, now: number, look: Look): void {
+    const { final, live } = session.transcript.take(session.state);
+    const bottom = bottomOf(session, now, look);
+    // The bottom goes before everything else; the end of what is live fills the rest.
+    const room = Math.max(0, look.rows - 1 - bottom.rows.length);
+    const shown = room === 0 ? [] : live.slice(-room);
+    const below = bottom.rows.slice(-(look.rows - 1));
+    const cut = bottom.rows.length - below.length;
+    const row = (bottom.cursor?.row ?? 0) + shown.length - cut;
+    const cursor = bottom.cursor === undefined || row < 0 ? undefined : { ...bottom.cursor, row };
+    this.#screen.draw(final, [...shown, ...below], cursor);
+  }
+
+  clear(): void {
+    this.#screen.clear();
+  }
+}
+
+/** How many rows the full screen keeps; the whole thread is in the transcript. */
+const MAX_ROWS = 5_000;
+
+/** The whole screen: the end of the thread above, the composer at the bottom. */
+export class FullView implements SessionView {
+  readonly #screen: FullScreen;
+  #rows: readonly Line[] = [];
+  #columns = 0;
+
+  constructor(screen: FullScreen) {
+    this.#screen = screen;
+  }
+
+  draw(session: Session, now: number, look: Look): void {
+    if (this.#columns !== look.columns && this.#columns !== 0) {
+      session.transcript.again();
+      this.#rows = [];
+    }
+    this.#columns = look.columns;
+    const { final, live } = session.transcript.take(session.state);
+    this.#rows = [...this.#rows, ...final].slice(-MAX_ROWS);
+    const bottom = bottomOf(session, now, look);
+    const height = Math.max(0, look.rows - bottom.rows.length);
+    const above = height === 0 ? [] : [...this.#rows, ...live].slice(-height);
+    const padding = Array.from({ length: Math.max(0, height - above.length) }, (): Line => []);
+    const cursor =
+      bottom.cursor === undefined ? undefined : { ...bottom.cursor, row: bottom.cursor.row + height };
+    this.#screen.draw([...above, ...padding, ...bottom.rows], cursor);
+  }
+
+  clear(): void {
+    this.#screen.leave();
+  }
+}
+
+/** Lines for screen readers and simple terminals: nothing is drawn twice, moved or coloured. */
+export class PlainView implements SessionView {
+  readonly #write: (text: string) => void;
+  #below = "";
+  #typed = "";
+  /** Whether the cursor is behind a prompt. */
+  #isBegun = false;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  draw(session: Session, _now: number, look: Look): void {
+    const { final } = session.transcript.take(session.state);
+    const below = belowOf(session, look);
+    const typed = session.composer.text;
+    const isNew = final.length > 0 || below !== this.#below;
+    const lines = final.map((line) => `${textOf(line)}\r\n`).join("");
+    const changed = below === this.#below || below === "" ? "" : `${below}\r\n`;
+    if (isNew) this.#write(`${this.#isBegun ? "\r\n" : ""}${lines}${changed}${prompt(typed)}`);
+    else if (typed !== this.#typed) this.#write(echo(this.#typed, typed));
+    this.#isBegun ||= isNew;
+    this.#below = below;
+    this.#typed = typed;
+  }
+
+  clear(): void {
+    this.#write("\r\n");
+  }
+}
+
+/** What is open: the question, the menu, or a message. */
+function belowOf(session: Session, look: Look): string {
+  const rows = session.asks.isOpen ? session.asks.draw(look).rows : (session.menu?.draw(look, 20) ?? []);
+  return [...rows.map(textOf), ...(session.notice === undefined ? [] : [session.notice])].join("\r\n");
+}
+
+function prompt(typed: string): string {
+  return `You: ${typed.replaceAll("\n", " ")}`;
+}
+
+/** What was typed since, or the line again if it was edited. */
+function echo(before: string, now: string): string {
+  return now.startsWith(before) ? now.slice(before.length).replaceAll("\n", " ") : `\r\n${prompt(now)}`;
+}
