@@ -97,6 +97,16 @@ export class Terminal {
     }
   }
 
+  /** Resolves once the screen has not changed for a moment. */
+  async settled(): Promise<void> {
+    for (let before = ""; ; ) {
+      const now = await this.screen();
+      if (now === before) return;
+      before = now;
+      for (let count = 0; count < 8; count += 1) await pause();
+    }
+  }
+
   /** Resolves with the exit code once the program has exited. */
   async exitCode(): Promise<number> {
     await this.until((everything) => EXIT.test(everything), "its end");

@@ -62,7 +62,7 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
   done("P33", "Without a sandbox, sandboxed policies refuse to run and say so"),
   done("P34", "Only plainly harmless commands are trusted; every trick asks"),
   done("P35", "Files in a workspace change and run nothing until they are trusted"),
-  planned("P36", "terminal UI", "Control characters in untrusted text are shown, never obeyed"),
+  done("P36", "Control characters in untrusted text are shown, never obeyed"),
 
   // Tasks
   planned("P37", "task layer", "Killing workers at random loses no task and completes none twice"),

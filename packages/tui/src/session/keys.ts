@@ -179,7 +179,8 @@ export class SessionKeys {
     if (page !== undefined) page.type(text);
     else if (menu !== undefined) menu.type(text);
     else if (place === "ask" || asks.isTyping) asks.type(text);
-    else composer.type(text);
+    // A key that came too early for an answer belongs to what was being written, or to nothing.
+    else if (!asks.isOpen || !composer.isEmpty) composer.type(text);
   }
 
   #paste(text: string): void {

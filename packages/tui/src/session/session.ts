@@ -119,10 +119,10 @@ export class Session implements SessionContext {
   async opened({ client, notice: about }: SessionServer): Promise<void> {
     const before = this.#thread;
     this.#client = client;
-    this.link = "open";
     if (about !== undefined) this.warn(about);
     if (before === undefined) await this.#readDefaults();
     else await this.#attachAgain(before);
+    this.link = "open";
     this.help.bringDraft(this.composer);
     // Expected: an agent that cannot list its models now. Then their names are not completed.
     void client.models().then(
