@@ -29,6 +29,7 @@ export const PROGRAMS = [
   "parse-lines",
   "read-file",
   "sandbox",
+  "terminal",
 ] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
 

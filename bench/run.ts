@@ -20,6 +20,7 @@ import { git } from "./figures/git.ts";
 import { idle } from "./figures/idle.ts";
 import { network } from "./figures/network.ts";
 import { sandbox } from "./figures/sandbox.ts";
+import { terminal } from "./figures/terminal.ts";
 import { threadList } from "./figures/thread-list.ts";
 import type { Missing, Row } from "./row.ts";
 import { renderTable } from "./table.ts";
@@ -27,6 +28,7 @@ import { renderTable } from "./table.ts";
 const FIGURES: readonly Figure[] = [
   coldStart,
   execStart,
+  terminal,
   deltaCpu,
   agentCpu,
   threadList,

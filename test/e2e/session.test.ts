@@ -37,9 +37,9 @@ const sees = (text: string) => (everything: string) => everything.includes(text)
 
 /** Presses a key until it counts: one that comes too soon after a question was not meant for it. */
 async function answer(terminal: Terminal, key: string, shown: string): Promise<void> {
-  for (let count = 0; count < 20 && !(await terminal.everything()).includes(shown); count += 1) {
+  for (let count = 0; count < 20; count += 1) {
     await terminal.type(key);
-    await terminal.settled();
+    if (await terminal.matchesWithin(sees(shown), 1_500)) return;
   }
   await terminal.until(sees(shown), shown);
 }

@@ -97,14 +97,14 @@ export class Terminal {
     }
   }
 
-  /** Resolves once the screen has not changed for a moment. */
-  async settled(): Promise<void> {
-    for (let before = ""; ; ) {
-      const now = await this.screen();
-      if (now === before) return;
-      before = now;
-      for (let count = 0; count < 8; count += 1) await pause();
+  /** Whether the screen matches within a time. */
+  async matchesWithin(matches: (everything: string) => boolean, milliseconds: number): Promise<boolean> {
+    const deadline = performance.now() + milliseconds;
+    while (performance.now() < deadline) {
+      if (matches(await this.everything())) return true;
+      await pause();
     }
+    return false;
   }
 
   /** Resolves with the exit code once the program has exited. */

@@ -1,0 +1,78 @@
+// Draws a thread as a session in the terminal does, and prints what that costs as JSON. With "floor", nothing is drawn.
+import { emptyThread, reduceThread, type ThreadEvent, type ThreadState, type Turn } from "@flint/protocol";
+import { Frames } from "../../packages/tui/src/app/frames.ts";
+import { InlineTranscript } from "../../packages/tui/src/session/inline-transcript.ts";
+import { InlineScreen } from "../../packages/tui/src/terminal/inline-screen.ts";
+
+const [what = "", amount = "1"] = process.argv.slice(2);
+const LOOK = { columns: 120, rows: 40, colour: true, unicode: true };
+const FRAME_CLOCK = {
+  monotonic: () => performance.now(),
+  after: (milliseconds: number, action: () => void) => {
+    const timer = setTimeout(action, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+let written = 0;
+const screen = new InlineScreen(
+  (text) => {
+    written += text.length;
+  },
+  () => LOOK,
+);
+const transcript = new InlineTranscript({ look: () => LOOK, now: Date.now, authorOf: () => undefined });
+
+function historyOf(items: number): ThreadState {
+  const turns: Turn[] = Array.from({ length: items / 10 }, (_, index) => ({
+    id: `turn-${index}`,
+    status: "completed",
+    items: Array.from({ length: 10 }, (__, at) => ({
+      type: "agentMessage" as const,
+      id: `item-${index}-${at}`,
+      text: "Some words of an agent.\n漢字 and 🙂 too.",
+    })),
+  }));
+  return { ...emptyThread("thread"), turns };
+}
+
+function attach(): number {
+  const state = historyOf(Number(amount));
+  const startedAt = performance.now();
+  transcript.begin(state);
+  const { final, live } = transcript.take(state);
+  screen.draw(final, [...live, []], { row: live.length, column: 0 });
+  return performance.now() - startedAt;
+}
+
+/** 500 pieces a second below 2,000 lines. Gives the CPU time in milliseconds. */
+async function stream(isDrawn: boolean): Promise<number> {
+  let state = historyOf(1_000);
+  const turn: Turn = {
+    id: "live",
+    status: "inProgress",
+    items: [{ type: "agentMessage", id: "m", text: "" }],
+  };
+  state = { ...state, turns: [...state.turns, turn], activeTurnId: "live", openItemIds: ["m"] };
+  const frames = new Frames(FRAME_CLOCK, () => {
+    const { final, live } = transcript.take(state);
+    screen.draw(final, [...live.slice(-30), []], { row: Math.min(30, live.length), column: 0 });
+  });
+  transcript.begin(state);
+  const before = process.cpuUsage();
+  let offset = 0;
+  for (let count = 0; count < Number(amount); count += 1) {
+    const delta = count % 12 === 11 ? "words 漢字\n" : "some words ";
+    const data = { threadId: "thread", turnId: "live", itemId: "m", delta, offset };
+    const event: ThreadEvent = { type: "item/agentMessage/delta", data, at: 0 };
+    state = reduceThread(state, event);
+    offset += delta.length;
+    if (isDrawn) frames.soon();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  frames.stop();
+  const used = process.cpuUsage(before);
+  return (used.user + used.system) / 1000;
+}
+
+const value = what === "attach" ? attach() : await stream(what === "stream");
+process.stdout.write(`${JSON.stringify({ value, written })}\n`);
