@@ -1,5 +1,5 @@
-import { agentOfModel, type ConfigOption, type Model } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import { agentOfModel, type Model } from "@flint/protocol";
+import { type Control, controlsOf, escapeControls } from "@flint/view";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
 
@@ -90,44 +90,55 @@ export function choosePermissions(session: SessionContext, wanted: string): void
   }
 }
 
-/** Shows every selector that the agent advertises, as a control. */
+/** Shows every selector that the agent advertises, as a control. None is known by name. */
 export function openControls(session: SessionContext): void {
   session.run(async () => {
     const options = await session.client.configList(session.state?.thread.id);
-    const model = session.settings?.model ?? "";
-    const shown = options.filter(({ modelIds = [] }) => modelIds.length === 0 || modelIds.includes(model));
-    if (shown.length === 0) return session.say("This agent has no settings for its model.");
-    session.openMenu({
-      title: "Settings of the agent",
-      items: shown.map((option) => controlItem(session, option)),
-    });
+    const isRunning = session.state?.activeTurnId !== undefined;
+    const controls = controlsOf(options, { model: session.settings?.model ?? "", isRunning });
+    if (controls.length === 0) session.say("This agent has no settings for its model.");
+    else {
+      const items = controls.map((control) => controlItem(session, control));
+      session.openMenu({ title: "Settings of the agent", items });
+    }
   });
 }
 
-function controlItem(session: SessionContext, option: ConfigOption): MenuItem {
-  const value = option.options.find(({ id }) => id === option.value)?.name ?? option.value;
-  const group = option.group === undefined ? "" : `${option.group}: `;
+function controlItem(session: SessionContext, control: Control): MenuItem {
+  const group = control.group === undefined ? "" : `${control.group}: `;
+  const later = control.applies === "nextTurn" ? "from the next turn on" : "";
+  const detail = [control.description ?? "", later].filter((text) => text !== "").join("; ");
   return {
-    label: escapeControls(`${group}${option.name}: ${value}`),
-    detail: option.description === undefined ? undefined : escapeControls(option.description),
-    choose: () => (option.type === "boolean" ? toggle(session, option) : openValues(session, option)),
+    label: escapeControls(`${group}${control.label}: ${control.shown}`),
+    detail: escapeControls(detail),
+    choose: () => change(session, control),
   };
 }
 
-function toggle(session: SessionContext, { id, value }: ConfigOption): void {
-  setControl(session, id, value === "true" ? "false" : "true");
+/** A select opens its values; a number is typed after its name; everything else goes on to its next value. */
+function change(session: SessionContext, control: Control): void {
+  if (control.kind === "select") openValues(session, control);
+  else if (control.kind === "boolean") setControl(session, control.id, control.isOn ? "false" : "true");
+  else session.composer.setText(`/settings ${control.id} ${control.value}`);
 }
 
-function openValues(session: SessionContext, { id, name, options, value }: ConfigOption): void {
+function openValues(session: SessionContext, control: Extract<Control, { kind: "select" }>): void {
   session.openMenu({
-    title: escapeControls(name),
-    items: options.map((choice) => ({
-      label: escapeControls(choice.name),
-      detail: choice.description === undefined ? undefined : escapeControls(choice.description),
-      isCurrent: choice.id === value,
-      choose: () => setControl(session, id, choice.id),
+    title: escapeControls(control.label),
+    items: control.choices.map(({ value, label, description }) => ({
+      label: escapeControls(label),
+      detail: description === undefined ? undefined : escapeControls(description),
+      isCurrent: value === control.value,
+      choose: () => setControl(session, control.id, value),
     })),
   });
+}
+
+/** Sets a control by its id, as `/settings ID VALUE`; without both, all are shown. */
+export function settingsCommand(session: SessionContext, given: string): void {
+  const [id = "", ...value] = given.split(/\s+/);
+  if (value.length === 0) openControls(session);
+  else setControl(session, id, value.join(" "));
 }
 
 /** One control may change another, so all are shown again. */

@@ -35,7 +35,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   chooseAgent: agent.chooseAgent,
   chooseModel: agent.chooseModel,
   choosePermissions: agent.choosePermissions,
-  openControls: agent.openControls,
+  openControls: agent.settingsCommand,
   planOnly: agent.planOnly,
   setGoal: agent.setGoal,
   startReview,
