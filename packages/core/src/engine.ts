@@ -22,8 +22,8 @@ import type {
   ThreadHandlers,
 } from "./handlers/handler.ts";
 import { historyHandlers } from "./handlers/history.ts";
-import { taskHandlers } from "./handlers/task.ts";
 import { importHandlers } from "./handlers/import.ts";
+import { taskHandlers } from "./handlers/task.ts";
 import { goalHandlers, threadHandlers } from "./handlers/thread.ts";
 import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";

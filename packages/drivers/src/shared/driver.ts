@@ -4,8 +4,8 @@ import type {
   Driver,
   DriverSession,
   McpServerStatus,
-  PassedSetting,
   NativeSessions,
+  PassedSetting,
   SessionSpec,
   UsageReports,
 } from "@flint/core/ports";

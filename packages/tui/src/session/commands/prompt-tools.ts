@@ -42,7 +42,10 @@ export function pasteIntoComposer(session: Session, text: string): void {
   const context = { folder: session.settings?.cwd ?? machine.cwd, home: machine.home };
   const dropped = droppedFiles(text, context);
   // At once, so that an Enter that follows sends it.
-  if (dropped === undefined) return paste();
+  if (dropped === undefined) {
+    paste();
+    return;
+  }
   session.run(async () => {
     const files = await dropped;
     if (files === undefined) return paste();
