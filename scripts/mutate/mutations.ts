@@ -1,3 +1,4 @@
+import { AGENT_FAULTS } from "./list/agents.ts";
 import { APPROVAL_FAULTS } from "./list/approvals.ts";
 import { DRIVER_FAULTS } from "./list/drivers.ts";
 import { FRONT_END_FAULTS } from "./list/front-ends.ts";
@@ -11,5 +12,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PERMISSION_FAULTS,
   ...FRONT_END_FAULTS,
   ...DRIVER_FAULTS,
+  ...AGENT_FAULTS,
   ...STORE_FAULTS,
 ];

@@ -3,7 +3,6 @@ import type { Mutation } from "../mutation.ts";
 const POLICY = "packages/core/src/approval/policy.ts";
 const GRANTS = "packages/core/src/approval/grants.ts";
 const LIMITS = "packages/core/src/budget/limits.ts";
-const GUARD = "packages/core/src/budget/budget-guard.ts";
 const BUDGET_TESTS = ["packages/core/src/engine/budgets.test.ts"];
 
 /** Faults in what is asked, what is granted, and what a turn may use. */
@@ -163,7 +162,7 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
   {
     name: "budget-waiting-counts",
     promise: "Time spent waiting for the user does not count as work.",
-    file: GUARD,
+    file: "packages/core/src/budget/work-clock.ts",
     find: "return this.#clock.monotonic() - this.#startedAt - this.waitedMs;",
     replace: "return this.#clock.monotonic() - this.#startedAt;",
     tests: BUDGET_TESTS,
