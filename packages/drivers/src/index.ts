@@ -48,6 +48,10 @@ export const KNOWN_AGENTS: readonly AgentDescriptor[] = [
 /** An agent of the configuration: its id, the command that starts it, and how to run it. */
 export interface NamedAgent {
   readonly id: string;
+  /** The kind of agent that it is, where its id is a name of the user's own: claude, codex or acp. */
+  readonly driver?: string | undefined;
+  /** Its default model, without its id, if the user configured one. */
+  readonly model?: string | undefined;
   /** The configured command; identifies the agent if its id does not. */
   readonly command: readonly string[];
   readonly options: AgentOptions;
@@ -66,11 +70,26 @@ export async function codexDrift(program: readonly string[], run: RunProgram): P
   return (await import("./codex/drift.ts")).codexDrift(program, run);
 }
 
-function agentDriver({ id, command, options }: NamedAgent): Driver {
-  const own = OWN_PROTOCOLS.find(({ descriptor }) => descriptor.id === id);
-  if (own !== undefined) return new LazyDriver(own.descriptor, options, own.load);
-  const profile = acpProfile(id, command);
-  const load: LoadDriver = async (given) =>
-    new (await import("./acp/driver.ts")).AcpDriver({ ...given, profile });
-  return new LazyDriver(profile, options, load);
+function agentDriver({ id, driver = id, command, options: given, model }: NamedAgent): Driver {
+  const options = model === undefined ? given : { ...given, model: `${id}/${model}` };
+  const own = OWN_PROTOCOLS.find(({ descriptor }) => descriptor.id === driver);
+  if (own === undefined) {
+    const profile = acpProfile(id, command);
+    const load: LoadDriver = async (all) =>
+      new (await import("./acp/driver.ts")).AcpDriver({ ...all, profile });
+    return new LazyDriver(profile, options, load);
+  }
+  if (id === own.descriptor.id) return new LazyDriver(own.descriptor, options, own.load);
+  const descriptor = instanceOf(own.descriptor, id);
+  const load: LoadDriver = async (all) => {
+    const { InstanceDriver } = await import("./shared/instance.ts");
+    return new InstanceDriver(descriptor, await own.load(all));
+  };
+  return new LazyDriver(descriptor, options, load);
+}
+
+/** The facts of a known agent under another name. It gets none of the user's variables but its own. */
+function instanceOf(descriptor: AgentDescriptor, id: string): AgentDescriptor {
+  const { executableVariable: _shared, ...facts } = descriptor;
+  return { ...facts, id, displayName: `${descriptor.displayName} (${id})`, ownVariables: /^$/ };
 }

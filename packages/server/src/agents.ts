@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Driver, Sandbox } from "@flint/core/ports";
 import { type AgentOptions, builtInDrivers, PriceList } from "@flint/drivers";
 import type { Trace } from "@flint/rpc";
@@ -24,6 +25,8 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
   const prices = new PriceList(native.models);
   const named = agents.map((agent) => ({
     id: agent.id,
+    driver: agent.driver,
+    model: agent.model,
     command: agent.command,
     options: agentOptions(agent, {
       offline,
@@ -70,7 +73,8 @@ function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptio
     ...(offline === undefined ? {} : { offlineModel: () => offline.address() }),
     trace,
     sandbox,
-    stateFolder,
+    // Agents of one kind share nothing, not even on the offline model.
+    stateFolder: agent.driver === agent.id ? stateFolder : join(stateFolder, `agent-${agent.id}`),
     prices,
     stepLimit,
     version: VERSION,

@@ -11,6 +11,7 @@ export const CLAUDE = {
   capabilities: ALL_CAPABILITIES,
   command: ["claude"],
   executableVariable: "CLAUDE_CODE_EXECUTABLE",
+  homeVariable: "CLAUDE_CONFIG_DIR",
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   credentials: {
     variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],

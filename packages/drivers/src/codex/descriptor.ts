@@ -11,6 +11,7 @@ export const CODEX: AgentDescriptor = {
   capabilities: ALL_CAPABILITIES,
   command: ["codex"],
   executableVariable: "CODEX_EXECUTABLE",
+  homeVariable: "CODEX_HOME",
   ownVariables: /^(?:OPENAI_|CODEX_)/,
   credentials: { variables: ["OPENAI_API_KEY", "CODEX_API_KEY"], files: [".codex/auth.json"] },
   package: CODEX_PACKAGE,

@@ -28,6 +28,8 @@ export interface AgentDescriptor {
   /** Its program, where none is configured, and the arguments that always come first. */
   readonly command: readonly string[];
   readonly executableVariable?: ExecutableVariable;
+  /** The variable that names its own folder, where it can be moved. */
+  readonly homeVariable?: string;
   /** The user's environment variables that it gets and no other agent does. */
   readonly ownVariables: RegExp;
   /** What shows that it has credentials: a variable that is set, or a file in the user's home folder. */
@@ -96,6 +98,8 @@ export interface AgentOptions {
   hasAccess?(): Promise<boolean>;
   /** The address of the offline model, which the agent uses instead of its own models. Starts the model if needed. */
   readonly offlineModel?: (() => Promise<string>) | undefined;
+  /** The full id of its default model, if the user configured one. */
+  readonly model?: string | undefined;
   /** Called with every line to and from the agent; it limits and redacts them itself. */
   readonly trace?: Trace | undefined;
   /** Flint's folder for the state of agents on the offline model; not below the system's temporary folder. */

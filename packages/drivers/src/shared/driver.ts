@@ -83,6 +83,7 @@ export class LazyDriver extends DescribedDriver implements Driver {
   }
 
   async defaultModel(): Promise<string> {
+    if (this.#options.model !== undefined) return this.#options.model;
     const driver = await this.#driver();
     const known = await driver.defaultModel?.();
     if (known !== undefined) return known;

@@ -20,3 +20,23 @@ test("each login command of the descriptors is offered once, by the agent that h
   const commands = KNOWN_AGENTS.flatMap(({ login }) => login?.command ?? []);
   expect(logins.map(({ command }) => command)).toEqual([...new Set(commands)]);
 });
+
+test("a second account of an agent has a name, a folder and variables of its own", async () => {
+  const text = '[agents.work]\ndriver = "claude"\nhome = "/w/claude"\nmodel = "opus"\nenv = { A = "1" }\n';
+  const work = configuredAgents(await parseConfig(text, "config.toml", "user")).find(
+    ({ id }) => id === "work",
+  );
+  expect(work).toMatchObject({ driver: "claude", model: "opus", command: ["claude"] });
+  // Not the user's own ANTHROPIC_API_KEY: it belongs to the first account.
+  expect(work?.environment()).toEqual({ CLAUDE_CONFIG_DIR: "/w/claude", A: "1" });
+});
+
+test.each([
+  ['[agents.claude]\ndriver = "codex"', "choose another name"],
+  ['[agents."a b"]\ndriver = "codex"', "cannot be the name of an agent"],
+  ['[agents.flint]\ndriver = "codex"', "cannot be the name of an agent"],
+  ['[agents.mine]\ncommand = ["x"]\nhome = "/x"', "is for claude and codex"],
+  ['[agents.mine]\ndriver = "gpt"', "must be"],
+])("rejects %j with the way out", async (text, problem) => {
+  await expect(parseConfig(text, "config.toml", "user")).rejects.toThrow(problem);
+});

@@ -8,6 +8,10 @@ import type { ConfigValues } from "./parse.ts";
 /** An agent that Flint knows by name, or that the user configured. */
 export interface ConfiguredAgent {
   readonly id: string;
+  /** The kind of agent that it is; its id for all but the user's own names. */
+  readonly driver: string;
+  /** Its default model, if the user configured one, without its id. */
+  readonly model?: string | undefined;
   /** The command that starts it, configured or known. */
   readonly command: readonly string[];
   /** How long one of its processes lives, if the user configured it. */
@@ -50,7 +54,7 @@ export function agentLogins(): readonly AgentLoginCommand[] {
 export function commandAgent(commandLine: string): ConfiguredAgent {
   const command = commandLine.split(/\s+/).filter((word) => word !== "");
   return {
-    ...{ id: agentId(commandLine), command },
+    ...{ id: agentId(commandLine), driver: "acp", command },
     environment: () => ({}),
     program: () => found(command, {}),
     hasAccess: async () => false,
@@ -58,34 +62,49 @@ export function commandAgent(commandLine: string): ConfiguredAgent {
 }
 
 function configuredAgent(id: string, config: ConfigValues | undefined): ConfiguredAgent {
-  const known = KNOWN_AGENTS.find((descriptor) => descriptor.id === id);
+  const driver = config?.get("agents.*.driver", id) ?? id;
+  const known = KNOWN_AGENTS.find((descriptor) => descriptor.id === driver);
   const configured = config?.get("agents.*.command", id);
   const command = configured ?? known?.command ?? [];
+  const home = config?.get("agents.*.home", id);
+  const folder = home === undefined ? undefined : inHome(home);
   const environment = () => ({
-    ...(known === undefined ? {} : ownVariables(known.ownVariables)),
+    // A second account must not get the keys of the first.
+    ...(known === undefined || driver !== id ? {} : ownVariables(known.ownVariables)),
+    ...(folder === undefined || known?.homeVariable === undefined ? {} : { [known.homeVariable]: folder }),
     ...config?.get("agents.*.env", id),
   });
   return {
-    ...{ id, command },
+    ...{ id, driver, command },
+    model: config?.get("agents.*.model", id),
     processSpan: config?.get("agents.*.process", id),
     environment,
     async program() {
       const variable = configured === undefined ? known?.executableVariable : undefined;
       const other = variable === undefined ? undefined : setting(variable);
       const installed =
-        configured === undefined && other === undefined ? await installedAgent(id) : undefined;
+        configured === undefined && other === undefined ? await installedAgent(driver) : undefined;
       const program = other ?? installed?.path;
       return found(program === undefined ? command : [program, ...command.slice(1)], environment());
     },
     async hasAccess() {
       const { variables = [], files = [] } = known?.credentials ?? {};
-      if (variables.some((name) => (inheritedEnvironment()[name] ?? "") !== "")) return true;
-      const home = homeFolder();
-      if (home === undefined) return false;
-      const readable = await Promise.all(files.map((path) => isReadable(join(home, path))));
+      const given: Readonly<Record<string, string | undefined>> =
+        driver === id ? { ...inheritedEnvironment(), ...environment() } : environment();
+      if (variables.some((name) => (given[name] ?? "") !== "")) return true;
+      const users = homeFolder();
+      const places = folder === undefined ? files.map((path) => join(users ?? "", path)) : [];
+      const own = folder === undefined ? [] : files.map((path) => join(folder, basename(path)));
+      if (users === undefined && folder === undefined) return false;
+      const readable = await Promise.all([...places, ...own].map(isReadable));
       return readable.includes(true);
     },
   };
+}
+
+/** A folder that the user may have written with `~/`. */
+function inHome(path: string): string {
+  return path.startsWith("~/") ? join(homeFolder() ?? "", path.slice(2)) : resolve(path);
 }
 
 /** The variables of the environment that belong to an agent. */

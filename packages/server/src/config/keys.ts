@@ -100,6 +100,9 @@ const choice = (values: readonly string[]) =>
 const DURABILITIES = ["full", "relaxed"] as const;
 const PROCESS_SPANS = ["thread", "turn"] as const;
 
+/** The kinds of agents that a name of the user's own can stand for. */
+const DRIVERS = ["claude", "codex", "acp"] as const;
+
 /** Every key of `config.toml`. Nothing else is accepted. */
 export const CONFIG_KEYS = {
   model: key(string, "a model id", "Model for new threads.", "user or project"),
@@ -256,6 +259,19 @@ export const CONFIG_KEYS = {
     "Command that starts the agent: claude, codex, or any ACP agent.",
     "user",
   ),
+  "agents.*.driver": key(
+    z.enum(DRIVERS),
+    choice(DRIVERS),
+    "Which kind of agent this is, for a name of your own: a second account of claude, for example.",
+    "user",
+  ),
+  "agents.*.home": key(
+    string,
+    "a folder",
+    "For claude and codex: the agent's own folder, with its login, settings and sessions; `~/` is your home.",
+    "user",
+  ),
+  "agents.*.model": key(string, "a name", "Default model of this agent, without the agent's name.", "user"),
   "agents.*.process": key(
     z.enum(PROCESS_SPANS),
     choice(PROCESS_SPANS),

@@ -1,3 +1,4 @@
+import { KNOWN_AGENTS } from "@flint/drivers";
 import { isRecord } from "@flint/protocol";
 import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys.ts";
 
@@ -52,7 +53,29 @@ export function checkedDocument(document: object, level: ConfigLevel): CheckedDo
     else problems.push({ at, problem });
   };
   visit([], document);
+  for (const at of homesWithoutUse(values)) {
+    problems.push({ at, problem: `${at.join(".")} is for claude and codex. Set driver, or use env.` });
+  }
   return { values: new ConfigValues(values), problems };
+}
+
+/** A folder of an agent that is neither Claude nor Codex would have no effect. */
+function homesWithoutUse(values: ReadonlyMap<string, unknown>): string[][] {
+  return [...values.keys()].flatMap((key) => {
+    const [, name = ""] = /^agents\.(.+)\.home$/.exec(key) ?? [];
+    const kind = values.get(`agents.${name}.driver`) ?? name;
+    return name === "" || kind === "claude" || kind === "codex" ? [] : [["agents", name, "home"]];
+  });
+}
+
+/** Why a name of an agent, or its kind, cannot be. */
+function agentProblem([table, agent = "", key]: readonly string[], value: unknown): string | undefined {
+  if (table !== "agents") return undefined;
+  if (agent === "flint" || !/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(agent))
+    return `${JSON.stringify(agent)} cannot be the name of an agent: use letters, digits, "-" and "_", and not flint.`;
+  const isTaken = KNOWN_AGENTS.some(({ id }) => id === agent);
+  if (key !== "driver" || value === agent || !isTaken) return undefined;
+  return `agents.${agent} is ${agent} itself; choose another name for a ${String(value)} of your own.`;
 }
 
 function checked(document: object, text: string, path: string, level: ConfigLevel): ConfigValues {
@@ -67,6 +90,8 @@ function problemOf(path: readonly string[], value: unknown, level: ConfigLevel):
   const row = rowNameOf(path);
   if (row === undefined) return unknownKey(path);
   if (path.some((part) => part.includes("."))) return `${JSON.stringify(name)}: a name cannot contain a dot.`;
+  const wrongAgent = agentProblem(path, value);
+  if (wrongAgent !== undefined) return wrongAgent;
   const { schema, takes, inProject } = CONFIG_KEYS[row];
   if (!schema.safeParse(value).success) return `${name} must be ${takes}, not ${JSON.stringify(value)}.`;
   if (level === "project" && !inProject) return `${name} can only be set in your own configuration file.`;

@@ -132,7 +132,7 @@ export async function agents(cwd: string): Promise<readonly Finding[]> {
 }
 
 async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: string): Promise<Finding[]> {
-  const known = KNOWN_AGENTS.find(({ id }) => id === agent.id);
+  const known = KNOWN_AGENTS.find(({ id }) => id === agent.driver);
   const program = await agent.program();
   const path = program?.command[0];
   if (path === undefined) {
@@ -144,7 +144,7 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
   const login = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;
   const [version, drift, hasAccess] = await Promise.all([
     versionOf(client, path, cwd),
-    agent.id === "codex" ? driftFindings(client, program?.command ?? []) : [],
+    agent.driver === "codex" ? driftFindings(client, program?.command ?? []) : [],
     login === undefined || agent.hasAccess(),
   ]);
   const changes = [...(await versionDrift(client, known, path, version)), ...drift];
