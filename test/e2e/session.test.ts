@@ -108,13 +108,13 @@ needs("tmux", "claude")(
     const { options, configuration } = choosing(claude ?? SCRIPTED_AGENTS[0] ?? never());
     const { state, open } = await place(configuration);
     onTestFinished(() => stopServer(state));
-    const terminal = await open([...options, "say hello from the first"]);
-    await terminal.until((screen) => screen.split("hello from the first").length > 2, "the first answer");
+    const terminal = await open([...options, "what is in this folder?"]);
+    await terminal.until(sees("› what is in this folder?"), "the prompt");
     await terminal.until(sees("Ask for something"), "the end of the turn");
     await terminal.type("/agent flint");
     await terminal.press("Enter");
     await terminal.until(sees("flint continues from the next turn on"), "the switch");
-    await terminal.type("say hello from the second");
+    await terminal.type("count to 3");
     await terminal.press("Enter");
     await terminal.until(sees("flint continues in place of claude"), "the boundary");
     await quit(terminal);

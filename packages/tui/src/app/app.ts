@@ -16,6 +16,7 @@ import { copyToClipboard, READING } from "../terminal/modes.ts";
 import { Attention } from "./attention.ts";
 import { Connection, type SessionServer } from "./connection.ts";
 import { Frames } from "./frames.ts";
+import { LeftOver } from "./left-over.ts";
 import { FullView, InlineView, PlainView, type SessionView } from "./views.ts";
 
 /** How a session begins. */
@@ -54,6 +55,7 @@ export class SessionApp {
   readonly #full: FullScreen;
   readonly #view: SessionView;
   readonly #attention: Attention;
+  readonly #leftOver: LeftOver;
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
   #resolveExit: (code: number) => void = () => {};
@@ -72,6 +74,7 @@ export class SessionApp {
     this.#full = new FullScreen(write, this.#look);
     this.#view = this.#viewOf(options.screen, write);
     this.#attention = new Attention(write);
+    this.#leftOver = new LeftOver(options.machine, options.device.name);
     this.#session = new Session({
       machine: options.machine,
       keymap: options.keymap,
@@ -147,7 +150,8 @@ export class SessionApp {
 
   #begin(): void {
     const { device } = this.#options;
-    device.write(this.#reading.on);
+    device.write(`${this.#leftOver.cleanUp()}${this.#reading.on}`);
+    this.#leftOver.mark(false);
     device.listen({
       input: (bytes) => this.#reader.push(bytes),
       resized: () => this.#frames.now(),
@@ -160,6 +164,7 @@ export class SessionApp {
     this.#full.leave();
     this.#view.clear();
     this.#options.device.write(this.#reading.off);
+    this.#leftOver.clear();
   }
 
   #suspend(): void {
@@ -217,6 +222,8 @@ export class SessionApp {
     const session = this.#session;
     const { clock } = this.#options;
     const look = this.#look();
+    const isAlternate = this.#options.screen === "full" || session.page !== undefined;
+    if (this.#options.screen !== "plain") this.#leftOver.mark(isAlternate);
     if (session.page !== undefined && this.#options.screen !== "plain") {
       const { rows, cursor } = session.page.draw(look);
       this.#full.draw(rows, cursor);

@@ -35,6 +35,12 @@ test("commands are completed while they are typed", async () => {
   expect(session.terminal.screen.join("\n")).toContain("› /permissions");
 });
 
+test("Enter on the argument of a command carries the command out", async () => {
+  const session = await SessionFixture.open();
+  await session.keys("/permissions pl", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("Permissions: plan");
+});
+
 test("files are completed after @", async () => {
   const { path: folder } = await temporaryFolder();
   await writeFile(`${folder}/needle.ts`, "");

@@ -74,3 +74,15 @@ test("Ctrl-Z gives the terminal back and takes it again", async () => {
   expect(session.terminal.modes.bracketedPasteMode).toBe(true);
   expect(session.terminal.screen.join("\n")).toContain("› Ask for something");
 });
+
+test("a session cleans up after one that was killed on the same terminal", async () => {
+  const notes = new Map<string, string>();
+  const killed = await SessionFixture.open({ notes });
+  await killed.keys("/help", ENTER);
+  expect(notes.get("open-test")).toBe("alternate");
+  const next = await SessionFixture.open({ notes });
+  expect(next.terminal.writes[0]).toMatch(/^.\[\?1049l/);
+  expect(notes.get("open-test")).toBe("main");
+  next.app.close(0);
+  expect(notes.get("open-test")).toBe("");
+});

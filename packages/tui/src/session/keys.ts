@@ -108,7 +108,7 @@ export class SessionKeys {
     return MENU_COMMANDS.includes(id);
   }
 
-  /** A key of menus while completions are offered. Enter on a command also sends it. */
+  /** A key of menus while completions are offered. Enter on a command or its argument also sends it. */
   #completion(id: CommandId): boolean {
     const { help, composer } = this.#session;
     const { completer } = help;
@@ -118,9 +118,9 @@ export class SessionKeys {
         completer.move(id === "menuUp" ? -1 : 1);
         return true;
       case "menuAccept": {
-        const isCommand = completer.kind === "command" && this.#isEnter;
+        const isSent = completer.kind !== "file" && this.#isEnter;
         completer.accept(composer.editor);
-        if (isCommand) submit(this.#session, "steer");
+        if (isSent) submit(this.#session, "steer");
         return true;
       }
       case "menuCancel":

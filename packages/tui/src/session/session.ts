@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@flint/core/ports";
 import type { ThreadItem, ThreadSettings, ThreadState, ThreadStatus, UserInput } from "@flint/protocol";
-import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
+import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { describeResolution, escapeControls } from "@flint/view";
 import type { Keymap } from "@flint/view/commands";
 import type { SessionServer } from "../app/connection.ts";
@@ -13,6 +13,7 @@ import { Composer } from "./composer.ts";
 import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
+import { OpenThread } from "./open-thread.ts";
 import { PromptHelp } from "./prompt-help.ts";
 
 /** What a session is made of. */
@@ -65,22 +66,18 @@ export class Session implements SessionContext {
   lastRevert: string | undefined;
   readonly waitingElsewhere = new Set<string>();
   readonly now: () => number;
-  /** The settings that a new thread gets, and those that the server would add. */
-  #pending: NewThreadSettings;
-  #defaults: ThreadSettings | undefined;
+  readonly #thread: OpenThread;
   readonly #parts: SessionParts;
   /** Marks what this session sends, so that the input of other clients can be told apart. */
   readonly #mark = `terminal-${randomUUID()}`;
   readonly #answered = new Set<string>();
   #client: FlintClient | undefined;
-  #thread: ThreadHandle | undefined;
   #sent = 0;
-  #starting: Promise<string> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.now = parts.now;
-    this.#pending = parts.settings;
+    this.#thread = new OpenThread(() => this.client, parts.settings);
     const authorOf = (item: ThreadItem) => this.#authorOf(item);
     this.transcript = new InlineTranscript({ look: parts.look, now: parts.now, authorOf });
     this.help = new PromptHelp(this, parts.clock);
@@ -103,11 +100,11 @@ export class Session implements SessionContext {
     return this.#parts.look();
   }
   get state(): ThreadState | undefined {
-    return this.#thread?.state;
+    return this.#thread.state;
   }
 
   get settings(): ThreadSettings | undefined {
-    return this.state?.settings ?? this.#defaults;
+    return this.#thread.settings;
   }
 
   get client(): FlintClient {
@@ -117,11 +114,11 @@ export class Session implements SessionContext {
 
   /** The server can be used, for the first time or again. */
   async opened({ client, notice: about }: SessionServer): Promise<void> {
-    const before = this.#thread;
+    const isNew = this.#thread.id === undefined;
     this.#client = client;
     if (about !== undefined) this.warn(about);
-    if (before === undefined) await this.#readDefaults();
-    else await this.#attachAgain(before);
+    if (isNew) await this.#thread.readDefaults();
+    else await this.#attachAgain();
     this.link = "open";
     this.help.bringDraft(this.composer);
     // Expected: an agent that cannot list its models now. Then their names are not completed.
@@ -142,7 +139,7 @@ export class Session implements SessionContext {
 
   /** Something happened in this thread or another. */
   event(event: AgentEvent): void {
-    if (event.type !== "unknown" && "threadId" in event.data && event.data.threadId === this.#thread?.id) {
+    if (event.type !== "unknown" && "threadId" in event.data && event.data.threadId === this.#thread.id) {
       this.#ownEvent(event);
     }
     if (event.type === "thread/status/changed") this.#noteStatus(event.data.threadId, event.data.status);
@@ -226,44 +223,26 @@ export class Session implements SessionContext {
     return this.#parts.describePermissions(settings);
   }
 
-  async change(settings: Partial<NewThreadSettings>): Promise<void> {
-    if (this.#thread !== undefined) {
-      await this.client.call("thread/settings/update", { ...settings, threadId: this.#thread.id });
-      return;
-    }
-    this.#pending = { ...this.#pending, ...settings };
-    await this.#readDefaults();
+  change(settings: Partial<NewThreadSettings>): Promise<void> {
+    return this.#thread.change(settings);
   }
 
-  async setControl(id: string, value: string): Promise<void> {
-    const thread = this.#thread;
-    if (thread !== undefined) await this.client.configSet(id, value, thread.id);
-    else this.#pending = { ...this.#pending, config: { ...this.#pending.config, [id]: value } };
+  setControl(id: string, value: string): Promise<void> {
+    return this.#thread.setControl(id, value);
   }
 
   async openThread(threadId: string): Promise<void> {
-    const thread = await this.client.attachThread(threadId);
-    await this.#leave();
-    this.#thread = thread;
-    this.help.bringDraft(this.composer);
-    const left = this.transcript.begin(thread.state);
+    await this.#switchTo(threadId);
+    const left = this.state === undefined ? 0 : this.transcript.begin(this.state);
     if (left > 0) this.say(`${left} earlier turns are not printed. Ctrl-O shows the whole thread.`);
   }
 
-  async newThread(): Promise<void> {
-    await this.#leave();
-    this.#thread = undefined;
-    this.help.bringDraft(this.composer);
-    await this.#readDefaults();
+  newThread(): Promise<void> {
+    return this.#switchTo(undefined);
   }
 
-  async ensureThread(): Promise<string> {
-    if (this.#thread !== undefined) return this.#thread.id;
-    // Two prompts that are sent at once belong to one thread.
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = undefined;
-    });
-    return this.#starting;
+  ensureThread(): Promise<string> {
+    return this.#thread.ensure();
   }
 
   send(text: string, delivery: "steer" | "queue"): void {
@@ -286,43 +265,24 @@ export class Session implements SessionContext {
 
   /** Interrupts the running turn. */
   interrupt(): void {
-    const thread = this.#thread;
-    if (thread !== undefined) this.run(() => thread.interrupt());
+    this.run(() => this.#thread.interrupt());
   }
 
-  async #start(): Promise<string> {
-    const thread = await this.client.startThread(this.#pending);
-    this.#thread = thread;
-    return thread.id;
-  }
-
-  /** What a thread without further settings would have, for the header. */
-  async #readDefaults(): Promise<void> {
-    const read = await this.client.configRead();
-    const { sandbox, model, ...pending } = this.#pending;
-    this.#defaults = {
-      ...{ model: model ?? read.model, cwd: read.cwd, approvalPolicy: read.approvalPolicy, config: {} },
-      ...{ sandboxPolicy: typeof sandbox === "object" ? sandbox : read.sandboxPolicy },
-      ...pending,
-    } as ThreadSettings;
-  }
-
-  async #leave(): Promise<void> {
+  /** What was being written stays with its thread. */
+  async #switchTo(threadId: string | undefined): Promise<void> {
     this.help.keepDraft(this.composer);
+    await this.#thread.switchTo(threadId);
     this.composer.clear();
-    // The turn goes on; its events are no longer shown here.
-    await this.#thread?.unsubscribe();
+    this.help.bringDraft(this.composer);
   }
 
-  async #attachAgain(before: ThreadHandle): Promise<void> {
-    before.release();
-    this.#thread = await this.client.attachThread(before.id);
-    const missed = this.#thread.state.seq - before.state.seq;
+  async #attachAgain(): Promise<void> {
+    const missed = await this.#thread.attachAgain();
     this.warn(missed > 0 ? `Connected again. ${missed} missed events are shown now.` : "Connected again.");
   }
 
   #noteStatus(threadId: string, { activeFlags = [] }: ThreadStatus): void {
-    if (activeFlags.length > 0 && threadId !== this.#thread?.id) this.waitingElsewhere.add(threadId);
+    if (activeFlags.length > 0 && threadId !== this.#thread.id) this.waitingElsewhere.add(threadId);
     else this.waitingElsewhere.delete(threadId);
   }
 
@@ -349,14 +309,14 @@ export class Session implements SessionContext {
     id: string,
     params: { approvalId: string; decision: { outcome: "allow" | "deny" | "cancel" } & object },
   ): void {
-    const threadId = this.#thread?.id;
+    const threadId = this.#thread.id;
     if (threadId === undefined) return;
     this.#answered.add(id);
     this.run(() => this.client.call("approval/respond", { threadId, ...params }));
   }
 
   #respond(id: string, given: Readonly<Record<string, readonly string[]>>): void {
-    const threadId = this.#thread?.id;
+    const threadId = this.#thread.id;
     if (threadId === undefined) return;
     this.#answered.add(id);
     const answers = Object.fromEntries(

@@ -14,6 +14,8 @@ export interface DeviceListener {
 /** A terminal as a session uses it: the real one, or one of a test. */
 export interface TerminalDevice {
   readonly size: TerminalSize;
+  /** Which terminal of the machine it is; undefined if that is unknown. */
+  readonly name: string | undefined;
   write(text: string): void;
   /** Begins to read raw input. */
   listen(listener: DeviceListener): void;

@@ -1,3 +1,4 @@
+import { readlinkSync } from "node:fs";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { TerminalSize } from "../draw/look.ts";
 import type { DeviceListener, TerminalDevice } from "./device.ts";
@@ -13,6 +14,15 @@ export class NodeDevice implements TerminalDevice {
     this.#output = output;
     // A terminal that was closed cannot be written to; reading says so too.
     output.on("error", this.#onEnd);
+  }
+
+  get name(): string | undefined {
+    // Expected: a system without /proc.
+    try {
+      return readlinkSync("/proc/self/fd/0");
+    } catch {
+      return undefined;
+    }
   }
 
   get size(): TerminalSize {

@@ -9,6 +9,7 @@ const { Terminal } = xterm;
 export class XtermTerminal implements TerminalDevice {
   readonly #terminal: InstanceType<typeof Terminal>;
   readonly writes: string[] = [];
+  readonly name = "test";
   isRaw = false;
   suspended = 0;
   #listener: DeviceListener | undefined;

@@ -1,0 +1,100 @@
+import type { ThreadSettings, ThreadState } from "@flint/protocol";
+import type { FlintClient, ThreadHandle } from "@flint/sdk";
+import type { NewThreadSettings } from "./context.ts";
+
+/** The thread of a session: none before the first prompt, which starts one with the settings chosen until then. */
+export class OpenThread {
+  readonly #client: () => FlintClient;
+  #handle: ThreadHandle | undefined;
+  /** The settings that a new thread gets, and what the server adds to them. */
+  #pending: NewThreadSettings;
+  #defaults: ThreadSettings | undefined;
+  #starting: Promise<string> | undefined;
+
+  constructor(client: () => FlintClient, settings: NewThreadSettings) {
+    this.#client = client;
+    this.#pending = settings;
+  }
+
+  /** Its id; undefined before the first prompt. */
+  get id(): string | undefined {
+    return this.#handle?.id;
+  }
+
+  get state(): ThreadState | undefined {
+    return this.#handle?.state;
+  }
+
+  /** The settings in force, or those that a new thread will have. */
+  get settings(): ThreadSettings | undefined {
+    return this.state?.settings ?? this.#defaults;
+  }
+
+  /** The id of the thread; starts one if there is none. Two prompts that are sent at once belong to one thread. */
+  async ensure(): Promise<string> {
+    if (this.#handle !== undefined) return this.#handle.id;
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  /** Changes settings: of the thread, or of the one that the next prompt starts. */
+  async change(settings: Partial<NewThreadSettings>): Promise<void> {
+    const threadId = this.id;
+    if (threadId !== undefined) {
+      await this.#client().call("thread/settings/update", { ...settings, threadId });
+      return;
+    }
+    this.#pending = { ...this.#pending, ...settings };
+    await this.readDefaults();
+  }
+
+  /** Sets a selector of the agent, in the same way. */
+  async setControl(id: string, value: string): Promise<void> {
+    const threadId = this.id;
+    if (threadId !== undefined) await this.#client().configSet(id, value, threadId);
+    else this.#pending = { ...this.#pending, config: { ...this.#pending.config, [id]: value } };
+  }
+
+  /** Goes over to another thread, or to a new one. The turn of this one goes on; its events are no longer received. */
+  async switchTo(threadId: string | undefined): Promise<void> {
+    const next = threadId === undefined ? undefined : await this.#client().attachThread(threadId);
+    if (next === undefined) await this.readDefaults();
+    await this.#handle?.unsubscribe();
+    this.#handle = next;
+  }
+
+  /** Attaches again after the connection was lost. Gives how many events were missed. */
+  async attachAgain(): Promise<number> {
+    const before = this.#handle;
+    if (before === undefined) return 0;
+    before.release();
+    this.#handle = await this.#client().attachThread(before.id);
+    return this.#handle.state.seq - before.state.seq;
+  }
+
+  /** Interrupts the running turn. */
+  async interrupt(): Promise<void> {
+    await this.#handle?.interrupt();
+  }
+
+  /** Reads what a thread without further settings would have. */
+  async readDefaults(): Promise<void> {
+    const read = await this.#client().configRead();
+    const { model = read.model, cwd = read.cwd, approvalPolicy = read.approvalPolicy } = this.#pending;
+    const { sandbox, network, git, acceptEdits, config = {} } = this.#pending;
+    this.#defaults = {
+      ...{ model, cwd, approvalPolicy, config },
+      sandboxPolicy: typeof sandbox === "object" ? sandbox : read.sandboxPolicy,
+      ...(network === undefined ? {} : { network }),
+      ...(git === undefined ? {} : { git }),
+      ...(acceptEdits === undefined ? {} : { acceptEdits }),
+    };
+  }
+
+  async #start(): Promise<string> {
+    this.#handle = await this.#client().startThread(this.#pending);
+    return this.#handle.id;
+  }
+}
