@@ -1,8 +1,9 @@
 import { inputText, isKnownItem, type ThreadItem } from "@flint/protocol";
 import { escapeControls, rowOf } from "@flint/view";
 import { drawRow } from "../draw/draw-row.ts";
-import { type Line, type LineBlock, linesOf, span } from "../draw/line.ts";
+import { type Line, type LineBlock, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { markdownLines } from "../draw/markdown.ts";
 
 /** What drawing an item depends on besides the item. */
 export interface EntryContext {
@@ -19,8 +20,7 @@ export function itemBlocks(item: ThreadItem, { look, cwd, seen, from }: EntryCon
   if (isKnownItem(item) && item.type === "userMessage")
     return [userBlock(inputText(item.content), look, from)];
   if (isKnownItem(item) && item.type === "agentMessage") {
-    const text = item.text.trimEnd();
-    return text === "" ? [] : [{ head: messageLines(text) }];
+    return item.text.trim() === "" ? [] : [{ head: markdownLines(item.text, look) }];
   }
   return drawRow(rowOf(item), { look, elapsedMs: 0, cwd, seen });
 }
@@ -32,16 +32,4 @@ function userBlock(text: string, look: Look, from: string | undefined): LineBloc
   const head: Line = [span(`${marksFor(look.unicode).user} `, "cyan"), span(first, "bold"), ...label];
   // Without an indent it stands apart from the lines around it.
   return { head: [head, ...rest.map((line): Line => [span("  "), span(line, "bold")])] };
-}
-
-/** The lines of a message of the agent. */
-export function messageLines(text: string): Line[] {
-  // Spaces at the end of a line are not seen, and would be lost where a stream is cut.
-  return linesOf(escapeControls(text.replace(/[^\S\n]+$/gm, "")));
-}
-
-/** What follows the printed characters, without the end of their line. */
-export function afterBreak(text: string, printed: number): string {
-  const rest = text.slice(printed);
-  return printed === 0 ? rest : rest.replace(/^[^\S\n]*\n/, "");
 }

@@ -3,7 +3,8 @@ import { activityOf } from "@flint/view";
 import type { Line, LineBlock } from "../draw/line.ts";
 import { screenRows } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
-import { afterBreak, itemBlocks, messageLines } from "./entry-lines.ts";
+import { StreamedMarkdown } from "../draw/streamed-markdown.ts";
+import { itemBlocks } from "./entry-lines.ts";
 import { openItemLines } from "./open-item.ts";
 import { turnEndBlock } from "./turn-end.ts";
 
@@ -27,8 +28,8 @@ export class InlineTranscript {
   readonly #printed = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #seen = new Set<string>();
-  /** How many characters of the message that is streamed are printed. */
-  #streamed: { readonly itemId: string; printed: number } | undefined;
+  /** The message that is being written, of which some rows are printed. */
+  #streamed: { readonly itemId: string; readonly text: StreamedMarkdown; isPrinted: boolean } | undefined;
   #waiting: LineBlock[] = [];
   #last: "nothing" | "line" | "block" = "nothing";
 
@@ -65,7 +66,7 @@ export class InlineTranscript {
   take(state: ThreadState | undefined): { final: Line[]; live: Line[] } {
     const final: Line[] = [];
     const open = state === undefined ? [] : this.#advance(state, final);
-    if (this.#streamed === undefined) this.#flush(final);
+    if (this.#streamed?.isPrinted !== true) this.#flush(final);
     return { final, live: this.#live(open, state) };
   }
 
@@ -116,25 +117,22 @@ export class InlineTranscript {
     return [];
   }
 
-  /** Prints the whole lines of a message that is being written. */
+  /** Prints the finished blocks of a message that is being written. */
   #stream(item: ThreadItem, final: Line[]): void {
     if (!isKnownItem(item) || item.type !== "agentMessage") return;
-    const printed = this.#streamed?.itemId === item.id ? this.#streamed.printed : 0;
-    // Blank lines at the end may be all that follows; they are printed once something comes after them.
-    const end = item.text.slice(0, item.text.lastIndexOf("\n") + 1).trimEnd().length;
-    if (end <= printed) return;
-    if (printed === 0) this.#gap("block", final);
-    this.#printText(afterBreak(item.text.slice(0, end), printed), final);
-    this.#streamed = { itemId: item.id, printed: end };
+    if (this.#streamed?.itemId !== item.id)
+      this.#streamed = { itemId: item.id, text: new StreamedMarkdown(), isPrinted: false };
+    this.#streamed.text.add(item.text, 0);
+    this.#printStreamed(final);
   }
 
   #finish(item: ThreadItem, cwd: string, final: Line[]): void {
     this.#printed.add(item.id);
-    const streamed = this.#streamed?.itemId === item.id ? this.#streamed : undefined;
-    if (streamed !== undefined && isKnownItem(item) && item.type === "agentMessage") {
+    if (isKnownItem(item) && item.type === "agentMessage") {
+      this.#stream(item, final);
+      this.#streamed?.text.end();
+      this.#printStreamed(final);
       this.#streamed = undefined;
-      const whole = item.text.trimEnd();
-      if (whole.length > streamed.printed) this.#printText(afterBreak(whole, streamed.printed), final);
     } else {
       const look = this.#options.look();
       const from = this.#options.authorOf(item);
@@ -142,6 +140,16 @@ export class InlineTranscript {
       for (const block of itemBlocks(item, context)) this.#print(block, final);
     }
     this.#flush(final);
+  }
+
+  #printStreamed(final: Line[]): void {
+    const streamed = this.#streamed;
+    const rows = streamed?.text.takeRows(this.#options.look()) ?? [];
+    if (streamed === undefined || rows.length === 0) return;
+    if (!streamed.isPrinted) this.#gap("block", final);
+    streamed.isPrinted = true;
+    final.push(...rows);
+    this.#last = "block";
   }
 
   #flush(final: Line[]): void {
@@ -152,11 +160,6 @@ export class InlineTranscript {
     const rows = screenRows(block, this.#options.look());
     this.#gap(rows.length === 1 && block.indent !== undefined ? "line" : "block", final);
     final.push(...rows);
-  }
-
-  #printText(text: string, final: Line[]): void {
-    final.push(...screenRows({ head: messageLines(text) }, this.#options.look()));
-    this.#last = "block";
   }
 
   /** Blocks are apart; single lines stand together. */
@@ -171,11 +174,11 @@ export class InlineTranscript {
     const plan = turn?.items.findLast((item) => item.type === "plan");
     const shown = [...open.filter((item) => item.type !== "plan"), ...(plan === undefined ? [] : [plan])];
     const rows = shown.flatMap((item) => {
-      const printed = this.#streamed?.itemId === item.id ? this.#streamed.printed : 0;
       const isAsked = state?.approvals.some(({ action }) => action.itemId === item.id) === true;
-      return isAsked ? [] : openItemLines(item, printed, look);
+      if (this.#streamed?.itemId === item.id) return this.#streamed.text.openRows(look);
+      return isAsked ? [] : openItemLines(item, look);
     });
-    const isContinued = this.#streamed !== undefined;
+    const isContinued = this.#streamed?.isPrinted === true;
     return rows.length === 0 || isContinued || this.#last === "nothing" ? rows : [[], ...rows];
   }
 }

@@ -1,21 +1,16 @@
-import { isKnownItem, type ThreadItem } from "@flint/protocol";
+import type { ThreadItem } from "@flint/protocol";
 import { escapeControls, rowOf } from "@flint/view";
 import { commandLines, outputLines } from "../draw/draw-blocks.ts";
 import { callLine, drawRow, statusMark } from "../draw/draw-row.ts";
-import { cutLine, type Line, lineOf, linesOf, wrapLine } from "../draw/line.ts";
+import { cutLine, type Line, lineOf } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { lastLines } from "../draw/streamed.ts";
-import { afterBreak } from "./entry-lines.ts";
 
 /** How much of the output of a running command is shown below it. */
 const OUTPUT_LINES = 4;
 
-/** The rows of an item in progress. Of a message, only what comes after the printed characters. */
-export function openItemLines(item: ThreadItem, printed: number, look: Look): Line[] {
-  if (isKnownItem(item) && item.type === "agentMessage") {
-    const rest = escapeControls(afterBreak(item.text, printed));
-    return rest.trim() === "" ? [] : linesOf(rest).flatMap((line) => wrapLine(line, look.columns));
-  }
+/** The rows of an item in progress; messages are drawn as they are streamed. */
+export function openItemLines(item: ThreadItem, look: Look): Line[] {
   const marks = marksFor(look.unicode);
   return workLines(item, look).map((line) => cutLine(line, look.columns - 1, marks.more));
 }
