@@ -1,4 +1,4 @@
-import { done, type Requirement } from "./requirement.ts";
+import { done, planned, type Requirement } from "./requirement.ts";
 
 /** ACP as editors speak it, Claude's stream-json, and Codex as a bridge sees it. */
 export const S3: readonly Requirement[] = [
@@ -20,7 +20,7 @@ export const S3: readonly Requirement[] = [
   done("S3-13", "A tool call update changes status, title and content"),
   done("S3-14", "Tool content may be a terminal or the old and new text of a file"),
   done("S3-15", "A plan arrives as a list of entries with states"),
-  done("S3-16", "The commands on offer arrive as available_commands_update"),
+  planned("S3-16", "acp front end", "The agent's own commands arrive as available_commands_update too"),
   done("S3-17", "A change of mode arrives as current_mode_update"),
   done(
     "S3-18",
@@ -50,13 +50,13 @@ export const S3: readonly Requirement[] = [
   done("S3-33", "session/set_model changes the model"),
   done("S3-34", "session/request_permission asks, and remembers a lasting permission"),
   done("S3-35", "Files with unsaved changes are read through the client, if the user wants it"),
-  done("S3-36", "fs/write_text_file of an agent is asked about and done by Flint, within its policy"),
+  planned("S3-36", "acp front end", "fs/write_text_file of a client writes the files, if the user wants that"),
   done("S3-37", "A command's output is shown in a terminal of the client"),
-  done("S3-38", "terminal/output tells an agent what its command printed"),
-  done("S3-39", "terminal/wait_for_exit tells an agent how its command ended"),
+  planned("S3-38", "acp front end", "terminal/output of a client's terminal has what a command printed"),
+  planned("S3-39", "acp front end", "terminal/wait_for_exit of a client's terminal tells how a command ended"),
   done("S3-40", "A terminal stays visible after its command ended"),
   done("S3-41", "session/load opens an earlier session with its history"),
-  done("S3-42", "terminal/kill stops a command of an agent"),
+  planned("S3-42", "acp front end", "terminal/kill stops a command in a client's terminal"),
   done("S3-43", "Tool updates carry the raw output"),
   done("S3-44", "Edits are shown as diffs"),
   done("S3-45", "Locations have a line number"),
