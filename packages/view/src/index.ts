@@ -19,6 +19,7 @@ export {
 } from "./describe.ts";
 export { escapeControls, escapeExact } from "./escape.ts";
 export { activityOf, changeVerb, rowOf } from "./items.ts";
+export { LIMIT_COLUMNS, limitCells } from "./limits.ts";
 export {
   type Block,
   type DiffBlock,

@@ -1,5 +1,4 @@
 import type { FileUpdateChange, PlanEntry } from "@flint/protocol";
-import type { CommandId } from "./commands/table.ts";
 
 /** What kind of thing a row shows. */
 export type RowFamily =
@@ -74,11 +73,15 @@ export interface ImageBlock {
   readonly source: string;
 }
 
-/** What can be done with a row: a command of the table, which has its keys. */
-export type RowAction = Extract<
-  CommandId,
-  "toggleFold" | "openImage" | "copyRow" | "stopCommand" | "rewindToRow" | "forkAtRow" | "showDiff"
->;
+/** What a screen may offer to do with a row. */
+export type RowAction =
+  | "toggleFold"
+  | "openImage"
+  | "copyRow"
+  | "stopCommand"
+  | "rewindToRow"
+  | "forkAtRow"
+  | "showDiff";
 
 /** Whether the details of a row are shown. */
 export type Fold = "open" | "closed";

@@ -4,6 +4,9 @@ import { cutLine, type Line, span, textOf } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import type { Page } from "../session/context.ts";
 
+/** A longer text finds nothing that a shorter one does not, and costs time with every key. */
+const MAX_QUERY = 200;
+
 /** What a pager shows. */
 export interface PagerContent {
   readonly title: string;
@@ -77,7 +80,7 @@ export class Pager implements Page {
   }
 
   type(text: string): void {
-    if (this.#find?.isTyping === true) this.#find.query += text;
+    if (this.#find?.isTyping === true) this.#find.query = `${this.#find.query}${text}`.slice(0, MAX_QUERY);
   }
 
   /** Shows a row at the top. */

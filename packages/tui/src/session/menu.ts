@@ -2,6 +2,9 @@ import type { CommandId } from "@flint/view/commands";
 import { cutLine, type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 
+/** A longer text finds nothing that a shorter one does not, and costs time with every key. */
+const MAX_QUERY = 200;
+
 /** One row of a menu. */
 export interface MenuItem {
   readonly label: string;
@@ -75,7 +78,7 @@ export class Menu {
     }
     // A menu with keys of its own is not filtered.
     if (this.#options.keys !== undefined) return;
-    this.#query += text;
+    this.#query = `${this.#query}${text}`.slice(0, MAX_QUERY);
     this.#selected = 0;
   }
 

@@ -54,11 +54,6 @@ export const KEY_COMMANDS = {
   find: key("Navigation", "pager", "Find text", ["/"]),
   findNext: key("Navigation", "pager", "Next match", ["n"]),
   findPrevious: key("Navigation", "pager", "Previous match", ["shift+n"]),
-  openImage: key("Navigation", "pager", "Open the image", ["o"]),
-  copyRow: key("Navigation", "pager", "Copy the row", ["y"]),
-  stopCommand: key("Navigation", "pager", "Stop the background command", ["x"]),
-  rewindToRow: key("Navigation", "pager", "Go back to before this turn", ["r"]),
-  forkAtRow: key("Navigation", "pager", "Continue from this turn in a copy", ["f"]),
   closePager: key("Navigation", "pager", "Close", ["escape", "q", "ctrl+c"]),
 
   listUp: key("Lists", "list", "Up", ["up", "k"]),
@@ -75,13 +70,7 @@ export const KEY_COMMANDS = {
   listNew: key("Lists", "list", "Start a new thread", ["n"]),
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),
 
-  askHelp: key("Answers", "ask", "Explain the answers", ["?"]),
-  askFull: key("Answers", "ask", "Show it on the whole screen", ["ctrl+o", "f"]),
-  askSplit: key("Answers", "ask", "Diff in one column or in two", ["t"]),
   askDeclineWithMessage: key("Answers", "ask", "Decline and say why", ["m"]),
-  askLater: key("Answers", "ask", "Decide later", ["ctrl+n"]),
-  askNext: key("Answers", "ask", "Next one", ["]"]),
-  askPrevious: key("Answers", "ask", "Previous one", ["["]),
 } as const satisfies Readonly<Record<string, KeyCommand>>;
 
 function key(

@@ -1,5 +1,5 @@
 import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
-import { duration, escapeControls, money, tokens, transcript } from "@flint/view";
+import { duration, escapeControls, limitCells, money, tokens, transcript } from "@flint/view";
 import { commandOf, paletteCommands, reasonUnavailable, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span } from "../../draw/line.ts";
 import { textPage } from "../../pages/pager.ts";
@@ -53,7 +53,12 @@ function usageLines(state: ThreadState): Line[] {
 export function showLimits(session: SessionContext): void {
   session.run(async () => {
     const { data } = await session.client.call("account/limits/read", {});
-    const rows = data.map((limit) => lineOf(escapeControls(JSON.stringify(limit))));
+    const rows = facts(
+      data.map((limit) => {
+        const [agent = "", ...cells] = limitCells(limit, Date.now());
+        return [agent, cells.join(", ")] as const;
+      }),
+    );
     session.openPage(
       textPage("Usage limits", rows.length === 0 ? [lineOf("No agent has reported limits yet.")] : rows),
     );
