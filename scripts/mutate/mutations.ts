@@ -4,6 +4,7 @@ import { DRIVER_FAULTS } from "./list/drivers.ts";
 import { FRONT_END_FAULTS } from "./list/front-ends.ts";
 import { PERMISSION_FAULTS } from "./list/permissions.ts";
 import { STORE_FAULTS } from "./list/store.ts";
+import { TASK_FAULTS } from "./list/tasks.ts";
 import type { Mutation } from "./mutation.ts";
 
 /** Every fault that the tests have to notice, one for each promise. */
@@ -14,4 +15,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...DRIVER_FAULTS,
   ...AGENT_FAULTS,
   ...STORE_FAULTS,
+  ...TASK_FAULTS,
 ];

@@ -39,7 +39,8 @@ export class TortureServer {
   }
 
   async initialize(): Promise<void> {
-    await this.call("initialize", { clientInfo: { name: "torture", version: "1" } });
+    const capabilities = { experimentalApi: true };
+    await this.call("initialize", { clientInfo: { name: "torture", version: "1" }, capabilities });
     this.wire.notify("initialized", {});
   }
 

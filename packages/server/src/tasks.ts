@@ -3,11 +3,8 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
-import { ClientConnection } from "@flint/frontends";
-import { flintFrontend } from "@flint/frontends/flint";
 import type { Params, Result, TaskMethod } from "@flint/protocol";
-import { memoryPair } from "@flint/rpc";
-import { type ClientConnectOptions, connect } from "@flint/sdk";
+import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
 import type { TaskService } from "@flint/tasks";
 import type { TaskOptions } from "./server-options.ts";
 import { VERSION } from "./version.ts";
@@ -76,9 +73,7 @@ export class ServerTasks implements Tasks {
     const now = () => clock.now();
     const store = await JournalStore.open({ path: journalOf(root), durable, now, onDamage: onProblem });
     const worktrees = new Worktrees(worktreeFolder(root), environment);
-    const [ours, theirs] = memoryPair();
-    new ClientConnection(flintFrontend(), engine(), ours);
-    const client = await connect({ ...CLIENT, transport: theirs });
+    const client = await connectTo(engine());
     const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox));
     const service = new TaskService({ store, places, client, now, onProblem, concurrency, askMs });
     this.#running = service;
@@ -94,4 +89,17 @@ function journalOf(root: string): string {
 /** Beside the state folder and not in it: sandboxed commands work there, and can never write the state folder itself. */
 function worktreeFolder(root: string): string {
   return `${root}-worktrees`;
+}
+
+/** A client of the engine in this process. Loaded here, because a server without tasks answers without it. */
+async function connectTo(engine: Engine): Promise<FlintClient> {
+  const [{ ClientConnection }, { flintFrontend }, { memoryPair }, { connect }] = await Promise.all([
+    import("@flint/frontends"),
+    import("@flint/frontends/flint"),
+    import("@flint/rpc"),
+    import("@flint/sdk"),
+  ]);
+  const [ours, theirs] = memoryPair();
+  new ClientConnection(flintFrontend(), engine, ours);
+  return connect({ ...CLIENT, transport: theirs });
 }

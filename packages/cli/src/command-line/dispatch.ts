@@ -60,7 +60,7 @@ async function run(name: string, command: Command, args: readonly string[]): Pro
     return await command.run(args);
   } catch (thrown) {
     if (!(thrown instanceof UsageError) || thrown.help !== undefined) throw thrown;
-    throw new UsageError(thrown.message, `flint ${name}`);
+    throw new UsageError(thrown.message, `flint ${name}`.trimEnd());
   }
 }
 

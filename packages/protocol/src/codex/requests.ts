@@ -32,8 +32,10 @@ const opening = {
   permissions: nullish(z.string()),
   config: nullish(z.record(z.string(), z.unknown())),
   developerInstructions: nullish(z.string()),
-  personality: nullish(z.string()),
 };
+
+/** Forks of Codex 0.166 have none. */
+const personality = nullish(z.string());
 
 const DynamicFunction = {
   type: z.optional(z.literal("function")),
@@ -119,6 +121,7 @@ export const CODEX_REQUESTS = {
     () =>
       foreignObject({
         ...opening,
+        personality,
         ephemeral: nullish(z.boolean()),
         dynamicTools: nullish(z.array(CodexDynamicTool)),
       }),
@@ -126,7 +129,7 @@ export const CODEX_REQUESTS = {
   ),
   "thread/resume": request(
     "Resumes a thread.",
-    () => foreignObject({ ...ofThread, ...opening, excludeTurns: z.optional(z.boolean()) }),
+    () => foreignObject({ ...ofThread, ...opening, personality, excludeTurns: z.optional(z.boolean()) }),
     OpenedThread,
   ),
   "thread/fork": request(

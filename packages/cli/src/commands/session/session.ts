@@ -46,7 +46,8 @@ function findThread(reference: string): NonNullable<SessionStart["findThread"]> 
 
 async function open(values: SessionValues, start: SessionStart): Promise<number> {
   if (!isInteractive() || !process.stdout.isTTY) {
-    throw new UsageError('A session needs a terminal. To run a prompt without one: flint exec "PROMPT"');
+    const prompt = start.prompt === undefined || start.prompt === "" ? "PROMPT" : start.prompt;
+    throw new UsageError(`A session needs a terminal. To run a prompt without one: flint exec "${prompt}"`);
   }
   const options = await serverOptions(values);
   const environment = inheritedEnvironment();

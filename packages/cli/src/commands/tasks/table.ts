@@ -9,6 +9,7 @@ const TASK = "TASK is the number of a task, as flint tasks list shows it.";
 export const tasks: CommandGroup = {
   summary: "Hand work to agents, have it checked and reviewed, and approve the result",
   aliases: { ls: "list", rm: "remove" },
+  bare: "list",
   commands: {
     add: command({
       summary: "Add a task, or the tasks of a file",

@@ -11,7 +11,8 @@ test("[S3-49] [S4-1] starts Claude in verbose print mode, with stream-json both 
   expect(claudeArguments(START)).toEqual([
     ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
     ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
-    ...["--permission-mode", "default", "--strict-mcp-config", "--setting-sources", "user"],
+    ...["--include-hook-events", "--permission-mode", "default"],
+    ...["--strict-mcp-config", "--setting-sources", "user"],
     ...["--session-id", SESSION.id],
   ]);
 });

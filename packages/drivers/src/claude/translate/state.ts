@@ -14,7 +14,7 @@ import {
   type StreamStep,
   takeItemId,
 } from "../../shared/translate.ts";
-import type { StreamedFile } from "./streamed-file.ts";
+import type { StreamedFile } from "./streamed-input.ts";
 
 /** What carries over from one turn to the next, for as long as one process of Claude lives. */
 export interface ProcessMemory {

@@ -2,18 +2,7 @@ import type { DriverEvent } from "@flint/core/ports";
 import type { ClaudeBlock } from "@flint/protocol/claude";
 import { shownPath } from "../../shared/translate.ts";
 import { newItemId, type Step, type TranslateState, withoutText, withTool } from "./state.ts";
-import { type FieldPiece, type InputScan, NO_INPUT, scanInput } from "./streamed-input.ts";
-
-/** A file tool whose input the model is writing. */
-export interface StreamedFile {
-  readonly toolUseId: string;
-  readonly name: string;
-  readonly scan: InputScan;
-  readonly path: string;
-  /** The field that was streamed last. */
-  readonly field: string;
-  readonly isLineStart: boolean;
-}
+import { type FieldPiece, NO_INPUT, scanInput } from "./streamed-input.ts";
 
 const PATHS: ReadonlySet<string> = new Set(["file_path", "notebook_path"]);
 

@@ -1,0 +1,67 @@
+import type { Mutation } from "../mutation.ts";
+
+const DECISIONS = ["packages/tasks/src/decide/run.test.ts"];
+const PEOPLE = ["packages/tasks/src/decide/person.test.ts"];
+const STORES = ["packages/tasks/src/store/store.test.ts"];
+const SIMULATION = ["packages/tasks/src/testing/simulation.test.ts"];
+const WORKTREES = ["packages/host/src/worktrees/worktrees.test.ts"];
+
+/** Faults in what tasks promise. */
+export const TASK_FAULTS: readonly Mutation[] = [
+  {
+    name: "task-lease-never-over",
+    promise: "Nothing of a worker whose lease is over is accepted.",
+    file: "packages/tasks/src/store/memory-store.ts",
+    find: " && leaseEndsAt > this.#now();",
+    replace: ";",
+    tests: STORES,
+  },
+  {
+    name: "task-fence-not-raised",
+    promise: "A lost run cannot write under the fence of its successor.",
+    file: "packages/tasks/src/store/memory-store.ts",
+    find: "fence: stored.fence + 1,",
+    replace: "fence: stored.fence,",
+    tests: [...STORES, ...SIMULATION],
+  },
+  {
+    name: "task-approval-of-any-tree",
+    promise: "A person approves exactly the tree that was shown.",
+    file: "packages/tasks/src/decide/person.ts",
+    find: "(state.result?.tree ?? null) !== tree",
+    replace: "false",
+    tests: PEOPLE,
+  },
+  {
+    name: "task-verdict-by-word",
+    promise: "The findings decide about a round, not the word of the reviewer.",
+    file: "packages/tasks/src/decide/run.ts",
+    find: "if (blockingFindings(findings).length > 0)",
+    replace: 'if (verdict.verdict === "reject")',
+    tests: DECISIONS,
+  },
+  {
+    name: "task-rounds-unbounded",
+    promise: "Rounds are bounded: after the last one a person is asked.",
+    file: "packages/tasks/src/decide/finish.ts",
+    find: "if (done < allowed) return [rejected];",
+    replace: "return [rejected];",
+    tests: [...DECISIONS, ...SIMULATION],
+  },
+  {
+    name: "task-moves-checked-out-branch",
+    promise: "A merge moves no branch that is checked out.",
+    file: "packages/host/src/worktrees/merge.ts",
+    find: "if (await isCheckedOut(git, target))",
+    replace: "if (false)",
+    tests: WORKTREES,
+  },
+  {
+    name: "task-ref-replaced",
+    promise: "The commit of a round is never replaced by that of a lost run.",
+    file: "packages/host/src/worktrees/worktree-repository.ts",
+    find: "return present.stdout.trim() === commit;",
+    replace: "return present.stdout !== commit;",
+    tests: WORKTREES,
+  },
+];
