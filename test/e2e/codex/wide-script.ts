@@ -205,6 +205,8 @@ class Player implements Played {
     await this.#ends(() => this.ask("thread/compact/start", { threadId }));
     await this.#ends(() => this.ask("review/start", { threadId, target: { type: "uncommittedChanges" } }));
     await this.#ends(() => this.ask("thread/shellCommand", { threadId, command: "echo hi" }));
+    const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Known before" }] };
+    await this.ask("thread/inject_items", { threadId, items: [said] });
     await this.ask("thread/backgroundTerminals/list", { threadId });
     await this.ask("thread/backgroundTerminals/clean", { threadId });
     const { thread } = await this.ask("thread/start", { ephemeral: true, threadSource: "thread_title" });
