@@ -139,7 +139,7 @@ describe("commands", () => {
     expect(labels()).toEqual([">claude/opus"]);
     completer.accept(editor);
     expect(editor.text).toBe("/model claude/opus ");
-    expect(argumentChoices("theme", {})).toContainEqual({ name: "dark" });
+    expect(argumentChoices("theme", {})).toContainEqual({ name: "plain" });
     expect([
       argumentChoices("export", {}),
       argumentChoices("rename", {}),

@@ -133,8 +133,6 @@ export function openPalette(
 
 const THEMES = [
   ["auto", "colours as your terminal has them"],
-  ["dark", "for a dark background"],
-  ["light", "for a light background"],
   ["plain", "no colours"],
 ] as const;
 
