@@ -24,7 +24,7 @@ function streamed(name: string, parts: readonly string[], changes = new Map([["t
       },
     },
   ];
-  let state = beginTurn("turn", "/work");
+  let state = beginTurn("turn", "/repo");
   const events: DriverEvent[] = [];
   for (const frame of frames) {
     const decoded = decodeClaudeFrame(JSON.stringify(frame));
@@ -41,7 +41,7 @@ const patchOf = (events: readonly DriverEvent[]) =>
 
 test("streams a file as it is written, and its changes once they are known [S0-58] [S2-39]", () => {
   const { state, events } = streamed("Write", [
-    ...['{"file_', 'path":"/work/a.txt","con', 'tent":"one\\', "ntwo \\u00", 'e4\\n", "x":{"content":"no"}}'],
+    ...['{"file_', 'path":"/repo/a.txt","con', 'tent":"one\\', "ntwo \\u00", 'e4\\n", "x":{"content":"no"}}'],
   ]);
   expect(patchOf(events)).toEqual(["+++ b/a.txt\n", "+one", "\n+two ", "\u00e4\n"]);
   const itemId = state.tools.get("t1")?.itemId ?? "";
@@ -55,12 +55,12 @@ test("streams a file as it is written, and its changes once they are known [S0-5
 });
 
 test("streams what an edit replaces and what with [S0-58]", () => {
-  const input = JSON.stringify({ file_path: "/work/a", old_string: "x\ny", new_string: "z" });
+  const input = JSON.stringify({ file_path: "/repo/a", old_string: "x\ny", new_string: "z" });
   expect(patchOf(streamed("Edit", [...input]).events).join("")).toBe("+++ b/a\n-x\n-y\n+z");
 });
 
 test("keeps the item of a change that cannot be shown", () => {
-  const { state, events } = streamed("Write", ['{"file_path":"/work/a","content":"one"}'], new Map());
+  const { state, events } = streamed("Write", ['{"file_path":"/repo/a","content":"one"}'], new Map());
   expect(events.map(({ type }) => type)).not.toContain("item/fileChange/patchUpdated");
   expect(state.tools.get("t1")).toMatchObject({ item: { type: "fileChange" }, input: { content: "one" } });
 });
