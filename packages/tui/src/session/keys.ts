@@ -4,9 +4,9 @@ import { keyName } from "../input/index.ts";
 import { attachClipboard, editPrompt, pasteIntoComposer } from "./commands/prompt-tools.ts";
 import { runCommand } from "./commands/run.ts";
 import { searchHistory } from "./commands/search-history.ts";
+import { situationOf } from "./commands/situation.ts";
 import { submit } from "./commands/submit.ts";
 import type { Session } from "./session.ts";
-import { situationOf } from "./situation.ts";
 
 /** Gives keys to whatever has the focus: the page, the menu, what waits for an answer, or the composer. */
 export class SessionKeys {

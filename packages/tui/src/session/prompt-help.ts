@@ -14,9 +14,9 @@ import {
   promptsForSearch,
   promptsIn,
 } from "../input/index.ts";
+import { situationOf } from "./commands/situation.ts";
 import type { Composer } from "./composer.ts";
 import type { SessionContext } from "./context.ts";
-import { situationOf } from "./situation.ts";
 
 /** What helps to write a prompt: completion, earlier prompts, and drafts that outlive the terminal. */
 export class PromptHelp {

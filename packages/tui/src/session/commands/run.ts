@@ -5,10 +5,10 @@ import { InboxPage } from "../../pages/inbox-page.ts";
 import { ThreadList } from "../../pages/thread-list.ts";
 import { transcriptPage } from "../../pages/transcript-page.ts";
 import type { Session } from "../session.ts";
-import { situationOf } from "../situation.ts";
 import * as agent from "./agent-commands.ts";
 import { editQueue } from "./queue-menu.ts";
 import * as show from "./show-commands.ts";
+import { situationOf } from "./situation.ts";
 import * as threads from "./thread-commands.ts";
 import { compactContext, startReview } from "./turn-commands.ts";
 

@@ -5,7 +5,7 @@ import { type Line, lineOf, span } from "../../draw/line.ts";
 import { textPage } from "../../pages/pager.ts";
 import type { SessionContext } from "../context.ts";
 import { shortFolder } from "../header.ts";
-import { situationOf } from "../situation.ts";
+import { situationOf } from "./situation.ts";
 
 function facts(rows: readonly (readonly [string, string])[]): Line[] {
   return rows.map(([name, value]) => [span(`${name.padEnd(16)} `, "cyan"), span(escapeControls(value))]);
