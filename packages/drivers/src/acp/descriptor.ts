@@ -1,17 +1,17 @@
 import { CLAUDE_HOSTS, CODEX_HOSTS } from "../shared/agent.ts";
 import {
-  CLAUDE_FOLDER,
-  CODEX_FOLDER,
-  GEMINI_FOLDER,
-  GOOSE_FOLDERS,
-  OPENCODE_FOLDERS,
-} from "../shared/agent-folders.ts";
-import {
   CLAUDE_ACP_PACKAGE,
   CODEX_ACP_PACKAGE,
   GEMINI_PACKAGE,
   OPENCODE_PACKAGE,
 } from "../shared/agent-packages.ts";
+import {
+  CLAUDE_FOLDER,
+  CODEX_FOLDER,
+  GEMINI_FOLDER,
+  GOOSE_FOLDERS,
+  OPENCODE_FOLDERS,
+} from "../shared/folders/agent-folders.ts";
 import {
   CLAUDE_ACP_PROJECT,
   CODEX_ACP_PROJECT,
@@ -19,7 +19,7 @@ import {
   GOOSE_PROJECT,
   OPENCODE_PROJECT,
   unknownProject,
-} from "../shared/project-files.ts";
+} from "../shared/folders/project-files.ts";
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 
 /** Agents that report tokens at the end of each turn, and what the session has cost by then. */

@@ -8,7 +8,7 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
-import { OfflineFolder } from "../shared/offline-folder.ts";
+import { OfflineFolder } from "../shared/folders/offline-folder.ts";
 import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
 import type { AcpProfile } from "./profile.ts";
 

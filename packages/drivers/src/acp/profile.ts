@@ -1,7 +1,7 @@
 import { ALL_CAPABILITIES } from "@flint/core/ports";
 import type { AgentDescriptor } from "../shared/agent.ts";
-import type { AgentFolder } from "../shared/agent-folders.ts";
-import { unknownProject } from "../shared/project-files.ts";
+import type { AgentFolder } from "../shared/folders/agent-folders.ts";
+import { unknownProject } from "../shared/folders/project-files.ts";
 
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string>>;

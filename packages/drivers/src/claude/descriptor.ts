@@ -1,7 +1,8 @@
 import { ALL_CAPABILITIES } from "@flint/core/ports";
 import { type AgentDescriptor, CLAUDE_HOSTS } from "../shared/agent.ts";
 import { CLAUDE_PACKAGE } from "../shared/agent-packages.ts";
-import { CLAUDE_PROJECT } from "../shared/project-files.ts";
+import { CLAUDE_FOLDER } from "../shared/folders/agent-folders.ts";
+import { CLAUDE_PROJECT } from "../shared/folders/project-files.ts";
 
 /** Claude Code, driven by its own stream-json protocol. */
 export const CLAUDE = {
@@ -11,7 +12,7 @@ export const CLAUDE = {
   capabilities: ALL_CAPABILITIES,
   command: ["claude"],
   executableVariable: "CLAUDE_CODE_EXECUTABLE",
-  homeVariable: "CLAUDE_CONFIG_DIR",
+  homeVariable: CLAUDE_FOLDER.movedBy.variable,
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   credentials: {
     variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],

@@ -14,11 +14,11 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
 import { type AgentOptions, agentEnvironment, notInstalled } from "../shared/agent.ts";
-import { CLAUDE_FOLDER } from "../shared/agent-folders.ts";
-import { folderPath } from "../shared/agent-paths.ts";
 import { DescribedDriver } from "../shared/driver.ts";
-import { CLAUDE_LOGIN } from "../shared/login-files.ts";
-import { OfflineFolder } from "../shared/offline-folder.ts";
+import { CLAUDE_FOLDER } from "../shared/folders/agent-folders.ts";
+import { folderPath } from "../shared/folders/agent-paths.ts";
+import { CLAUDE_LOGIN } from "../shared/folders/login-files.ts";
+import { OfflineFolder } from "../shared/folders/offline-folder.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { claudeModel, claudePrice, isAlias, modelRows, qualifiedModel, selectors } from "./models.ts";
 
@@ -102,8 +102,8 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
     const folder = isOffline
       ? await this.#offlineFolder.path()
       : folderPath(CLAUDE_FOLDER, environment, this.#home);
-    const { ClaudeSessions } = await import("./import/sessions.ts");
-    return new ClaudeSessions(folder);
+    const { claudeSessions } = await import("./import/sessions.ts");
+    return claudeSessions(folder);
   }
 
   close(): Promise<void> {

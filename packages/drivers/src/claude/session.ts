@@ -9,7 +9,7 @@ import {
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
-import { startableServers, steeringOf } from "../shared/project-files.ts";
+import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";

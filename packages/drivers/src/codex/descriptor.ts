@@ -1,7 +1,8 @@
 import { ALL_CAPABILITIES } from "@flint/core/ports";
 import { type AgentDescriptor, CODEX_HOSTS } from "../shared/agent.ts";
 import { CODEX_PACKAGE } from "../shared/agent-packages.ts";
-import { CODEX_PROJECT } from "../shared/project-files.ts";
+import { CODEX_FOLDER } from "../shared/folders/agent-folders.ts";
+import { CODEX_PROJECT } from "../shared/folders/project-files.ts";
 
 /** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
 export const CODEX: AgentDescriptor = {
@@ -11,7 +12,7 @@ export const CODEX: AgentDescriptor = {
   capabilities: ALL_CAPABILITIES,
   command: ["codex"],
   executableVariable: "CODEX_EXECUTABLE",
-  homeVariable: "CODEX_HOME",
+  homeVariable: CODEX_FOLDER.movedBy.variable,
   ownVariables: /^(?:OPENAI_|CODEX_)/,
   credentials: { variables: ["OPENAI_API_KEY", "CODEX_API_KEY"], files: [".codex/auth.json"] },
   package: CODEX_PACKAGE,

@@ -15,9 +15,9 @@ import {
 import type { ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import { type AgentOptions, agentEnvironment } from "../shared/agent.ts";
-import { CODEX_FOLDER } from "../shared/agent-folders.ts";
-import { folderPath } from "../shared/agent-paths.ts";
 import { DescribedDriver } from "../shared/driver.ts";
+import { CODEX_FOLDER } from "../shared/folders/agent-folders.ts";
+import { folderPath } from "../shared/folders/agent-paths.ts";
 import { CODEX } from "./descriptor.ts";
 import { codexPrice, DEFAULT_MODEL, meantModel, modelRows, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
@@ -134,8 +134,8 @@ export class CodexDriver extends DescribedDriver implements Driver {
     const isOffline = offlineModel !== undefined && stateFolder !== undefined;
     const environment = await agentEnvironment(this.#options);
     const home = isOffline ? join(stateFolder, "codex") : folderPath(CODEX_FOLDER, environment, homedir());
-    const { CodexSessions } = await import("./import/sessions.ts");
-    return new CodexSessions(home);
+    const { codexSessions } = await import("./import/sessions.ts");
+    return codexSessions(home);
   }
 
   /** Stops the processes. Threads that continue start others. */

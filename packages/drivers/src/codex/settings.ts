@@ -17,7 +17,7 @@ import {
   type CodexUserInput,
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
-import { usesProject } from "../shared/project-files.ts";
+import { usesProject } from "../shared/folders/project-files.ts";
 import { COLLABORATION_MODE, modelName, REASONING_EFFORT } from "./models.ts";
 
 /** How Codex asks for what the sandbox does not allow. */

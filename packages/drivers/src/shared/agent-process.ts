@@ -10,8 +10,8 @@ import {
 import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
-import type { AgentFolder } from "./agent-folders.ts";
-import { agentPaths } from "./agent-paths.ts";
+import type { AgentFolder } from "./folders/agent-folders.ts";
+import { agentPaths } from "./folders/agent-paths.ts";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {

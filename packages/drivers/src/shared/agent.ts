@@ -3,7 +3,7 @@ import type { AgentCapabilities, DriverEvent, PassedSetting, Sandbox, UsageRepor
 import { FlintError } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 import type { AgentPackage } from "./agent-packages.ts";
-import type { AgentProjectFiles } from "./project-files.ts";
+import type { AgentProjectFiles } from "./folders/project-files.ts";
 
 /** The variables that name an agent's program where it is not on PATH. */
 export type ExecutableVariable = "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";

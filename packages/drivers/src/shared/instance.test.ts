@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { needs, realSandbox } from "@flint/testkit";
 import { expect } from "vitest";
 import { CLAUDE } from "../claude/descriptor.ts";
-import { ClaudeSessions } from "../claude/import/sessions.ts";
+import { claudeSessions } from "../claude/import/sessions.ts";
 import { realClaude, turnOf } from "../claude/testing/claude-fixture.ts";
 import { sessionSpec } from "../testing/session-spec.ts";
 import { InstanceDriver } from "./instance.ts";
@@ -23,7 +23,7 @@ test("a second Claude runs under its own name, in its own folder", async () => {
   await session.close();
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "Done." }]);
-  const [made] = await new ClaudeSessions(fixture.config).list(1);
+  const [made] = await claudeSessions(fixture.config).list(1);
   const sessions = await work.nativeSessions();
   expect((await sessions?.read(made?.id ?? ""))?.model).toMatch(/^work\//);
 });

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { NativeHistory, NativeSessionInfo, NativeSessions } from "@flint/core/ports";
 import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { FlintError, isRecord } from "@flint/protocol";
 
@@ -13,7 +14,7 @@ const MAX_FILES = 20_000;
 export type SessionLine = Readonly<Record<string, unknown>>;
 
 /** A file with a session of an agent. */
-export interface SessionFile {
+interface SessionFile {
   readonly id: string;
   readonly path: string;
   readonly updatedAtMs: number;
@@ -28,8 +29,51 @@ export interface SessionPlace {
   readonly name: RegExp;
 }
 
+/** What the lines of a session say about it. */
+export type SessionHead = Pick<NativeSessionInfo, "cwd" | "preview">;
+
+/** How an agent stores its sessions, and what their lines mean. */
+export interface SessionFormat {
+  readonly agentName: string;
+  readonly place: SessionPlace;
+  /** Its own sessions are listed; those of its sub-agents belong to them. */
+  isListed?(lines: readonly SessionLine[]): boolean;
+  describe(lines: readonly SessionLine[]): SessionHead;
+  history(lines: readonly SessionLine[], cwd: string): Promise<Pick<NativeHistory, "model" | "turns">>;
+}
+
+/** The sessions in an agent's own folder. */
+export class SessionFolder implements NativeSessions {
+  readonly #format: SessionFormat;
+
+  constructor(format: SessionFormat) {
+    this.#format = format;
+  }
+
+  async list(limit: number): Promise<readonly NativeSessionInfo[]> {
+    const files = (await sessionFiles(this.#format.place)).slice(0, limit);
+    const heads = await Promise.all(files.map(async (file) => ({ file, lines: await sessionHead(file) })));
+    return heads
+      .filter(({ lines }) => this.#format.isListed?.(lines) ?? true)
+      .map(({ file, lines }) => this.#info(file, lines))
+      .filter(({ cwd }) => cwd !== "");
+  }
+
+  async read(id: string): Promise<NativeHistory> {
+    const file = await sessionFile(this.#format, id);
+    const { lines, unreadable } = await readSession(file, this.#format.place);
+    const session = this.#info(file, lines);
+    const history = await this.#format.history(lines, session.cwd);
+    return { session, ...history, notes: unreadableNote(unreadable) };
+  }
+
+  #info({ id, updatedAtMs }: SessionFile, lines: readonly SessionLine[]): NativeSessionInfo {
+    return { id, ...this.#format.describe(lines), updatedAt: Math.floor(updatedAtMs / 1000) };
+  }
+}
+
 /** The files of an agent's sessions, the latest first. Links are not followed. Never rejects. */
-export async function sessionFiles({ root, depth, name }: SessionPlace): Promise<readonly SessionFile[]> {
+async function sessionFiles({ root, depth, name }: SessionPlace): Promise<readonly SessionFile[]> {
   const found: SessionFile[] = [];
   const visit = async (folder: string, level: number): Promise<void> => {
     // Expected: the agent was never used, or the folder is not readable.
@@ -48,21 +92,21 @@ export async function sessionFiles({ root, depth, name }: SessionPlace): Promise
 }
 
 /** The file of a session. Throws a FlintError if there is none. */
-export async function sessionFile(place: SessionPlace, agent: string, id: string): Promise<SessionFile> {
+async function sessionFile({ agentName, place }: SessionFormat, id: string): Promise<SessionFile> {
   const found = (await sessionFiles(place)).find((file) => file.id === id);
   if (found !== undefined) return found;
-  const message = `${agent} has no session ${JSON.stringify(id.slice(0, 80))} in ${place.root}. List them with flint threads import.`;
+  const message = `${agentName} has no session ${JSON.stringify(id.slice(0, 80))} in ${place.root}. List them with flint threads import.`;
   throw new FlintError("invalidParams", message, { field: "sessionId" });
 }
 
 /** The lines of a session, and how many of them could not be read. The last one may be half written. */
-export interface SessionLines {
+interface SessionLines {
   readonly lines: readonly SessionLine[];
   readonly unreadable: number;
 }
 
 /** Reads a session. Rejects with a FlintError if it is not a plain file, or too large. */
-export async function readSession({ path }: SessionFile, { root }: SessionPlace): Promise<SessionLines> {
+async function readSession({ path }: SessionFile, { root }: SessionPlace): Promise<SessionLines> {
   try {
     const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
     if (real !== join(realRoot, path.slice(root.length)))
@@ -76,7 +120,7 @@ export async function readSession({ path }: SessionFile, { root }: SessionPlace)
 }
 
 /** The first lines of a session, for a description. Never rejects. */
-export async function sessionHead({ path }: SessionFile): Promise<readonly SessionLine[]> {
+async function sessionHead({ path }: SessionFile): Promise<readonly SessionLine[]> {
   let file: FileHandle | undefined;
   try {
     file = await open(path, "r");
@@ -115,7 +159,7 @@ function parsedLine(line: string): SessionLine | undefined {
 }
 
 /** What is said about lines that could not be read. */
-export function unreadableNote(unreadable: number): readonly string[] {
+function unreadableNote(unreadable: number): readonly string[] {
   if (unreadable === 0) return [];
   return [`${unreadable} ${unreadable === 1 ? "line" : "lines"} of the session could not be read.`];
 }

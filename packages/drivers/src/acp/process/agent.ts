@@ -1,7 +1,7 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError, type ThreadSettings } from "@flint/protocol";
+import { startableServers } from "../../shared/folders/project-files.ts";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
-import { startableServers } from "../../shared/project-files.ts";
 import {
   DEFAULT_MODEL,
   type Selector,

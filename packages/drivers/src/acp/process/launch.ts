@@ -2,9 +2,14 @@ import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
-import { defaultFolders } from "../../shared/agent-folders.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
-import { hiddenPaths, privateProjectFolders, steeringOf, usesProject } from "../../shared/project-files.ts";
+import { defaultFolders } from "../../shared/folders/agent-folders.ts";
+import {
+  hiddenPaths,
+  privateProjectFolders,
+  steeringOf,
+  usesProject,
+} from "../../shared/folders/project-files.ts";
 import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
 

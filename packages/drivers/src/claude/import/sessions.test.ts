@@ -2,8 +2,9 @@ import { appendFile, mkdir, readdir, readFile, symlink, truncate, writeFile } fr
 import { join } from "node:path";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
+import type { SessionFolder } from "../../shared/session-files.ts";
 import { realClaude, run } from "../testing/claude-fixture.ts";
-import { ClaudeSessions } from "./sessions.ts";
+import { claudeSessions } from "./sessions.ts";
 
 const withClaude = needs("claude");
 
@@ -18,7 +19,7 @@ withClaude("reads a session that the real Claude wrote, and Claude resumes it", 
   });
   const first = await run(fixture, "make things");
   await first.session.close();
-  const sessions = new ClaudeSessions(fixture.config);
+  const sessions = claudeSessions(fixture.config);
   const [listed] = await sessions.list(5);
   expect(listed).toMatchObject({ cwd: fixture.workspace, preview: "make things" });
   const { turns, model, notes } = await sessions.read(listed?.id ?? "");
@@ -57,10 +58,10 @@ async function folderWith(content: string) {
   await mkdir(project, { recursive: true });
   const path = join(project, `${ID}.jsonl`);
   await writeFile(path, content);
-  return { folder, path, project, sessions: new ClaudeSessions(folder) };
+  return { folder, path, project, sessions: claudeSessions(folder) };
 }
 
-const textsOf = async (sessions: ClaudeSessions) =>
+const textsOf = async (sessions: SessionFolder) =>
   (await sessions.read(ID)).turns.map(({ items }) => items.map((item) => Reflect.get(item, "text") ?? "?"));
 
 test("follows the branch that Claude would resume, and leaves out what the user went back behind", async () => {
@@ -93,7 +94,7 @@ test("refuses a link, a folder and a file that is too large, and lists none of t
 
 test("is empty where Claude was never used", async () => {
   const { path } = await temporaryFolder();
-  expect(await new ClaudeSessions(path).list(5)).toEqual([]);
+  expect(await claudeSessions(path).list(5)).toEqual([]);
   expect(await readdir(path)).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CLAUDE_FOLDER } from "../../shared/agent-folders.ts";
-import { folderPath } from "../../shared/agent-paths.ts";
+import { CLAUDE_FOLDER } from "../../shared/folders/agent-folders.ts";
+import { folderPath } from "../../shared/folders/agent-paths.ts";
 import { claudeArguments, claudeEnvironment } from "./launch.ts";
 
 const SESSION = { id: "11111111-1111-4111-8111-111111111111", isKnown: false };

@@ -4,9 +4,9 @@ import type { Sandbox, Steering } from "@flint/core/ports";
 import { plainText } from "@flint/host/files";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentProgram, CLAUDE_HOSTS } from "../../shared/agent.ts";
-import { CLAUDE_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
-import { usesProject } from "../../shared/project-files.ts";
+import { CLAUDE_FOLDER } from "../../shared/folders/agent-folders.ts";
+import { usesProject } from "../../shared/folders/project-files.ts";
 import { claudeModel } from "../models.ts";
 
 /** Which of Claude's own sessions a process works on. */

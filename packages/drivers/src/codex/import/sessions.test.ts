@@ -2,8 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
+import type { SessionFolder } from "../../shared/session-files.ts";
 import { codexFixture, run } from "../testing/codex-fixture.ts";
-import { CodexSessions } from "./sessions.ts";
+import { codexSessions } from "./sessions.ts";
 
 const withCodex = needs("codex");
 
@@ -17,7 +18,7 @@ withCodex("reads a session that the real Codex wrote, and Codex resumes it", asy
   const first = await fixture.open();
   await run(first, { text: "make things", settings });
   await first.close();
-  const sessions = new CodexSessions(join(fixture.stateFolder, "codex"));
+  const sessions = codexSessions(join(fixture.stateFolder, "codex"));
   const [listed] = await sessions.list(5);
   expect(listed).toMatchObject({ cwd: fixture.cwd, preview: "make things" });
   const { turns, model, notes } = await sessions.read(listed?.id ?? "");
@@ -44,12 +45,12 @@ const line = (type: string, payload: object) =>
 const event = (type: string, fields: object = {}) => line("event_msg", { type, ...fields });
 const META = line("session_meta", { id: ID, cwd: "/w", source: "cli" });
 
-async function sessionsWith(...lines: string[]): Promise<CodexSessions> {
+async function sessionsWith(...lines: string[]): Promise<SessionFolder> {
   const { path } = await temporaryFolder();
   const folder = join(path, "sessions", "2026", "01", "01");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, `rollout-2026-01-01T00-00-00-${ID}.jsonl`), lines.join(""));
-  return new CodexSessions(path);
+  return codexSessions(path);
 }
 
 test("reads the messages and commands of older versions", async () => {

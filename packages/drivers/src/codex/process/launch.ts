@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { BROKER_HOOK } from "@flint/core/ports";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, CODEX_HOSTS, notInstalled } from "../../shared/agent.ts";
-import { type AgentFolder, CODEX_FOLDER } from "../../shared/agent-folders.ts";
 import { hostsIn } from "../../shared/agent-process.ts";
+import { type AgentFolder, CODEX_FOLDER } from "../../shared/folders/agent-folders.ts";
 import { CODEX } from "../descriptor.ts";
 
 /**

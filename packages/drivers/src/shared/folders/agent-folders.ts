@@ -35,11 +35,14 @@ export interface AgentFolder {
   readonly sandboxVariables?: Readonly<Record<string, string>>;
 }
 
+/** A folder that a variable can move. */
+export type MovableFolder = AgentFolder & Required<Pick<AgentFolder, "movedBy">>;
+
 /**
  * Claude Code 2.1. Shells that it starts source the snapshots, and what hooks leave in session-env. Its main file, which
  * names MCP servers, is beside the folder, unless a variable names the folder.
  */
-export const CLAUDE_FOLDER: AgentFolder = {
+export const CLAUDE_FOLDER: MovableFolder = {
   path: ".claude",
   movedBy: { variable: "CLAUDE_CONFIG_DIR" },
   settings: [
@@ -58,7 +61,7 @@ export const CLAUDE_FOLDER: AgentFolder = {
 };
 
 /** Codex 0.166. A running Codex looks in tmp first for programs. Its indexes are for Flint's Codex alone. */
-export const CODEX_FOLDER: AgentFolder = {
+export const CODEX_FOLDER: MovableFolder = {
   path: ".codex",
   movedBy: { variable: "CODEX_HOME" },
   settings: [

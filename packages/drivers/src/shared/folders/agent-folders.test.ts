@@ -15,10 +15,10 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, expect, onTestFinished } from "vitest";
-import { ACP_PROFILES, profileFor } from "../acp/descriptor.ts";
+import { ACP_PROFILES, profileFor } from "../../acp/descriptor.ts";
+import { AgentProcess } from "../agent-process.ts";
 import { type AgentFolder, CLAUDE_FOLDER, CODEX_FOLDER, defaultFolders } from "./agent-folders.ts";
 import { agentPaths, folderPath } from "./agent-paths.ts";
-import { AgentProcess } from "./agent-process.ts";
 
 const KNOWN = { claude: [CLAUDE_FOLDER], codex: [CODEX_FOLDER], unknown: defaultFolders("newcomer") };
 const AGENTS: Readonly<Record<string, readonly AgentFolder[]>> = {
