@@ -4,15 +4,16 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import {
   absent,
   agentProgram,
+  type CleanUp,
   checksWithout,
   type DriverUnderTest,
   descendantsOf,
   describeDriver,
+  emptyFolder,
   MODEL_FAILURES,
   needs,
   temporaryFolder,
 } from "@flint/testkit";
-import { onTestFinished } from "vitest";
 import { offlineModel } from "../testing/offline-model.ts";
 import { acpProfile } from "./descriptor.ts";
 import { AcpDriver } from "./driver.ts";
@@ -30,13 +31,21 @@ const CHECKS = checksWithout(
 
 if (PROGRAM === undefined || CLAUDE === undefined)
   needs(PROGRAM === undefined ? NAME : "claude")(`The real ${NAME}, as any driver`, () => undefined);
-else describeDriver(`The real ${NAME}`, () => settingUp(PROGRAM, CLAUDE), { checks: CHECKS });
+else {
+  const make = (atEnd: (cleanUp: CleanUp) => void) => settingUp(PROGRAM, CLAUDE, atEnd);
+  describeDriver(`The real ${NAME}`, make, { checks: CHECKS, sharesSession: true });
+}
 
-async function settingUp(program: string, claude: string): Promise<DriverUnderTest> {
-  const { path: folder } = await temporaryFolder();
+async function settingUp(
+  program: string,
+  claude: string,
+  atEnd: (cleanUp: CleanUp) => void,
+): Promise<DriverUnderTest> {
+  const { path: folder, remove } = await temporaryFolder();
+  atEnd(remove);
   const cwd = join(folder, "work");
   await mkdir(cwd);
-  const model = await offlineModel(onTestFinished);
+  const model = await offlineModel(atEnd);
   const newDriver = () =>
     new AcpDriver({
       ...{ profile: acpProfile(NAME, []), version: "0.0.0" },
@@ -70,6 +79,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
         () => true,
         () => false,
       ),
+    undo: () => emptyFolder(cwd),
     stopsWithinMs: 4_000,
     turnWithinMs: 40_000,
     gives: {
