@@ -10,7 +10,7 @@ const WORKS = "#!/bin/sh\nexit 0\n";
 const BROKEN = "#!/bin/sh\necho no namespaces here\nexit 1\n";
 const MACHINE = { bwrap: WORKS, git: WORKS, curl: WORKS, ssh: WORKS, pip: WORKS, chromium: WORKS };
 /** Nothing but Debian's programs, and of them only the one that a test is about. */
-const ONLY_BWRAP = { FLINT_TEST_AGENTS: "0", FLINT_TEST_WITHOUT: "git,curl,ssh,pip,chromium" };
+const ONLY_BWRAP = { FLINT_TEST_AGENTS: "0", FLINT_TEST_WITHOUT: "git,curl,ssh,pip,redis,chromium" };
 
 /** A copy of the set-up that sees only the given programs, and a cache of its own. */
 async function machine(programs: Readonly<Record<string, string>>) {
@@ -42,7 +42,7 @@ const LAST = "set up in N s (not part of the test time)";
 
 test("reports a program that works and records it for the tests", async () => {
   const { setUp, found } = await machine(MACHINE);
-  expect(setUp(WITHOUT_AGENTS)).toEqual({
+  expect(setUp({ ...WITHOUT_AGENTS, FLINT_TEST_WITHOUT: "redis" })).toEqual({
     code: 0,
     lines: [...Object.keys(MACHINE).map((name) => `ok ${name} ${name} (on PATH)`), LAST],
   });
@@ -98,7 +98,7 @@ test("rejects an unknown part, so that a typo cannot hide a gap", async () => {
 
 test("never prints the address of a Redis", async () => {
   const { setUp } = await machine(MACHINE);
-  const environment = { FLINT_TEST_PARTS: "redis", REDIS_URL: "redis://user:secret@host" };
+  const environment = { REDIS_URL: "redis://user:secret@host" };
   const { lines } = setUp({ ...WITHOUT_AGENTS, ...environment });
   expect(lines).toContain("ok redis REDIS_URL (from the environment)");
   expect(lines.join()).not.toContain("secret");
@@ -106,7 +106,7 @@ test("never prints the address of a Redis", async () => {
 
 describe("a missing part", () => {
   const AGENT =
-    "claude,codex-acp,claude-agent-acp,opencode,gemini,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ssh,pip,chromium";
+    "claude,codex-acp,claude-agent-acp,opencode,gemini,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ssh,pip,redis,chromium";
   const ONLY_CODEX = { FLINT_TEST_WITHOUT: AGENT };
   /** An npm that writes down what it is asked for, and installs a program with this text. */
   const npm = (program: string, asked: string, end = "exit 0") => `#!/bin/sh

@@ -46,15 +46,10 @@ export const PARTS = [
   tmux,
 ];
 
-/** Parts that no test needs yet; FLINT_TEST_PARTS asks for them. */
-const UNUSUAL = ["redis"];
-
 /** Reads from the environment which parts to look for, and which of them must be there. */
 export function plan(environment = process.env) {
   const withAgents = environment.FLINT_TEST_AGENTS !== "0";
-  const usual = PARTS.filter(
-    ({ name, serves }) => !UNUSUAL.includes(name) && (withAgents || serves !== "agents"),
-  );
+  const usual = PARTS.filter(({ serves }) => withAgents || serves !== "agents");
   const expand = (list) =>
     names(list).flatMap((name) => (name === "all" ? usual.map((part) => part.name) : [name]));
   const required = expand(environment.FLINT_TEST_REQUIRE);

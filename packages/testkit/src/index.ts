@@ -29,6 +29,7 @@ export * from "./fake-agents/fake-agent.ts";
 export * from "./golden.ts";
 export * from "./needs.ts";
 export * from "./processes.ts";
+export * from "./redis-server.ts";
 export * from "./scripted/script.ts";
 export * from "./scripted/script-player.ts";
 export * from "./scripted/scripted-driver.ts";

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { CommandSandbox, type CommandSandboxOptions, type MechanismName } from "@flint/host/sandbox";
 import { describe, type TestFunction, test } from "vitest";
 import { agentProgram, foundProgram } from "./agent-program.ts";
+import { redisProgram } from "./redis-server.ts";
 
 /** Registers a test, as vitest's `test` does. */
 export type TestRegistrar = (title: string, body: TestFunction, timeoutMs?: number) => void;
@@ -24,6 +25,7 @@ const PARTS = {
   pip: ["pip", "--version"],
   npm: ["npm", "--version"],
   tmux: ["tmux", "-V"],
+  redis: [redisProgram() ?? "redis-server", "--version"],
   chromium: [agentProgram("chromium") ?? "chromium", "--version"],
   claude: [agentProgram("claude") ?? "claude", "--version"],
   codex: [agentProgram("codex") ?? "codex", "--version"],
