@@ -2,8 +2,9 @@ import { closeSync, fdatasync, ftruncateSync, openSync, readFileSync, writeSync 
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { isRecord, isTaskEventType, TASK_EVENTS, type TaskEvent, type TaskState } from "@flint/protocol";
+import { isRecord, type TaskEvent, type TaskState } from "@flint/protocol";
 import { MemoryStore } from "./memory-store.ts";
+import { readStoredEvent } from "./stored-event.ts";
 import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteResult } from "./task-store.ts";
 
 const sync = promisify(fdatasync);
@@ -150,11 +151,8 @@ function readLine(line: string): JournalLine | undefined {
     if (!isRecord(value) || typeof value.task !== "string") return undefined;
     if (value.removed === true) return { task: value.task, removed: true };
     const { task, ...event } = value;
-    if (typeof event.type !== "string" || !isTaskEventType(event.type)) return undefined;
-    if (typeof event.version !== "number" || typeof event.at !== "number") return undefined;
-    if (!TASK_EVENTS[event.type].data.safeParse(event.data).success) return undefined;
-    // Its name, data, version and time were just checked.
-    return { task, event: event as unknown as TaskEvent };
+    const stored = readStoredEvent(event);
+    return stored === undefined ? undefined : { task, event: stored };
   } catch {
     return undefined;
   }

@@ -1,11 +1,12 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import { temporaryFolder } from "@flint/testkit";
-import { describe, expect, test } from "vitest";
+import { needs, RedisServer, type TestRegistrar, temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { afterLost, startRound } from "../decide/run.ts";
 import { testSpec } from "../testing/spec.ts";
 import { context } from "../testing/task.ts";
 import { JournalStore } from "./journal-store.ts";
 import { MemoryStore } from "./memory-store.ts";
+import { RedisStore } from "./redis/redis-store.ts";
 import type { TaskStore } from "./task-store.ts";
 
 class Clock {
@@ -13,24 +14,49 @@ class Clock {
   readonly now = () => this.time;
 }
 
-type Fixture = { readonly store: TaskStore; readonly clock: Clock };
+/** A store, and how the time passes by which its leases end. */
+type Fixture = { readonly store: TaskStore; readonly pass: (milliseconds: number) => Promise<unknown> };
+type Open = () => Promise<Fixture>;
 
-const STORES: Readonly<Record<string, () => Promise<Fixture>>> = {
-  memory: async () => {
-    const clock = new Clock();
-    return { store: new MemoryStore({ now: clock.now }), clock };
-  },
-  journal: async () => {
-    const clock = new Clock();
-    const path = (await temporaryFolder()).join("tasks/journal.jsonl");
-    return { store: await JournalStore.open({ path, now: clock.now }), clock };
-  },
+const passIn = (clock: Clock) => async (milliseconds: number) => {
+  clock.time += milliseconds;
 };
+
+const STORES: readonly (readonly [string, TestRegistrar, Open])[] = [
+  [
+    "in memory",
+    test,
+    async () => {
+      const clock = new Clock();
+      return { store: new MemoryStore({ now: clock.now }), pass: passIn(clock) };
+    },
+  ],
+  [
+    "in a journal",
+    test,
+    async () => {
+      const clock = new Clock();
+      const path = (await temporaryFolder()).join("tasks/journal.jsonl");
+      return { store: await JournalStore.open({ path, now: clock.now }), pass: passIn(clock) };
+    },
+  ],
+  [
+    "in Redis",
+    needs("redis"),
+    async () => {
+      const { url } = await RedisServer.start();
+      const store = await RedisStore.open({ url, namespace: "test", version: "0" });
+      onTestFinished(() => store.close());
+      // Redis has a clock of its own, which passes by waiting for what never comes.
+      return { store, pass: (milliseconds) => store.connection.blpop("nothing", milliseconds / 1000) };
+    },
+  ],
+];
 
 const add = (store: TaskStore, key?: string) =>
   store.add({ spec: testSpec(), by: "alice", waiting: false, key });
 
-describe.each(Object.entries(STORES))("a store in a %s", (_name, open) => {
+describe.each(STORES)("a store %s", (_name, test, open) => {
   test("numbers tasks and adds one with a known key only once", async () => {
     const { store } = await open();
     const first = await add(store, "k");
@@ -55,12 +81,12 @@ describe.each(Object.entries(STORES))("a store in a %s", (_name, open) => {
   });
 
   test("leases a ready task to one worker at a time, under a fence that rises", async () => {
-    const { store, clock } = await open();
+    const { store, pass } = await open();
     const { id } = await add(store);
     const leases = await Promise.all([store.lease(id, "w1", 1000), store.lease(id, "w2", 1000)]);
     const [first] = leases.filter((lease) => lease !== undefined);
     expect(leases.filter((lease) => lease === undefined)).toHaveLength(1);
-    clock.time += 1001;
+    await pass(1001);
     const [lost] = await store.sweep();
     expect(lost?.fence).toBeGreaterThan(first?.fence ?? 0);
     const state = await store.read(id);
@@ -71,14 +97,14 @@ describe.each(Object.entries(STORES))("a store in a %s", (_name, open) => {
   });
 
   test("accepts nothing of a worker whose lease is over, not even before the sweep", async () => {
-    const { store, clock } = await open();
+    const { store, pass } = await open();
     const { id } = await add(store);
     const lease = await store.lease(id, "w1", 1000);
     const state = await store.read(id);
     if (lease === undefined || state === undefined) throw new Error("There is no lease");
     const write = { task: id, expect: state.version, lease, events: startRound(state, context) };
     expect(await store.renew(lease, 1000)).toBe(true);
-    clock.time += 1001;
+    await pass(1001);
     expect(await store.commit(write)).toEqual({ status: "fenced" });
     expect(await store.renew(lease, 1000)).toBe(false);
     await store.sweep();
