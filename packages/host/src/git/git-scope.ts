@@ -11,7 +11,7 @@ import { type GitRecord, saveRecord } from "./git-record.ts";
 import { changesSince, type Incoming, isEmpty, isPristine } from "./incoming.ts";
 import { howToTakeOver } from "./later.ts";
 import { copyLfsObjects } from "./lfs.ts";
-import { makePrivateGitDir, mountsOf, type PrivateGitDir } from "./private-git-dir.ts";
+import { findMounts, makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 import { indexVersion, type Repository, readState } from "./repository.ts";
 import { GitTakeOver, type Offer, type Pending } from "./take-over.ts";
 
@@ -33,6 +33,8 @@ interface Member {
   readonly git: GitCommand;
   readonly number: number;
   privateDir: PrivateGitDir;
+  /** Whether its base is what the user had when it was made or last followed. */
+  isNew: boolean;
 }
 
 /** What one repository has to offer. */
@@ -71,9 +73,18 @@ export class GitScope {
       const base = isKept ? record.bases.get(repository.worktree) : undefined;
       const privateDir =
         base === undefined
-          ? await makePrivateGitDir(git, repository, { folder: own, number })
-          : { repository, base, folder: own, mounts: await mountsOf(git, repository, own, number) };
-      members.push({ git, number, privateDir });
+          ? await makePrivateGitDir(git, repository, {
+              folder: own,
+              keptBelow: keptBelow(options.id),
+              number,
+            })
+          : {
+              repository,
+              base,
+              folder: own,
+              mounts: await findMounts(git, repository, { folder: own, number }),
+            };
+      members.push({ git, number, privateDir, isNew: base === undefined });
     }
     const scope = new GitScope(options, members, isKept ? record.declined : undefined);
     await scope.#save();
@@ -95,13 +106,18 @@ export class GitScope {
     await this.#save();
   }
 
-  /** Receives what was committed, for the user to decide about; undefined if there is nothing that was not declined. */
-  async offer(): Promise<CommitOffer | undefined> {
+  /**
+   * Receives what was committed, for the user to decide about; undefined if there is nothing that was not declined. If the
+   * user's repositories are what they were when they were last followed, they are not read again.
+   */
+  async offer(isUnchanged: boolean): Promise<CommitOffer | undefined> {
     const all: Waiting[] = [];
     try {
       for (const member of this.#members) {
         const takeOver = await this.#takeOver(member);
-        all.push({ member, takeOver, pending: await takeOver.pending() });
+        const { base } = member.privateDir;
+        const isKnown = isUnchanged && member.isNew && this.#declined === undefined && base.kept?.size === 0;
+        all.push({ member, takeOver, pending: await takeOver.pending(isKnown ? base : undefined) });
       }
       return await this.#offerOf(all.filter(({ pending }) => hasChanges(pending.incoming)));
     } finally {
@@ -189,17 +205,26 @@ export class GitScope {
       indexVersion: await indexVersion(repository.gitDir),
     };
     member.privateDir = { ...member.privateDir, base: next };
+    member.isNew = false;
   }
 
   async #follow(member: Member, isUsed: boolean): Promise<void> {
     const { git, number, privateDir } = member;
     const { repository, base, folder } = privateDir;
+    const kept = keptBelow(this.#options.id);
+    member.isNew = false;
     const takeOver = await this.#takeOver(member);
     const report = await takeOver.report("whole");
     if (!isUsed && isPristine(changesSince(base, report), report)) {
       const config = await ownConfig(privateDir);
       await rm(folder, { recursive: true, force: true });
-      member.privateDir = await makePrivateGitDir(git, repository, { folder, number, config });
+      member.privateDir = await makePrivateGitDir(git, repository, {
+        folder,
+        keptBelow: kept,
+        number,
+        config,
+      });
+      member.isNew = true;
       return;
     }
     const plan = planFollow(base, report, await readState(git, repository));
@@ -212,7 +237,12 @@ export class GitScope {
   }
 
   async #takeOver(member: Member): Promise<GitTakeOver> {
-    return new GitTakeOver(member.git, member.privateDir, await this.#confined(member), this.#options.id);
+    return new GitTakeOver(
+      member.git,
+      member.privateDir,
+      await this.#confined(member),
+      keptBelow(this.#options.id),
+    );
   }
 
   #confined({ privateDir }: Member): Promise<ConfinedGit> {
@@ -235,6 +265,11 @@ export class GitScope {
     const privateDirs = this.#members.map(({ privateDir }) => privateDir);
     await saveRecord(folder, privateDirs, this.#declined);
   }
+}
+
+/** Where commits are kept that were declined in a scope. */
+function keptBelow(id: string): string {
+  return `refs/flint/in/${id}`;
 }
 
 const MAX_CONFIG = 1024 * 1024;

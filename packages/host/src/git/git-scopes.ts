@@ -79,7 +79,10 @@ export class GitScopes {
 
   /** Fetches what was committed in a scope, for the user to decide about; undefined if nothing was. */
   async commits(id: string): Promise<CommitOffer | undefined> {
-    const offer = await this.#inTurn(id, async () => (await this.#scopes.get(id))?.scope.offer());
+    const offer = await this.#inTurn(id, async () => {
+      const found = await this.#scopes.get(id);
+      return found?.scope.offer(await isUnchanged(found));
+    });
     if (offer === undefined) return undefined;
     return {
       ...offer,
@@ -106,8 +109,7 @@ export class GitScopes {
     if (top === undefined) return undefined;
     const repositories = [...(await findSubmodules(top, gitIn)), top];
     const folder = this.#folder(id);
-    const record = await loadRecord(folder);
-    const fingerprint = await fingerprintOf(repositories);
+    const [record, fingerprint] = await Promise.all([loadRecord(folder), fingerprintOf(repositories)]);
     const scope = await GitScope.open(
       {
         ...{ id, folder, repositories, confined: this.#options.confined },
@@ -149,6 +151,11 @@ async function follow(opened: OpenScope): Promise<void> {
   opened.fingerprint = fingerprint;
   // Expected: the agent has broken its own copy of .git, and continues with that.
   await opened.scope.follow(opened.users > 0).catch(() => undefined);
+}
+
+/** Whether the user's repositories are what they were when the scope last followed them. */
+async function isUnchanged({ scope, fingerprint }: OpenScope): Promise<boolean> {
+  return (await fingerprintOf(scope.repositories)) === fingerprint;
 }
 
 /** How many folders of refs are looked at. */

@@ -22,6 +22,8 @@ export interface PrivateGitDir {
 export interface PrivateGitOptions {
   /** Must not exist. */
   readonly folder: string;
+  /** Below which refs of the user's repository commits are kept that were declined. */
+  readonly keptBelow: string;
   /** Tells the repositories of one sandbox apart. */
   readonly number: number;
   /** The configuration that the agent made for itself; that of the repository if not given. */
@@ -36,39 +38,38 @@ export interface PrivateGitOptions {
 export async function makePrivateGitDir(
   git: GitCommand,
   repository: Repository,
-  { folder, number, config }: PrivateGitOptions,
+  { folder, keptBelow, number, config }: PrivateGitOptions,
 ): Promise<PrivateGitDir> {
   const { gitDir, commonDir } = repository;
   const gitFolder = join(folder, "git");
+  // Git is the slowest part, and everything that does not depend on it is done meanwhile.
+  const state = readState(git, repository, keptBelow);
+  const found = findShown(git, commonDir);
+  for (const promise of [state, found]) promise.catch(() => undefined);
   await mkdir(join(gitFolder, "objects", "info"), { recursive: true, mode: 0o700 });
   await Promise.all(
     ["refs/heads", "refs/flint", "info"].map((name) => mkdir(join(gitFolder, name), { recursive: true })),
   );
   const own = ["HEAD", "index", "shallow", "info/sparse-checkout", "config.worktree"];
-  const [base] = await Promise.all([
-    readState(git, repository),
-    copyFiles(gitDir, gitFolder, own),
-    copyFiles(commonDir, gitFolder, ["info/exclude", "info/attributes"]),
+  const shared = ["info/exclude", "info/attributes", ...(gitDir === commonDir ? [] : ["shallow"])];
+  const [shown] = await Promise.all([
+    found,
+    copyFiles(gitDir, gitFolder, own).then(() => copyFiles(commonDir, gitFolder, shared)),
   ]);
-  await writeRefs(gitFolder, base);
-  const shared = [
-    ...(gitDir === commonDir ? [] : ["shallow"]),
-    ...(base.stash.length > 0 ? ["logs/refs/stash"] : []),
-  ];
-  await copyFiles(commonDir, gitFolder, shared);
   const seen = seenAt(number);
-  const hooks = await hooksOf(git, commonDir);
-  const first = await privateConfig(repository, hooks === undefined ? undefined : seen.hooks);
-  const borrowed = await alternatesOf(join(commonDir, "objects"));
-  const alternates = [seen.objects, ...borrowed.map((_, at) => seen.alternate(at))];
-  await Promise.all([
+  const alternates = [seen.objects, ...shown.borrowed.map((_, at) => seen.alternate(at))];
+  const first = await privateConfig(repository, shown.hooks === undefined ? undefined : seen.hooks);
+  const [base] = await Promise.all([
+    state,
     // Kept beside it, to see later whether the agent has changed its own.
     writeFile(join(folder, "config"), first),
     writeFile(join(gitFolder, "config"), config ?? first),
     writeFile(join(gitFolder, "objects", "info", "alternates"), `${alternates.join("\n")}\n`),
     writeFile(join(folder, "pointer"), `gitdir: ${seen.gitDir}\n`),
   ]);
-  return { repository, base, folder, mounts: await mountsOf(git, repository, folder, number) };
+  await writeRefs(gitFolder, base);
+  if (base.stash.length > 0) await copyFiles(commonDir, gitFolder, ["logs/refs/stash"]);
+  return { repository, base, folder, mounts: mountsOf(repository, shown, { folder, number }) };
 }
 
 /** Where the sandbox shows what belongs to a repository. Git LFS looks for objects beside a borrowed object folder. */
@@ -83,13 +84,37 @@ function seenAt(number: number) {
   };
 }
 
-/** The mounts that put a private git directory in place. */
-export async function mountsOf(
+/** What a sandbox shows of a repository beside its objects. */
+interface Shown {
+  /** The folders that it borrows objects from. */
+  readonly borrowed: readonly string[];
+  readonly hooks: string | undefined;
+  readonly hasLfs: boolean;
+}
+
+async function findShown(git: GitCommand, commonDir: string): Promise<Shown> {
+  const [borrowed, hooks, hasLfs] = await Promise.all([
+    alternatesOf(join(commonDir, "objects")),
+    hooksOf(git, commonDir),
+    isFolder(join(commonDir, "lfs")),
+  ]);
+  return { borrowed, hooks, hasLfs };
+}
+
+/** The mounts that put a private git directory in place that was made before. */
+export async function findMounts(
   git: GitCommand,
-  { worktree, commonDir, isLinked }: Repository,
-  folder: string,
-  number: number,
+  repository: Repository,
+  options: Pick<PrivateGitOptions, "folder" | "number">,
 ): Promise<Mount[]> {
+  return mountsOf(repository, await findShown(git, repository.commonDir), options);
+}
+
+function mountsOf(
+  { worktree, commonDir, isLinked }: Repository,
+  { borrowed, hooks, hasLfs }: Shown,
+  { folder, number }: Pick<PrivateGitOptions, "folder" | "number">,
+): Mount[] {
   const seen = seenAt(number);
   const dotGit = join(worktree, ".git");
   const readable = (source: string, target: string): Mount => ({ source, target, writable: false });
@@ -98,11 +123,9 @@ export async function mountsOf(
     { source: join(folder, "git"), target: isLinked ? seen.gitDir : dotGit, writable: true },
   ];
   if (isLinked) mounts.push(readable(join(folder, "pointer"), dotGit));
-  const borrowed = await alternatesOf(join(commonDir, "objects"));
   mounts.push(...borrowed.map((path, at) => readable(path, seen.alternate(at))));
-  const hooks = await hooksOf(git, commonDir);
   if (hooks !== undefined) mounts.push(readable(hooks, seen.hooks));
-  if (await isFolder(join(commonDir, "lfs"))) mounts.push(readable(join(commonDir, "lfs"), seen.lfs));
+  if (hasLfs) mounts.push(readable(join(commonDir, "lfs"), seen.lfs));
   return mounts;
 }
 

@@ -31,7 +31,7 @@ export interface RepositoryState {
   readonly head: Head;
   /** The commits of the stash. */
   readonly stash: readonly string[];
-  /** What was fetched from an agent, if it was asked for. */
+  /** What is kept of an agent's declined commits, if it was asked for. */
   readonly kept?: ReadonlyMap<string, string>;
   /** Changes whenever the index does; undefined without an index. */
   readonly indexVersion: string | undefined;
@@ -158,7 +158,7 @@ export async function readState(
   }
   const stash = refs.delete("refs/stash") ? await readStash(git) : [];
   const state = { refs, symbolicRefs, stash, head: await readHead(git, gitDir) };
-  return { ...state, kept, indexVersion: await indexVersion(gitDir) };
+  return { ...state, ...(prefix === undefined ? {} : { kept }), indexVersion: await indexVersion(gitDir) };
 }
 
 /** The commit that HEAD names in a state; undefined if it has none yet. */

@@ -70,6 +70,15 @@ describe("commits of the user in the meantime", () => {
     expect(await git("log", "--format=%s", "refs/flint/in/t1/heads/main")).toBe("agents\nfirst\n");
   });
 
+  confined("are looked at again before anything is offered", async () => {
+    const { agent, offered, git } = await newRepository();
+    await agent("git branch topic; git commit -q --allow-empty -m agents");
+    await git("branch", "topic");
+    expect((await offered()).refs).toMatchObject([
+      { name: "refs/heads/main", commits: [{ title: "agents" }] },
+    ]);
+  });
+
   confined("are seen by the agent, which can merge them, and then its commits are taken over", async () => {
     const repository = await newRepository();
     const { agent, take, git, sandbox, scope } = repository;

@@ -98,9 +98,13 @@ async function startAgent(path: string, folder: string) {
   const repository = await findRepository(found, path);
   if (repository === undefined) throw new Error("no repository");
   const command = found.in(repository);
-  const privateDir = await makePrivateGitDir(command, repository, { folder, number: 0 });
+  const privateDir = await makePrivateGitDir(command, repository, {
+    folder,
+    keptBelow: "refs/flint/in/t1",
+    number: 0,
+  });
   const sandbox = new BwrapGit(privateDir);
-  const takeOver = new GitTakeOver(command, privateDir, sandbox, "t1");
+  const takeOver = new GitTakeOver(command, privateDir, sandbox, "refs/flint/in/t1");
   const agent = async (script: string) => {
     const result = await sandbox.run(["sh", "-c", `${IDENTITY}\n${script}`]);
     if (result.exitCode !== 0) throw new Error(`${script}: ${result.stderr}`);
@@ -116,7 +120,7 @@ async function startAgent(path: string, folder: string) {
   };
   /** Takes over from a program that answers in place of the sandbox. */
   const replaced = (script: string) =>
-    new GitTakeOver(command, privateDir, new ReplacedGit(["sh", "-c", script]), "t1", {
+    new GitTakeOver(command, privateDir, new ReplacedGit(["sh", "-c", script]), "refs/flint/in/t1", {
       refs: 10,
       packBytes: 1_000_000,
     });

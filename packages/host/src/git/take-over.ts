@@ -84,7 +84,7 @@ export class GitTakeOver {
     git: GitCommand,
     privateDir: PrivateGitDir,
     confined: ConfinedGit,
-    id: string,
+    keptBelow: string,
     limits: TakeOverLimits = LIMITS,
   ) {
     this.#git = git;
@@ -92,7 +92,7 @@ export class GitTakeOver {
     this.#confined = confined;
     this.#offered = new OfferedRefs(git);
     this.#limits = limits;
-    this.#prefix = `refs/flint/in/${id}`;
+    this.#prefix = keptBelow;
   }
 
   /** Looks at the private git directory, from inside; `whole` tells also whether it is in use. */
@@ -104,9 +104,9 @@ export class GitTakeOver {
     return report;
   }
 
-  /** Looks at what the agent did, and at what the user has. */
-  async pending(): Promise<Pending> {
-    const state = this.#state();
+  /** Looks at what the agent did, and at what the user has, unless that is known. */
+  async pending(known?: RepositoryState): Promise<Pending> {
+    const state = known === undefined ? this.#state() : Promise.resolve(known);
     // Awaited below, unless the sandbox fails first.
     state.catch(() => undefined);
     const sender = await this.#confined.start(reportCommand("changes"));
