@@ -72,7 +72,7 @@ export class ServerTasks implements Tasks {
     const onProblem = (problem: string) => void process.stderr.write(`flint: tasks: ${problem}\n`);
     const now = () => clock.now();
     const store = await JournalStore.open({ path: journalOf(root), durable, now, onDamage: onProblem });
-    const worktrees = new Worktrees(worktreeFolder(root), environment);
+    const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
     const client = await connectTo(engine());
     const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox));
     const service = new TaskService({ store, places, client, now, onProblem, concurrency, askMs });

@@ -1,5 +1,5 @@
 import { constants, copyFile, lstat, mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import type { GitCommand } from "../git/git-command.ts";
 
 /** The file that names ignored files which a worktree needs too, in the syntax of `.gitignore`. */
@@ -30,11 +30,34 @@ export async function copyIncluded(git: GitCommand, from: string, to: string): P
     if (info === undefined || !info.isFile()) continue;
     bytes += info.size;
     if (bytes > MAX_BYTES) break;
-    await mkdir(dirname(join(to, path)), { recursive: true });
-    await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE);
-    copied.push(path);
+    if (!(await makeFolders(to, dirname(path)))) continue;
+    // Expected: the commit has something of that name.
+    const copy = copyFile(join(from, path), join(to, path), NEW_COPY);
+    if (
+      await copy.then(
+        () => true,
+        () => false,
+      )
+    )
+      copied.push(path);
   }
   return copied;
+}
+
+/** A clone where the file system has them, and never in place of anything, not even through a link. */
+const NEW_COPY = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL;
+
+/** Makes the folders of a path; false if one of them is something else, such as a link that leads out of the worktree. */
+async function makeFolders(top: string, path: string): Promise<boolean> {
+  let folder = top;
+  for (const name of path.split(sep).filter((part) => part !== ".")) {
+    folder = join(folder, name);
+    // Expected: it is there already.
+    await mkdir(folder).catch(() => undefined);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isDirectory() !== true) return false;
+  }
+  return true;
 }
 
 /** Of these files, those that git ignores: others come with the commit or are the user's unfinished work. */

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder, needs } from "@flint/testkit";
@@ -28,21 +28,22 @@ async function setUp() {
   await writeFile(join(cwd, ".gitignore"), ".env\nbuild/\n");
   await git("add", ".");
   await git("commit", "-q", "-m", "first");
-  return { cwd, git, worktrees: new Worktrees(home.join("worktrees"), process.env) };
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const worktrees = new Worktrees(home.join("worktrees"), process.env, sandbox);
+  return { cwd, git, worktrees, sandbox, outside: home.join("outside") };
 }
 
 type Setup = Awaited<ReturnType<typeof setUp>>;
 
 /** Commits what was written to the worktree of a first attempt. */
 async function commitWork(
-  { worktrees, cwd }: Setup,
+  { worktrees, sandbox, cwd }: Setup,
   files: Record<string, string>,
   round = 1,
   parent?: string,
 ) {
   const worktree = await worktrees.prepare({ ...NAME, cwd });
   for (const [name, content] of Object.entries(files)) await writeFile(join(worktree.top, name), content);
-  const sandbox = new CommandSandbox({ environment: process.env });
   const commits = new TurnCommits(worktrees, sandbox);
   const from = parent ?? worktree.base;
   const made = await commits.commit({
@@ -113,6 +114,43 @@ describe("worktrees", () => {
     ).toEqual([".env"]);
   });
 
+  confined("run filters in the sandbox, because an agent may have written their programs", async () => {
+    const { cwd, git, worktrees, outside } = await setUp();
+    await git("config", "filter.local.smudge", "./0filter.sh");
+    await writeFile(join(cwd, "0filter.sh"), `#!/bin/sh\ntouch ${outside}\nsed s/one/smudged/\n`, {
+      mode: 0o755,
+    });
+    await writeFile(join(cwd, ".gitattributes"), "a.txt filter=local\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "filtered");
+    const { top, base, repository } = await worktrees.prepare({ ...NAME, cwd });
+    const review = await worktrees.checkOut(NAME, "review", repository, base);
+    await writeFile(join(review, "a.txt"), "changed\n");
+    await writeFile(join(review, ".gitattributes"), "");
+    await worktrees.checkOut(NAME, "review", repository, base);
+    for (const folder of [top, review])
+      expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("smudged\ntwo\nthree\n");
+    expect(existsSync(outside)).toBe(false);
+  });
+
+  test("get no ignored file through a link that an agent has committed", async () => {
+    const { cwd, git, worktrees, outside } = await setUp();
+    await mkdir(outside);
+    await symlink(outside, join(cwd, "build"));
+    await symlink(join(outside, "env"), join(cwd, ".env"));
+    await git("add", "--force", "build", ".env");
+    await git("commit", "-q", "-m", "of an agent");
+    const from = await git("rev-parse", "HEAD");
+    await git("reset", "-q", "--hard", "HEAD~1");
+    await mkdir(join(cwd, "build"));
+    await writeFile(join(cwd, "build/authorized_keys"), "mine\n");
+    await writeFile(join(cwd, ".env"), "KEY=1\n");
+    await writeFile(join(cwd, ".worktreeinclude"), ".env\nbuild/\n");
+    const { top } = await worktrees.prepare({ ...NAME, cwd, from });
+    expect(await readlink(join(top, "build"))).toBe(outside);
+    expect(await readdir(outside)).toEqual([]);
+  });
+
   test("are removed with what belongs to them, but not their commits", async () => {
     const { cwd, git, worktrees } = await setUp();
     const { top, repository } = await worktrees.prepare({ ...NAME, cwd });
@@ -125,7 +163,8 @@ describe("worktrees", () => {
 
   test("outside of a repository are refused", async () => {
     const home = await agentFolder();
-    const worktrees = new Worktrees(home.join("worktrees"), process.env);
+    const sandbox = new CommandSandbox({ environment: process.env });
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, sandbox);
     await expect(worktrees.prepare({ ...NAME, cwd: home.path })).rejects.toThrow(
       "is not in a git repository",
     );

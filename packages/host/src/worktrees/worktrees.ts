@@ -1,7 +1,9 @@
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
+import { writeFiles } from "./checked-out-files.ts";
 import { copyIncluded } from "./included-files.ts";
 import {
   commitOf,
@@ -45,12 +47,14 @@ export interface Worktree {
 export class Worktrees {
   readonly #root: string;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #sandbox: Pick<Sandbox, "launch">;
   // `git worktree add` breaks when it runs twice at once in a repository.
   readonly #queues = new Map<string, Promise<unknown>>();
 
-  constructor(root: string, environment: NodeJS.ProcessEnv) {
+  constructor(root: string, environment: NodeJS.ProcessEnv, sandbox: Pick<Sandbox, "launch">) {
     this.#root = root;
-    this.#environment = { ...environment, GIT_LFS_SKIP_SMUDGE: "1" };
+    this.#environment = { ...environment, ...UNFETCHED };
+    this.#sandbox = sandbox;
   }
 
   /** The folder of an attempt: as it was left, or a new one. Never another folder than its own. */
@@ -95,8 +99,12 @@ export class Worktrees {
       return top;
     }
     const git = this.git(top);
-    await git.run(["checkout", "--quiet", "--force", "--detach", commit]);
-    await git.run(["clean", "-ffdxq"]);
+    await git.run(["update-ref", "--no-deref", "HEAD", commit]);
+    await git.run(["read-tree", commit]);
+    // Attributes of files that are still there would count for those that are written.
+    for (const entry of (await readdir(top)).filter((name) => name !== ".git"))
+      await rm(join(top, entry), { recursive: true, force: true });
+    await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
     return top;
   }
 
@@ -135,7 +143,8 @@ export class Worktrees {
     const git = this.git(repository.top);
     const add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", top, commit];
     await this.#alone(repository, () => git.run(add));
-    await this.git(top).run(["reset", "--quiet", "--hard"]);
+    await this.git(top).run(["read-tree", commit]);
+    await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
     await this.#alone(repository, () =>
       git.run(["worktree", "lock", "--reason", "in use by a Flint task", top]),
     );
@@ -167,6 +176,9 @@ export class Worktrees {
     return done;
   }
 }
+
+/** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
+const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };
 
 function folderName({ task, attempt }: WorktreeName): string {
   return `${task}-${attempt}`;
