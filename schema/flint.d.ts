@@ -680,6 +680,7 @@ export interface ThreadSettings {
   network?: NetworkPermission;
   git?: GitMode;
   acceptEdits?: boolean;
+  acceptCommands?: boolean;
   config: ConfigValues;
   developerInstructions?: string;
   summary?: ReasoningSummary;
@@ -1110,6 +1111,7 @@ export interface Methods {
       network?: NetworkPermission;
       git?: GitMode;
       acceptEdits?: boolean;
+      acceptCommands?: boolean;
       config?: ConfigValues;
       summary?: ReasoningSummary;
       personality?: string;
@@ -1153,6 +1155,7 @@ export interface Methods {
       network?: NetworkPermission;
       git?: GitMode;
       acceptEdits?: boolean;
+      acceptCommands?: boolean;
       config?: ConfigValues;
       summary?: ReasoningSummary;
       personality?: string;
@@ -1306,6 +1309,7 @@ export interface Methods {
       network?: NetworkPermission;
       git?: GitMode;
       acceptEdits?: boolean;
+      acceptCommands?: boolean;
       config?: ConfigValues;
       summary?: ReasoningSummary;
       personality?: string;
@@ -1330,6 +1334,7 @@ export interface Methods {
       network?: NetworkPermission;
       git?: GitMode;
       acceptEdits?: boolean;
+      acceptCommands?: boolean;
       config?: ConfigValues;
       summary?: ReasoningSummary;
       personality?: string;
@@ -1553,6 +1558,7 @@ export interface Methods {
       network?: NetworkPermission;
       git?: GitMode;
       acceptEdits?: boolean;
+      acceptCommands?: boolean;
       config?: ConfigValues;
       summary?: ReasoningSummary;
       personality?: string;

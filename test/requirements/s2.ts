@@ -72,8 +72,8 @@ export const S2: readonly Requirement[] = [
     "S2-47",
     "A warning about the agent's configuration reaches every client, in Codex's words a Codex client",
   ),
-  planned("S2-48", "task layer", "The turn id is kept from turn/started so that a task can be interrupted"),
-  planned("S2-49", "task layer", "Reasoning summaries of a finished turn go to the task log"),
+  done("S2-48", "The turn id is kept from turn/started so that a task can be interrupted"),
+  done("S2-49", "Reasoning summaries of a finished turn go to the task log"),
   planned("S2-50", "task layer", "Usage, reroutes, errors and warnings are always handled"),
   planned("S2-51", "task layer", "Text and output deltas are not republished"),
 
@@ -94,8 +94,8 @@ export const S2: readonly Requirement[] = [
   planned("S2-65", "task layer", "Every task event carries the whole thread context"),
   planned("S2-66", "task layer", "Item events carry a short summary with bounded text"),
   planned("S2-67", "task layer", "Plan events carry each step and its state"),
-  planned("S2-68", "task layer", "Executor and reviewer turns ask for concise reasoning summaries"),
-  planned("S2-69", "task layer", "Reasoning summaries explain rejections and decisions in the task log"),
+  done("S2-68", "Executor and reviewer turns ask for concise reasoning summaries"),
+  done("S2-69", "Reasoning summaries explain rejections and decisions in the task log"),
   planned("S2-70", "task layer", "session.post adds a channel message and emits session:message"),
   planned("S2-71", "task layer", "task.steer records a steer and can inject it into the running turn"),
   planned("S2-72", "task layer", "task.steers lists every steer that was recorded"),
@@ -106,7 +106,7 @@ export const S2: readonly Requirement[] = [
   done("S2-75", "A skill question takes approve or decline"),
   done("S2-76", "item/tool/call runs a tool that the client offers"),
   done("S2-77", "item/tool/requestUserInput asks the user through the client"),
-  planned("S2-78", "task layer", "A task may be configured to accept every question"),
+  done("S2-78", "A task may be configured to accept every question"),
   done("S2-79", "A request that is not supported is answered with an error"),
 
   // Schemas

@@ -189,6 +189,7 @@ describe("the params of each method", () => {
         "network",
         "git",
         "acceptEdits",
+        "acceptCommands",
         "config",
         "summary",
         "personality",

@@ -1,91 +1,10 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import type { TurnContext } from "@flint/core/ports";
-import type { Result, TaskRow } from "@flint/protocol";
-import type { FlintClient } from "@flint/sdk";
-import { agentFolder, Gate, needs, type Script, scriptedDriver } from "@flint/testkit";
-import { afterEach, describe, expect } from "vitest";
-import { type Embedded, embed } from "./embed.ts";
+import { Gate, needs } from "@flint/testkit";
+import { describe, expect } from "vitest";
+import { addTask, setUpTasks, untilPhase, verdict, writes } from "./testing/task-fixture.ts";
 
 const confined = needs("bwrap", "git");
-const run = promisify(execFile);
-const open: Embedded[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
-
-type Work = (text: string, turn: TurnContext, cwd: string) => Script;
-
-/** An executor and a reviewer that do what the test says, on a repository with one commit. */
-async function setUp(execute: Work, review: Work = () => [verdict("approve")]) {
-  const home = await agentFolder();
-  const cwd = home.join("repo");
-  await mkdir(cwd);
-  const git = async (...args: string[]) => {
-    const who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
-    return (await run("git", [...who, ...args], { cwd })).stdout.trim();
-  };
-  await git("init", "-q", "-b", "main");
-  await writeFile(join(cwd, "a.txt"), "one\n");
-  await git("add", ".");
-  await git("commit", "-q", "-m", "first");
-  const drivers = [driver("alpha", execute), driver("beta", review)];
-  const start = async () => {
-    const server = await embed({ root: home.join("state"), cwd, drivers, tasks: { askMs: 50 } });
-    open.push(server);
-    return server;
-  };
-  const { client } = await start();
-  return { cwd, git, client, start, drivers };
-}
-
-function driver(id: string, work: Work) {
-  const made: ReturnType<typeof scriptedDriver> = scriptedDriver({
-    id,
-    scripts: (text, turn) => work(text, turn, made.sessions.at(-1)?.settings.cwd ?? ""),
-  });
-  return made;
-}
-
-function verdict(
-  word: "approve" | "reject",
-  findings: readonly object[] = [],
-  earlier: readonly object[] = [],
-) {
-  return { text: JSON.stringify({ verdict: word, summary: "read it", findings, earlier }) };
-}
-
-const writes =
-  (name: string, content: string, text = "done"): Work =>
-  (_text, _turn, cwd) => {
-    writeFileSync(join(cwd, name), content);
-    return [{ text }];
-  };
-
-async function add(client: FlintClient, cwd: string, more: object = {}): Promise<TaskRow> {
-  const roles = { executors: [{ model: "alpha" }], reviewers: [{ model: "beta" }] };
-  const { data } = await client.call("task/add", { tasks: [{ prompt: "Port it", cwd, ...roles, ...more }] });
-  const [task] = data;
-  if (task === undefined) throw new Error("No task was added");
-  return task;
-}
-
-/** The task once it has come to one of these phases. */
-async function until(client: FlintClient, taskId: string, ...phases: TaskRow["phase"][]): Promise<TaskRow> {
-  let list: Result<"task/list"> | undefined;
-  for (;;) {
-    list = await client.call(
-      "task/list",
-      list === undefined ? {} : { revision: list.revision, timeoutMs: 20_000 },
-    );
-    const task = list.data.find(({ id }) => id === taskId);
-    if (task !== undefined && phases.includes(task.phase)) return task;
-  }
-}
 
 describe("a task", () => {
   confined(
@@ -93,7 +12,7 @@ describe("a task", () => {
     async () => {
       const prompts: string[] = [];
       let reviews = 0;
-      const setup = await setUp(
+      const setup = await setUpTasks(
         (text, turn, cwd) => {
           prompts.push(text);
           return writes("b.txt", `round ${prompts.length}\n`)(text, turn, cwd);
@@ -107,8 +26,8 @@ describe("a task", () => {
         },
       );
       const { client, cwd, git } = setup;
-      const { id: taskId } = await add(client, cwd);
-      const done = await until(client, taskId, "approving", "failed", "asking");
+      const { id: taskId } = await addTask(client, cwd);
+      const done = await untilPhase(client, taskId, "approving", "failed", "asking");
       expect(done).toMatchObject({
         phase: "approving",
         round: 2,
@@ -122,7 +41,7 @@ describe("a task", () => {
         "has changed since",
       );
       await client.call("task/approve", { taskId, tree });
-      expect(await until(client, taskId, "done", "failed")).toMatchObject({
+      expect(await untilPhase(client, taskId, "done", "failed")).toMatchObject({
         merged: { ref: "refs/heads/flint/port-it" },
       });
       expect(await git("show", "flint/port-it:b.txt")).toBe("round 2");
@@ -133,28 +52,31 @@ describe("a task", () => {
 
   confined("whose check fails gives its output to the executor", async () => {
     const prompts: string[] = [];
-    const { client, cwd } = await setUp((text, turn, folder) => {
+    const { client, cwd } = await setUpTasks((text, turn, folder) => {
       prompts.push(text);
       return writes("b.txt", prompts.length === 1 ? "bad\n" : "good\n")(text, turn, folder);
     });
     const checks = [{ command: "grep -q good b.txt || { echo it is bad; exit 3; }" }];
-    const { id } = await add(client, cwd, { checks, reviewers: [], approve: "reviewer", merge: "none" });
-    expect(await until(client, id, "done", "failed", "asking")).toMatchObject({ phase: "done", round: 2 });
+    const { id } = await addTask(client, cwd, { checks, reviewers: [], approve: "reviewer", merge: "none" });
+    expect(await untilPhase(client, id, "done", "failed", "asking")).toMatchObject({
+      phase: "done",
+      round: 2,
+    });
     expect(prompts[1]).toContain("it is bad");
   });
 
   confined("that changes nothing asks a person, and goes on with the answer", async () => {
     const prompts: string[] = [];
-    const { client, cwd } = await setUp((text, turn, folder) => {
+    const { client, cwd } = await setUpTasks((text, turn, folder) => {
       prompts.push(text);
       return prompts.length === 1 ? [{ text: "nothing to do" }] : writes("b.txt", "x\n")(text, turn, folder);
     });
-    const { id: taskId } = await add(client, cwd);
-    const { ask } = await until(client, taskId, "asking", "failed");
+    const { id: taskId } = await addTask(client, cwd);
+    const { ask } = await untilPhase(client, taskId, "asking", "failed");
     expect(ask).toMatchObject({ reason: "unchanged" });
     const answer = { choice: "continue", message: "look at b.txt" } as const;
     await client.call("task/answer", { taskId, askId: ask?.id ?? "", answer });
-    expect((await until(client, taskId, "approving", "failed")).phase).toBe("approving");
+    expect((await untilPhase(client, taskId, "approving", "failed")).phase).toBe("approving");
     expect(prompts[1]).toContain("look at b.txt");
   });
 
@@ -163,50 +85,54 @@ describe("a task", () => {
     const limit = { window: "5 hours", status: "reached", source: "frame", resetsAtMs } as const;
     const reached = { emit: { type: "limits", limits: [limit] } } as const;
     const turns: string[] = [];
-    const { client, cwd } = await setUp((text, turn, folder) => {
+    const { client, cwd } = await setUpTasks((text, turn, folder) => {
       turns.push(text);
       const error = { message: "You have reached your limit", errorInfo: "UsageLimitExceeded" };
       if (turns.length === 1) return [reached, { fail: error }];
       return writes("b.txt", "x\n")(text, turn, folder);
     });
-    const { id: taskId } = await add(client, cwd);
-    const suspended = await until(client, taskId, "suspended", "failed", "asking");
+    const { id: taskId } = await addTask(client, cwd);
+    const suspended = await untilPhase(client, taskId, "suspended", "failed", "asking");
     expect(suspended, JSON.stringify(suspended.ask)).toMatchObject({ phase: "suspended" });
     expect(suspended.untilMs).toBeGreaterThanOrEqual(resetsAtMs);
     await client.call("task/resume", { taskId });
-    const done = await until(client, taskId, "approving", "failed", "asking");
+    const done = await untilPhase(client, taskId, "approving", "failed", "asking");
     expect(done).toMatchObject({ phase: "approving", thread: { threadId: suspended.thread?.threadId } });
     expect(turns[1]).toContain("interrupted by a usage limit");
   });
 
   confined("whose agent asks what nobody answers asks itself, and the answer allows it later", async () => {
-    const setup = await setUp((text, _turn, folder) => {
+    const setup = await setUpTasks((text, _turn, folder) => {
       writeFileSync(join(folder, "b.txt"), `${text}\n`);
-      return [{ command: "make install" }, { text: "done" }];
+      const needs = { network: { hosts: ["example.org:443"] } };
+      return [
+        { approve: { kind: "command", itemId: "i1", command: "make install", cwd: folder, needs } },
+        { text: "done" },
+      ];
     });
     const { client, cwd } = setup;
-    const { id: taskId } = await add(client, cwd, { reviewers: [] });
-    const { ask } = await until(client, taskId, "asking", "failed", "approving");
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    const { ask } = await untilPhase(client, taskId, "asking", "failed", "approving");
     expect(ask).toMatchObject({ reason: "approval", message: expect.stringContaining("make install") });
     const answer = { choice: "continue", response: { outcome: "allow" } } as const;
     await client.call("task/answer", { taskId, askId: ask?.id ?? "", answer });
-    expect((await until(client, taskId, "approving", "asking", "failed")).phase).toBe("approving");
+    expect((await untilPhase(client, taskId, "approving", "asking", "failed")).phase).toBe("approving");
   });
 
   confined("goes on after its server was stopped in the middle of a turn", async () => {
     const gate = new Gate();
     let turns = 0;
-    const setup = await setUp((_text, _turn, folder) => {
+    const setup = await setUpTasks((_text, _turn, folder) => {
       turns += 1;
       if (turns === 1) return [{ wait: gate }];
       writeFileSync(join(folder, "b.txt"), "x\n");
       return [{ text: "done" }];
     });
-    const { id: taskId } = await add(setup.client, setup.cwd);
+    const { id: taskId } = await addTask(setup.client, setup.cwd);
     await gate.reached;
-    await open.splice(0)[0]?.close();
+    await setup.stop();
     const { client } = await setup.start();
-    expect(await until(client, taskId, "approving", "failed", "asking")).toMatchObject({
+    expect(await untilPhase(client, taskId, "approving", "failed", "asking")).toMatchObject({
       phase: "approving",
       attempt: 1,
     });
@@ -214,21 +140,21 @@ describe("a task", () => {
 
   confined("that is cancelled interrupts its turn and changes nothing any more", async () => {
     const gate = new Gate();
-    const { client, cwd, git } = await setUp((_text, _turn, folder) => {
+    const { client, cwd, git } = await setUpTasks((_text, _turn, folder) => {
       writeFileSync(join(folder, "b.txt"), "x\n");
       return [{ wait: gate }, { text: "done" }];
     });
-    const { id: taskId } = await add(client, cwd);
+    const { id: taskId } = await addTask(client, cwd);
     await gate.reached;
     await client.call("task/cancel", { taskId });
-    expect((await until(client, taskId, "cancelled")).phase).toBe("cancelled");
+    expect((await untilPhase(client, taskId, "cancelled")).phase).toBe("cancelled");
     expect(await git("for-each-ref", "--format=%(refname)", "refs/flint")).not.toContain("/r1/");
     await client.call("task/remove", { taskId });
     expect(await git("worktree", "list")).not.toContain("worktrees");
   });
 
   confined("is added once, never in a cycle, and after those it names", async () => {
-    const { client, cwd } = await setUp(writes("b.txt", "x\n"));
+    const { client, cwd } = await setUpTasks(writes("b.txt", "x\n"));
     const task = { prompt: "p", cwd, reviewers: [], merge: "none" as const };
     const cycle = [
       { ...task, name: "a", after: ["b"] },

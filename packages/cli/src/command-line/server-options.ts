@@ -197,7 +197,7 @@ function chosenOptions(values: ServerFlagValues): ServerOptions {
   const all: ServerOptions = {
     ...present(mode),
     model: modelOf(values),
-    offlineAgents: values.offline === true && values.agent !== undefined ? true : undefined,
+    offlineAgents: values.offline,
     ...present({
       approvalPolicy:
         approval === undefined

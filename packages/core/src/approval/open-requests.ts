@@ -9,6 +9,7 @@ import {
   failedToolCall,
   type Grant,
   grantsMadeBy,
+  isUnconfined,
   MAX_DECLINED,
   mintId,
   type ResolvedBy,
@@ -205,11 +206,12 @@ export class OpenRequests {
     const { settings } = log.state;
     const ruling = policyRules?.judge(action, actor.agent, settings.cwd);
     const { approvalPolicy, acceptEdits } = settings;
+    const acceptsCommands = settings.acceptCommands === true && !isUnconfined(settings.sandboxPolicy);
     const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
     const hasNetwork = networkOf(settings) !== "none";
     return judge({
       ...{ approvalPolicy, action, granted, ruling, policyRules },
-      ...{ onlyReads, isAcceptedEdit, hasNetwork },
+      ...{ onlyReads, acceptsCommands, isAcceptedEdit, hasNetwork },
     });
   }
 

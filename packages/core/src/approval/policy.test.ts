@@ -73,6 +73,18 @@ test("accepts edits of plain files in the workspace, and nothing else", () => {
   ]);
 });
 
+test("asks about no command that stays in the sandbox where commands are accepted", () => {
+  const judged = (approvalPolicy: ApprovalPolicy, action: Action, ruling?: Ruling) =>
+    judge({ approvalPolicy, action, granted: false, acceptsCommands: true, ruling }).kind;
+  expect(judged("unlessTrusted", command)).toBe("allow");
+  expect([
+    judged("always", command),
+    judged("unlessTrusted", { ...command, needs: { network: "all" } }),
+    judged("unlessTrusted", tool),
+    judged("unlessTrusted", command, { decision: "ask", reason: "" }),
+  ]).toEqual(["ask", "ask", "ask", "ask"]);
+});
+
 test("never allows anything beyond the sandbox without a grant or an answer", () => {
   const needs = { network: { hosts: ["registry.example:443"] } };
   const kinds = (["never", "unlessTrusted", "always"] as const).map((approvalPolicy) =>

@@ -19,6 +19,8 @@ export interface PolicyInput {
   readonly granted: boolean;
   /** Whether the sandbox keeps the command from writing. */
   readonly onlyReads?: boolean | undefined;
+  /** Whether commands that stay in the sandbox need no approval. */
+  readonly acceptsCommands?: boolean | undefined;
   /** False if the commands of the thread connect to nothing, and nothing is asked about it. */
   readonly hasNetwork?: boolean | undefined;
   /** Whether it only changes files that need no approval. */
@@ -53,7 +55,7 @@ export function judge(input: PolicyInput): Verdict {
   if (
     action.kind === "command" &&
     needs === undefined &&
-    (input.onlyReads === true || isTrustedCommand(action.command))
+    (input.onlyReads === true || input.acceptsCommands === true || isTrustedCommand(action.command))
   ) {
     return { kind: "allow" };
   }

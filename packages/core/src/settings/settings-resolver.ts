@@ -48,6 +48,7 @@ export interface SettingsOverrides {
   readonly network?: NetworkPermission | undefined;
   readonly git?: GitMode | undefined;
   readonly acceptEdits?: boolean | undefined;
+  readonly acceptCommands?: boolean | undefined;
   readonly config?: ConfigValues | undefined;
   readonly developerInstructions?: string | undefined;
   readonly summary?: ReasoningSummary | undefined;
@@ -116,6 +117,7 @@ export class SettingsResolver {
       network,
       git,
       acceptEdits,
+      acceptCommands,
       config,
       developerInstructions,
       summary,
@@ -134,6 +136,7 @@ export class SettingsResolver {
     if (network !== undefined) next.network = network;
     if (git !== undefined) next.git = git;
     if (acceptEdits !== undefined) next.acceptEdits = acceptEdits;
+    if (acceptCommands !== undefined) next.acceptCommands = acceptCommands;
     if (config !== undefined) next.config = await this.#catalogue.withValues(next.model, next.config, config);
     if (developerInstructions !== undefined) next.developerInstructions = developerInstructions;
     if (summary !== undefined) next.summary = summary;

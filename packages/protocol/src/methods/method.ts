@@ -63,6 +63,7 @@ export const settingsOverrides = {
   network: z.optional(NetworkPermission),
   git: z.optional(GitMode),
   acceptEdits: z.optional(z.boolean()),
+  acceptCommands: z.optional(z.boolean()),
   config: z.optional(ConfigValues),
   summary: z.optional(ReasoningSummary),
   personality: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),

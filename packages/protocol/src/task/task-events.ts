@@ -204,6 +204,13 @@ export const TASK_EVENTS = {
   "task/retried": row("The task starts again with a new attempt.", () =>
     looseObject({ by: z.string(), from: z.optional(commit) }),
   ),
+  "task/logged": row("Something that explains what happens; it changes nothing.", () =>
+    looseObject({
+      role: z.optional(z.enum(["executor", "reviewer"])),
+      message: text,
+      threadId: z.optional(Id),
+    }),
+  ),
   "task/steered": row("Someone sent the executor a message.", () =>
     looseObject({
       steerId: Id,
@@ -229,4 +236,12 @@ export type TaskEvent = TaskEventBody & { readonly version: number; readonly at:
 /** Whether a name from a file or a peer is an event of a task. */
 export function isTaskEventType(name: string): name is TaskEventType {
   return Object.hasOwn(TASK_EVENTS, name);
+}
+
+/** The event of a task that a name and data from a file or a peer are; undefined if they are none. */
+export function taskEventOf(name: string, data: unknown): TaskEventBody | undefined {
+  if (!isTaskEventType(name)) return undefined;
+  const parsed = TASK_EVENTS[name].data.safeParse(data);
+  // The data was just checked against the row of this name.
+  return parsed.success ? ({ type: name, data: parsed.data } as TaskEventBody) : undefined;
 }

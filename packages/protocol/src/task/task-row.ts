@@ -69,7 +69,7 @@ export function taskRow(state: TaskState): TaskRow {
     phase: state.phase,
     ...(state.phase === "running" ? { step: state.step } : {}),
     attempt: state.attempt,
-    round: currentRound(state)?.round ?? 0,
+    round: roundNumber(state),
     rounds: spec.rounds + state.extraRounds,
     executor: spec.executors[state.executor]?.model ?? "default",
     ...(reviewer === undefined ? {} : { reviewer: reviewer.model ?? "default" }),
@@ -91,4 +91,12 @@ export function taskRow(state: TaskState): TaskRow {
     addedAtMs: state.addedAt,
     updatedAtMs: state.updatedAt,
   };
+}
+
+/** The round that a task works on: a result that goes back to the executor belongs to the round before. */
+function roundNumber(state: TaskState): number {
+  const last = currentRound(state);
+  if (last === undefined) return 0;
+  const isNext = state.phase === "running" && state.step === "execute" && last.tree !== undefined;
+  return isNext ? last.round + 1 : last.round;
 }

@@ -78,7 +78,10 @@ export const TaskSpec = looseObject({
   merge: MergeMode,
   /** Who has the last word on the result. */
   approve: z.enum(["person", "reviewer"]),
-  /** `policy`: what the rules do not allow is asked. `accept`: everything inside the sandbox is allowed. */
+  /**
+   * `policy`: commands that stay in the sandbox are allowed, as are edits; what else the rules do not allow is asked.
+   * `accept`: tools and network access are allowed too. What leaves the sandbox is asked about in any case.
+   */
   approvals: z.enum(["policy", "accept"]),
   network: z.optional(NetworkPermission),
   git: z.optional(GitMode),

@@ -185,6 +185,7 @@ function firstState(id: string, event: TaskEvent): TaskState {
 function onEvent(state: TaskState, event: TaskEventBody): TaskState {
   switch (event.type) {
     case "task/added":
+    case "task/logged":
       return state;
     case "task/released":
       return { ...state, phase: "ready" };
@@ -356,13 +357,25 @@ function onAnswered(state: TaskState, { answer }: TaskEventData<"task/answered">
     phase: "ready",
     ask: undefined,
     answer: ask === undefined || answer.response === undefined ? undefined : { ask, answer },
-    instructions: withNote(state, answer.message),
+    instructions: withNote(state, answerNote(ask, answer)),
     findings: state.findings.map((finding) => ({ ...finding, contests: 0 })),
     extraRounds: withOneMoreRound(state),
     extraBudgets: state.extraBudgets + (ask?.reason === "budget" ? 1 : 0),
     lostRuns: 0,
     backoffs: 0,
   };
+}
+
+/** What the agent that asked is told of the answer: it comes in a later turn, maybe days after the question. */
+function answerNote(ask: TaskAsk | undefined, { message, response }: TaskAnswer): string | undefined {
+  if (ask?.reason === "question")
+    return `You asked:\n${ask.message}\nThe answer is:\n${message ?? "Decide yourself."}`;
+  if (ask?.reason !== "approval") return message;
+  const decided = response?.outcome === "deny" ? "declined" : "allowed, once";
+  const asked = ask.message.replace(/^Approve: /, "");
+  return [`You asked for ${asked}. It is ${decided}. Continue with the task.`, message]
+    .filter(Boolean)
+    .join("\n");
 }
 
 /** A person's word allows the round after the current one. */

@@ -99,6 +99,8 @@ export const ThreadSettings = looseObject({
   git: z.optional(GitMode),
   /** Whether files in the workspace are changed without approval. */
   acceptEdits: z.optional(z.boolean()),
+  /** Whether commands that stay in the sandbox run without approval; not if everything is asked about. */
+  acceptCommands: z.optional(z.boolean()),
   config: ConfigValues,
   developerInstructions: z.optional(z.string()),
   /** Absent: as the agent does by default. An agent without such a setting ignores it, and a warning says so. */

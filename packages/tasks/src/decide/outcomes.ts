@@ -25,6 +25,8 @@ export type Setback =
   | { readonly kind: "budget"; readonly message: string }
   /** The turn was interrupted, because the worker stops or the thread was interrupted by a client. */
   | { readonly kind: "interrupted"; readonly message: string }
+  /** Only a person can do something about it, such as log in. */
+  | { readonly kind: "needsPerson"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
 /** How the executor's turn ended. */

@@ -48,8 +48,13 @@ export function startRound(state: TaskState, context: DecisionContext): Events {
   if (spent !== undefined) return [asking(context, "budget", spent)];
   const last = currentRound(state);
   const round = last === undefined ? 1 : last.tree === undefined ? last.round : last.round + 1;
-  const clientId = [state.id, state.attempt, round, state.fence, state.executor].join(".");
+  const clientId = turnKey(state, round);
   return [event("round/started", { round, executor: state.executor, clientId })];
+}
+
+/** The idempotency key of the executor's turn: one per round, lease and agent. */
+export function turnKey({ id, attempt, fence, executor }: TaskState, round: number): string {
+  return [id, attempt, round, fence, executor].join(".");
 }
 
 /** What follows the executor's turn. */

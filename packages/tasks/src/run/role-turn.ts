@@ -1,4 +1,5 @@
 import {
+  type Action,
   type NetworkPermission,
   type Role,
   type RunUsage,
@@ -30,6 +31,8 @@ export interface RoleTurnRequest {
   readonly sandbox: "workspaceWrite" | "readOnly";
   readonly outputSchema?: Record<string, unknown> | undefined;
   readonly network?: NetworkPermission | undefined;
+  /** Whether tools and the network are allowed without asking; what leaves the sandbox is asked about in any case. */
+  readonly accepts: boolean;
   /** Whether the context is compacted before the turn. */
   readonly compact: boolean;
   /** What is left of the task's budget. */
@@ -39,8 +42,8 @@ export interface RoleTurnRequest {
   readonly signal: AbortSignal;
   /** How long an open question may wait for another client before the task itself asks. */
   readonly askMs: number;
-  /** Called once the place of the turn is known. */
-  onThread(turn: TurnReference): Promise<void>;
+  /** Called once the thread is known, and again once the turn is. */
+  onTurn(turn: TurnReference): Promise<void>;
   onEvent?(event: AgentEvent): void;
 }
 
@@ -64,14 +67,19 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
   try {
     const thread = await openThread(client, request);
     turn = { threadId: thread.id };
-    await request.onThread(turn);
+    await request.onTurn(turn);
     if (request.compact) await compact(client, thread, request.signal);
     const costBefore = thread.state.cost;
-    const watch = new AskWatch(client, thread.id, request.askMs, request.signal);
+    const watch = new AskWatch(client, thread.id, request);
     const options = {
       ...{ clientId: request.clientId, signal: watch.signal, allowFailure: true },
       ...(request.outputSchema === undefined ? {} : { outputSchema: request.outputSchema }),
-      onEvent: (event: AgentEvent) => request.onEvent?.(event),
+      onEvent: (event: AgentEvent) => {
+        // From now on the turn can be found and interrupted by its id.
+        if (event.type === "turn/started")
+          void request.onTurn({ threadId: thread.id, turnId: event.data.turn.id });
+        request.onEvent?.(event);
+      },
     };
     const result = await thread.run(request.prompt, options).finally(() => watch.end());
     turn = { threadId: thread.id, turnId: result.turn.id };
@@ -93,6 +101,8 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     sandbox: request.sandbox,
     git: "off" as const,
     acceptEdits: true,
+    acceptCommands: true,
+    summary: "concise" as const,
     ...(network === undefined ? {} : { network }),
     ...(role.instructions === undefined ? {} : { developerInstructions: role.instructions }),
     budget: {
@@ -160,6 +170,7 @@ function outcomeOf(
 function failureOf(error: TurnError | undefined): Setback {
   const message = error?.message ?? "The turn failed without a reason.";
   if (error?.limit?.status === "reached") return { kind: "limit", limit: error.limit };
+  if (error?.errorInfo === "Unauthorized") return { kind: "needsPerson", message };
   if (error?.errorInfo === "BudgetExceeded") return { kind: "budget", message };
   const passes = error?.errorInfo !== undefined && PASSING.has(error.errorInfo);
   const overloaded = error?.httpStatusCode === 429 || (error?.httpStatusCode ?? 0) >= 500;
@@ -176,15 +187,23 @@ type Unanswered = Extract<Setback, { kind: "asks" }>;
 
 /** Watches for questions that nobody answers: then the turn is interrupted, and the question becomes the task's own. */
 class AskWatch {
+  readonly #client: FlintClient;
   readonly #askMs: number;
+  readonly #accepts: boolean;
   readonly #stop = new AbortController();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #unsubscribe: () => void;
   readonly signal: AbortSignal;
   unanswered: Unanswered | undefined;
 
-  constructor(client: FlintClient, threadId: string, askMs: number, signal: AbortSignal) {
+  constructor(
+    client: FlintClient,
+    threadId: string,
+    { askMs, accepts, signal }: Pick<RoleTurnRequest, "askMs" | "accepts" | "signal">,
+  ) {
+    this.#client = client;
     this.#askMs = askMs;
+    this.#accepts = accepts;
     this.signal = AbortSignal.any([signal, this.#stop.signal]);
     this.#unsubscribe = client.subscribe({
       threadId,
@@ -202,13 +221,21 @@ class AskWatch {
     if (event.type === "approval/requested") {
       const { approval } = event.data;
       const message = `Approve: ${describeAction(approval.action)}`;
-      this.#wait(approval.id, { kind: "asks", reason: "approval", message, request: approval, threadId });
+      if (this.#accepts && staysInside(approval.action)) this.#accept(threadId, approval.id);
+      else
+        this.#wait(approval.id, { kind: "asks", reason: "approval", message, request: approval, threadId });
     } else if (event.type === "question/requested") {
       const { request } = event.data;
       const message = request.questions.map(({ question }) => question).join("\n");
       this.#wait(request.id, { kind: "asks", reason: "question", message, request, threadId });
     } else if (event.type === "approval/resolved") clearTimeout(this.#timers.get(event.data.approvalId));
     else if (event.type === "question/resolved") clearTimeout(this.#timers.get(event.data.questionId));
+  }
+
+  /** Answers like a client; a client that was faster has answered already. */
+  #accept(threadId: string, approvalId: string): void {
+    const decision = { outcome: "allow", scope: "once" } as const;
+    void this.#client.call("approval/respond", { threadId, approvalId, decision }).catch(() => undefined);
   }
 
   #wait(id: string, ask: Unanswered): void {
@@ -218,4 +245,9 @@ class AskWatch {
     };
     this.#timers.set(id, setTimeout(giveUp, this.#askMs));
   }
+}
+
+/** Whether an action changes nothing outside of the sandbox. */
+function staysInside({ needs = {} }: Action): boolean {
+  return needs.unconfined !== true && needs.git !== true && (needs.write ?? []).length === 0;
 }

@@ -2,6 +2,7 @@ import {
   type Check,
   type CheckResult,
   currentRound,
+  isKnownItem,
   type TaskState,
   type TurnReference,
   type Verdict,
@@ -11,7 +12,15 @@ import { type DecisionContext, type Events, event } from "../decide/decision.ts"
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
 import type { CheckOutcome, ExecuteOutcome, ReviewOutcome } from "../decide/outcomes.ts";
-import { afterChecks, afterMerge, afterPrepare, afterTurn, afterVerdict, startRound } from "../decide/run.ts";
+import {
+  afterChecks,
+  afterMerge,
+  afterPrepare,
+  afterTurn,
+  afterVerdict,
+  startRound,
+  turnKey,
+} from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
 import type { Places } from "./places.ts";
@@ -32,6 +41,8 @@ export interface TaskRunOptions {
 
 const CHECK_SECONDS = 1800;
 const CHECK_OUTPUT = 8000;
+const LOG_LENGTH = 2000;
+const STALE_TRIES = 5;
 /** From this round on the executor's context is compacted first: it has been rejected twice. */
 const COMPACT_FROM_ROUND = 3;
 
@@ -41,6 +52,7 @@ export class TaskRun {
   readonly #lease: Lease;
   readonly #signal: AbortSignal;
   #state: TaskState;
+  #written: Promise<unknown> = Promise.resolve();
 
   constructor(options: TaskRunOptions, lease: Lease, state: TaskState, signal: AbortSignal) {
     this.#options = options;
@@ -57,16 +69,35 @@ export class TaskRun {
     }
   }
 
-  async #commit(events: Events): Promise<boolean> {
+  /** Writes one after the other: what a turn reports must not come between a decision and its state. */
+  #commit(events: Events): Promise<boolean> {
+    const written = this.#written.then(() => this.#write(events));
+    this.#written = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(events: Events): Promise<boolean> {
     const { store } = this.#options;
     const write = { task: this.#state.id, lease: this.#lease, events };
     let result = await store.commit({ ...write, expect: this.#state.version });
     // Somebody steered the task meanwhile; that decides nothing.
-    if (result.status === "stale" && result.state.run?.leaseId === this.#lease.id)
+    for (let again = 0; again < STALE_TRIES && result.status === "stale"; again += 1) {
+      if (result.state.run?.leaseId !== this.#lease.id) return false;
       result = await store.commit({ ...write, expect: result.state.version });
+    }
     if (result.status !== "ok") return false;
     this.#state = result.state;
     return true;
+  }
+
+  /** Reasoning summaries explain what was done and why something was rejected. */
+  #onEvent(role: "executor" | "reviewer", received: AgentEvent): void {
+    this.#options.onEvent?.(this.#state, role, received);
+    if (received.type !== "item/completed") return;
+    const { threadId, item } = received.data;
+    if (!isKnownItem(item) || item.type !== "reasoning") return;
+    const message = (item.summary ?? item.content ?? "").trim().slice(0, LOG_LENGTH);
+    if (message !== "") void this.#commit([event("task/logged", { role, message, threadId })]);
   }
 
   async #step(state: TaskState): Promise<Events> {
@@ -89,14 +120,10 @@ export class TaskRun {
     }
   }
 
-  /** Whether the round was begun under this lease; one that a lost run began is begun again, under a key of its own. */
+  /** Whether the turn was begun under this lease by this agent; otherwise it is begun again, under a key of its own. */
   #isStarted(state: TaskState): boolean {
     const round = currentRound(state);
-    return (
-      round !== undefined &&
-      round.tree === undefined &&
-      round.clientId.split(".").at(-2) === String(state.fence)
-    );
+    return round !== undefined && round.tree === undefined && round.clientId === turnKey(state, round.round);
   }
 
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
@@ -114,11 +141,12 @@ export class TaskRun {
       prompt: executorPrompt(state),
       sandbox: "workspaceWrite",
       network: state.spec.network,
+      accepts: state.spec.approvals === "accept",
       ...(withFindings ? { outputSchema: REPORT_SCHEMA } : {}),
       compact: round.round >= COMPACT_FROM_ROUND,
       ...this.#budgetLeft(state),
-      onThread: (turn) => this.#record("executor", turn),
-      onEvent: (received) => this.#options.onEvent?.(state, "executor", received),
+      onTurn: (turn) => this.#record("executor", turn),
+      onEvent: (received) => this.#onEvent("executor", received),
     });
     if (outcome.kind !== "answered") return outcome;
     const work = await places.commit(this.#state, round.round);
@@ -204,11 +232,12 @@ export class TaskRun {
         ...{ role, cwd, askMs, clientId, prompt: text, threadId, signal: this.#signal },
         threadName: `Review of task ${state.number}: ${state.spec.title}`.slice(0, 200),
         sandbox: "readOnly",
+        accepts: state.spec.approvals === "accept",
         outputSchema: VERDICT_SCHEMA,
         compact: false,
         ...this.#budgetLeft(state),
-        onThread: (turn) => this.#record("reviewer", turn),
-        onEvent: (received) => this.#options.onEvent?.(state, "reviewer", received),
+        onTurn: (turn) => this.#record("reviewer", turn),
+        onEvent: (received) => this.#onEvent("reviewer", received),
       });
     const first = await ask(prompt, key);
     if (first.kind !== "answered") return first;

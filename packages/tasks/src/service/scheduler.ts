@@ -28,6 +28,11 @@ export class TaskScheduler {
     this.#unsubscribe = options.store.subscribe(() => this.wake());
   }
 
+  /** Whether something goes on by itself at a time. */
+  get isWaiting(): boolean {
+    return this.#timer !== undefined;
+  }
+
   /** Looks at everything once more. */
   wake(): void {
     if (this.#isStopped) return;
@@ -87,6 +92,7 @@ export class TaskScheduler {
 
   #setTimer(tasks: readonly TaskState[], now: number): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     const running = tasks.some(({ run }) => run !== undefined);
     const next = Math.min(
       nextDue(tasks) ?? Number.POSITIVE_INFINITY,

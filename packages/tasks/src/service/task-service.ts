@@ -80,9 +80,9 @@ export class TaskService {
     this.#worker.wake();
   }
 
-  /** Whether a task runs. */
+  /** Whether a task runs, or goes on by itself later: a server that stopped meanwhile would not wake it up. */
   get isWorking(): boolean {
-    return this.#worker.load > 0;
+    return this.#worker.load > 0 || this.#scheduler.isWaiting;
   }
 
   /** Answers a method. Rejects with a FlintError that says what to do instead. */

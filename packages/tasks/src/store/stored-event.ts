@@ -1,10 +1,10 @@
-import { isRecord, isTaskEventType, TASK_EVENTS, type TaskEvent } from "@flint/protocol";
+import { isRecord, type TaskEvent, taskEventOf } from "@flint/protocol";
 
 /** An event of a task as a file or a database holds it; undefined if it cannot be one. */
 export function readStoredEvent(value: unknown): TaskEvent | undefined {
-  if (!isRecord(value) || typeof value.type !== "string" || !isTaskEventType(value.type)) return undefined;
-  if (typeof value.version !== "number" || typeof value.at !== "number") return undefined;
-  if (!TASK_EVENTS[value.type].data.safeParse(value.data).success) return undefined;
-  // Its name, data, version and time were just checked.
-  return value as unknown as TaskEvent;
+  if (!isRecord(value)) return undefined;
+  const { type, data, version, at } = value;
+  if (typeof type !== "string" || typeof version !== "number" || typeof at !== "number") return undefined;
+  const body = taskEventOf(type, data);
+  return body === undefined ? undefined : { ...body, version, at };
 }

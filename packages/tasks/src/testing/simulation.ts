@@ -163,7 +163,9 @@ export class Simulation {
       case "execute": {
         const round = currentRound(state);
         const started =
-          round !== undefined && round.tree === undefined && round.clientId.includes(`.${state.fence}.`);
+          round !== undefined &&
+          round.tree === undefined &&
+          round.clientId === run.turnKey(state, round.round);
         return started ? run.afterTurn(state, this.#turn(), context) : run.startRound(state, context);
       }
       case "check": {
@@ -212,6 +214,7 @@ export class Simulation {
       { kind: "asks", reason: "approval", message: "Run npm install?", threadId: "thread" },
       { kind: "interrupted", message: "The worker stops." },
       { kind: "failed", message: "The agent exited with 1" },
+      { kind: "needsPerson", message: "Not logged in" },
       { kind: "budget", message: "The turn's budget is used up." },
     ]);
   }

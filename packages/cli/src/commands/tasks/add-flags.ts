@@ -43,6 +43,12 @@ export const ADD_FLAGS = {
     values: ["person", "reviewer"],
     doc: "Who approves the result: person (default) or reviewer",
   },
+  approvals: {
+    type: "string",
+    takes: "MODE",
+    values: ["policy", "accept"],
+    doc: "What runs without asking: policy, commands in the sandbox (default); accept, also tools and network access",
+  },
   base: {
     type: "string",
     takes: "COMMIT",

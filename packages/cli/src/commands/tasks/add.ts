@@ -12,6 +12,7 @@ import { findTask, withTaskServer } from "./task-server.ts";
 type Values = Given<typeof ADD_FLAGS>["values"];
 type Input = ParamsInput<"task/add">["tasks"][number];
 
+const APPROVALS = ["policy", "accept"] as const;
 const APPROVERS = ["person", "reviewer"] as const;
 
 /** `flint tasks add`: adds tasks and prints their numbers. */
@@ -59,6 +60,9 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     ...(base === undefined ? {} : { base }),
     ...(merge === undefined ? {} : { merge: choice("merge", merge, MergeMode.options) }),
     ...(approve === undefined ? {} : { approve: choice("approve", approve, APPROVERS) }),
+    ...(values.approvals === undefined
+      ? {}
+      : { approvals: choice("approvals", values.approvals, APPROVALS) }),
     ...(values.network === undefined ? {} : { network: networkOf(values.network) }),
   };
 }

@@ -1,10 +1,10 @@
 import type { Params, Result, TaskMethod, TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
+import { statusOf } from "@flint/view/tasks";
 import { numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
 import { complain, say, sayJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
-import { statusOf } from "./task-lines.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 interface DecideArguments<Flags = object> {

@@ -1,8 +1,9 @@
-import type { Result, TaskRow } from "@flint/protocol";
-import { duration, escapeControls, money } from "@flint/view";
+import type { Result, TaskRow, TaskSpec } from "@flint/protocol";
+import { escapeControls } from "@flint/view";
+import { nextStep, statusOf, usedBy } from "@flint/view/tasks";
 import { oneArgument } from "../../command-line/command.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
-import { nextStep, statusOf } from "./task-lines.ts";
+import { logLines } from "./logs.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 interface ShowArguments {
@@ -47,7 +48,7 @@ export function taskPage({ task, spec, events }: Result<"task/read">, now: numbe
   const parts = [
     `#${task.number} ${escapeControls(task.title)}\n\n${columns(facts)}`,
     findingsOf(task),
-    timeline(events),
+    timeline(events, spec),
     detailOf(task),
   ];
   return parts.filter((part) => part !== "").join("\n");
@@ -57,11 +58,6 @@ function resultOf({ merge, merged, result }: TaskRow): string {
   if (merged !== undefined) return `${merged.ref} at ${merged.commit?.slice(0, 10) ?? ""}`;
   const at = result?.commit == null ? "" : ` (commit ${result.commit.slice(0, 10)} so far)`;
   return `${merge}${at}`;
-}
-
-function usedBy({ usage }: TaskRow): string {
-  const cost = usage.cost === undefined ? "" : `${money(usage.cost)}, `;
-  return `${cost}${duration(usage.seconds * 1000)}`;
 }
 
 function findingsOf({ findings }: TaskRow): string {
@@ -75,35 +71,9 @@ function findingsOf({ findings }: TaskRow): string {
   return `Findings\n${columns(rows)}`;
 }
 
-/** The events that people look for; the others are in --json. */
-const SHOWN: Readonly<Record<string, string>> = {
-  "task/added": "added",
-  "run/lost": "a run was lost",
-  "round/executed": "work done",
-  "round/checked": "checked",
-  "round/reviewed": "reviewed",
-  "round/rejected": "back to the executor",
-  "task/fallback": "another agent takes over",
-  "task/suspended": "suspended",
-  "task/resumed": "resumed",
-  "task/asking": "asks",
-  "task/answered": "answered",
-  "task/approved": "approved",
-  "task/rejected": "changes wanted",
-  "merge/conflict": "conflict",
-  "task/merged": "merged",
-  "task/ended": "ended",
-  "task/cancelled": "cancelled",
-  "task/retried": "retried",
-  "task/steered": "steered",
-};
-
-function timeline(events: Result<"task/read">["events"]): string {
-  const rows = events.flatMap(({ type, at }) => {
-    const words = SHOWN[type];
-    return words === undefined ? [] : [[new Date(at).toLocaleString("sv"), words]];
-  });
-  return `Timeline\n${columns(rows)}`;
+function timeline(events: Result<"task/read">["events"], spec: TaskSpec): string {
+  const lines = events.flatMap((event) => logLines(event, spec)[0] ?? []);
+  return lines.length === 0 ? "" : `Timeline\n${lines.join("\n")}\n`;
 }
 
 function detailOf(task: TaskRow): string {

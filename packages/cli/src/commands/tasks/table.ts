@@ -50,6 +50,18 @@ export const tasks: CommandGroup = {
       notes: [TASK],
       run: async (given) => (await import("./show.ts")).showTask(given),
     }),
+    logs: command({
+      summary: "Show what happened to a task, with the reasoning of its agents",
+      usage: "TASK",
+      flags: {
+        follow: { type: "boolean", short: "f", doc: "Go on until the task ends or waits for you" },
+        json: { type: "boolean", doc: "Print each event as a line of JSON" },
+        ...HELP_FLAG,
+      },
+      examples: ["flint tasks logs 7", "flint tasks logs 7 -f"],
+      notes: [TASK],
+      run: async (given) => (await import("./logs.ts")).showLogs(given),
+    }),
     diff: command({
       summary: "Show the result of a task as a diff",
       usage: "TASK",

@@ -1,8 +1,8 @@
 import type { TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
+import { hasEnded, nextStep, statusOf } from "@flint/view/tasks";
 import { say } from "../../command-line/output.ts";
-import { hasEnded, nextStep, statusOf } from "./task-lines.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 const POLL_MS = 30_000;

@@ -1,5 +1,5 @@
 import type { TaskRow } from "@flint/protocol";
-import { duration, money } from "@flint/view";
+import { duration, money } from "../amounts.ts";
 
 /** What comes first in a list: what waits for a person, then what runs, then what waits, then what has ended. */
 const ORDER: readonly TaskRow["phase"][] = [
@@ -28,7 +28,7 @@ export function hasEnded({ phase }: TaskRow): boolean {
 
 /** The columns of a task in a list. */
 export function taskCells(task: TaskRow, now: number): string[] {
-  return [`#${task.number}`, statusOf(task, now), roundOf(task), agentsOf(task), costOf(task), task.title];
+  return [`#${task.number}`, statusOf(task, now), roundOf(task), agentsOf(task), usedBy(task), task.title];
 }
 
 /** The titles of those columns. */
@@ -64,7 +64,8 @@ const STEPS: Readonly<Record<NonNullable<TaskRow["step"]>, string>> = {
   merge: "merging",
 };
 
-function roundOf({ round, rounds, attempt }: TaskRow): string {
+/** Which round of how many a task is in; `-` before the first one. */
+export function roundOf({ round, rounds, attempt }: TaskRow): string {
   if (round === 0) return "-";
   return attempt === 1 ? `${round}/${rounds}` : `${round}/${rounds}, attempt ${attempt}`;
 }
@@ -73,7 +74,8 @@ function agentsOf({ executor, reviewer }: TaskRow): string {
   return reviewer === undefined ? executor : `${executor} → ${reviewer}`;
 }
 
-function costOf({ usage }: TaskRow): string {
+/** What a task has cost so far, in money and time. */
+export function usedBy({ usage }: Pick<TaskRow, "usage">): string {
   const time = duration(usage.seconds * 1000);
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
 }

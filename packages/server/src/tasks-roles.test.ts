@@ -1,0 +1,162 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FlintClient } from "@flint/sdk";
+import { Gate, needs } from "@flint/testkit";
+import { describe, expect } from "vitest";
+import {
+  addTask,
+  setUpTasks,
+  untilPhase,
+  untilTask,
+  verdict,
+  type Work,
+  writes,
+} from "./testing/task-fixture.ts";
+
+const PARTS = ["bwrap", "git"] as const;
+const confined = needs(...PARTS);
+
+/** What the log of a task says. */
+async function logged(client: FlintClient, taskId: string) {
+  const { events } = await client.call("task/read", { taskId });
+  return events.flatMap(({ type, data }) => (type === "task/logged" ? [data] : []));
+}
+
+const round = (reviews: number) =>
+  reviews < 3
+    ? [verdict("reject", [{ id: "x", severity: "blocker", what: `problem ${reviews}` }])]
+    : [
+        verdict(
+          "approve",
+          [],
+          [1, 2].map((number) => ({ id: `F${number}`, state: "resolved" })),
+        ),
+      ];
+
+describe("the turns of executor and reviewer", () => {
+  needs(...PARTS)(
+    "ask for concise summaries, and what they say is in the task's log [S2-49, S2-68, S2-69]",
+    async () => {
+      const { client, cwd, drivers } = await setUpTasks(
+        (_text, _turn, folder) => {
+          writeFileSync(join(folder, "b.txt"), "x\n");
+          return [{ reasoning: "The importer comes first." }, { text: "done" }];
+        },
+        () => [{ reasoning: "Nothing is missing." }, verdict("approve")],
+      );
+      const { id } = await addTask(client, cwd);
+      await untilPhase(client, id, "approving", "failed", "asking");
+      expect(drivers.map(({ sessions }) => sessions[0]?.settings.summary)).toEqual(["concise", "concise"]);
+      expect(await logged(client, id)).toMatchObject([
+        { role: "executor", message: "The importer comes first." },
+        { role: "reviewer", message: "Nothing is missing." },
+      ]);
+    },
+  );
+
+  needs(...PARTS)("are known by their id while they run, and a cancel interrupts them [S2-48]", async () => {
+    const gate = new Gate();
+    const { client, cwd, drivers } = await setUpTasks(() => [{ wait: gate }]);
+    const { id: taskId } = await addTask(client, cwd);
+    await gate.reached;
+    const [alpha] = drivers;
+    const turnId = alpha?.turns[0]?.turnId;
+    const { thread } = await untilTask(client, taskId, (task) => task.thread?.turnId !== undefined);
+    expect(thread?.turnId).toBe(turnId);
+    await client.call("task/cancel", { taskId });
+    await untilPhase(client, taskId, "cancelled");
+    expect(alpha?.turns[0]?.signal.aborted).toBe(true);
+  });
+
+  confined("start with a compaction from the third round on, and not before", async () => {
+    let [works, reviews] = [0, 0];
+    const { client, cwd, drivers } = await setUpTasks(
+      (text, turn, folder) => {
+        if (turn.kind === "compact") return [{ text: "shorter" }];
+        works += 1;
+        return writes("b.txt", `round ${works}\n`)(text, turn, folder);
+      },
+      () => {
+        reviews += 1;
+        return round(reviews);
+      },
+    );
+    const { id } = await addTask(client, cwd);
+    expect((await untilPhase(client, id, "approving", "failed", "asking")).round).toBe(3);
+    expect(drivers[0]?.turns.map(({ kind }) => kind)).toEqual(["prompt", "prompt", "compact", "prompt"]);
+  });
+
+  confined(
+    "of an agent that fails are taken over by the next one of the role, and the log says so",
+    async () => {
+      const fails: Work = () => [{ fail: { message: "The key is gone", errorInfo: "AgentFailed" } }];
+      const { client, cwd } = await setUpTasks(fails, writes("b.txt", "by beta\n"));
+      const executors = [{ model: "alpha" }, { model: "beta" }];
+      const { id: taskId } = await addTask(client, cwd, { executors, reviewers: [] });
+      const done = await untilPhase(client, taskId, "approving", "failed", "asking");
+      expect(done).toMatchObject({ phase: "approving", executor: "beta", attempt: 1 });
+      const { events } = await client.call("task/read", { taskId });
+      expect(events.find(({ type }) => type === "task/fallback")?.data).toEqual({
+        role: "executor",
+        index: 1,
+        reason: "The key is gone",
+      });
+    },
+  );
+
+  confined("of an agent that is not logged in wait for a person instead of using up attempts", async () => {
+    let turns = 0;
+    const { client, cwd } = await setUpTasks((text, turn, folder) => {
+      turns += 1;
+      const error = { message: "Log in first", errorInfo: "Unauthorized" };
+      return turns === 1 ? [{ fail: error }] : writes("b.txt", "x\n")(text, turn, folder);
+    });
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    const { ask, attempt } = await untilPhase(client, taskId, "asking", "failed", "approving");
+    expect([ask?.message, attempt]).toEqual(["Log in first", 1]);
+    await client.call("task/answer", { taskId, askId: ask?.id ?? "", answer: { choice: "continue" } });
+    expect((await untilPhase(client, taskId, "approving", "failed", "asking")).phase).toBe("approving");
+  });
+});
+
+describe("what an executor may do without asking", () => {
+  const network = { network: { hosts: ["example.org:443"] } } as const;
+  const beyond = { write: ["/srv"] };
+  const asksFor =
+    (wants: object): Work =>
+    (_text, _turn, folder) => {
+      writeFileSync(join(folder, "b.txt"), "x\n");
+      const command = { kind: "command", itemId: "i1", command: "make", cwd: folder } as const;
+      return [{ approve: { ...command, ...wants } }, { text: "done" }];
+    };
+
+  const CASES = [
+    ["is a command in the sandbox", {}, {}, "approving"],
+    ["is not network access", { needs: network }, {}, "asking"],
+    ["is network access in a task that accepts", { needs: network }, { approvals: "accept" }, "approving"],
+    ["is never a write outside of the sandbox", { needs: beyond }, { approvals: "accept" }, "asking"],
+  ] as const;
+
+  for (const [what, wants, more, phase] of CASES)
+    needs(...PARTS)(`${what} [S2-78]`, async () => {
+      const { client, cwd } = await setUpTasks(asksFor(wants));
+      const { id } = await addTask(client, cwd, { reviewers: [], ...more });
+      expect((await untilPhase(client, id, "asking", "approving", "failed")).phase).toBe(phase);
+    });
+
+  confined("is told what was answered to what it asked", async () => {
+    const prompts: string[] = [];
+    const { client, cwd } = await setUpTasks((text, turn, folder) => {
+      prompts.push(text);
+      if (prompts.length === 1) return [{ ask: [{ id: "q", question: "Which port?" }] }];
+      return writes("b.txt", "x\n")(text, turn, folder);
+    });
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    const { ask } = await untilPhase(client, taskId, "asking", "failed", "approving");
+    expect(ask).toMatchObject({ reason: "question", message: "Which port?" });
+    const answer = { choice: "continue", message: "8080" } as const;
+    await client.call("task/answer", { taskId, askId: ask?.id ?? "", answer });
+    expect((await untilPhase(client, taskId, "approving", "failed", "asking")).phase).toBe("approving");
+    expect(prompts[1]).toContain("You asked:\nWhich port?\nThe answer is:\n8080");
+  });
+});

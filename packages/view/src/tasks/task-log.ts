@@ -1,0 +1,99 @@
+import type { Role, TaskEventBody, TaskSpec, TrackedFinding } from "@flint/protocol";
+import { count, duration } from "../amounts.ts";
+
+/** What an event of a task means to a person, in one line; undefined for steps that say nothing by themselves. */
+export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | undefined {
+  switch (event.type) {
+    case "task/added":
+      return `added by ${event.data.by}`;
+    case "attempt/started":
+      return `attempt ${event.data.attempt} starts`;
+    case "run/lost":
+      return `the run on ${event.data.worker} was lost`;
+    case "round/started":
+      return `round ${event.data.round}: ${nameOf(spec.executors[event.data.executor])} works`;
+    case "round/executed":
+      return event.data.summary === undefined ? "work done" : `work done: ${oneLine(event.data.summary)}`;
+    case "round/checked":
+      return checksLine(event.data.results);
+    case "round/reviewed": {
+      const { verdict, reviewer, note } = event.data;
+      const words = { approve: "approves", reject: "rejects", cannotJudge: "cannot judge" };
+      const what = `${nameOf(spec.reviewers[reviewer])} ${words[verdict.verdict]}: ${oneLine(verdict.summary)}`;
+      return note === undefined ? what : `${what} (${note})`;
+    }
+    case "round/rejected":
+      return `back to the executor with ${openFindings(event.data.findings)}`;
+    case "task/fallback": {
+      const { role, index, reason } = event.data;
+      const agents = role === "executor" ? spec.executors : spec.reviewers;
+      return `${nameOf(agents[index])} takes over as ${role}: ${oneLine(reason)}`;
+    }
+    case "task/suspended":
+      return `suspended: ${oneLine(event.data.message ?? event.data.reason)}`;
+    case "task/resumed":
+      return `resumed by ${event.data.by}`;
+    case "task/asking":
+      return `asks: ${oneLine(event.data.ask.message)}`;
+    case "task/answered": {
+      const { choice, message } = event.data.answer;
+      return `${event.data.by} answered ${choice}${message === undefined ? "" : `: ${oneLine(message)}`}`;
+    }
+    case "task/reviewed":
+      return "wants approval";
+    case "task/approved":
+      return `approved by ${event.data.by}`;
+    case "task/rejected":
+      return `${event.data.by} wants changes: ${oneLine(event.data.comments)}`;
+    case "merge/conflict":
+      return `conflict in ${event.data.files.join(", ")}`;
+    case "task/merged":
+      return `merged: ${event.data.ref}`;
+    case "task/ended":
+      return event.data.error === undefined
+        ? event.data.status
+        : `${event.data.status}: ${oneLine(event.data.error)}`;
+    case "task/cancelled":
+      return `cancelled by ${event.data.by}`;
+    case "task/retried":
+      return `retried by ${event.data.by}`;
+    case "task/steered":
+      return `${event.data.by} to the executor: ${oneLine(event.data.content)}`;
+    case "task/logged":
+      return event.data.role === undefined ? event.data.message : `${event.data.role}: ${event.data.message}`;
+    case "task/released":
+    case "run/leased":
+    case "run/released":
+    case "run/used":
+    case "round/prepared":
+    case "round/turn":
+      return undefined;
+  }
+}
+
+function nameOf(role: Role | undefined): string {
+  return role?.model ?? "the default agent";
+}
+
+function checksLine(results: readonly { name: string; exitCode: number | null; seconds: number }[]) {
+  if (results.length === 0) return undefined;
+  const words = results.map(({ name, exitCode, seconds }) => {
+    const how = exitCode === 0 ? "passed" : "failed";
+    return `${oneLine(name)} ${how} after ${duration(seconds * 1000)}`;
+  });
+  return `checks: ${words.join(", ")}`;
+}
+
+function openFindings(findings: readonly TrackedFinding[]): string {
+  const open = findings.filter(
+    ({ blocking, state }) => blocking && (state === "open" || state === "contested"),
+  );
+  return count(open.length, "finding");
+}
+
+const LINE_LENGTH = 300;
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1)}…`;
+}
