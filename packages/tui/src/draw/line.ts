@@ -72,7 +72,15 @@ export function textOf(line: Line): string {
 /** The line as it is written to a terminal. */
 export function styled(line: Line, colour: boolean): string {
   if (!colour) return textOf(line);
-  return line.map(({ text, style }) => (style === undefined ? text : withStyle(text, style))).join("");
+  let written = "";
+  for (let at = 0; at < line.length; ) {
+    const style = line[at]?.style;
+    let text = "";
+    // Pieces of the same style that follow each other are one.
+    for (; at < line.length && line[at]?.style === style; at += 1) text += line[at]?.text ?? "";
+    written += style === undefined ? text : withStyle(text, style);
+  }
+  return written;
 }
 
 function withStyle(text: string, style: Style): string {
@@ -89,6 +97,7 @@ const FIXED_SPACE = "\u00a0";
 
 /** Wraps a line to rows of at most this many columns, between words where possible; further rows are indented. */
 export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
+  if (fits(line, columns)) return [line];
   const margin = Math.min(indent, Math.max(0, columns - 4));
   const cells = styledCells(line);
   const rows: Line[] = [];
@@ -104,8 +113,16 @@ export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
   return rows;
 }
 
+/** Whether a line can stay as it is. Most lines do, and to see that costs far less than to look at each character. */
+function fits(line: Line, columns: number): boolean {
+  const text = textOf(line);
+  if (text.length <= columns && ASCII.test(text)) return true;
+  return !NEEDS_CELLS.test(text) && textWidth(text) <= columns;
+}
+
 /** Cuts a line to at most this many columns, with a mark at the end if anything was cut. */
 export function cutLine(line: Line, columns: number, sign: string): Line {
+  if (fits(line, columns)) return line;
   const cells = styledCells(line);
   if (widthOf(cells) <= columns) return spansOf(cells);
   const signCells = cellsOf(sign);
@@ -189,6 +206,8 @@ interface Cell {
 }
 
 const ASCII = /^[\x20-\x7e]*$/;
+/** A tab, whose width depends on its place, and a no-break space, which is written as a plain one. */
+const NEEDS_CELLS = /[\t\u00a0]/;
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}/u;
 /** A soft hyphen takes a column on terminals, although it is a format character. */
 const NO_WIDTH = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
@@ -199,16 +218,48 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** Splits text into graphemes with their widths. */
 export function cellsOf(text: string): Cell[] {
-  if (ASCII.test(text)) return Array.from(text, (character) => ({ text: character, width: 1 }));
+  return piecesOf(text).flatMap((piece) => (piece.isPlain ? plainCells(piece.text) : segmented(piece.text)));
+}
+
+function plainCells(text: string): Cell[] {
+  return Array.from(text, (character) => ({ text: character, width: 1 }));
+}
+
+function segmented(text: string): Cell[] {
   // Created lazily: most text is ASCII.
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => ({ text: segment, width: cellWidth(segment) }));
 }
 
+const PLAIN_RUN = /[\x20-\x7e]{2,}/g;
+
+/** Runs of plain characters, which need no segmenting, and what is between. A mark may follow the last one of a run. */
+function piecesOf(text: string): { readonly text: string; readonly isPlain: boolean }[] {
+  if (ASCII.test(text)) return [{ text, isPlain: true }];
+  const pieces: { text: string; isPlain: boolean }[] = [];
+  let from = 0;
+  const add = (to: number, isPlain: boolean) => {
+    if (to > from) pieces.push({ text: text.slice(from, to), isPlain });
+    from = to;
+  };
+  for (const { index, 0: run } of text.matchAll(PLAIN_RUN)) {
+    const end = index + run.length;
+    // A mark that stands before the run belongs to what is before it.
+    add(index, false);
+    add(end === text.length ? end : end - 1, true);
+  }
+  add(text.length, false);
+  return pieces;
+}
+
 /** The width of a text in columns. */
 export function textWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
-  return cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
+  return piecesOf(text).reduce((sum, piece) => sum + pieceWidth(piece), 0);
+}
+
+function pieceWidth({ text, isPlain }: { readonly text: string; readonly isPlain: boolean }): number {
+  return isPlain ? text.length : segmented(text).reduce((sum, cell) => sum + cell.width, 0);
 }
 
 function cellWidth(segment: string): number {

@@ -63,7 +63,25 @@ function draw(block: MarkdownBlock, look: Look, columns: number): Line[] {
 }
 
 function wrapped(lines: readonly Line[], columns: number): Line[] {
-  return lines.flatMap((line) => wrapLine(line, columns));
+  return lines.flatMap((line) => wrappedOnce(line, columns));
+}
+
+/** More lines than a screen has. */
+const REMEMBERED = 400;
+const wraps = new Map<string, Line[]>();
+
+/** While a paragraph is written, only its last line changes from frame to frame; the others are not wrapped again. */
+function wrappedOnce(line: Line, columns: number): Line[] {
+  const [only, ...more] = line;
+  if (only === undefined || more.length > 0 || only.text.length <= columns / 2)
+    return wrapLine(line, columns);
+  const key = `${columns} ${only.style ?? ""} ${only.text}`;
+  const known = wraps.get(key);
+  if (known !== undefined) return known;
+  const rows = wrapLine(line, columns);
+  if (wraps.size >= REMEMBERED) wraps.clear();
+  wraps.set(key, rows);
+  return rows;
 }
 
 function oneLine(lines: readonly Line[]): Line {

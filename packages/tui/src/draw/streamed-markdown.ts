@@ -1,10 +1,13 @@
 import { appendAt } from "@flint/protocol";
-import { MarkdownStream } from "@flint/view/markdown";
+import { MarkdownStream, parseMarkdown } from "@flint/view/markdown";
 import type { Line } from "./line.ts";
 import type { Look } from "./look.ts";
 import { blockRows, codeRows, markdownRows } from "./markdown.ts";
 
 const FENCED = /^ {0,3}(?:```|~~~)/;
+
+/** Of a block that is still written, only the end is on the screen; more of it is not drawn with every frame. */
+const LIVE_CHARACTERS = 4_000;
 
 /**
  * A message while it is written: rows of finished blocks, which are final, and rows of the block that is still written.
@@ -48,6 +51,9 @@ export class StreamedMarkdown {
   openRows(look: Look): Line[] {
     this.#stream.update(this.#text);
     if (this.#isEnded) return [];
+    const { openText } = this.#stream;
+    const isLong = openText.length > LIVE_CHARACTERS && !FENCED.test(openText);
+    if (isLong) return markdownRows(parseMarkdown(lastLines(openText)), look, look.columns);
     const [first, ...rest] = this.#stream.open;
     if (first?.kind !== "code" || this.#codeLines === 0) {
       const rows = markdownRows(this.#stream.open, look, look.columns);
@@ -59,8 +65,9 @@ export class StreamedMarkdown {
 
   /** The lines of open code that are complete. */
   #codeSoFar(look: Look): Line[] {
+    if (!FENCED.test(this.#stream.openText)) return [];
     const [first, ...rest] = this.#stream.open;
-    if (first?.kind !== "code" || rest.length > 0 || !FENCED.test(this.#stream.openText)) return [];
+    if (first?.kind !== "code" || rest.length > 0) return [];
     const lines = first.text.split("\n");
     // The last line may still grow, or turn out to be the end of the code.
     const complete = lines.length - 1;
@@ -71,4 +78,11 @@ export class StreamedMarkdown {
     this.#codeLines = complete;
     return [...gap, ...rows];
   }
+}
+
+/** The last lines of a text, a few thousand characters of them. */
+function lastLines(text: string): string {
+  const from = text.length - LIVE_CHARACTERS;
+  const newline = text.indexOf("\n", from);
+  return text.slice(newline === -1 ? from : newline + 1);
 }
