@@ -233,6 +233,7 @@ export class SessionApp {
     this.#attention.look(session.state);
     const asked = session.asks.update(session.state, clock.monotonic(), look);
     if (asked !== undefined) session.transcript.put(asked);
+    if (session.asks.itemId !== undefined) session.transcript.saw(session.asks.itemId);
     this.#view.draw(session, clock.now(), look);
     const isMoving = session.state?.activeTurnId !== undefined && this.#options.screen !== "plain";
     if (isMoving) this.#frames.after(TICK_MS);

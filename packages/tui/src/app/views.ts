@@ -55,7 +55,7 @@ export class FullView implements SessionView {
 
   draw(session: Session, now: number, look: Look): void {
     if (this.#columns !== look.columns && this.#columns !== 0) {
-      session.transcript.again();
+      session.transcript.again(session.state);
       this.#rows = [];
     }
     this.#columns = look.columns;

@@ -14,6 +14,11 @@ export interface ThreadLook {
 /** What stands apart even if it is one line. */
 const APART: ReadonlySet<RowFamily> = new Set(["user", "message", "review", "handoff"]);
 
+/** Whether a row of a family has an empty line around it even if it is one line. */
+export function standsApart(family: RowFamily): boolean {
+  return APART.has(family);
+}
+
 /** The steps of a sub-agent are indented, but never squeezed into less than this. */
 const MIN_COLUMNS = 20;
 
@@ -27,7 +32,7 @@ export function drawThread(rows: readonly Row[], { look, cwd, how }: ThreadLook)
     const context = { look: inner, elapsedMs: row.durationMs ?? 0, cwd, seen: false, how };
     for (const block of drawRow(row, context)) {
       const drawn = screenRows(block, inner);
-      const kind = drawn.length === 1 && !APART.has(row.family) ? "line" : "block";
+      const kind = drawn.length === 1 && !standsApart(row.family) ? "line" : "block";
       if (last !== undefined && !(last === "line" && kind === "line")) lines.push([]);
       lines.push(...drawn.map((line) => indented(line, margin)));
       last = kind;

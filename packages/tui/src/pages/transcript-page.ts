@@ -1,13 +1,12 @@
-import { isKnownItem, type ThreadItem, type Turn } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
-import { type Line, lineOf, screenRows, wrapLine } from "../draw/line.ts";
+import type { Turn } from "@flint/protocol";
+import { type Fold, type Folds, type Row, rowsOf } from "@flint/view";
+import { drawThread } from "../draw/draw-thread.ts";
+import type { Line } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { SessionContext } from "../session/context.ts";
-import { itemBlocks } from "../session/entry-lines.ts";
-import { turnEndBlock } from "../session/turn-end.ts";
 import { Pager } from "./pager.ts";
 
-/** The whole thread, nothing folded. Turns that are not here yet are read from the server. */
+/** The whole thread, nothing folded until the user folds it. Turns that are not here yet are read from the server. */
 export function transcriptPage(session: SessionContext): Pager {
   const lines = new TranscriptLines();
   const earlier: Turn[] = [];
@@ -17,12 +16,18 @@ export function transcriptPage(session: SessionContext): Pager {
   });
   return new Pager({
     title: session.state?.thread.name ?? session.state?.thread.preview ?? "Thread",
+    hint: "Enter folds all, or unfolds",
     fromEnd: true,
     lines: (look) => {
-      const { turns = [], settings } = session.state ?? {};
+      const { turns = [], settings, openItemIds = [] } = session.state ?? {};
       const known = new Set(turns.map(({ id }) => id));
       const all = [...earlier.filter(({ id }) => !known.has(id)), ...turns];
-      return lines.of(all, settings?.cwd ?? "/", look);
+      return lines.of(all, openItemIds, settings?.cwd ?? "/", look);
+    },
+    command: (id) => {
+      if (id !== "toggleFold") return false;
+      lines.fold();
+      return true;
     },
   });
 }
@@ -40,46 +45,43 @@ async function readEarlier(session: SessionContext, into: Turn[]): Promise<void>
   } while (cursor !== undefined);
 }
 
-/** The lines of turns at one width, remembered for items that do not change. */
+/** The lines of turns at one width, remembered for turns whose rows do not change. */
 class TranscriptLines {
-  #known = new WeakMap<ThreadItem, readonly Line[]>();
+  readonly #known = new Map<string, { readonly rows: readonly Row[]; readonly lines: readonly Line[] }>();
   #columns = 0;
+  #all: Fold = "open";
+  #folds: Folds = allAre("open");
 
-  of(turns: readonly Turn[], cwd: string, look: Look): Line[] {
-    if (look.columns !== this.#columns) this.#known = new WeakMap();
+  /** Folds everything that can be, or unfolds it again. */
+  fold(): void {
+    this.#all = this.#all === "open" ? "closed" : "open";
+    this.#folds = allAre(this.#all);
+  }
+
+  of(turns: readonly Turn[], openItemIds: readonly string[], cwd: string, look: Look): readonly Line[] {
+    if (look.columns !== this.#columns) this.#known.clear();
     this.#columns = look.columns;
-    return turns.flatMap((turn) => [
-      ...turn.items.flatMap((item) => this.#item(item, cwd, look)),
-      ...endOf(turn, look),
-    ]);
+    return turns.flatMap((turn, at) => {
+      const lines = this.#turn(turn, openItemIds, cwd, look);
+      return at === 0 || lines.length === 0 ? lines : [[], ...lines];
+    });
   }
 
-  #item(item: ThreadItem, cwd: string, look: Look): readonly Line[] {
-    const known = this.#known.get(item);
-    if (known !== undefined) return known;
-    const blocks = itemBlocks(item, { look, cwd, seen: false });
-    const drawn = [
-      ...blocks.flatMap((block) => [...screenRows(block, look)]),
-      ...wholeOutput(item, look),
-      [],
-    ];
-    this.#known.set(item, drawn);
-    return drawn;
+  #turn(turn: Turn, openItemIds: readonly string[], cwd: string, look: Look): readonly Line[] {
+    const rows = rowsOf({ turns: [turn], openItemIds: [...openItemIds] }, this.#folds);
+    const known = this.#known.get(turn.id);
+    if (known?.rows === rows || isSame(known?.rows, rows)) return known?.lines ?? [];
+    const lines = drawThread(rows, { look: { ...look, columns: look.columns - 1 }, cwd });
+    this.#known.set(turn.id, { rows, lines });
+    return lines;
   }
 }
 
-/** Output that the session shows only the end of. */
-function wholeOutput(item: ThreadItem, look: Look): Line[] {
-  if (!isKnownItem(item) || item.type !== "commandExecution") return [];
-  const all = (item.aggregatedOutput ?? "").trimEnd().split("\n");
-  if (all.length <= 10) return [];
-  return [
-    lineOf(`  all ${all.length} lines:`, "dim"),
-    ...all.flatMap((line) => wrapLine(lineOf(`  ${escapeControls(line)}`, "dim"), look.columns - 1, 2)),
-  ];
+function isSame(one: readonly Row[] | undefined, other: readonly Row[]): boolean {
+  return one?.length === other.length && other.every((row, at) => row === one[at]);
 }
 
-function endOf(turn: Turn, look: Look): Line[] {
-  const end = turnEndBlock(turn, look);
-  return end === undefined ? [] : [...screenRows(end, look), []];
+/** The same fold for every row, whatever its key. */
+function allAre(fold: Fold): Folds {
+  return { get: () => fold };
 }

@@ -34,12 +34,13 @@ function stateOf(
 
 function transcript(columns: () => number) {
   const look = () => ({ columns: columns(), rows: 24, colour: false, unicode: true });
-  return new InlineTranscript({ look, now: () => 0, authorOf: () => undefined });
+  return new InlineTranscript({ look, now: () => 0 });
 }
 
 /** The words without where lines were broken, which a resize changes for later rows. */
 function joined(rows: readonly string[]): string {
-  return rows.join(" ").replace(/\s+/g, " ").trim();
+  // A rule is as long as the terminal is wide.
+  return rows.join(" ").replace(/─+/g, "─").replace(/\s+/g, " ").trim();
 }
 
 test("however an answer is cut into pieces, its final rows are the same as when it is drawn once [S0-102]", () => {

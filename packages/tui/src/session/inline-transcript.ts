@@ -1,35 +1,48 @@
-import { isKnownItem, type ThreadItem, type ThreadState, type Turn } from "@flint/protocol";
-import { activityOf } from "@flint/view";
-import type { Line, LineBlock } from "../draw/line.ts";
-import { screenRows } from "../draw/line.ts";
+import type { ThreadItem, ThreadState, Turn } from "@flint/protocol";
+import { activityOf, type LiveFacts, type Row, rowsOf } from "@flint/view";
+import { drawRow } from "../draw/draw-row.ts";
+import { standsApart } from "../draw/draw-thread.ts";
+import { type Line, type LineBlock, screenRows } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import { StreamedMarkdown } from "../draw/streamed-markdown.ts";
-import { itemBlocks } from "./entry-lines.ts";
-import { openItemLines } from "./open-item.ts";
-import { turnEndBlock } from "./turn-end.ts";
+import { liveRowLines } from "./live-row.ts";
+import { TurnFigures } from "./turn-figures.ts";
 
 /** What the transcript depends on. */
 export interface TranscriptOptions {
   readonly look: () => Look;
   readonly now: () => number;
-  /** Who sent a message, if it was not this session. */
-  readonly authorOf: (item: ThreadItem) => string | undefined;
+  /** Whether this session has sent a message: then it does not say from where. */
+  readonly isOwn?: (item: ThreadItem) => boolean;
+  /** How to see what is folded. */
+  readonly how?: string | undefined;
 }
 
-/** How many turns of a resumed thread are printed. */
+/** How many turns of a resumed thread are printed, and how many rows of them at most. */
 const RESUMED_TURNS = 3;
+const RESUMED_ROWS = 200;
+
+/** The message that is being written, of which some rows are printed. */
+interface Streamed {
+  readonly key: string;
+  readonly text: StreamedMarkdown;
+  isPrinted: boolean;
+}
 
 /**
- * Splits a thread into rows that are final, which are printed once and scroll into the scrollback, and live rows below
- * them. Whatever order states come in, each item is printed once, in the order of the thread.
+ * Splits the rows of a thread into those that are final, which are printed once and scroll into the scrollback, and live
+ * ones below them. Whatever order states come in, each row is printed once, in the order of the thread.
  */
 export class InlineTranscript {
   readonly #options: TranscriptOptions;
+  readonly #figures = new TurnFigures();
   readonly #printed = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #seen = new Set<string>();
-  /** The message that is being written, of which some rows are printed. */
-  #streamed: { readonly itemId: string; readonly text: StreamedMarkdown; isPrinted: boolean } | undefined;
+  /** When a row was first seen in progress. */
+  readonly #since = new Map<string, number>();
+  #progress: ReadonlyMap<string, string> = new Map();
+  #streamed: Streamed | undefined;
   #waiting: LineBlock[] = [];
   #last: "nothing" | "line" | "block" = "nothing";
 
@@ -37,19 +50,22 @@ export class InlineTranscript {
     this.#options = options;
   }
 
-  /** Begins with a thread that has a history: prints its last turns only. Gives how many turns it leaves out. */
+  /** Begins with a thread that has a history: prints the end of it only. Gives how many turns it leaves out. */
   begin(state: ThreadState): number {
     const skipped = state.turns.slice(0, -RESUMED_TURNS);
-    for (const turn of skipped) this.#skip(turn);
+    for (const { id } of skipped) this.#ended.add(id);
+    const rows = rowsOf({ ...state, turns: state.turns.slice(-RESUMED_TURNS) });
+    for (const { key } of rows.slice(0, -RESUMED_ROWS)) this.#printed.add(key);
     return skipped.length;
   }
 
-  /** Forgets what was printed: the next call gives the whole thread again. */
-  again(): void {
+  /** Forgets what was printed, and begins with the thread again. */
+  again(state: ThreadState | undefined): void {
     this.#printed.clear();
     this.#ended.clear();
     this.#streamed = undefined;
     this.#last = "nothing";
+    if (state !== undefined) this.begin(state);
   }
 
   /** Prints a block as soon as that does not cut a message in two. */
@@ -62,9 +78,15 @@ export class InlineTranscript {
     this.#seen.add(itemId);
   }
 
+  /** Notes what a call in progress says of itself. */
+  progress(itemId: string, message: string): void {
+    this.#progress = new Map([...this.#progress, [itemId, message]]);
+  }
+
   /** Rows that became final since the last call, and the live rows below them. */
   take(state: ThreadState | undefined): { final: Line[]; live: Line[] } {
     const final: Line[] = [];
+    if (state !== undefined) this.#figures.look(state);
     const open = state === undefined ? [] : this.#advance(state, final);
     if (this.#streamed?.isPrinted !== true) this.#flush(final);
     return { final, live: this.#live(open, state) };
@@ -78,68 +100,76 @@ export class InlineTranscript {
     return open === undefined ? "Thinking" : activityOf(open);
   }
 
-  #skip(turn: Turn): void {
-    for (const { id } of turn.items) this.#printed.add(id);
-    this.#ended.add(turn.id);
-  }
-
-  /** Prints everything up to the first item that is not final, and gives the items from there on. */
-  #advance(state: ThreadState, final: Line[]): ThreadItem[] {
-    for (const turn of state.turns) {
-      if (this.#ended.has(turn.id)) continue;
-      const open = this.#advanceTurn(state, turn, final);
+  /** Prints everything up to the first row that is not final, and gives the rows from there on. */
+  #advance(state: ThreadState, final: Line[]): readonly Row[] {
+    const first = state.turns.findLastIndex(({ id }) => this.#ended.has(id)) + 1;
+    for (const turn of state.turns.slice(first)) {
+      const rows = rowsOf({ turns: [turn], openItemIds: state.openItemIds }, undefined, this.#facts);
+      const open = this.#advanceTurn(turn, rows, state.settings.cwd, final);
       if (open.length > 0 || turn.status === "inProgress") return open;
-      this.#endTurn(turn, state.settings.cwd, final);
+      this.#ended.add(turn.id);
+      this.#progress = new Map();
+      this.#since.clear();
     }
     return [];
   }
 
-  /** A plan changes until the end of its turn, so that is where it is printed. */
-  #endTurn(turn: Turn, cwd: string, final: Line[]): void {
-    this.#ended.add(turn.id);
-    for (const item of turn.items) if (item.type === "plan") this.#finish(item, cwd, final);
-    const end = turnEndBlock(turn, this.#options.look());
-    if (end !== undefined) this.#print(end, final);
+  get #facts(): LiveFacts {
+    return { progress: this.#progress };
   }
 
-  #advanceTurn(state: ThreadState, turn: Turn, final: Line[]): ThreadItem[] {
-    const { items } = turn;
-    for (let at = 0; at < items.length; at += 1) {
-      const item = items[at];
-      if (item === undefined || this.#printed.has(item.id) || item.type === "plan") continue;
-      const isOpen = turn.status === "inProgress" && state.openItemIds.includes(item.id);
-      if (isOpen) {
-        this.#stream(item, final);
-        return items.slice(at);
+  #advanceTurn(turn: Turn, rows: readonly Row[], cwd: string, final: Line[]): readonly Row[] {
+    const isOver = turn.status !== "inProgress";
+    const plans: Row[] = [];
+    for (const [at, row] of rows.entries()) {
+      if (this.#printed.has(row.key)) continue;
+      // A plan changes until the end of its turn, so that is where it is printed.
+      if (row.family === "plan" && !isOver) plans.push(row);
+      else if (isOver || row.status !== "inProgress") this.#finish(turn, row, cwd, final);
+      else {
+        if (row.family === "message" && row.depth === 0) this.#stream(row, final);
+        return [
+          ...rows.slice(at).filter(({ family }) => family !== "plan"),
+          ...rows.filter(isPlan).slice(-1),
+        ];
       }
-      this.#finish(item, state.settings.cwd, final);
     }
-    return [];
+    return plans.slice(-1);
   }
 
   /** Prints the finished blocks of a message that is being written. */
-  #stream(item: ThreadItem, final: Line[]): void {
-    if (!isKnownItem(item) || item.type !== "agentMessage") return;
-    if (this.#streamed?.itemId !== item.id)
-      this.#streamed = { itemId: item.id, text: new StreamedMarkdown(), isPrinted: false };
-    this.#streamed.text.add(item.text, 0);
+  #stream(row: Row, final: Line[]): void {
+    if (this.#streamed?.key !== row.key)
+      this.#streamed = { key: row.key, text: new StreamedMarkdown(), isPrinted: false };
+    const [block] = row.body;
+    this.#streamed.text.add(block?.kind === "markdown" ? block.text : "", 0);
     this.#printStreamed(final);
   }
 
-  #finish(item: ThreadItem, cwd: string, final: Line[]): void {
-    this.#printed.add(item.id);
-    if (isKnownItem(item) && item.type === "agentMessage") {
-      this.#stream(item, final);
+  #finish(turn: Turn, row: Row, cwd: string, final: Line[]): void {
+    this.#printed.add(row.key);
+    if (row.family === "message" && row.depth === 0) {
+      this.#stream(row, final);
       this.#streamed?.text.end();
       this.#printStreamed(final);
       this.#streamed = undefined;
-    } else {
-      const look = this.#options.look();
-      const from = this.#options.authorOf(item);
-      const context = { look, cwd, seen: this.#seen.has(item.id), from };
-      for (const block of itemBlocks(item, context)) this.#print(block, final);
-    }
+    } else this.#printRow(this.#figures.added(turn, this.#withoutOwnName(turn, row)), cwd, final);
     this.#flush(final);
+  }
+
+  #withoutOwnName({ items }: Turn, row: Row): Row {
+    if (row.family !== "user" || row.meta.length === 0) return row;
+    const item = items.find(({ id }) => id === row.itemId);
+    return item !== undefined && this.#options.isOwn?.(item) === true ? { ...row, meta: [] } : row;
+  }
+
+  #printRow(row: Row | undefined, cwd: string, final: Line[]): void {
+    if (row === undefined) return;
+    const { look, how } = this.#options;
+    const seen = row.itemId !== undefined && this.#seen.has(row.itemId);
+    const context = { look: look(), elapsedMs: row.durationMs ?? 0, cwd, seen, how };
+    const isApart = standsApart(row.family);
+    for (const block of drawRow(row, context)) this.#print(block, final, isApart);
   }
 
   #printStreamed(final: Line[]): void {
@@ -153,12 +183,12 @@ export class InlineTranscript {
   }
 
   #flush(final: Line[]): void {
-    for (const block of this.#waiting.splice(0)) this.#print(block, final);
+    for (const block of this.#waiting.splice(0)) this.#print(block, final, block.indent === undefined);
   }
 
-  #print(block: LineBlock, final: Line[]): void {
+  #print(block: LineBlock, final: Line[], isApart: boolean): void {
     const rows = screenRows(block, this.#options.look());
-    this.#gap(rows.length === 1 && block.indent !== undefined ? "line" : "block", final);
+    this.#gap(rows.length === 1 && !isApart ? "line" : "block", final);
     final.push(...rows);
   }
 
@@ -168,17 +198,22 @@ export class InlineTranscript {
     this.#last = kind;
   }
 
-  #live(open: readonly ThreadItem[], state: ThreadState | undefined): Line[] {
-    const look = this.#options.look();
-    const turn = state?.turns.findLast(({ id }) => id === state.activeTurnId);
-    const plan = turn?.items.findLast((item) => item.type === "plan");
-    const shown = [...open.filter((item) => item.type !== "plan"), ...(plan === undefined ? [] : [plan])];
-    const rows = shown.flatMap((item) => {
-      const isAsked = state?.approvals.some(({ action }) => action.itemId === item.id) === true;
-      if (this.#streamed?.itemId === item.id) return this.#streamed.text.openRows(look);
-      return isAsked ? [] : openItemLines(item, look);
+  #live(open: readonly Row[], state: ThreadState | undefined): Line[] {
+    const { look, now } = this.#options;
+    const as = look();
+    const asked = new Set(state?.approvals.map(({ action }) => action.itemId));
+    const lines = open.flatMap((row) => {
+      if (this.#streamed?.key === row.key) return this.#streamed.text.openRows(as);
+      if (asked.has(row.itemId ?? "")) return [];
+      const since = this.#since.get(row.key) ?? now();
+      this.#since.set(row.key, since);
+      return liveRowLines(row, as, now() - since);
     });
     const isContinued = this.#streamed?.isPrinted === true;
-    return rows.length === 0 || isContinued || this.#last === "nothing" ? rows : [[], ...rows];
+    return lines.length === 0 || isContinued || this.#last === "nothing" ? lines : [[], ...lines];
   }
+}
+
+function isPlan({ family }: Row): boolean {
+  return family === "plan";
 }

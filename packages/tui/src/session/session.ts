@@ -1,13 +1,14 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "@flint/core/ports";
-import type { ThreadItem, ThreadSettings, ThreadState, ThreadStatus, UserInput } from "@flint/protocol";
+import type { ThreadSettings, ThreadState, ThreadStatus, UserInput } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
-import { describeResolution, escapeControls } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { Keymap } from "@flint/view/commands";
 import type { SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { keyLabel } from "../input/index.ts";
+import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
 import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
@@ -15,6 +16,7 @@ import { InlineTranscript } from "./inline-transcript.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
 import { OpenThread } from "./open-thread.ts";
 import { PromptHelp } from "./prompt-help.ts";
+import { SentInputs } from "./sent-inputs.ts";
 
 /** What a session is made of. */
 export interface SessionParts {
@@ -68,23 +70,23 @@ export class Session implements SessionContext {
   readonly now: () => number;
   readonly #thread: OpenThread;
   readonly #parts: SessionParts;
-  /** Marks what this session sends, so that the input of other clients can be told apart. */
-  readonly #mark = `terminal-${randomUUID()}`;
-  readonly #answered = new Set<string>();
+  readonly #inputs = new SentInputs(this);
+  readonly #answers = new SentAnswers(this);
   #client: FlintClient | undefined;
-  #sent = 0;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.now = parts.now;
     this.#thread = new OpenThread(() => this.client, parts.settings);
-    const authorOf = (item: ThreadItem) => this.#authorOf(item);
-    this.transcript = new InlineTranscript({ look: parts.look, now: parts.now, authorOf });
-    this.help = new PromptHelp(this, parts.clock);
-    this.asks = new AskPanel({
-      approve: ({ id }, decision) => this.#answer(id, { approvalId: id, decision }),
-      answer: ({ id }, given) => this.#respond(id, given),
+    const [all = ""] = parts.keymap.keys.showTranscript;
+    this.transcript = new InlineTranscript({
+      look: parts.look,
+      now: parts.now,
+      isOwn: (item) => this.#inputs.isOwn(item),
+      how: all === "" ? undefined : `${keyLabel(all)} shows all`,
     });
+    this.help = new PromptHelp(this, parts.clock);
+    this.asks = new AskPanel(this.#answers);
   }
 
   get machine(): Machine {
@@ -98,6 +100,9 @@ export class Session implements SessionContext {
   }
   get look(): Look {
     return this.#parts.look();
+  }
+  get threadId(): string | undefined {
+    return this.#thread.id;
   }
   get state(): ThreadState | undefined {
     return this.#thread.state;
@@ -251,16 +256,7 @@ export class Session implements SessionContext {
 
   /** Sends input as a turn; while a turn runs it steers that, or is queued. */
   sendInput(input: UserInput[], delivery: "steer" | "queue"): void {
-    this.run(async () => {
-      const threadId = await this.ensureThread();
-      this.#sent += 1;
-      const clientId = `${this.#mark}-${this.#sent}`;
-      const { queuedInput } = await this.client.call("turn/start", { threadId, input, delivery, clientId });
-      if (queuedInput === undefined) return;
-      const why =
-        delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
-      this.say(`${why} Alt-Up edits the queue.`);
-    });
+    this.run(() => this.#inputs.send(input, delivery));
   }
 
   /** Interrupts the running turn. */
@@ -287,41 +283,9 @@ export class Session implements SessionContext {
   }
 
   #ownEvent(event: AgentEvent): void {
-    const block = noticeOf(event, this.look);
+    if (event.type === "item/mcpToolCall/progress")
+      this.transcript.progress(event.data.itemId, event.data.message);
+    const block = noticeOf(event, this.look) ?? this.#answers.outcome(event, this.look);
     if (block !== undefined) this.put(block);
-    if (event.type !== "approval/resolved") return;
-    const { approvalId, resolution } = event.data;
-    const isOther = resolution.by === "client" && !this.#answered.has(approvalId);
-    const style = resolution.decision.outcome === "allow" ? "green" : "yellow";
-    const who = isOther ? " (answered in another client)" : "";
-    this.put(notice(marksFor(this.look.unicode).arrow, style, describeResolution(resolution) + who));
-  }
-
-  #authorOf(item: ThreadItem): string | undefined {
-    if (item.type !== "userMessage") return undefined;
-    const clientId = "clientId" in item && typeof item.clientId === "string" ? item.clientId : "";
-    return clientId.startsWith("terminal-") && !clientId.startsWith(this.#mark)
-      ? "from another terminal"
-      : undefined;
-  }
-
-  #answer(
-    id: string,
-    params: { approvalId: string; decision: { outcome: "allow" | "deny" | "cancel" } & object },
-  ): void {
-    const threadId = this.#thread.id;
-    if (threadId === undefined) return;
-    this.#answered.add(id);
-    this.run(() => this.client.call("approval/respond", { threadId, ...params }));
-  }
-
-  #respond(id: string, given: Readonly<Record<string, readonly string[]>>): void {
-    const threadId = this.#thread.id;
-    if (threadId === undefined) return;
-    this.#answered.add(id);
-    const answers = Object.fromEntries(
-      Object.entries(given).map(([key, each]) => [key, { answers: [...each] }]),
-    );
-    this.run(() => this.client.call("question/respond", { threadId, questionId: id, answers }));
   }
 }

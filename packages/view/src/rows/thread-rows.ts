@@ -4,7 +4,7 @@ import type { Fold, Row } from "../row.ts";
 import { turnEndRow, turnStartRow } from "./turn-rows.ts";
 
 /** Rows that the user has opened or closed, by key. */
-export type Folds = ReadonlyMap<string, Fold>;
+export type Folds = Pick<ReadonlyMap<string, Fold>, "get">;
 
 /** What is known about items besides the state of their thread, because it is not stored. */
 export interface LiveFacts {

@@ -1,0 +1,50 @@
+import { type Cost, type ThreadState, type TokenUsage, type Turn, totalTokens } from "@flint/protocol";
+import { money, type Row, tokens } from "@flint/view";
+
+/** Shorter turns need no line about their end. */
+const WORTH_SAYING_MS = 2_000;
+
+/** What a thread had used when a turn of it began. */
+interface Before {
+  readonly usage: TokenUsage;
+  readonly cost: Cost | undefined;
+}
+
+/** What each turn has used, from the totals of the thread before and after it. */
+export class TurnFigures {
+  readonly #before = new Map<string, Before>();
+  readonly #used = new Map<string, readonly string[]>();
+
+  /** Looks at a thread: the totals belong to the turn that runs or has just ended. */
+  look({ activeTurnId, turns, usage, usageTurnId, cost }: ThreadState): void {
+    if (activeTurnId !== undefined && !this.#before.has(activeTurnId))
+      this.#before.set(activeTurnId, usageTurnId === activeTurnId ? NOTHING : { usage, cost });
+    const turnId = activeTurnId ?? turns.at(-1)?.id ?? "";
+    const before = this.#before.get(turnId);
+    if (before === undefined || usageTurnId !== turnId || before === NOTHING) return;
+    this.#used.set(turnId, words(before, { usage, cost }));
+  }
+
+  /** The row with what its turn has used; undefined if it is the end of a turn about which there is nothing to say. */
+  added(turn: Turn, row: Row): Row | undefined {
+    if (row.family !== "turn") return row;
+    const worked = row.durationMs ?? 0;
+    const isPlain = turn.status === "completed" && row.body.length === 0;
+    if (isPlain && worked < WORTH_SAYING_MS) return undefined;
+    const used = (this.#used.get(turn.id) ?? []).map((text) => ({ text, emphasis: "muted" as const }));
+    return { ...row, meta: [...row.meta, ...used] };
+  }
+}
+
+/** A turn that was joined in its middle: what came before it is not known. */
+const NOTHING: Before = { usage: { inputTokens: 0, outputTokens: 0 }, cost: undefined };
+
+function words(before: Before, after: Before): string[] {
+  const used = totalTokens(after.usage) - totalTokens(before.usage);
+  const isSame = before.cost === undefined || before.cost.currency === after.cost?.currency;
+  const amount = (after.cost?.amount ?? 0) - (before.cost?.amount ?? 0);
+  return [
+    ...(used > 0 ? [tokens(used)] : []),
+    ...(after.cost !== undefined && isSame && amount > 0 ? [money({ ...after.cost, amount })] : []),
+  ];
+}
