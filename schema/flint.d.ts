@@ -64,6 +64,14 @@ export type AskReason =
   | "place"
   | "failure";
 
+export interface BackgroundCommand {
+  processId: string;
+  command: string;
+  cwd?: string;
+  itemId?: string;
+  _meta?: Meta;
+}
+
 export interface Budget {
   enforcement?: BudgetEnforcement;
   turn?: TurnBudget;
@@ -1673,6 +1681,29 @@ export interface Methods {
       _meta?: Meta;
     };
     result: Empty;
+  };
+  /** List the commands that the agent of a thread left running in the background. Does not start the agent. */
+  "thread/backgroundCommands/list": {
+    params: {
+      threadId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      data: BackgroundCommand[];
+      _meta?: Meta;
+    };
+  };
+  /** Stop a background command, or all of a thread if no `processId` is given. `stopped` names those that were running. */
+  "thread/backgroundCommands/stop": {
+    params: {
+      threadId: Id;
+      processId?: Id;
+      _meta?: Meta;
+    };
+    result: {
+      stopped: string[];
+      _meta?: Meta;
+    };
   };
   /** Read the goal of a thread; null if it has none. */
   "thread/goal/get": {

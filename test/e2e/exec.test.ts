@@ -60,6 +60,15 @@ describe("flint exec in a pipe", () => {
     expect(stderr).toBe("");
   });
 
+  test("names the background commands that end with it", async () => {
+    const prompt = "run `sleep 4714` in the background";
+    const { code, stderr } = await exec(await makeWorkspace(), ["-q", "--approval", "never", prompt]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      "flint: Stopped with this command: sleep 4714. In a running server (flint serve)",
+    );
+  });
+
   test("--json prints each event as one line, from the thread to the end of its turn", async () => {
     const { stdout, stderr } = await exec(await makeWorkspace(), ["--json", "count to 3"]);
     const streamed = events(stdout);

@@ -49,6 +49,20 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     expect(fresh).toMatchObject({ code: 0, err: "" });
   });
 
+  test("what an agent left running there is listed and stopped by its thread", async () => {
+    const { fixture, threadId } = await openThread();
+    const prompt = "run `sleep 4711` in the background";
+    const ran = await fixture.run(["exec", "-q", "--approval", "never", "--resume", threadId, prompt]);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toContain(`Running in the background: sleep 4711 (flint threads background ${threadId})`);
+    const background = (...args: string[]) => fixture.run(["threads", "background", threadId, ...args]);
+    expect(await background()).toEqual({ code: 0, out: "1  sleep 4711\n", err: "" });
+    const unknown = await background("--stop", "7");
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('No background command "7"') });
+    expect(await background("--stop", "all")).toEqual({ code: 0, out: "Stopped 1\n", err: "" });
+    expect((await background()).out).toBe("No command runs in the background.\n");
+  });
+
   test("threads are named, reverted and shown there", async () => {
     const { fixture, threadId } = await openThread();
     await fixture.run(["exec", "-q", "--resume", threadId, "count to 3"]);

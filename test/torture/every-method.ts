@@ -33,6 +33,8 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "thread/settings/update": { ...thread, config: {} },
   "thread/shellCommand": { ...thread, command: "true" },
   "thread/inject": { ...thread, messages: [{ role: "user", text: "a message" }] },
+  "thread/backgroundCommands/list": thread,
+  "thread/backgroundCommands/stop": { ...thread, processId: "1" },
   "thread/goal/get": thread,
   "thread/goal/set": { ...thread, objective: "a goal" },
   "thread/goal/clear": thread,

@@ -11,6 +11,7 @@ import {
   threadIdOf,
 } from "@flint/protocol";
 import { approvalHandlers } from "./handlers/approval.ts";
+import { backgroundHandlers } from "./handlers/background.ts";
 import { branchHandlers } from "./handlers/branch.ts";
 import { configHandlers } from "./handlers/config.ts";
 import type {
@@ -70,6 +71,7 @@ const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...historyHandlers,
   ...importHandlers,
   ...turnHandlers,
+  ...backgroundHandlers,
   ...goalHandlers,
   ...queueHandlers,
   ...branchHandlers,

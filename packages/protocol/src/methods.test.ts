@@ -54,6 +54,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "thread/settings/update": { ...ofThread, cwd: "/repo", sandbox: "read-only", config: { effort: "high" } },
   "thread/shellCommand": { ...ofThread, command: "git status", timeoutMs: 1000 },
   "thread/inject": { ...ofThread, messages: [{ role: "user", text: "The lamp is green." }] },
+  "thread/backgroundCommands/list": ofThread,
+  "thread/backgroundCommands/stop": { ...ofThread, processId: "1" },
   "thread/goal/get": ofThread,
   "thread/goal/set": { ...ofThread, objective: "Ship it", status: "paused", tokenBudget: null },
   "thread/goal/clear": ofThread,

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { IMPORT_METHODS } from "./methods/import.ts";
 import { SERVER_METHODS, WORKSPACE_METHODS } from "./methods/server.ts";
 import { TASK_METHODS } from "./methods/task.ts";
-import { GOAL_METHODS, THREAD_METHODS } from "./methods/thread.ts";
+import { BACKGROUND_METHODS, GOAL_METHODS, THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
 
 export type { Scope } from "./methods/method.ts";
@@ -16,6 +16,7 @@ export const METHODS = {
   ...THREAD_METHODS,
   ...IMPORT_METHODS,
   ...TURN_METHODS,
+  ...BACKGROUND_METHODS,
   ...GOAL_METHODS,
   ...TASK_METHODS,
 } as const;

@@ -1,6 +1,7 @@
 import {
   type Action,
   type Answers,
+  type BackgroundCommand,
   type ClientTool,
   type ConfigOption,
   type ConfigValues,
@@ -219,6 +220,10 @@ export interface DriverSession {
   steer?(input: readonly UserInput[]): Promise<boolean>;
   /** Whether background work continues between turns. Absent: never. */
   isBusy?(): boolean;
+  /** The commands that run in the background now. Absent: the agent has none, or does not tell. */
+  backgroundCommands?(): Promise<readonly BackgroundCommand[]>;
+  /** Stops one of them and everything it started. False if it was not running. */
+  stopBackgroundCommand?(processId: string): Promise<boolean>;
   /** Stops the agent and everything it started. */
   close(): Promise<void>;
 }

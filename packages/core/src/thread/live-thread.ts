@@ -1,6 +1,7 @@
 import {
   type Action,
   agentOfModel,
+  type BackgroundCommand,
   type ClientTool,
   type Decision,
   type Endpoint,
@@ -274,6 +275,16 @@ export class LiveThread {
   /** Stops an idle agent if it can be resumed. */
   async stopIdleAgent(): Promise<void> {
     if (this.#runner === undefined && !this.queue.busy) await this.#agent.stopIfIdle();
+  }
+
+  /** The commands that the agent left running. */
+  backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    return this.#agent.backgroundCommands();
+  }
+
+  /** Stops a background command. False if it was not running. */
+  stopBackgroundCommand(processId: string): Promise<boolean> {
+    return this.#agent.stopBackgroundCommand(processId);
   }
 
   /** Stops an agent whose background work goes on without subscribers, and records that as a turn. */

@@ -1,4 +1,11 @@
-import type { ClientTool, SandboxPolicy, ThreadSettings, ThreadState, Turn } from "@flint/protocol";
+import type {
+  BackgroundCommand,
+  ClientTool,
+  SandboxPolicy,
+  ThreadSettings,
+  ThreadState,
+  Turn,
+} from "@flint/protocol";
 import { networkOf } from "../approval/network-gate.ts";
 import { waitAtMost } from "../async.ts";
 import { type CheckedLimits, checkLimits } from "../budget/enforcement.ts";
@@ -93,6 +100,16 @@ export class AgentSession {
   /** Whether the agent has background work that outlasts its turns. */
   get isBusy(): boolean {
     return this.#opening?.session?.isBusy?.() === true;
+  }
+
+  /** The commands that the agent left running; none if it is not open. */
+  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    return (await this.#opening?.session?.backgroundCommands?.()) ?? [];
+  }
+
+  /** Stops a background command. False if it was not running. */
+  async stopBackgroundCommand(processId: string): Promise<boolean> {
+    return (await this.#opening?.session?.stopBackgroundCommand?.(processId)) ?? false;
   }
 
   /** Closes the session, with a time limit; `get` opens a new one. */

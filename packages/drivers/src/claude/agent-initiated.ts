@@ -1,4 +1,5 @@
 import type { DriverEvent } from "@flint/core/ports";
+import { type BackgroundCommand, isKnownItem, type ThreadItem } from "@flint/protocol";
 import { stringField } from "../shared/json.ts";
 import type { TurnFrame } from "./turn.ts";
 
@@ -11,7 +12,7 @@ const MAX_FRAMES = 5_000;
 
 /** What a process of Claude does in the background, outside of the turns of the thread. */
 export class BackgroundTasks {
-  readonly #running = new Set<string>();
+  readonly #running = new Map<string, BackgroundCommand>();
   #missedTurns = 0;
   #lastText = "";
   #lastSummary: string | undefined;
@@ -21,20 +22,38 @@ export class BackgroundTasks {
     return this.#running.size > 0;
   }
 
+  /** The tasks that run: commands, and sub-agents by their description. */
+  get running(): readonly BackgroundCommand[] {
+    return [...this.#running.values()];
+  }
+
+  /** Notes the item of a command that went into the background. */
+  shown(item: ThreadItem): void {
+    if (!isKnownItem(item) || item.type !== "commandExecution") return;
+    const processId = stringField(item._meta, "background");
+    if (processId === undefined || !this.#running.has(processId)) return;
+    const { id: itemId, command, cwd } = item;
+    this.#running.set(processId, { processId, itemId, command, cwd });
+  }
+
   /** Notes the tasks that begin or end with a frame. Called with every frame. */
   observe(frame: TurnFrame): void {
     if (frame.type === "user") {
       const task = stringField(frame.tool_use_result, "backgroundTaskId");
-      if (task !== undefined) this.#running.add(task);
+      if (task !== undefined) this.#add(task, "");
     }
     if (frame.type !== "system") return;
     const task = stringField(frame, "task_id");
     if (frame.subtype === "task_started" && task !== undefined && frame.is_backgrounded === true) {
-      this.#running.add(task);
+      this.#add(task, stringField(frame, "description") ?? "");
     }
     const isEnd = frame.subtype === "task_notification" || hasEnded(frame.patch);
     if (isEnd && task !== undefined) this.#running.delete(task);
     if (frame.subtype === "task_notification") this.#lastSummary = stringField(frame, "summary") ?? "";
+  }
+
+  #add(processId: string, command: string): void {
+    if (!this.#running.has(processId)) this.#running.set(processId, { processId, command });
   }
 
   /** Why Claude begins to work now without a prompt. Each reason is given once. */
@@ -58,6 +77,11 @@ export class BackgroundTasks {
     const params = { turns: this.#missedTurns, lastText: this.#lastText };
     this.#missedTurns = 0;
     return [{ type: "extension", method: "anthropic/unaskedTurns", params }];
+  }
+
+  /** Notes that a task was stopped. */
+  ended(processId: string): void {
+    this.#running.delete(processId);
   }
 
   /** Forgets the tasks of a process that has ended. */

@@ -6,7 +6,7 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
-import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
+import { type BackgroundCommand, FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
 import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
@@ -85,6 +85,19 @@ export class ClaudeSession implements DriverSession {
     return this.#background.isRunning || this.#initiated !== undefined;
   }
 
+  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    return this.#background.running;
+  }
+
+  async stopBackgroundCommand(processId: string): Promise<boolean> {
+    const process = await this.#process?.catch(() => undefined);
+    const isRunning = this.#background.running.some((task) => task.processId === processId);
+    if (process === undefined || !isRunning) return false;
+    await process.connection.request({ subtype: "stop_task", task_id: processId });
+    this.#background.ended(processId);
+    return true;
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     this.#initiated = undefined;
@@ -126,6 +139,7 @@ export class ClaudeSession implements DriverSession {
       prices: this.#options.agent.prices,
       clientTools: clientToolsOf(this.#spec),
       session: (nativeId) => this.#reportSession(turn, nativeId),
+      completed: (item) => this.#background.shown(item),
     });
     this.#turn = running;
     return running;

@@ -44,6 +44,8 @@ export interface ClaudeTurnOptions {
   readonly promptId: string | undefined;
   /** Called once, at the beginning, with the id of Claude's own session. */
   session(nativeId: string): void;
+  /** Called with each item that is complete. */
+  completed?(item: ThreadItem): void;
 }
 
 /** One turn of a process that runs many. Ends exactly once, whatever Claude does. */
@@ -243,6 +245,7 @@ export class ClaudeTurn {
   #emit(event: DriverEvent): void {
     const { turn, connection } = this.#options;
     const marked = event.type === "item/completed" ? this.#withSession(event) : event;
+    if (event.type === "item/completed") this.#options.completed?.(event.item);
     turn.emit(event.type === "usage" ? withEstimate(event, this.#price()) : marked);
     if (!("delta" in event)) return;
     this.#characters += event.delta.length;

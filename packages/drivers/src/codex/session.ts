@@ -7,7 +7,7 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
-import type { TurnError, UserInput } from "@flint/protocol";
+import type { BackgroundCommand, TurnError, UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, codexPrice, modelName } from "./models.ts";
 import { GrantedPermissions } from "./permissions.ts";
@@ -42,6 +42,8 @@ export class CodexSession implements DriverSession {
   /** The warnings since the last turn. */
   #warnings: readonly CodexNotification[] = [];
   #totalTokens = 0;
+  /** Whether commands were left running, as far as is known. */
+  #hasBackground = false;
   readonly #mcpServers = new Map<string, McpServerStatus>();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -72,6 +74,24 @@ export class CodexSession implements DriverSession {
   async steer(input: readonly UserInput[]): Promise<boolean> {
     const begun = await this.#begun;
     return (await begun?.steer(input)) ?? false;
+  }
+
+  /** As it was after the last turn or when it was asked last; asked again, so that the end of a command is noticed. */
+  isBusy(): boolean {
+    if (this.#hasBackground) void this.backgroundCommands();
+    return this.#hasBackground;
+  }
+
+  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    const commands = await this.#thread.backgroundCommands();
+    this.#hasBackground = commands.length > 0;
+    return commands;
+  }
+
+  async stopBackgroundCommand(processId: string): Promise<boolean> {
+    const isStopped = await this.#thread.stopBackgroundCommand(processId);
+    await this.backgroundCommands();
+    return isStopped;
   }
 
   async close(): Promise<void> {
@@ -106,6 +126,7 @@ export class CodexSession implements DriverSession {
     try {
       const outcome = await running.outcome;
       if (outcome.status !== "completed" || turn.signal.aborted) await this.#thread.cleanUp();
+      void this.backgroundCommands();
       if (outcome.status === "completed") emitPosition(turn, running);
       if (outcome.status === "failed") await reportLimits(turn, running, outcome.error);
       return outcome;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
-import { isUnconfined, type ThreadSettings } from "@flint/protocol";
+import { type BackgroundCommand, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { CodexUserInput } from "@flint/protocol/codex";
 import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
 import { historyText } from "../shared/history-text.ts";
@@ -88,6 +88,24 @@ export class CodexThread {
     await server
       .request("thread/backgroundTerminals/clean", { threadId }, this.#options.timing.stop)
       .catch(() => undefined);
+  }
+
+  /** The commands that it left running. Codex keeps them until the thread is unloaded. */
+  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    if (this.#loaded?.server.isRunning !== true) return [];
+    const { server, id: threadId } = this.#loaded;
+    // An older Codex has no such request.
+    const { data } = await server
+      .request("thread/backgroundTerminals/list", { threadId }, this.#options.timing.answer)
+      .catch(() => ({ data: [] }));
+    return data.map(({ processId, command, cwd, itemId }) => ({ processId, command, cwd, itemId }));
+  }
+
+  /** Stops one of them. False if it was not running. */
+  async stopBackgroundCommand(processId: string): Promise<boolean> {
+    if (this.#loaded?.server.isRunning !== true) return false;
+    const { server, id: threadId } = this.#loaded;
+    return (await server.request("thread/backgroundTerminals/terminate", { threadId, processId })).terminated;
   }
 
   /** The folder for temporary files of this thread's commands. */

@@ -20,7 +20,7 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
-import type { PlanEntry, ThreadSettings, UserInput } from "@flint/protocol";
+import type { BackgroundCommand, PlanEntry, ThreadSettings, UserInput } from "@flint/protocol";
 import {
   beginTurn,
   endTurn,
@@ -78,6 +78,22 @@ export class NativeSession implements DriverSession {
   async steer(input: readonly UserInput[]): Promise<boolean> {
     const loop = await this.#loop?.catch(() => undefined);
     return loop?.steer(input) ?? false;
+  }
+
+  isBusy(): boolean {
+    return this.#background.running.length > 0;
+  }
+
+  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    return this.#background.running.map(({ id, command, cwd, itemId }) => ({
+      ...{ processId: id, command, cwd, itemId },
+    }));
+  }
+
+  async stopBackgroundCommand(processId: string): Promise<boolean> {
+    const found = this.#background.running.find(({ id }) => id === processId);
+    await found?.stop();
+    return found !== undefined;
   }
 
   async close(): Promise<void> {

@@ -505,7 +505,7 @@ sandboxed("keeps a background command over completed turns, and ends it on inter
   const { run, begin } = await open({ steps });
   await run("start");
   await run("go on");
-  await expect.poll(() => sleepers(seconds)).toBe(1);
+  await expect.poll(() => sleepers(seconds), { timeout: 15_000 }).toBe(1);
   const { turn, ended } = begin("stop", { decide: () => undefined, watch: (event) => stopAt(event) });
   const stopAt = (event: DriverEvent) => {
     if (event.type === "item/started") turn.stop.abort();
@@ -513,6 +513,28 @@ sandboxed("keeps a background command over completed turns, and ends it on inter
   expect(await ended).toEqual({ status: "interrupted" });
   expect(sleepers(seconds)).toBe(0);
 });
+
+sandboxed(
+  "lists its background commands, is busy while one runs, and stops the one that is named",
+  async () => {
+    const [first, second] = [unusual(1011), unusual(1012)];
+    const sleep = (seconds: string) => call(shell(`exec sleep ${seconds}`, { background: true }));
+    const { run, session, folder } = await open({ steps: [sleep(first), sleep(second), say("Up.")] });
+    const { turn } = await run("start both");
+    const shown = turn.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
+    expect(await session.backgroundCommands?.()).toEqual([
+      { processId: "1", command: `exec sleep ${first}`, cwd: folder.path, itemId: shown[0]?.id },
+      { processId: "2", command: `exec sleep ${second}`, cwd: folder.path, itemId: shown[1]?.id },
+    ]);
+    expect(shown.map(({ _meta }) => _meta?.background)).toEqual(["1", "2", undefined]);
+    expect(await session.stopBackgroundCommand?.("2")).toBe(true);
+    expect(await session.stopBackgroundCommand?.("2")).toBe(false);
+    await expect.poll(() => sleepers(first), { timeout: 15_000 }).toBe(1);
+    expect([sleepers(second), session.isBusy?.()]).toEqual([0, true]);
+    expect(await session.stopBackgroundCommand?.("1")).toBe(true);
+    expect([await session.backgroundCommands?.(), session.isBusy?.()]).toEqual([[], false]);
+  },
+);
 
 sandboxed("ends a background command with a failed turn, and with the session", async () => {
   const fail = () => {
@@ -522,7 +544,7 @@ sandboxed("ends a background command with a failed turn, and with the session", 
   const [first, second] = [unusual(1002), unusual(1003)];
   const { run, session } = await open({ steps: [sleep(first), say("Up."), sleep(second), fail] });
   await run("one");
-  await expect.poll(() => sleepers(first)).toBe(1);
+  await expect.poll(() => sleepers(first), { timeout: 15_000 }).toBe(1);
   await run("two");
   expect([sleepers(first), sleepers(second)]).toEqual([1, 0]);
   await session.close();

@@ -129,6 +129,14 @@ class InstanceSession implements DriverSession {
     return this.#session.isBusy?.() === true;
   }
 
+  async backgroundCommands() {
+    return (await this.#session.backgroundCommands?.()) ?? [];
+  }
+
+  async stopBackgroundCommand(processId: string): Promise<boolean> {
+    return (await this.#session.stopBackgroundCommand?.(processId)) ?? false;
+  }
+
   close(): Promise<void> {
     return this.#session.close();
   }

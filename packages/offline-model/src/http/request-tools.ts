@@ -48,7 +48,7 @@ const PATH = ["file_path", "path", "filePath", "absolute_path"];
 const TOOL_ALIASES: Readonly<Record<FlintTool, ToolAliases>> = {
   shell: {
     names: ["shell", "bash", "execcommand", "shellcommand", "runshellcommand", "runterminalcmd"],
-    fields: { command: ["command", "cmd"] },
+    fields: { command: ["command", "cmd"], background: ["background", "run_in_background", "is_background"] },
   },
   read_file: { names: ["readfile", "read", "view"], fields: { path: PATH } },
   write_file: {
@@ -69,6 +69,9 @@ const TOOL_ALIASES: Readonly<Record<FlintTool, ToolAliases>> = {
     fields: { questions: ["questions"] },
   },
 };
+
+/** The fields that a tool may lack. */
+const OPTIONAL_FIELDS: ReadonlySet<string> = new Set(["explanation", "background"]);
 
 // The keys of a record are exactly the names of its type.
 const FLINT_TOOLS = Object.keys(TOOL_ALIASES) as FlintTool[];
@@ -188,7 +191,7 @@ function matchFor(name: FlintTool, tools: readonly RequestTool[]): Match | undef
         ours,
         theirs.find((each) => each in properties),
       ]);
-      if (found.every(([ours, theirs]) => theirs !== undefined || ours === "explanation"))
+      if (found.every(([ours = "", theirs]) => theirs !== undefined || OPTIONAL_FIELDS.has(ours)))
         return { tool, names: Object.fromEntries(found.filter(([, theirs]) => theirs !== undefined)) };
     }
   }
@@ -237,7 +240,9 @@ function marked(mark: string, text: unknown): string[] {
 /** A program for Codex's code mode that makes one call and prints its result; `extra` goes with a command. */
 function programFor(tool: string, input: Fields, extra: Fields): string {
   if (tool !== "shell") return `await tools.apply_patch(${JSON.stringify(patchFor(tool, input))});\n`;
-  const options = { cmd: input.command, yield_time_ms: 30_000, ...extra };
+  // What runs longer than this goes on in the background.
+  const yieldMs = input.background === true ? 500 : 30_000;
+  const options = { cmd: input.command, yield_time_ms: yieldMs, ...extra };
   const call = `await tools.exec_command(${JSON.stringify(options)})`;
   return `const done = ${call};\ntext(\`Exit code: \${done.exit_code}\\nOutput:\\n\${done.output}\`);\n`;
 }

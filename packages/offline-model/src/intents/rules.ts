@@ -3,7 +3,18 @@ import { describeText } from "./descriptions.ts";
 import { newFileContent, toPath, unquote } from "./files.ts";
 import { recall, summarizeForUser } from "./memory.ts";
 import { answer, type Reply } from "./task.ts";
-import { ask, explain, list, plan, replace, review, run, type Stage, write } from "./work.ts";
+import {
+  ask,
+  explain,
+  list,
+  plan,
+  replace,
+  review,
+  run,
+  runInBackground,
+  type Stage,
+  write,
+} from "./work.ts";
 
 /** A pattern and the reply to a request that matches it; undefined passes the request on to the next rule. */
 type Rule = readonly [RegExp, (...groups: string[]) => Reply | undefined];
@@ -44,6 +55,7 @@ const VERBATIM: readonly Rule[] = [
     (path, content = "") => writing(path, unquote(content)),
   ],
   [/^run\b[^`]{0,200}```\w*\n([\s\S]+?)\n?```/i, running],
+  [/^run\b[^`]{0,200}`([^`]+)` in the background\b/i, runningOn],
   [/^run\b[^`]{0,200}`([^`]+)`/i, running],
   [/^`([^`\n]+)`$/, running],
 ];
@@ -141,6 +153,10 @@ function writing(path: string | undefined, content = ""): Reply {
 
 function running(command = ""): Reply {
   return (context) => run(unquote(command), context);
+}
+
+function runningOn(command = ""): Reply {
+  return (context) => runInBackground(unquote(command), context);
 }
 
 function listing(path?: string): Reply {

@@ -72,6 +72,12 @@ export class Toolbox {
     return { tool: "shell", input: { command } };
   }
 
+  /** Runs it while the model does other things, if the tool can do that. */
+  runInBackground(command: string): ToolUse {
+    const { tool, input } = this.run(command);
+    return { tool, input: { ...input, background: true } };
+  }
+
   list(path?: string): ToolUse {
     return this.run(path === undefined ? "ls -p" : `ls -p -- ${shellQuote(path)}`, "look into the folder");
   }

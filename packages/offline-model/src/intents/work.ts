@@ -22,6 +22,13 @@ export function* run(command: string, { tools }: TaskContext): Task {
   return describeRun(command, yield* call(tools.run(command)));
 }
 
+/** Starts a command that goes on while the agent does other things. */
+export function* runInBackground(command: string, { tools }: TaskContext): Task {
+  const result = yield* call(tools.runInBackground(command));
+  if (result.status !== "done") return failure(`start \`${command}\``, result);
+  return `I started \`${command}\` in the background.`;
+}
+
 /** Describes a file. */
 export function* explain(path: string, { tools }: TaskContext): Task {
   const result = yield* call(tools.read(path));

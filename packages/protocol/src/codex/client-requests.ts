@@ -104,11 +104,6 @@ const THREADS = {
     () => foreignObject({ ...ofThread, items: z.array(z.unknown()) }),
     nothing,
   ),
-  "thread/backgroundTerminals/list": request(
-    "Lists the commands that a thread left running.",
-    () => foreignObject({ ...ofThread, ...page }),
-    () => foreignObject({ data: z.array(z.unknown()), nextCursor: z.nullable(z.string()) }),
-  ),
 } as const;
 
 /** Goals and queued inputs. */
@@ -233,6 +228,7 @@ export const CODEX_EXPERIMENTAL_REQUESTS: ReadonlySet<string> = new Set([
   "thread/settings/update",
   "thread/backgroundTerminals/list",
   "thread/backgroundTerminals/clean",
+  "thread/backgroundTerminals/terminate",
   "thread/queue/add",
   "thread/queue/list",
   "thread/queue/update",

@@ -19,6 +19,16 @@ import {
 export const ofThread = { threadId: z.string() };
 /** Which part of a list is requested. */
 export const page = { cursor: nullish(z.string()), limit: nullish(z.int().check(z.minimum(0))) };
+/** A command that a thread left running. */
+export const CodexBackgroundTerminal = foreignObject({
+  itemId: z.string(),
+  processId: z.string(),
+  command: z.string(),
+  cwd: z.string(),
+  osPid: z.nullable(z.number()),
+  cpuPercent: z.nullable(z.number()),
+  rssKb: z.nullable(z.number()),
+});
 /** An empty answer. */
 export const nothing = () => foreignObject({});
 
@@ -157,6 +167,16 @@ export const CODEX_REQUESTS = {
     "Unsubscribes from a thread.",
     () => foreignObject(ofThread),
     () => foreignObject({ status: z.optional(z.string()) }),
+  ),
+  "thread/backgroundTerminals/list": request(
+    "Lists the commands that a thread left running.",
+    () => foreignObject({ ...ofThread, ...page }),
+    () => foreignObject({ data: z.array(CodexBackgroundTerminal), nextCursor: z.nullable(z.string()) }),
+  ),
+  "thread/backgroundTerminals/terminate": request(
+    "Ends one of the commands that a thread left running.",
+    () => foreignObject({ ...ofThread, processId: z.string() }),
+    () => foreignObject({ terminated: z.boolean() }),
   ),
   "thread/backgroundTerminals/clean": request(
     "Ends the commands that a thread left running.",

@@ -3,6 +3,7 @@ import { Approval, QuestionRequest } from "../approval/approval.ts";
 import { SandboxPolicyInput } from "../approval/policy.ts";
 import { LoggedEvent } from "../events.ts";
 import { RestoredFiles } from "../server/restored-files.ts";
+import { BackgroundCommand } from "../thread/background-command.ts";
 import { ToolCallRequest, withClientTools } from "../thread/client-tool.ts";
 import { QueuedInput } from "../thread/input.ts";
 import { Goal, GoalStatus, Thread, ThreadSettings, Turn } from "../thread/thread.ts";
@@ -216,6 +217,22 @@ export const THREAD_METHODS = {
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => looseObject({ turn: Turn }),
+  }),
+} as const;
+
+/** The commands that an agent left running. */
+export const BACKGROUND_METHODS = {
+  "thread/backgroundCommands/list": method({
+    doc: "List the commands that the agent of a thread left running in the background. Does not start the agent.",
+    scope: "none",
+    params: () => looseObject(threadParams),
+    result: () => looseObject({ data: z.array(BackgroundCommand) }),
+  }),
+  "thread/backgroundCommands/stop": method({
+    doc: "Stop a background command, or all of a thread if no `processId` is given. `stopped` names those that were running.",
+    scope: "none",
+    params: () => looseObject({ ...threadParams, processId: z.optional(Id) }),
+    result: () => looseObject({ stopped: z.array(z.string()) }),
   }),
 } as const;
 

@@ -156,6 +156,23 @@ export const SESSION_COMMANDS = {
     slash: "queue",
     when: ["queued"],
   },
+  listBackground: {
+    title: "List the commands in the background, to stop one",
+    group: "Turn",
+    place: "everywhere",
+    keys: [],
+    slash: "ps",
+    when: ["thread"],
+  },
+  stopBackground: {
+    title: "Stop a background command, or all of them",
+    group: "Turn",
+    place: "everywhere",
+    keys: [],
+    slash: "stop",
+    arguments: [optional("process", { kind: "text" })],
+    when: ["thread"],
+  },
   showDiff: {
     title: "Show the changes to the files",
     group: "Show",

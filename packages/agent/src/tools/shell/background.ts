@@ -14,11 +14,17 @@ const MAX_UNREAD = 262_144;
 /** Starts a command, with the signal that stops it and the receiver of its output. */
 export type Launch = (signal: AbortSignal, output: (text: string) => void) => Promise<LaunchResult>;
 
+/** What a background command is started with. */
+export type NewBackgroundCommand = Pick<BackgroundCommand, "command" | "turnId" | "itemId" | "cwd">;
+
 /** A command that runs while the agent does other things. */
 export class BackgroundCommand {
   readonly id: string;
   readonly command: string;
   readonly turnId: string;
+  /** The item that shows it. */
+  readonly itemId: string;
+  readonly cwd: string;
   /** Resolves when no process of it is left, with an Error if it could not be started. */
   readonly ended: Promise<LaunchResult | Error>;
   readonly #stopping = new AbortController();
@@ -27,10 +33,12 @@ export class BackgroundCommand {
   #omitted = 0;
   #ending: LaunchResult | Error | undefined;
 
-  constructor(id: string, command: string, turnId: string, launch: Launch) {
+  constructor(id: string, { command, turnId, itemId, cwd }: NewBackgroundCommand, launch: Launch) {
     this.id = id;
     this.command = command;
     this.turnId = turnId;
+    this.itemId = itemId;
+    this.cwd = cwd;
     const launched = launch(this.#stopping.signal, (text) => this.#take(text));
     this.ended = launched.catch(asError).then((ending) => this.#end(ending));
   }
@@ -104,10 +112,10 @@ export class BackgroundCommands {
   #count = 0;
 
   /** Starts one; undefined if too many are running. */
-  start(command: string, turnId: string, launch: Launch): BackgroundCommand | undefined {
-    if (this.#running().length >= MAX_COMMANDS) return undefined;
+  start(command: NewBackgroundCommand, launch: Launch): BackgroundCommand | undefined {
+    if (this.running.length >= MAX_COMMANDS) return undefined;
     this.#count += 1;
-    const started = new BackgroundCommand(`${this.#count}`, command, turnId, launch);
+    const started = new BackgroundCommand(`${this.#count}`, command, launch);
     this.#commands.set(started.id, started);
     this.#dropOldest();
     return started;
@@ -118,25 +126,26 @@ export class BackgroundCommands {
     return this.#commands.get(id);
   }
 
+  /** Those that run now. */
+  get running(): readonly BackgroundCommand[] {
+    return [...this.#commands.values()].filter(({ ending }) => ending === undefined);
+  }
+
   /** Describes the running commands. */
   describe(): string {
-    const running = this.#running().map(({ id, command }) => `${id} (${command.slice(0, 80)})`);
+    const running = this.running.map(({ id, command }) => `${id} (${command.slice(0, 80)})`);
     return running.length === 0 ? "No background command is running." : `Running: ${running.join(", ")}.`;
   }
 
   /** Stops all of them. Resolves when no process is left. */
   async stopAll(): Promise<void> {
-    await Promise.all(this.#running().map((command) => command.stop()));
+    await Promise.all(this.running.map((command) => command.stop()));
   }
 
   /** Stops those that were started in a turn. */
   async stopStartedIn(turnId: string): Promise<void> {
-    const started = this.#running().filter((command) => command.turnId === turnId);
+    const started = this.running.filter((command) => command.turnId === turnId);
     await Promise.all(started.map((command) => command.stop()));
-  }
-
-  #running(): BackgroundCommand[] {
-    return [...this.#commands.values()].filter(({ ending }) => ending === undefined);
   }
 
   #dropOldest(): void {

@@ -176,7 +176,8 @@ class ShellCall {
     const { turn, signal } = this.#context;
     const { timeout_ms, startWatchMs } = this.#input;
     const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
-    const started = this.#background.start(this.#item.command, turn.turnId, (stop, output) =>
+    const { id: itemId, command, cwd } = this.#item;
+    const started = this.#background.start({ command, cwd, itemId, turnId: turn.turnId }, (stop, output) =>
       this.#launch({ ...limit, signal: stop, onOutput: output }),
     );
     if (started === undefined) return this.#tooMany();
@@ -207,7 +208,8 @@ class ShellCall {
   #stillRunning({ id }: BackgroundCommand): ToolOutcome {
     this.#addNote(`(It keeps running in the background as process ${id}, at most until Flint exits.)`);
     this.#emit(this.#output.remainder);
-    this.#complete({ status: "completed", aggregatedOutput: this.#output.text });
+    const { text: aggregatedOutput } = this.#output;
+    this.#complete({ status: "completed", aggregatedOutput, _meta: { background: id } });
     return { result: { status: "done", text: this.#output.text } };
   }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import { marksFor, TurnTally } from "@flint/tui/draw";
+import { escapeControls } from "@flint/view";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { OFFLINE_MODEL } from "../../command-line/flags.ts";
@@ -106,7 +107,9 @@ class ExecRun {
       onWarning: ({ message }) => this.#terminal.view.say(message),
     });
     try {
-      return this.#finish(await this.#turn(opened));
+      const code = this.#finish(await this.#turn(opened));
+      process.stderr.write(await this.#backgroundNote(opened));
+      return code;
     } catch (thrown) {
       throw explained(thrown, opened);
     } finally {
@@ -206,6 +209,18 @@ class ExecRun {
       errorInfo: result?.turn.error?.errorInfo,
       wentOverLimit: this.#wentOverLimit,
     });
+  }
+
+  /** What becomes of the commands that the agent left running; empty if there are none. */
+  async #backgroundNote({ client, isShared }: OpenServer): Promise<string> {
+    const threadId = this.#thread?.id;
+    if (threadId === undefined) return "";
+    const { data } = await client.call("thread/backgroundCommands/list", { threadId });
+    if (data.length === 0) return "";
+    const commands = data.map(({ command }) => escapeControls(command)).join(", ");
+    return isShared
+      ? `flint: Running in the background: ${commands} (flint threads background ${threadId})\n`
+      : `flint: Stopped with this command: ${commands}. In a running server (flint serve), background commands go on.\n`;
   }
 
   /** Why the turn failed. The only limit there is, if it came from the command line, is named by its option. */

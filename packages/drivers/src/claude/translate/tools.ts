@@ -107,7 +107,7 @@ export function finishedItem(item: ThreadItem, result: ToolResult): ThreadItem {
   if (!isKnownItem(item)) return item;
   switch (item.type) {
     case "commandExecution":
-      return { ...item, status: statusOf(result), ...outputOf(result) };
+      return { ...item, status: statusOf(result), ...outputOf(result), ...backgroundOf(result) };
     case "fileChange": {
       const changes = result.changes === undefined ? {} : { changes: [...result.changes] };
       const output = result.isError && !result.isDeclined ? { output: contentText(result.content) } : {};
@@ -171,6 +171,12 @@ function contentText(content: unknown): string {
 function statusOf({ isError, isDeclined }: ToolResult): "completed" | "failed" | "declined" {
   if (isDeclined) return "declined";
   return isError ? "failed" : "completed";
+}
+
+/** A command that goes on in the background has the id of Claude's task. */
+function backgroundOf({ detail }: ToolResult): Pick<Item<"commandExecution">, "_meta"> {
+  const background = stringField(detail, "backgroundTaskId");
+  return background === undefined ? {} : { _meta: { background } };
 }
 
 type Output = Pick<Item<"commandExecution">, "aggregatedOutput" | "exitCode">;

@@ -26,6 +26,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   "turn/start": { turn: TURN },
   "turn/steer": { turnId: TURN.id },
   "thread/backgroundTerminals/clean": {},
+  "thread/backgroundTerminals/list": { data: [], nextCursor: null },
   "thread/unsubscribe": {},
   "model/list": { data: [], nextCursor: null },
 };

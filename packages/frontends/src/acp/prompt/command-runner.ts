@@ -31,6 +31,10 @@ export class CommandRunner {
         return this.#compact(session, callbacks);
       case "review":
         return this.#review(session, command.argument, callbacks);
+      case "ps":
+        return this.#listBackground(session, callbacks);
+      case "stop":
+        return this.#stopBackground(session, command.argument, callbacks);
     }
   }
 
@@ -117,7 +121,27 @@ export class CommandRunner {
       callbacks,
     );
   }
+
+  async #listBackground(session: AcpSession, callbacks: InputCallbacks): Promise<void> {
+    const { data } = await this.#core.call("thread/backgroundCommands/list", { threadId: session.id });
+    const lines = data.map(({ processId, command }) => `- ${processId}: \`${command}\``);
+    const text = lines.length === 0 ? NOTHING_RUNS : `In the background:\n${lines.join("\n")}\n`;
+    respond(session, callbacks, text);
+  }
+
+  async #stopBackground(session: AcpSession, processId: string, callbacks: InputCallbacks): Promise<void> {
+    const chosen = processId === "" ? {} : { processId };
+    const params = { threadId: session.id, ...chosen };
+    const { stopped } = await this.#core.call("thread/backgroundCommands/stop", params);
+    const isUnknown = stopped.length === 0 && processId !== "";
+    const none = isUnknown
+      ? `No background command ${processId} is running. /ps lists them.\n`
+      : NOTHING_RUNS;
+    respond(session, callbacks, stopped.length === 0 ? none : `Stopped ${stopped.join(", ")}.\n`);
+  }
 }
+
+const NOTHING_RUNS = "No command runs in the background.\n";
 
 /** Answers a prompt with a message, without a turn. */
 function respond(session: AcpSession, callbacks: InputCallbacks, text: string): void {

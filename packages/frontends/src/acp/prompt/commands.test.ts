@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { scriptedDriver } from "@flint/testkit";
+import { BareDriver, scriptedDriver } from "@flint/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { setUpAcp } from "../testing/setup.ts";
 import { commandIn } from "./commands.ts";
@@ -36,7 +36,7 @@ describe("ACP commands", () => {
       return sent.length > 0 ? sent : undefined;
     });
     expect(update?.availableCommands.map(({ name }) => name)).toEqual([
-      ...["claude", "codex", "duet", "model", "mode", "compact", "review"],
+      ...["claude", "codex", "duet", "model", "mode", "compact", "review", "ps", "stop"],
     ]);
   });
 
@@ -78,6 +78,37 @@ describe("ACP commands", () => {
     await client.prompt(session, "go");
     expect(codex.turns[0]?.settings).toMatchObject({ model: "codex/swift", approvalPolicy: "never" });
     await expect(client.prompt(session, "/mode unknown")).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("list and stop what runs in the background, without a turn", async () => {
+    const running = new Map([
+      ["1", "make"],
+      ["2", "npm start"],
+    ]);
+    let turns = 0;
+    const driver = new BareDriver({
+      run: async () => {
+        turns += 1;
+        return { status: "completed" };
+      },
+      backgroundCommands: async () => [...running].map(([processId, command]) => ({ processId, command })),
+      stopBackgroundCommand: async (processId) => running.delete(processId),
+    });
+    const { connect, path } = await setUpAcp({}, { drivers: [driver] });
+    const client = await connect();
+    const session = await client.newSession(path);
+    await client.prompt(session, "hello");
+    await client.prompt(session, "/ps");
+    expect(client.agentText).toContain("- 1: `make`\n- 2: `npm start`\n");
+    await client.prompt(session, "/stop 7");
+    expect(client.agentText).toContain("No background command 7 is running. /ps lists them.");
+    await client.prompt(session, "/stop 2");
+    expect([...running.keys()]).toEqual(["1"]);
+    await client.prompt(session, "/stop");
+    expect(client.agentText).toContain("Stopped 1.");
+    await client.prompt(session, "/ps");
+    expect(client.agentText).toContain("No command runs in the background.");
+    expect(turns).toBe(1);
   });
 
   test("start reviews and compactions as turns", async () => {
@@ -158,6 +189,8 @@ describe("ACP commands", () => {
     ["/duet codex do it", { name: "duet", agents: ["codex"], input: text("do it") }],
     ["/duet do it", { name: "duet", agents: [], input: text("do it") }],
     ["/compact", { name: "compact" }],
+    ["/ps", { name: "ps" }],
+    ["/stop 3", { name: "stop", argument: "3" }],
     ["/init", undefined],
     ["/etc/passwd is a file", undefined],
     ["what is /claude?", undefined],

@@ -11,14 +11,19 @@ const COMMANDS = {
   mode: { description: "Choose what the agent may do without approval", hint: "mode" },
   compact: { description: "Summarise the conversation to free context", hint: undefined },
   review: { description: "Review the uncommitted changes", hint: "instructions" },
+  ps: { description: "List the commands that run in the background", hint: undefined },
+  stop: { description: "Stop a background command, or all of them", hint: "process" },
 } as const;
 
 /** A prompt that is a command of Flint's own, with what the user wrote after it. */
 export type Command =
   | { readonly name: "agent"; readonly agent: string; readonly input: readonly UserInput[] }
   | { readonly name: "duet"; readonly agents: readonly string[]; readonly input: readonly UserInput[] }
-  | { readonly name: "model" | "mode" | "review"; readonly argument: string }
-  | { readonly name: "compact" };
+  | { readonly name: "model" | "mode" | "review" | "stop"; readonly argument: string }
+  | { readonly name: "compact" | "ps" };
+
+const WITH_ARGUMENT = ["model", "mode", "review", "stop"] as const;
+const PLAIN = ["compact", "ps"] as const;
 
 const COMMAND = /^\/([A-Za-z0-9_-]+)(?:\s+|$)/;
 
@@ -55,8 +60,12 @@ export function commandIn(input: readonly UserInput[], agents: readonly string[]
   const rest = first.text.trimStart().slice(found[0].length).trim();
   if (name === "duet") return duet(rest, others, agents);
   if (agents.includes(name)) return { name: "agent", agent: name, input: withText(rest, others) };
-  if (name === "model" || name === "mode" || name === "review") return { name, argument: rest };
-  return name === "compact" ? { name } : undefined;
+  if (isOneOf(name, WITH_ARGUMENT)) return { name, argument: rest };
+  return isOneOf(name, PLAIN) ? { name } : undefined;
+}
+
+function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {
+  return names.some((known) => known === name);
 }
 
 /** Up to two agents may be named before the task. */

@@ -1,4 +1,4 @@
-import { isRecord } from "@flint/protocol";
+import { type BackgroundCommand, isRecord } from "@flint/protocol";
 import { goalOf, notification, statusChanged } from "../events/events.ts";
 import { NOT_LOADED, threadOf } from "../events/threads.ts";
 import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
@@ -20,6 +20,7 @@ export const threads: Handlers<
   | "thread/shellCommand"
   | "thread/inject_items"
   | "thread/backgroundTerminals/list"
+  | "thread/backgroundTerminals/terminate"
   | "thread/backgroundTerminals/clean"
   | "thread/goal/get"
   | "thread/goal/set"
@@ -92,16 +93,18 @@ export const threads: Handlers<
   "thread/inject_items": ({ threadId, items }, { core, reply }) =>
     core.call("thread/inject", { threadId, messages: items.map(injectedMessage) }, () => reply({})),
 
-  async "thread/backgroundTerminals/list"({ threadId }, { core, reply }) {
-    // Commands end with their turn, so a thread has none left running.
-    await core.call("thread/read", { threadId });
-    reply({ data: [], nextCursor: null });
-  },
+  "thread/backgroundTerminals/list": ({ threadId }, { core, reply }) =>
+    core.call("thread/backgroundCommands/list", { threadId }, ({ data }) =>
+      reply({ data: data.map(terminalOf), nextCursor: null }),
+    ),
 
-  async "thread/backgroundTerminals/clean"({ threadId }, { core, reply }) {
-    await core.call("thread/read", { threadId });
-    reply({});
-  },
+  "thread/backgroundTerminals/terminate": ({ threadId, processId }, { core, reply }) =>
+    core.call("thread/backgroundCommands/stop", { threadId, processId }, ({ stopped }) =>
+      reply({ terminated: stopped.length > 0 }),
+    ),
+
+  "thread/backgroundTerminals/clean": ({ threadId }, { core, reply }) =>
+    core.call("thread/backgroundCommands/stop", { threadId }, () => reply({})),
 
   "thread/goal/get": ({ threadId }, { core, reply }) =>
     core.call("thread/goal/get", { threadId }, ({ goal }) =>
@@ -116,6 +119,11 @@ export const threads: Handlers<
   "thread/goal/clear": ({ threadId }, { core, reply }) =>
     core.call("thread/goal/clear", { threadId }, ({ cleared }) => reply({ cleared })),
 };
+
+/** A background command in the words of Codex. Flint does not watch what it uses. */
+function terminalOf({ processId, command, cwd = "/", itemId = processId }: BackgroundCommand) {
+  return { itemId, processId, command, cwd, osPid: null, cpuPercent: null, rssKb: null };
+}
 
 const LONGEST_NAME = 500;
 

@@ -6,6 +6,7 @@ import { ThreadList } from "../../pages/thread-list.ts";
 import { transcriptPage } from "../../pages/transcript-page.ts";
 import type { Session } from "../session.ts";
 import * as agent from "./agent-commands.ts";
+import { listBackground, stopBackground } from "./background-commands.ts";
 import { editQueue } from "./queue-menu.ts";
 import * as show from "./show-commands.ts";
 import { situationOf } from "./situation.ts";
@@ -41,6 +42,8 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   startReview,
   compactContext,
   editQueue: (session) => editQueue(session),
+  listBackground: (session) => listBackground(session),
+  stopBackground,
   showDiff: (session, turn) => session.openPage(diffPage(() => session.state, turnNamed(session, turn))),
   showTranscript: (session) => session.openPage(transcriptPage(session)),
   showInbox: (session) => session.openPage(new InboxPage(session)),

@@ -1,0 +1,32 @@
+import { escapeControls } from "@flint/view";
+import type { SessionContext } from "../context.ts";
+
+const NOTHING_RUNS = "No command runs in the background.";
+
+/** Shows the commands that the agent left running; choosing one stops it. */
+export function listBackground(session: SessionContext): void {
+  session.run(async () => {
+    const threadId = await session.ensureThread();
+    const { data } = await session.client.call("thread/backgroundCommands/list", { threadId });
+    if (data.length === 0) return session.say(NOTHING_RUNS);
+    session.openMenu({
+      title: "In the background (Enter stops it)",
+      items: data.map(({ processId, command }) => ({
+        label: escapeControls(`${processId}: ${command}`),
+        choose: () => stopBackground(session, processId),
+      })),
+    });
+  });
+}
+
+/** Stops a background command, or all of them if none is named. */
+export function stopBackground(session: SessionContext, processId: string): void {
+  session.run(async () => {
+    const threadId = await session.ensureThread();
+    const chosen = processId === "" ? {} : { processId };
+    const { stopped } = await session.client.call("thread/backgroundCommands/stop", { threadId, ...chosen });
+    const isUnknown = stopped.length === 0 && processId !== "";
+    const none = isUnknown ? `No background command ${processId} is running. /ps lists them.` : NOTHING_RUNS;
+    session.say(stopped.length === 0 ? none : `Stopped ${stopped.join(", ")}.`);
+  });
+}
