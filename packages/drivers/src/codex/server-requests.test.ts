@@ -61,6 +61,20 @@ describe("server requests", () => {
   });
 
   test.each([
+    ["allow", { action: "accept", content: {}, _meta: null }],
+    ["deny", { action: "decline", content: null, _meta: null }],
+    ["cancel", { action: "cancel", content: null, _meta: null }],
+  ] as const)("the call of an MCP tool: %s is answered as such", async (outcome, result) => {
+    const ask = {
+      ...{ serverName: "lamps", message: 'Allow the tool "dim"?', mode: "form" },
+      requestedSchema: { type: "object", properties: {} },
+      _meta: { codex_approval_kind: "mcp_tool_call", tool_params: { level: 3 } },
+    };
+    const decide = () => ({ outcome, scope: "once" }) as const;
+    expect(await answerTo("mcpServer/elicitation/request", ask, decide)).toEqual({ id: "ask-7", result });
+  });
+
+  test.each([
     ["allow", "once", "approved"],
     ["allow", "session", "approved_for_session"],
     ["deny", "once", { denied: { rejection: "The user declined." } }],

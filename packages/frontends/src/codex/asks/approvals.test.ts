@@ -14,6 +14,22 @@ function asked(action: Action, suggestions: Approval["suggestions"] = []) {
   return { method: ask.method, params: Object(ask.params), decision };
 }
 
+describe("an answer of a Codex client", () => {
+  const changes = [{ path: "/w/a", kind: "update", diff: "" }] as const;
+  const FILES: Action = { kind: "fileChange", itemId: "i", changes: [...changes] };
+  const CANCEL: Decision = { outcome: "cancel", scope: "once" };
+
+  test.each<[string, Decision]>([
+    ["accept", ALLOW],
+    ["acceptForSession", THREAD],
+    ["decline", DENY],
+    ["cancel", CANCEL],
+  ])("decides about a file change and a command alike: %s", (answer, decision) => {
+    expect(asked(FILES).decision({ decision: answer })).toEqual(decision);
+    expect(asked(COMMAND).decision({ decision: answer })).toEqual(decision);
+  });
+});
+
 describe("a command that needs more than its sandbox", () => {
   const SUGGESTED = [
     {
