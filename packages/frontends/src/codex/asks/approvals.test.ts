@@ -15,7 +15,7 @@ function asked(action: Action, suggestions: Approval["suggestions"] = []) {
 }
 
 describe("an answer of a Codex client", () => {
-  const changes = [{ path: "/w/a", kind: "update", diff: "" }] as const;
+  const changes = [{ path: "/w/a", kind: "modify", diff: "" }] as const;
   const FILES: Action = { kind: "fileChange", itemId: "i", changes: [...changes] };
   const CANCEL: Decision = { outcome: "cancel", scope: "once" };
 
