@@ -1,11 +1,11 @@
 import type { Clock } from "./ports/index.ts";
 
-/** Runs one task at a time, in the order in which they were added. A failure is only reported to its caller. */
+/** Runs one function at a time, in the order in which they were added. A failure is only reported to its caller. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
-  /** Whether a task is running or waiting. */
+  /** Whether a function is running or waiting. */
   get busy(): boolean {
     return this.#pending > 0;
   }
@@ -15,7 +15,7 @@ export class SerialQueue {
     const result = this.#last.then(task).finally(() => {
       this.#pending -= 1;
     });
-    // The next task runs even if this one fails.
+    // The next one runs even if this one fails.
     this.#last = result.catch(() => undefined);
     return result;
   }

@@ -81,7 +81,7 @@ const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...taskHandlers,
 };
 
-/** One connected client: it calls methods and subscribes to threads. */
+/** One connected client, as the core knows it: it calls methods and subscribes to threads. */
 export class ClientSession implements CallingClient {
   readonly cwd: string | undefined;
   // Minted on first use: most clients never need an id, and the first one of a process is slow to make.

@@ -29,7 +29,7 @@ import type { Sandbox } from "./sandbox.ts";
 import type { Steering } from "./steering.ts";
 
 /**
- * One kind of agent. A plain value without state of its own: what runs lives in its sessions.
+ * One kind of agent. It may cache what its agents report about themselves; what runs for a thread is in its sessions.
  * A feature that an agent lacks is an absent method, not a flag.
  */
 export interface Driver {

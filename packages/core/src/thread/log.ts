@@ -95,7 +95,7 @@ export class ThreadLog {
   }
 
   /**
-   * Stores events, folds them, and sends them after `before` was called, which is where a response is sent: it precedes
+   * Stores events, folds them, calls `before`, and sends them. `before` is where a response is sent, so that it precedes
    * the events it causes. Throws `storageFailed` with nothing changed. Resolves when they were sent.
    */
   commit(events: readonly EventBody[], before?: () => void): Promise<void> {

@@ -116,7 +116,7 @@ export class ThreadRegistry {
     return this.#loading.get(threadId) ?? this.#open(threadId);
   }
 
-  /** Runs a task in the queue of a thread, loaded if necessary. */
+  /** Runs a method in the queue of its thread, which is loaded if necessary. */
   async runInQueue<Value>(threadId: string, work: (loaded: LoadedThread) => Promise<Value>): Promise<Value> {
     for (;;) {
       const loaded = await this.load(threadId);

@@ -55,7 +55,7 @@ export interface AgentSessionOptions {
   startTurn(agent: string, work: AgentInitiatedWork): void;
 }
 
-/** A session together with the agent it belongs to. */
+/** An open session of a driver, and what the core has to know about the agent that it belongs to. */
 export interface OpenSession {
   readonly agent: string;
   readonly session: DriverSession;
@@ -76,7 +76,10 @@ interface Opening {
   session?: DriverSession;
 }
 
-/** The agent of one thread: started on first use, and again after it was stopped or the thread changed agents. */
+/**
+ * The agent of one thread: opens the driver's session on first use, and another one after it was closed or the thread
+ * changed agents.
+ */
 export class AgentSession {
   readonly #options: AgentSessionOptions;
   /** The notices that clients of this thread were sent. */

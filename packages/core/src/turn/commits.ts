@@ -12,7 +12,7 @@ export interface TurnCommitsOptions {
 
 /**
  * Offers the commits that the agent of a turn made in its sandbox, and takes them over into the user's repository if that
- * is allowed. What is declined stays in the sandbox and is offered again when there is more. Never rejects.
+ * is allowed. What is declined is kept for later, and offered again only together with more. Never rejects.
  */
 export async function takeOverCommits({ mode, commits, approve, emit }: TurnCommitsOptions): Promise<void> {
   if (mode === "off") return;

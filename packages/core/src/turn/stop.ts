@@ -9,7 +9,7 @@ const STOP_GRACE_MS = 3_000;
 /** Who can interrupt a turn: a client, or the server that stops. */
 export type Interrupter = "interrupt" | "serverStopped";
 
-/** Stops a turn before its driver is done, and remembers the reason: it decides how the turn ends. */
+/** Stops a turn before its driver is done. Remembers why, because that decides how the turn ends. */
 export class TurnStop {
   readonly #abort = new AbortController();
   readonly #clock: Clock;

@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly cwd?: string | undefined;
 }
 
-/** Serves one client until it leaves. Everything between a wire and the core passes here. */
+/** Serves one client until it disconnects: what it sends goes to its handler, what the handler calls goes to the core. */
 export class ClientConnection implements Client {
   /** Resolves when the client is gone. */
   readonly closed: Promise<Error | undefined>;

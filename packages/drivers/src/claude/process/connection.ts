@@ -239,7 +239,7 @@ export function decodeTextDelta(line: string): ClaudeFrameOf<"stream_event"> | u
 
 const MAX_IMAGES = 10;
 
-/** The blocks that a turn begins with: the handoff summary, if there is one, and the user's input. */
+/** The prompt of a turn as Claude takes it: the handoff summary, if there is one, and the user's input. */
 export async function turnBlocks(turn: TurnContext, handoffSummary: string): Promise<ClaudeInputBlock[]> {
   if (turn.kind === "compact") return [{ type: "text", text: "/compact" }];
   const blocks = await inputBlocks(turn.input, turn.settings.cwd);

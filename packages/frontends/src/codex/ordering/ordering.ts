@@ -32,7 +32,7 @@ export interface OrderingOptions {
   send(message: Encoded<CodexMessage>): void;
 }
 
-/** Puts what one client is sent into the order of Codex: events pass their stages, are encoded, and pass the last one. */
+/** Puts what one client is sent into the order of Codex: events pass their stages, are encoded, and pass `StatusChanges`. */
 export class Ordering {
   readonly #options: OrderingOptions;
   readonly #stages: readonly Stage<ThreadEvent>[];
