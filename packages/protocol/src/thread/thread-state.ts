@@ -19,7 +19,7 @@ export interface ThreadState {
   readonly seq: number;
   readonly thread: Thread;
   readonly settings: ThreadSettings;
-  /** Oldest first. The server has only the latest few in memory; a client may have all. */
+  /** Oldest first. The server has only the latest one in memory; a client may have all. */
   readonly turns: readonly Turn[];
   readonly activeTurnId: string | undefined;
   /** Items of the running turn that have started and not ended. */

@@ -36,7 +36,7 @@ export type CodexMessage = OutgoingNotification | CodexAsk | Resolved;
 
 /**
  * What an event becomes on this wire, in the order of Codex: a thread is active before its turn starts, idle before its
- * turn completes, and waits before a client is asked. Pure.
+ * turn completes, and waits before a client is asked. Changes nothing; `policies` has the names that clients requested.
  */
 export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): readonly CodexMessage[] {
   const { at } = event;
