@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { searchPath } from "./packages/testkit/src/agent-program.ts";
+import { LONG_TESTS, runsLongTests } from "./test/long-tests.ts";
 import { CountReporter } from "./test/reporter.ts";
 import { SlowFirstSequencer } from "./test/sequencer.ts";
 
@@ -19,7 +20,7 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [ALONE],
+          exclude: [ALONE, ...(runsLongTests() ? [] : LONG_TESTS)],
           // Most of the time is spent waiting for other programs, so there is room for more tests than cores.
           maxWorkers: Math.min(8, 2 * availableParallelism()),
           sequence: { groupOrder: 0 },

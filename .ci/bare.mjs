@@ -28,7 +28,7 @@ const TESTS = [
   "test/e2e/cli.test.ts",
   "test/e2e/exec.test.ts",
   "test/e2e/native-orphans.test.ts",
-  "test/torture/torture.test.ts",
+  "test/torture/torture.long.test.ts",
 ];
 
 /** The parts that these tests use. */

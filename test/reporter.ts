@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
+import { leftOutLines } from "./long-tests.ts";
 import type { Row } from "./requirements/audit.ts";
 import { collectEvidence } from "./requirements/collect.ts";
 import { provedBy, type TestRun, unproved } from "./requirements/proof.ts";
@@ -14,9 +15,8 @@ export const PROOF_FILE = "node_modules/.cache/flint/proved.json";
 export type CountOptions = { write?: (text: string) => void; rows?: readonly Row[]; required?: boolean };
 
 /**
- * Ends the output of a run with the tests that passed only on a retry, the reasons why tests were skipped, and one line
- * that programs can read:
- * `N passed, N failed, N skipped`.
+ * Ends the output of a run with the tests that passed only on a retry, the reasons why tests were skipped, the long tests
+ * that were left out, and one line that programs can read: `N passed, N failed, N skipped`.
  *
  * A whole run also writes which requirements and safety cases its passed tests cite. Where every part is required, one that
  * is done and was not proved fails the run.
@@ -44,6 +44,7 @@ export class CountReporter implements Reporter {
     for (const test of tests.filter(wasFlaky))
       this.#write(`FLAKY passed on its second try: ${test.fullName}\n`);
     for (const line of skipLines(tests)) this.#write(`${line}\n`);
+    for (const line of await this.#leftOut(modules)) this.#write(`${line}\n`);
     const unproved = await this.#checkProof(modules, tests);
     for (const line of unproved) this.#write(`UNPROVED ${line}\n`);
     if (unproved.length > 0) process.exitCode = 1;
@@ -51,6 +52,12 @@ export class CountReporter implements Reporter {
     const outside = modules.flatMap((module) => suiteErrors(module)).length + unhandledErrors.length;
     const failed = count("failed") + outside + (unproved.length > 0 ? 1 : 0);
     this.#write(`${count("passed")} passed, ${failed} failed, ${count("skipped", "pending")} skipped\n`);
+  }
+
+  async #leftOut(modules: readonly TestModule[]): Promise<readonly string[]> {
+    const vitest = this.#vitest;
+    if (vitest === undefined || !(await isWhole(vitest, modules))) return [];
+    return leftOutLines(vitest.config.root, new Set(modules.map(({ moduleId }) => moduleId)));
   }
 
   /** Writes what a whole run proved, and returns what it should have proved and did not. */

@@ -1,57 +1,14 @@
 import { execFile } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { agentProgram, leavesNoProcess, needs, ProcessGuard, temporaryFolder } from "@flint/testkit";
+import { agentProgram, needs, ProcessGuard, temporaryFolder } from "@flint/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
+import { conformance, LONG, notPassed, PORT, type Ran, recorded, run } from "./conformance-run.ts";
 import { FLINT } from "./server.ts";
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const LONG = 240_000;
-const PORT = "ws://127.0.0.1:{port}";
 /** This very command, as the server that is tried. */
 const SELF = [process.execPath, FLINT];
-const recorded = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
-
-/** Runs the command in a test, which may leave no process. */
-function conformance(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  leavesNoProcess();
-  return run(args, env);
-}
-
-/** Runs the command to its end, with nothing of the user's own in reach. */
-async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const { path, remove } = await temporaryFolder();
-  const options = {
-    cwd: path,
-    env: { ...process.env, ...plainEnvironment(path), HOME: path, OLLAMA_HOST: "127.0.0.1:9", ...env },
-    maxBuffer: 64 * 1024 * 1024,
-  };
-  return new Promise<Ran>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [FLINT, "conformance", ...args],
-      options,
-      (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    );
-    child.stdin?.end();
-  }).finally(remove);
-}
-
-/** The checks of a JSON report that did not pass, with why. */
-function notPassed({ stdout }: Ran): string[] {
-  const { checks } = JSON.parse(stdout) as { checks: { name: string; outcome: string; reason?: string }[] };
-  return checks
-    .filter(({ outcome }) => outcome !== "passed")
-    .map(({ name, outcome, reason }) => `${outcome}: ${name}: ${reason}`);
-}
 
 /** In what the Codex front end differs from Codex on purpose, or because another agent works behind it. */
 const ACCEPTED = [
@@ -211,44 +168,6 @@ describe("flint conformance on a server with errors", () => {
       stderr: expect.stringContaining('"zebra"'),
     });
   });
-});
-
-describe("flint conformance on real servers", () => {
-  needs("codex")(
-    "the Codex app-server passes the checks and matches its recording",
-    async () => {
-      const codex = [agentProgram("codex") ?? "codex", "app-server", "--listen", PORT];
-      const compare = ["--compare", recorded("codex-answers.json")];
-      const ran = await conformance([
-        "--protocol",
-        "codex",
-        "--offline-model",
-        "--json",
-        ...compare,
-        "--",
-        ...codex,
-      ]);
-      expect(notPassed(ran)).toEqual([]);
-      expect(ran.code).toBe(0);
-    },
-    LONG,
-  );
-
-  needs("codex-acp")(
-    "codex-acp passes the checks for ACP agents and matches its recording",
-    async () => {
-      const agent = agentProgram("codex-acp") ?? "codex-acp";
-      const compare = ["--compare", recorded("acp-answers.json")];
-      const env = { CODEX_PATH: agentProgram("codex") ?? "codex" };
-      const ran = await conformance(
-        ["--protocol", "acp", "--offline-model", "--json", ...compare, "--", agent],
-        env,
-      );
-      expect(notPassed(ran)).toEqual([]);
-      expect(ran.code).toBe(0);
-    },
-    LONG,
-  );
 });
 
 test(

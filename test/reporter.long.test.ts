@@ -4,14 +4,15 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { runsLongTests } from "./long-tests.ts";
 import { type CountOptions, PROOF_FILE } from "./reporter.ts";
 import { ROOT } from "./source/files.ts";
 
 /** The configuration of a run whose reporter gets the given options. */
-const config = (options: CountOptions) => `
+const config = (options: CountOptions, exclude: readonly string[] = []) => `
 import { CountReporter } from ${JSON.stringify(join(ROOT, "test/reporter.ts"))};
 const reporters = ["default", new CountReporter(${JSON.stringify(options)})];
-export default { test: { globals: true, reporters } };
+export default { test: { globals: true, reporters, exclude: ${JSON.stringify(exclude)} } };
 `;
 
 type Run = { lines: string[]; code: number; folder: string };
@@ -50,6 +51,27 @@ test("a run ends with its counts, in which failures outside of tests count as fa
     "broken.test.ts": 'throw new Error("while loading");',
   };
   expect(await lastLines(files, 1)).toEqual(["2 passed, 3 failed, 1 skipped"]);
+});
+
+test("a whole run says how many files of long tests it left out", async () => {
+  const passing = 'test("passes", () => {});';
+  const files = { "test/a.test.ts": passing, "test/b.long.test.ts": passing };
+  const leaving = { ...files, "vitest.config.ts": config({ required: false }, ["**/*.long.test.ts"]) };
+  expect(await lastLines(leaving, 2)).toEqual([
+    "NOT RUN 1 file of long tests: FLINT_TEST_LONG=1 npm test runs them",
+    "1 passed, 0 failed, 0 skipped",
+  ]);
+  expect((await run(files)).lines.join("\n")).not.toContain("NOT RUN");
+});
+
+test.each([
+  [{}, [], false],
+  [{ FLINT_TEST_LONG: "1" }, [], true],
+  [{ FLINT_TEST_REQUIRE: "all" }, [], true],
+  [{ FLINT_TEST_REQUIRE: "claude,codex" }, [], false],
+  [{}, ["run", "test/torture/torture.long.test.ts"], true],
+])("with %j and the words %j long tests run: %s", (environment, words, expected) => {
+  expect(runsLongTests(environment, words)).toBe(expected);
 });
 
 test("a run reports why tests were skipped before its counts", async () => {
