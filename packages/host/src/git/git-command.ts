@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
+import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
+import { outerSearchPath } from "../sandbox/processes/search-path.ts";
 
 /** How much one command may print. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
@@ -43,7 +45,8 @@ export class GitCommand {
 
   constructor(cwd: string, environment: NodeJS.ProcessEnv) {
     this.#cwd = cwd;
-    this.#environment = gitEnvironment(environment);
+    const PATH = outerSearchPath(environment.PATH ?? SYSTEM_PATH, [cwd]);
+    this.#environment = { ...gitEnvironment(environment), PATH };
   }
 
   /** The same for a repository that was found: a `.git` that is replaced later leads nowhere else. */

@@ -2,8 +2,10 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/
 import { join } from "node:path";
 import type { AgentDescriptor } from "@flint/drivers";
 import { lockFolder } from "@flint/host/lock";
+import { outerSearchPath } from "@flint/host/sandbox";
 import { FlintError, isRecord, mintId } from "@flint/protocol";
 import { findProgram } from "../config/agents.ts";
+import { setting } from "../config/environment.ts";
 import {
   type InstalledAgent,
   installedAgent,
@@ -40,7 +42,8 @@ export async function installAgent(
   if (pinned === undefined) {
     throw failure(`Flint has no package of ${displayName} for ${process.platform}-${process.arch}.`, id);
   }
-  const npm = await findProgram("npm");
+  // Not one that an agent put among the programs of a project.
+  const npm = await findProgram("npm", outerSearchPath(setting("PATH") ?? "", [process.cwd()]));
   if (npm === undefined) throw failure("npm was not found on PATH. It comes with Node.js.", id);
   const folder = programsFolder();
   await mkdir(folder, { recursive: true, mode: 0o700 });

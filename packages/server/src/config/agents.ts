@@ -123,11 +123,14 @@ async function found(
   return path === undefined ? undefined : { command: [path, ...rest], environment };
 }
 
-/** The absolute path of a program, given as a path or looked up in PATH. */
-export async function findProgram(program: string): Promise<string | undefined> {
+/** The absolute path of a program, given as a path or looked up in PATH or another search path. */
+export async function findProgram(
+  program: string,
+  searchPath = setting("PATH") ?? "",
+): Promise<string | undefined> {
   if (program === "") return undefined;
   if (program.includes("/")) return (await isExecutable(resolve(program))) ? resolve(program) : undefined;
-  for (const folder of (setting("PATH") ?? "").split(delimiter).filter((entry) => isAbsolute(entry))) {
+  for (const folder of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
     const path = join(folder, program);
     if (await isExecutable(path)) return path;
   }

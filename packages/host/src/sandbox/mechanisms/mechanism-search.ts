@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import { CommandRun } from "../processes/command-run.ts";
 import { findProgram } from "../processes/program.ts";
+import { outerSearchPath } from "../processes/search-path.ts";
 import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine, maskedFolders } from "./confinement.ts";
@@ -77,7 +78,8 @@ export class MechanismSearch {
     const { searchPath } = this.#options;
     switch (name) {
       case "bubblewrap": {
-        const program = await findProgram("bwrap", searchPath);
+        const outer = outerSearchPath(searchPath, [process.cwd()]);
+        const program = await findProgram("bwrap", `${SYSTEM_PATH}:${outer}`);
         return program === undefined ? undefined : new Bubblewrap(program, searchPath);
       }
       case "namespaces": {
