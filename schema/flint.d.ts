@@ -428,6 +428,7 @@ export interface QueuedInput {
   input: UserInput[];
   createdAtMs: number;
   clientId?: string;
+  client?: string;
   _meta?: Meta;
 }
 
@@ -454,6 +455,7 @@ export interface Resolution {
   decision: Decision;
   by: ResolvedBy;
   clientId?: string;
+  client?: string;
   _meta?: Meta;
 }
 
@@ -845,6 +847,7 @@ export interface UserMessageItem {
   id: Id;
   parentItemId?: Id;
   clientId?: string;
+  client?: string;
   content: UserInput[];
   _meta?: Meta;
 }
@@ -2218,6 +2221,7 @@ export interface Notifications {
     itemId: Id;
     answers: Answers;
     by: ResolvedBy;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;

@@ -137,7 +137,7 @@ needs("tmux")(
       const [thread] = data;
       if (thread === undefined) throw new Error("The thread is not listed.");
       await other.attachThread(thread.id);
-      await terminal.until(sees("(answered in another client)"), "who answered");
+      await terminal.until(sees("(answered in "), "who answered");
       await terminal.until(sees("Ask for something"), "the end of the turn");
       expect(existsSync(join(workspace, "shared.txt"))).toBe(true);
       await quit(terminal);

@@ -81,6 +81,9 @@ const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...taskHandlers,
 };
 
+/** Longer names of clients are cut: they stand behind what the client did. */
+const MAX_NAME = 60;
+
 /** One connected client, as the core knows it: it calls methods and subscribes to threads. */
 export class ClientSession implements CallingClient {
   readonly cwd: string | undefined;
@@ -89,6 +92,7 @@ export class ClientSession implements CallingClient {
   readonly #services: Services;
   readonly #subscriber: Subscriber;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
+  #name: string | undefined;
   #closed = false;
 
   constructor(services: Services, subscriber: Subscriber, cwd?: string) {
@@ -100,6 +104,15 @@ export class ClientSession implements CallingClient {
 
   get id(): string {
     return this.#id();
+  }
+
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  introduce(name: string): void {
+    const shown = name.trim().slice(0, MAX_NAME);
+    this.#name = shown === "" ? undefined : shown;
   }
 
   /**

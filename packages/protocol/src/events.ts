@@ -148,7 +148,14 @@ export const EVENTS = {
     looseObject({ ...ofThread, request: QuestionRequest }),
   ),
   "question/resolved": row("synced", "A question was answered, or is no longer open.", () =>
-    looseObject({ ...ofTurn, questionId: Id, itemId: Id, answers: Answers, by: ResolvedBy }),
+    looseObject({
+      ...ofTurn,
+      questionId: Id,
+      itemId: Id,
+      answers: Answers,
+      by: ResolvedBy,
+      client: z.optional(z.string()),
+    }),
   ),
   "tool/requested": row("stored", "The agent calls a tool that a client offers; the client runs it.", () =>
     looseObject({ ...ofThread, request: ToolCallRequest }),

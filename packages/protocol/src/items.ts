@@ -52,6 +52,8 @@ const UserMessage = looseObject({
   type: z.literal("userMessage"),
   ...common,
   clientId: z.optional(z.string()),
+  /** What the client that sent it calls itself. */
+  client: z.optional(z.string()),
   content: z.array(UserInput),
 });
 /** Set on an item whose turn ended before it completed: it has no more text than this. */

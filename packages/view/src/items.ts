@@ -169,9 +169,8 @@ function refusedHosts({ connections = [] }: Item<"commandExecution">): Span[] {
 }
 
 /** The client that sent a message, if that is known. */
-function senderOf({ _meta }: Item<"userMessage">): Span[] {
-  const client = _meta?.client;
-  return typeof client === "string" && client !== "" ? [muted(`from ${client}`)] : [];
+function senderOf({ client = "" }: Item<"userMessage">): Span[] {
+  return client === "" ? [] : [muted(`from ${client}`)];
 }
 
 function handoffRow({ fromAgent, toAgent, missedTurns }: Item<"agentHandoff">): RowContent {

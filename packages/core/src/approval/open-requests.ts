@@ -41,6 +41,8 @@ export interface OpenRequestsOptions {
 export interface Answerer {
   readonly by: ResolvedBy;
   readonly clientId?: string;
+  /** What the client calls itself. */
+  readonly client?: string;
 }
 
 type AskedApproval = Pick<Approval, "turnId" | "agent" | "project" | "action" | "suggestions">;
@@ -174,7 +176,9 @@ export class OpenRequests {
     const waiting = this.#questions.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
-    const data = { threadId, turnId, questionId: id, itemId, answers, by: answerer.by };
+    const { by, client } = answerer;
+    const who = client === undefined ? { by } : { by, client };
+    const data = { threadId, turnId, questionId: id, itemId, answers, ...who };
     await this.#end(waiting, { type: "question/resolved", data }, {}, before);
     waiting.settle(answers);
   }

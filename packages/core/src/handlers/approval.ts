@@ -1,5 +1,6 @@
 import { FlintError } from "@flint/protocol";
-import type { GlobalHandlers } from "./handler.ts";
+import type { Answerer } from "../approval/open-requests.ts";
+import type { CallingClient, GlobalHandlers } from "./handler.ts";
 
 /** Answering what agents ask, and the rules that earlier answers made. */
 export const approvalHandlers: Pick<
@@ -8,7 +9,7 @@ export const approvalHandlers: Pick<
 > = {
   async "approval/respond"({ threadId, approvalId, decision }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
-    const answerer = { by: "client", clientId: client.id } as const;
+    const answerer = answererOf(client);
     await thread.requests.decide(approvalId, decision, answerer, (grant) =>
       respond(grant === undefined ? {} : { grant }),
     );
@@ -17,14 +18,14 @@ export const approvalHandlers: Pick<
 
   async "question/respond"({ threadId, questionId, answers }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
-    const answerer = { by: "client", clientId: client.id } as const;
+    const answerer = answererOf(client);
     await thread.requests.answer(questionId, answers, answerer, () => respond({}));
     return "answered";
   },
 
   async "tool/respond"({ threadId, callId, result }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
-    const answerer = { by: "client", clientId: client.id } as const;
+    const answerer = answererOf(client);
     await thread.requests.completeToolCall(callId, result, answerer, () => respond({}));
     return "answered";
   },
@@ -43,3 +44,7 @@ export const approvalHandlers: Pick<
     throw new FlintError("invalidParams", message, { field: "id" });
   },
 };
+
+function answererOf({ id, name }: CallingClient): Answerer {
+  return { by: "client", clientId: id, ...(name === undefined ? {} : { client: name }) };
+}

@@ -16,7 +16,8 @@ export const configHandlers: Pick<
   | "account/read"
   | "account/limits/read"
 > = {
-  async initialize(_params, { services }) {
+  async initialize({ clientInfo }, { services, client }) {
+    client.introduce(clientInfo.title ?? clientInfo.name);
     const { version, drivers } = services.options;
     const { driver, model } = await services.settings.defaultAgent();
     const agents = drivers.map((each) => agentOf(each, each === driver ? model : each.id));

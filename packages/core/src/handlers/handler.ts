@@ -18,6 +18,10 @@ export interface SubscriptionStart {
 export interface CallingClient {
   /** Identifies the client where it is recorded who answered. */
   readonly id: string;
+  /** What it calls itself, for the other clients of its threads; undefined if it has not said. */
+  readonly name: string | undefined;
+  /** Notes what it calls itself. */
+  introduce(name: string): void;
   /** Where its threads start and its commands run by default; undefined: in the server's own folder. */
   readonly cwd: string | undefined;
   isSubscribed(threadId: string): boolean;

@@ -18,6 +18,8 @@ import {
   queueEvent,
   reorder,
   replaceQueued,
+  type Sender,
+  senderOf,
   settingsEvents,
   userMessage,
 } from "../turn/decisions.ts";
@@ -50,7 +52,8 @@ export const turnHandlers: Pick<
     const joined = await joinRunning(context, params, changes);
     if (clientId !== undefined) thread.clientIds.add(clientId);
     if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };
-    const decided = thread.decideTurn({ kind: "prompt", input, clientId, outputSchema, settings });
+    const sender = senderOf({ clientId, client: context.client.name });
+    const decided = thread.decideTurn({ kind: "prompt", input, sender, outputSchema, settings });
     return {
       result: { turn: decided.turn },
       events: [...changes, ...decided.events],
@@ -59,10 +62,10 @@ export const turnHandlers: Pick<
     };
   },
 
-  async "turn/steer"({ expectedTurnId, input, clientId }, { thread }) {
+  async "turn/steer"({ expectedTurnId, input, clientId }, { thread, client }) {
     checkInput(input);
     const activeTurnId = thread.runningTurnId(expectedTurnId);
-    const steer = await steered(thread, input, clientId);
+    const steer = await steered(thread, input, senderOf({ clientId, client: client.name }));
     if (steer !== undefined) return { result: { turnId: steer.turnId }, ...steer };
     const message = 'The agent takes no input now. Send it with delivery "queue" instead.';
     throw new FlintError("unsupported", message, { activeTurnId });
@@ -139,12 +142,12 @@ interface Steer {
 export async function steered(
   thread: LiveThread,
   input: readonly UserInput[],
-  clientId: string | undefined,
+  sender: Sender,
 ): Promise<Steer | undefined> {
   const release = await thread.steer(input);
   const { activeTurnId } = thread.log.state;
   if (release === undefined || activeTurnId === undefined) return undefined;
-  const events = itemEvents(thread.id, activeTurnId, userMessage(input, clientId));
+  const events = itemEvents(thread.id, activeTurnId, userMessage(input, sender));
   return { turnId: activeTurnId, events, release };
 }
 
@@ -164,7 +167,7 @@ type StartParams = Parameters<(typeof turnHandlers)["turn/start"]>[0];
 
 /** Handles input while a turn is running: the turn accepts it, or it is queued. Undefined if no turn is running. */
 async function joinRunning(
-  { thread, services }: ThreadContext,
+  { thread, services, client }: ThreadContext,
   { input, clientId, delivery, outputSchema }: StartParams,
   changes: readonly EventBody[],
 ): Promise<ThreadOutcome<"turn/start"> | undefined> {
@@ -173,21 +176,21 @@ async function joinRunning(
     const message = "An outputSchema needs a turn of its own. Send it without, or when no turn runs.";
     throw new FlintError("invalidParams", message, { field: "outputSchema" });
   }
-  const steer = delivery === "steer" ? await steered(thread, input, clientId) : undefined;
+  const sender = senderOf({ clientId, client: client.name });
+  const steer = delivery === "steer" ? await steered(thread, input, sender) : undefined;
   const running = thread.log.state.turns.at(-1);
   if (steer !== undefined && running !== undefined) {
     const { events, release } = steer;
     return { result: { turn: { ...running, items: [] } }, events: [...changes, ...events], release };
   }
   if (thread.log.state.activeTurnId === undefined) return undefined;
-  const queuedInput = newQueuedInput(services.options.clock.now(), input, clientId);
+  const queuedInput = newQueuedInput(services.options.clock.now(), input, sender);
   const queue = enqueue(thread.log.state.queue, queuedInput);
   return { result: { queuedInput }, events: [...changes, queueEvent(thread.log.state, queue)] };
 }
 
-function newQueuedInput(now: number, input: readonly UserInput[], clientId: string | undefined): QueuedInput {
-  const queued: QueuedInput = { id: mintId(now), input: [...input], createdAtMs: now };
-  return clientId === undefined ? queued : { ...queued, clientId };
+function newQueuedInput(now: number, input: readonly UserInput[], sender: Sender): QueuedInput {
+  return { id: mintId(now), input: [...input], createdAtMs: now, ...sender };
 }
 
 /** A client that starts a turn receives its events even if it was not subscribed to the thread. */
@@ -239,7 +242,7 @@ export const queueHandlers: Pick<
   async "thread/queue/promote"({ queuedInputId }, { thread }) {
     const chosen = findQueued(thread.log.state.queue, queuedInputId);
     const queue = dequeue(thread.log.state.queue, queuedInputId);
-    const steer = await steered(thread, chosen.input, chosen.clientId);
+    const steer = await steered(thread, chosen.input, senderOf(chosen));
     if (steer !== undefined) {
       const { turnId, events, release } = steer;
       return { result: { turnId, queue }, events: [queueEvent(thread.log.state, queue), ...events], release };

@@ -20,7 +20,8 @@ export interface NewTurn {
   readonly input: readonly UserInput[];
   readonly review?: ReviewTarget | undefined;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  readonly clientId?: string | undefined;
+  /** Who sent it. */
+  readonly sender?: Sender | undefined;
   /** Why the agent initiated it; then there is no input. */
   readonly agentInitiated?: string | undefined;
   /** The settings from this turn on, if they change with it. */
@@ -60,7 +61,7 @@ export function decideTurn(state: ThreadState, request: NewTurn, now: number): D
 
 /** Decides on a turn for a queued input, which leaves the queue with it. */
 export function decideQueuedTurn(state: ThreadState, next: QueuedInput, now: number): DecidedTurn {
-  const decided = decideTurn(state, { kind: "prompt", input: next.input, clientId: next.clientId }, now);
+  const decided = decideTurn(state, { kind: "prompt", input: next.input, sender: senderOf(next) }, now);
   return { ...decided, events: [queueEvent(state, dequeue(state.queue, next.id)), ...decided.events] };
 }
 
@@ -116,10 +117,26 @@ export function runningTurnId({ thread, activeTurnId }: ThreadState, expected?: 
   return activeTurnId;
 }
 
+/** Who sent an input: the id that the client gave it, and what the client calls itself. */
+export type Sender = Pick<QueuedInput, "clientId" | "client">;
+
+/** The sender alone, of something that names one; only what is known. */
+export function senderOf({
+  clientId,
+  client,
+}: {
+  clientId?: string | undefined;
+  client?: string | undefined;
+}): Sender {
+  return {
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(client === undefined ? {} : { client }),
+  };
+}
+
 /** The item for the user's input. */
-export function userMessage(input: readonly UserInput[], clientId?: string): ThreadItem {
-  const item: ThreadItem = { type: "userMessage", id: mintId(), content: [...input] };
-  return clientId === undefined ? item : { ...item, clientId };
+export function userMessage(input: readonly UserInput[], sender: Sender = {}): ThreadItem {
+  return { type: "userMessage", id: mintId(), content: [...input], ...sender };
 }
 
 /** The events of an item that is complete from the start. */
@@ -143,10 +160,10 @@ export function queueEvent(state: ThreadState, queue: QueuedInput[]): EventBody 
 }
 
 /** The first items of a turn: the user's message, or the start of a review. */
-function firstItems({ kind, review, input, clientId, agentInitiated }: NewTurn): ThreadItem[] {
+function firstItems({ kind, review, input, sender, agentInitiated }: NewTurn): ThreadItem[] {
   if (agentInitiated !== undefined) return [];
   if (review !== undefined) return [{ type: "enteredReviewMode", id: mintId(), review: reviewTitle(review) }];
-  return kind === "compact" || kind === "shell" ? [] : [userMessage(input, clientId)];
+  return kind === "compact" || kind === "shell" ? [] : [userMessage(input, sender)];
 }
 
 /** The user's input, after notes on what happened since the agent's last turn. */

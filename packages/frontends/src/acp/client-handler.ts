@@ -95,8 +95,8 @@ export class AcpClientHandler implements ClientHandler {
     this.#self = self;
     this.#isInitialized = true;
     const { clientInfo, info } = params;
-    const { name = "acp client", version } = (self.version === V2 ? info : clientInfo) ?? {};
-    const named = { name, version: version ?? "unknown" };
+    const { name = "acp client", title, version } = (self.version === V2 ? info : clientInfo) ?? {};
+    const named = { name, version: version ?? "unknown", ...(title == null ? {} : { title }) };
     await core.call("initialize", { clientInfo: named }, ({ agentInfo }) =>
       reply(self.version.initializeResponse(agentInfo.version, self.capabilities, this.#logins)),
     );

@@ -98,6 +98,12 @@ const OpenSessionState = foreignObject({
   configOptions: nullish(z.array(z.unknown())),
 });
 
+const ClientInfo = foreignObject({
+  name: z.string(),
+  title: nullish(z.string()),
+  version: nullish(z.string()),
+});
+
 /** The requests of clients, of both versions. */
 export const ACP_REQUESTS = {
   initialize: request(
@@ -106,8 +112,8 @@ export const ACP_REQUESTS = {
       foreignObject({
         protocolVersion: z.number(),
         clientCapabilities: nullish(ClientCapabilitiesInput),
-        clientInfo: nullish(foreignObject({ name: z.string(), version: nullish(z.string()) })),
-        info: nullish(foreignObject({ name: z.string(), version: nullish(z.string()) })),
+        clientInfo: nullish(ClientInfo),
+        info: nullish(ClientInfo),
         capabilities: nullish(ClientCapabilitiesInput),
       }),
     () => foreignObject({ protocolVersion: z.number() }),

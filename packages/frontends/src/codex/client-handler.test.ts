@@ -9,7 +9,9 @@ import type { CodexClientInfo } from "./requests/handler.ts";
 import { type Issue, problemText, unknownVariant } from "./wire/errors.ts";
 import { parseUuid } from "./wire/values.ts";
 
-const CLIENT: CodexClientInfo = { name: "probe", version: "1", experimentalApi: true, optedOut: new Set() };
+const CLIENT: CodexClientInfo = {
+  ...{ name: "probe", title: undefined, version: "1", experimentalApi: true, optedOut: new Set() },
+};
 const THREAD = "0190a000-0000-7000-8000-000000000001";
 
 describe("a request of a Codex client", () => {

@@ -85,12 +85,17 @@ export class CodexClientHandler implements ClientHandler, CodexClient {
   async request(params: unknown, context: RequestContext): Promise<void> {
     const request = parseRequest(context.method, params, this.#info);
     // Set before the answer is sent: a client may send further requests without waiting for it.
-    if (request.method === "initialize") this.#info = clientInfoOf(request.params);
+    if (request.method === "initialize") this.#introduce(request.params);
     try {
       await handlerOf(request)(request.params, context, this);
     } catch (error) {
       throw toCodexError(error, request.method, request.params);
     }
+  }
+
+  #introduce(params: unknown): void {
+    this.#info = clientInfoOf(params);
+    this.#client.introduce(this.#info.title ?? this.#info.name);
   }
 
   notification(): void {
@@ -282,6 +287,7 @@ export function clientInfoOf(params: unknown): CodexClientInfo {
   const { clientInfo, capabilities } = CODEX_CLIENT_REQUESTS.initialize.params.parse(params);
   return {
     name: clientInfo.name,
+    title: clientInfo.title ?? undefined,
     version: clientInfo.version,
     experimentalApi: capabilities?.experimentalApi === true,
     optedOut: new Set(capabilities?.optOutNotificationMethods ?? []),

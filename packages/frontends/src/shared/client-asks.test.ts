@@ -28,6 +28,8 @@ class AskedClient implements Client {
     },
   };
 
+  introduce(): void {}
+
   request(method: string, _params: object, options: RequestOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.sent.push({ method, options, resolve, reject });

@@ -89,6 +89,10 @@ export class ClientConnection implements Client {
     this.#peer.close();
   }
 
+  introduce(name: string): void {
+    this.#session.introduce(name);
+  }
+
   notify(method: string, params: object): void {
     this.#peer.notify(method, params);
   }

@@ -16,6 +16,8 @@ export interface Frontend {
 /** The client as its handler sees it. */
 export interface Client {
   readonly core: CoreCalls;
+  /** Notes what the client calls itself, for the other clients of its threads. */
+  introduce(name: string): void;
   /** Sends a notification. */
   notify(method: string, params: object): void;
   /** Sends a line that was encoded once for many clients. */

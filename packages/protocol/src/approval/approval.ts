@@ -55,6 +55,8 @@ export const Resolution = looseObject({
   decision: Decision,
   by: ResolvedBy,
   clientId: z.optional(z.string()),
+  /** What the client that answered calls itself. */
+  client: z.optional(z.string()),
 });
 export type Resolution = z.output<typeof Resolution>;
 

@@ -38,5 +38,7 @@ export const QueuedInput = looseObject({
   input: z.array(UserInput),
   createdAtMs: z.number(),
   clientId: z.optional(z.string()),
+  /** What the client that sent it calls itself. */
+  client: z.optional(z.string()),
 });
 export type QueuedInput = z.output<typeof QueuedInput>;

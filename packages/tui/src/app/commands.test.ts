@@ -110,11 +110,25 @@ test("an approval that waits in another thread is announced, and answered in the
 test("an approval that another client answers is shown as answered there", async () => {
   const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
   await session.keys("build", ENTER);
-  const other = await session.connect({ onApproval: () => "accept" });
+  const clientInfo = { name: "zed", title: "Zed", version: "1" };
+  const other = await session.connect({ onApproval: () => "accept", clientInfo });
   const { data } = await other.listThreads();
   await other.attachThread(data[0]?.id ?? "");
   await session.settle();
-  expect(session.terminal.everything).toContain("(answered in another client)");
+  expect(session.terminal.everything).toContain("→ allowed once (answered in Zed)");
+});
+
+test("a prompt says from which client it came, unless it is this one", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "A" }], [{ text: "B" }]] });
+  await session.keys("mine", ENTER);
+  const other = await session.connect({ clientInfo: { name: "zed", title: "Zed", version: "1" } });
+  const { data } = await other.listThreads();
+  const thread = await other.attachThread(data[0]?.id ?? "");
+  await thread.run("theirs");
+  await session.settle();
+  expect(session.terminal.everything.split("\n")).toEqual(
+    expect.arrayContaining(["› mine", "› theirs  from Zed"]),
+  );
 });
 
 test("the help page lists every command with its keys", async () => {
@@ -122,7 +136,7 @@ test("the help page lists every command with its keys", async () => {
   await session.keys("/help", ENTER);
   const page = session.terminal.screen.join("\n");
   expect(page).toContain("/rewind [turn]");
-  expect(page).toContain("escape escape");
+  expect(page).toContain("Esc Esc");
   await session.keys("q");
   expect(session.terminal.isAlternate).toBe(false);
 });

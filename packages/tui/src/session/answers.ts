@@ -47,15 +47,19 @@ export class SentAnswers implements AskAnswers {
   outcome(event: AgentEvent, look: Look): LineBlock | undefined {
     const { arrow } = marksFor(look.unicode);
     if (event.type === "question/resolved") {
-      const { questionId, by } = event.data;
+      const { questionId, by, client } = event.data;
       const isOther = by === "client" && !this.#answered.has(questionId);
-      return isOther ? notice(arrow, "green", "answered in another client") : undefined;
+      return isOther ? notice(arrow, "green", `answered in ${nameOf(client)}`) : undefined;
     }
     if (event.type !== "approval/resolved") return undefined;
     const { approvalId, resolution } = event.data;
     const isOther = resolution.by === "client" && !this.#answered.has(approvalId);
     const style = resolution.decision.outcome === "allow" ? "green" : "yellow";
-    const who = isOther ? " (answered in another client)" : "";
+    const who = isOther ? ` (answered in ${nameOf(resolution.client)})` : "";
     return notice(arrow, style, describeResolution(resolution) + who);
   }
+}
+
+function nameOf(client: string | undefined): string {
+  return client ?? "another client";
 }

@@ -10,7 +10,7 @@ export const EVERY_ITEM: { readonly [Type in ItemType]: Item<Type> } = {
       { type: "mention", name: "app.ts", path: "src/app.ts" },
       { type: "image", url: `data:image/png;base64,${"A".repeat(40)}` },
     ],
-    _meta: { client: "Zed" },
+    client: "Zed",
   },
   agentMessage: {
     type: "agentMessage",

@@ -34,6 +34,7 @@ function messagesOf(event: ThreadEvent, self: InitializedClient): CheckedMessage
   const messages: CheckedMessage[] = [];
   const client: Client = {
     core: { call: () => Promise.reject(new Error("a session translates without the core")) },
+    introduce: () => undefined,
     notify: (method, params) => void messages.push({ kind: "notification", method, params }),
     sendLine: (line) => void messages.push({ kind: "notification", ...JSON.parse(line) }),
     request: () => Promise.reject(new Error("requests go through the asks")),

@@ -14,6 +14,7 @@ import type { TitleThreads } from "./title-threads.ts";
 /** What a client sent about itself with `initialize`. */
 export interface CodexClientInfo {
   readonly name: string;
+  readonly title: string | undefined;
   readonly version: string;
   readonly experimentalApi: boolean;
   /** The notifications that it opted out of. */

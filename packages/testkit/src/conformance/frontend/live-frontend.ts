@@ -41,6 +41,7 @@ export interface ClientScript {
 /** The messages of a handler to its client that the suite checks. */
 export interface CheckedClient {
   readonly core: unknown;
+  introduce(name: string): void;
   notify(method: string, params: object): void;
   sendLine(line: string): void;
   request(method: string, params: object, options?: object): Promise<unknown>;
@@ -142,6 +143,7 @@ export class LiveHandler {
   constructor(client: CheckedClient) {
     this.client = {
       core: client.core,
+      introduce: (name) => client.introduce(name),
       notify: (method, params) => this.#count(() => client.notify(method, params)),
       sendLine: (line) => this.#count(() => client.sendLine(line)),
       request: (method, params, options) => this.#count(() => client.request(method, params, options)),
