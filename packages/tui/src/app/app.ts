@@ -235,7 +235,9 @@ export class SessionApp {
     if (asked !== undefined) session.transcript.put(asked);
     if (session.asks.itemId !== undefined) session.transcript.saw(session.asks.itemId);
     this.#view.draw(session, clock.now(), look);
-    const isMoving = session.state?.activeTurnId !== undefined && this.#options.screen !== "plain";
+    // While the user is waited for, nothing moves.
+    const isWorking = session.state?.activeTurnId !== undefined && !session.asks.isOpen;
+    const isMoving = isWorking && this.#options.screen !== "plain";
     if (isMoving) this.#frames.after(TICK_MS);
   }
 }

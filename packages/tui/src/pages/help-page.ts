@@ -1,5 +1,7 @@
-import { commandOf, commandSections, type Keymap, usageOf } from "@flint/view/commands";
+import { type CommandId, commandOf, commandSections, type Keymap, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span, wrapLine } from "../draw/line.ts";
+import type { Look } from "../draw/look.ts";
+import { keyLabel } from "../input/index.ts";
 import { Pager } from "./pager.ts";
 
 const INTRODUCTION = [
@@ -7,6 +9,10 @@ const INTRODUCTION = [
   "Escape interrupts; Escape twice goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.",
   "Finished rows are in the scrollback of your terminal. What you see here is live for every other client of the thread.",
 ];
+
+/** Narrower terminals have the keys of a command on a row of their own. */
+const WIDE = 80;
+const [USAGE_COLUMNS, KEY_COLUMNS] = [22, 26];
 
 /** Every command with its keys and what can be typed for it: the help page and the table of keys. */
 export function helpPage(keymap: Keymap): Pager {
@@ -17,14 +23,28 @@ export function helpPage(keymap: Keymap): Pager {
       ...commandSections().flatMap(({ group, ids }): Line[] => [
         [],
         lineOf(group, "bold"),
-        ...ids.map((id): Line => {
-          const { title } = commandOf(id);
-          const keys = keymap.keys[id].join(", ");
-          const usage = usageOf(id) ?? "";
-          return [span(`  ${keys.padEnd(24)} `, "cyan"), span(usage.padEnd(22), "bold"), span(` ${title}`)];
-        }),
+        ...ids.flatMap((id) => commandRows(id, keymap, look)),
       ]),
       ...keymap.problems.map((problem) => lineOf(problem, "yellow")),
     ],
   });
+}
+
+/** What is typed, which keys do the same, and what that is. */
+function commandRows(id: CommandId, keymap: Keymap, look: Look): Line[] {
+  const keys = keymap.keys[id].map((chord) => keyLabel(chord, look.unicode)).join(", ");
+  const usage = usageOf(id) ?? "";
+  const { title } = commandOf(id);
+  if (look.columns < WIDE) {
+    const names = [usage, keys].filter((text) => text !== "").join("  ");
+    return [
+      ...wrapLine([span("  "), span(names, "cyan")], look.columns - 1, 2),
+      ...wrapLine([span(`    ${title}`)], look.columns - 1, 4),
+    ];
+  }
+  const head = [
+    span(`  ${usage.padEnd(USAGE_COLUMNS)}`, "bold"),
+    span(` ${keys.padEnd(KEY_COLUMNS)} `, "cyan"),
+  ];
+  return wrapLine([...head, span(title)], look.columns - 1, USAGE_COLUMNS + KEY_COLUMNS + 4);
 }

@@ -1,6 +1,6 @@
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
-import { cutLine, type Line, span, textOf } from "../draw/line.ts";
+import { cutLine, type Line, span, textOf, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import type { Page } from "../session/context.ts";
 
@@ -157,7 +157,8 @@ export class Pager implements Page {
   }
 }
 
-/** A page of fixed text. */
-export function textPage(title: string, lines: readonly Line[]): Pager {
-  return new Pager({ title, lines: () => lines });
+/** A page of fixed text. What does not fit on a row goes on below, indented. */
+export function textPage(title: string, lines: readonly Line[], indent = 0): Pager {
+  const wrapped = (look: Look) => lines.flatMap((line) => wrapLine(line, look.columns - 1, indent));
+  return new Pager({ title, lines: wrapped });
 }

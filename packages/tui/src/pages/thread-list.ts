@@ -1,7 +1,7 @@
 import type { Thread } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
-import { cutLine, type Line, span } from "../draw/line.ts";
+import { cutLine, type Line, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { exportThread } from "../session/commands/export.ts";
 import type { Page, SessionContext } from "../session/context.ts";
@@ -10,6 +10,12 @@ import { ageOf } from "./age.ts";
 import { Pins } from "./pins.ts";
 
 const LIMIT = 200;
+
+/** What the keys of the list do. A no-break space keeps a key with its word. */
+const HINTS = [
+  ...["Enter open", "/ search", "r rename", "p pin", "a archive", ". archived"],
+  ...["d delete", "f fork", "e export", "n new", "q close"],
+].map((hint) => hint.replaceAll(" ", "\u00a0"));
 
 /** What text is typed for in the list. */
 type Typing = { readonly what: "search" | "rename"; text: string };
@@ -37,7 +43,10 @@ export class ThreadList implements Page {
 
   draw(look: Look): { rows: Line[] } {
     const { more, between } = marksFor(look.unicode);
-    const height = Math.max(1, look.rows - 2);
+    const hint = wrapLine([span(HINTS.join(between), "dim")], look.columns - 1);
+    const status = this.#status();
+    const below = status === undefined ? hint : [status];
+    const height = Math.max(1, look.rows - 1 - below.length);
     const from = Math.max(0, Math.min(this.#at - Math.floor(height / 2), this.#threads.length - height));
     const rows = this.#threads
       .slice(from, from + height)
@@ -45,20 +54,7 @@ export class ThreadList implements Page {
     const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
     const title = this.#archived ? "Archived threads" : "Threads";
     const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
-    const hints = [
-      "Enter open",
-      "/ search",
-      "r rename",
-      "p pin",
-      "a archive",
-      "d delete",
-      "f fork",
-      "e export",
-      "n new",
-      "q close",
-    ];
-    const status = this.#status() ?? [span(hints.join(between), "dim")];
-    const lines: Line[] = [[span(title, "bold"), span(search, "cyan")], ...filled, status];
+    const lines: Line[] = [[span(title, "bold"), span(search, "cyan")], ...filled, ...below];
     return { rows: lines.map((line) => cutLine(line, look.columns - 1, more)) };
   }
 

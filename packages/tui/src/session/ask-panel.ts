@@ -130,13 +130,12 @@ export class AskPanel {
     const { choices } = promptOf(approval);
     const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
     const head = [span("Allow it?", "bold"), span(more, "dim")];
-    const rows = choices.map((choice, index) => choiceLine(choice, index === this.#selected, look));
-    const decline = choiceLine(
-      { key: "m", label: "no, and say why", help: "Decline with a message to the agent" },
-      false,
-      look,
-    );
-    return [head, ...rows, decline].flatMap((line) => wrapLine(line, look.columns - 1, 6));
+    const width = Math.max(...[...choices, DECLINE].map(({ label }) => label.length));
+    const isNarrow = look.columns < width + MIN_HELP;
+    const column = isNarrow ? 0 : width;
+    const rows = choices.map((choice, index) => choiceLine(choice, index === this.#selected, look, column));
+    const lines = [head, ...rows, choiceLine(DECLINE, false, look, column)];
+    return lines.flatMap((line) => wrapLine(line, look.columns - 1, isNarrow ? 6 : width + 8));
   }
 
   #press(approval: Approval, key: string): void {
@@ -188,13 +187,19 @@ function promptOf({ action, suggestions }: Approval) {
   return approvalPrompt(action, suggestions);
 }
 
+/** Labels stand in a column if the words behind them have at least this much room. */
+const MIN_HELP = 40;
+
+const DECLINE = { key: "m", label: "no, and say why", help: "Decline with a message to the agent" };
+
 function choiceLine(
   { key, label, help }: Pick<ApprovalChoice, "key" | "label" | "help">,
   isSelected: boolean,
   look: Look,
+  width: number,
 ): Line {
   const mark = isSelected ? `${marksFor(look.unicode).current} ` : "  ";
-  const name = span(escapeExact(label), isSelected ? "bold" : undefined);
+  const name = span(escapeExact(label).padEnd(width), isSelected ? "bold" : undefined);
   return [span(mark, "cyan"), span(`[${key}] `, "cyan"), name, span(`  ${escapeExact(help)}`, "dim")];
 }
 

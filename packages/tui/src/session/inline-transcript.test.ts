@@ -99,3 +99,18 @@ test("of a long thread only the end is printed", () => {
   expect(final.length).toBeLessThan(500);
   expect(final.at(-1)).toBe("message 9999");
 });
+
+test("the clock of a turn stands still while the user is waited for", () => {
+  const now = { ms: 10_000 };
+  const inline = transcript(now);
+  const running = stateOf([], [], { startedAtMs: 4_000 });
+  expect(inline.workedMs(running)).toBe(6_000);
+  const questions = [
+    { id: "q", turnId: "turn", itemId: "i", questions: [], requestedAtMs: 11_000, expiresAtMs: 0 },
+  ];
+  now.ms = 50_000;
+  expect(inline.workedMs({ ...running, questions })).toBe(7_000);
+  expect(inline.workedMs(running)).toBe(7_000);
+  now.ms = 52_000;
+  expect(inline.workedMs(running)).toBe(9_000);
+});

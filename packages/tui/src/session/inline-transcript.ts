@@ -92,6 +92,11 @@ export class InlineTranscript {
     return { final, live: this.#live(open, state) };
   }
 
+  /** How long the running turn has worked, without the time that it waited for the user. */
+  workedMs(state: ThreadState): number {
+    return this.#figures.workedMs(state, this.#options.now());
+  }
+
   /** What the agent is doing, in a few words. */
   activity(state: ThreadState): string {
     if (state.approvals.length + state.questions.length > 0) return "Waiting for you";

@@ -17,6 +17,8 @@ export interface Bottom {
 }
 
 const COMPOSER_ROWS = 10;
+/** A longer menu would push the transcript out of sight. */
+const MENU_ROWS = 14;
 
 /** Everything below the transcript: status, queue, what waits for an answer, the menu, the composer and the footer. */
 export function bottomOf(session: Session, now: number, look: Look): Bottom {
@@ -30,7 +32,8 @@ export function bottomOf(session: Session, now: number, look: Look): Bottom {
     return placed([...above, ...rows], cursor, above.length, [footer]);
   }
   const room = Math.max(3, look.rows - above.length - 6);
-  const menu = session.menu?.draw(look, room) ?? completionRows(session, Math.min(8, room), look);
+  const menu =
+    session.menu?.draw(look, Math.min(MENU_ROWS, room)) ?? completionRows(session, Math.min(8, room), look);
   const composer = session.composer.draw(look, Math.min(COMPOSER_ROWS, room), hintOf(session, look));
   const rows = [...above, ...menu, ...composer.rows];
   return placed(rows, composer.cursor, above.length + menu.length, [footer]);
@@ -51,8 +54,7 @@ function hintOf(session: Session, look: Look): string {
 }
 
 function turnStatus(session: Session, state: ThreadState, now: number, look: Look): Line {
-  const turn = state.turns.findLast(({ id }) => id === state.activeTurnId);
-  const elapsed = Math.max(0, now - (turn?.startedAtMs ?? now));
+  const elapsed = session.transcript.workedMs(state);
   const isOwn = state.usageTurnId === state.activeTurnId;
   const figures = [
     duration(Math.floor(elapsed / 1000) * 1000).replace(".0s", "s"),

@@ -14,6 +14,10 @@ interface Before {
 export class TurnFigures {
   readonly #before = new Map<string, Before>();
   readonly #used = new Map<string, readonly string[]>();
+  /** For how long the running turn has waited for the user, and since when it does. */
+  #waited: { turnId: string | undefined; ms: number; since: number | undefined } = {
+    ...{ turnId: undefined, ms: 0, since: undefined },
+  };
 
   /** Looks at a thread: the totals belong to the turn that runs or has just ended. */
   look({ activeTurnId, turns, usage, usageTurnId, cost }: ThreadState): void {
@@ -23,6 +27,21 @@ export class TurnFigures {
     const before = this.#before.get(turnId);
     if (before === undefined || usageTurnId !== turnId || before === NOTHING) return;
     this.#used.set(turnId, words(before, { usage, cost }));
+  }
+
+  /** How long the running turn has worked: the time that the user took to answer is not its own. */
+  workedMs({ activeTurnId, turns, approvals, questions }: ThreadState, now: number): number {
+    const startedAt = turns.findLast(({ id }) => id === activeTurnId)?.startedAtMs ?? now;
+    const since = [...approvals, ...questions].map(({ requestedAtMs }) => requestedAtMs);
+    if (activeTurnId !== this.#waited.turnId)
+      this.#waited = { turnId: activeTurnId, ms: 0, since: undefined };
+    const before = this.#waited;
+    if (since.length > 0 && before.since === undefined) before.since = Math.min(...since);
+    if (since.length === 0 && before.since !== undefined) {
+      before.ms += Math.max(0, now - before.since);
+      before.since = undefined;
+    }
+    return Math.max(0, (before.since ?? now) - startedAt - before.ms);
   }
 
   /** The row with what its turn has used; undefined if it is the end of a turn about which there is nothing to say. */

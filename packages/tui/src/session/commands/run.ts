@@ -20,7 +20,8 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   newThread: (session, prompt) => {
     session.run(async () => {
       await session.newThread();
-      if (prompt !== "") session.send(prompt, "steer");
+      if (prompt === "") session.say("Your next prompt starts a new thread.");
+      else session.send(prompt, "steer");
     });
   },
   listThreads: (session) => session.openPage(new ThreadList(session)),

@@ -2,6 +2,7 @@ import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
 import { duration, escapeControls, limitCells, money, tokens, transcript } from "@flint/view";
 import { commandOf, paletteCommands, reasonUnavailable, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span } from "../../draw/line.ts";
+import { keyLabel } from "../../input/index.ts";
 import { textPage } from "../../pages/pager.ts";
 import type { SessionContext } from "../context.ts";
 import { shortFolder } from "../header.ts";
@@ -82,6 +83,9 @@ export function showMcp(session: SessionContext): void {
   });
 }
 
+/** Where the words of a check begin in the report. */
+const DOCTOR_INDENT = 22;
+
 /** The report of `flint doctor`. */
 export function runDoctor(session: SessionContext): void {
   session.say("Checking agents, sandbox and configuration.");
@@ -91,6 +95,7 @@ export function runDoctor(session: SessionContext): void {
       textPage(
         "Doctor",
         report.split("\n").map((line) => lineOf(escapeControls(line))),
+        DOCTOR_INDENT,
       ),
     );
   });
@@ -124,7 +129,7 @@ export function openPalette(
   session.openMenu({
     title: "Commands",
     items: ids.map((id) => {
-      const keys = session.keymap.keys[id].join(", ");
+      const keys = session.keymap.keys[id].map((chord) => keyLabel(chord, session.look.unicode)).join(", ");
       const detail = [usageOf(id) ?? "", keys].filter((text) => text !== "").join("  ");
       return { label: commandOf(id).title, detail, choose: () => run(id) };
     }),
