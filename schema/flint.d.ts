@@ -1008,7 +1008,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** List the rules, of one project or of all, oldest first. A rule is something that was allowed for always. */
+  /** List the rules, of one project or of all, oldest first. A rule is something that the user always allows. */
   "rules/list": {
     params: {
       cwd?: string;
@@ -1020,7 +1020,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Remove a rule. The user is asked again from the next time on. */
+  /** Remove a rule. The user is asked again next time. */
   "rules/remove": {
     params: {
       id: Id;
@@ -1782,7 +1782,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** List the tasks, oldest first. With `revision` and `timeoutMs` the answer waits until something has changed since. */
+  /** List the tasks, oldest first. With `revision` and `timeoutMs`, the response waits for the next change. */
   "task/list": {
     params: {
       revision?: number;
@@ -1815,7 +1815,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Read the result of a task as a unified diff. `tree` is what an approval of it is bound to. */
+  /** Read the result of a task as a unified diff. `tree` is the tree that an approval applies to. */
   "task/diff": {
     params: {
       taskId: Id;
@@ -1827,7 +1827,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Answer what a task asks. */
+  /** Answer a task's question. */
   "task/answer": {
     params: {
       taskId: Id;
@@ -1852,7 +1852,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Ask for changes of the result of a task; the comments go back to the executor. */
+  /** Request changes to the result of a task; the comments go back to the executor. */
   "task/reject": {
     params: {
       taskId: Id;
@@ -1864,7 +1864,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Send the executor a message: into its turn if one runs, and otherwise with its next one. */
+  /** Send the executor a message: into the running turn, or with its next one. */
   "task/steer": {
     params: {
       taskId: Id;
@@ -1898,7 +1898,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Cancel a task; a running turn is interrupted. What it has committed is kept. */
+  /** Cancel a task; a running turn is interrupted. Its commits are kept. */
   "task/cancel": {
     params: {
       taskId: Id;
@@ -1910,7 +1910,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Do an ended task again, from its base or from the result of a round. */
+  /** Run a finished task again, from its base or from the result of a round. */
   "task/retry": {
     params: {
       taskId: Id;
@@ -1922,7 +1922,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Remove an ended task and its folders. Its commits stay under `refs/flint/tasks`. */
+  /** Remove a finished task and its folders. Its commits stay under `refs/flint/tasks`. */
   "task/remove": {
     params: {
       taskId: Id;
@@ -2256,7 +2256,7 @@ export interface Notifications {
     details?: string;
     _meta?: Meta;
   };
-  /** Another model works in place of the chosen one. */
+  /** Another model is used instead of the chosen one. */
   "model/rerouted": {
     threadId: Id;
     turnId: Id;

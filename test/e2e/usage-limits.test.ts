@@ -7,7 +7,7 @@ describe("flint limits", () => {
   test("says that nothing is known before an agent has reported anything", async () => {
     const { flint } = await commandFixture();
     const { code, stdout } = await flint(["limits"]);
-    expect(stdout).toMatch(/^Nothing is known yet about usage limits\.\n/);
+    expect(stdout).toMatch(/^No usage limits have been reported yet\.\n/);
     expect(code).toBe(0);
     expect((await flint(["limits", "--json"])).stdout).toBe("[]\n");
   });

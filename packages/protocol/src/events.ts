@@ -177,7 +177,7 @@ export const EVENTS = {
         details: z.optional(z.string()),
       }),
   ),
-  "model/rerouted": row("stored", "Another model works in place of the chosen one.", () =>
+  "model/rerouted": row("stored", "Another model is used instead of the chosen one.", () =>
     looseObject({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
   ),
   "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>

@@ -7,7 +7,7 @@ export const EXIT_CODES = {
   4: "the answer does not match --output-schema",
   5: "a limit was reached (--max-cost, --max-tokens, --max-time, --max-steps, budget)",
   6: "the turn was interrupted by another client, or because the server stopped",
-  10: "a task waits for a person (flint tasks watch)",
+  10: "a task needs you (flint tasks watch)",
   11: "a task is suspended (flint tasks watch)",
   130: "interrupted with Ctrl-C",
   141: "output pipe closed",

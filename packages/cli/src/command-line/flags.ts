@@ -84,7 +84,7 @@ export const SERVER_FLAGS = {
   },
   yolo: {
     type: "boolean",
-    doc: "The same as --permissions full-access. You are asked to confirm it; without a terminal it needs --allow-unconfined",
+    doc: "Alias for --permissions full-access; asks for confirmation, or needs --allow-unconfined without a terminal",
   },
   network: {
     type: "string",

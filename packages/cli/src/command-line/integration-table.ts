@@ -55,7 +55,7 @@ const connect = command({
   ],
   notes: [
     "Copies bytes both ways until one side closes. Exits with 1 if the server closes the connection or none is running.",
-    "New threads use the current folder unless the client sets another. The log of a background server is",
+    "New threads use the current folder unless the client sets another. A background server logs to",
     "run/server.log in the state folder.",
   ],
   run: async (given) => (await import("../commands/serve/connect.ts")).connect(given),

@@ -23,7 +23,7 @@ const exec = command({
     'git diff | flint exec "is this change safe?"           # needs a real model',
   ],
   notes: [
-    "If no model is configured, the built-in offline model answers. It understands only a few simple requests.",
+    "If no agent or model is set up, the built-in offline model answers; it understands only a few simple requests.",
     "If a server is running for the same state folder, the thread runs there, with the permissions of this command;",
     "flint server status shows it. --policy, --trace, --durability, --approval-timeout, --allow-unconfined and full",
     "access configure a server, so with them the thread runs in this process.",
@@ -44,7 +44,7 @@ const serve = command({
   ],
   notes: [
     "If a server is already running for the same state folder, serve --stdio joins it, so several clients share",
-    "the same live threads. With --alone, or an option that configures the server, it starts a server of its own.",
+    "the same live threads. With --alone, or an option that configures the server, it starts its own server.",
     "A WebSocket client sends the token as Authorization: Bearer TOKEN; the path of its URL selects the protocol.",
   ],
   run: async (given) => (await import("../commands/serve/serve.ts")).serve(given),
@@ -75,7 +75,7 @@ const limits = command({
   usage: "",
   flags: { ...JSON_FLAG, ...HELP_FLAG },
   examples: ["flint limits"],
-  notes: ["Shows what agents reported last; no provider is contacted."],
+  notes: ["Shows the latest reports from agents; no provider is contacted."],
   run: async (given) => (await import("../commands/limits.ts")).limits(given),
 });
 
@@ -83,7 +83,7 @@ const config: CommandGroup = {
   summary: "Read and change your configuration",
   commands: {
     get: command({
-      summary: "Print the configuration, or one key of it",
+      summary: "Print the configuration or one of its keys",
       usage: "[KEY]",
       flags: { ...JSON_FLAG, ...HELP_FLAG },
       examples: ["flint config get", "flint config get model"],
@@ -160,8 +160,8 @@ const trust = command({
   },
   examples: ["flint trust", "flint trust --revoke"],
   notes: [
-    "Lists what configures Flint, what steers each agent (settings, hooks, plugins), what the repository makes git run, and programs of MCP servers that agents can write.",
-    "Trust applies to the exact content: what changes is ignored until you trust it again.",
+    "Lists the files that configure Flint and each agent (settings, hooks, plugins), the programs that the repository makes git run, and MCP server programs that agents can change.",
+    "Trust applies to the exact content: a changed file is ignored until you trust it again.",
   ],
   run: async (given) => (await import("../commands/permissions.ts")).trust(given),
 });

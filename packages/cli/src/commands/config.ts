@@ -54,7 +54,7 @@ function sayTable(key: string, entries: readonly Entry[], json: boolean): number
   if (namesBelow(path).length === 0) throw new ConfigError(unknownKey(path));
   const below = entries.filter(({ name }) => name.startsWith(`${key}.`));
   if (below.length > 0) return sayEntries(below, json);
-  return complain(`No key of ${key} is set. flint config keys lists them.`, 1);
+  return complain(`No key under ${key} is set. flint config keys lists them.`, 1);
 }
 
 function sayEntries(entries: readonly Entry[], json: boolean): number {

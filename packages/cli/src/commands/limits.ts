@@ -10,7 +10,7 @@ interface LimitsArguments {
 }
 
 const NOTHING_KNOWN =
-  "Nothing is known yet about usage limits.\nAgents report them while they work, and only with an account that has some.\n";
+  "No usage limits have been reported yet.\nAgents report them while they work, if their account has any.\n";
 
 /** `flint limits`: shows the usage limits of the agents' accounts, as last reported. */
 export async function limits({ values, positionals }: LimitsArguments): Promise<number> {

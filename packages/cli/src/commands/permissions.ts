@@ -28,7 +28,7 @@ export async function trust({ values, positionals }: TrustArguments): Promise<nu
     const open = files.filter((file) => !file.trusted && !cannotBeTrusted(file));
     if (json && !yes) return sayJson(files);
     if (!json) {
-      if (files.length === 0) return say(`Nothing in ${cwd} configures Flint or steers an agent.\n`);
+      if (files.length === 0) return say(`No files in ${cwd} configure Flint or an agent.\n`);
       say(files.map(shown).join("\n"));
       if (open.length === 0)
         return say(files.every((file) => file.trusted) ? "Already trusted.\n" : NOTHING_LEFT);
@@ -42,7 +42,7 @@ export async function trust({ values, positionals }: TrustArguments): Promise<nu
   });
 }
 
-const NOTHING_LEFT = "What is left cannot be trusted, and is not used.\n";
+const NOTHING_LEFT = "The other files cannot be trusted and are ignored.\n";
 
 async function revokeTrust(client: FlintClient, cwd: string, json: boolean): Promise<number> {
   const before = (await client.call("workspace/read", { cwd })).files.filter((file) => file.trusted);

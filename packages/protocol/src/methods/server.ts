@@ -104,7 +104,7 @@ export const SERVER_METHODS = {
       }),
   }),
   "rules/list": method({
-    doc: "List the rules, of one project or of all, oldest first. A rule is something that was allowed for always.",
+    doc: "List the rules, of one project or of all, oldest first. A rule is something that the user always allows.",
     scope: "none",
     params: () => looseObject({ cwd: z.optional(absolutePath) }),
     result: () =>
@@ -115,7 +115,7 @@ export const SERVER_METHODS = {
       }),
   }),
   "rules/remove": method({
-    doc: "Remove a rule. The user is asked again from the next time on.",
+    doc: "Remove a rule. The user is asked again next time.",
     scope: "none",
     params: () => looseObject({ id: Id }),
     result: () => Empty,

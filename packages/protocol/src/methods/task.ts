@@ -28,7 +28,7 @@ export const TASK_METHODS = {
     result: () => looseObject({ data: z.array(TaskRow) }),
   }),
   "task/list": method({
-    doc: "List the tasks, oldest first. With `revision` and `timeoutMs` the answer waits until something has changed since.",
+    doc: "List the tasks, oldest first. With `revision` and `timeoutMs`, the response waits for the next change.",
     scope: "none",
     params: () =>
       looseObject({
@@ -51,13 +51,13 @@ export const TASK_METHODS = {
       }),
   }),
   "task/diff": method({
-    doc: "Read the result of a task as a unified diff. `tree` is what an approval of it is bound to.",
+    doc: "Read the result of a task as a unified diff. `tree` is the tree that an approval applies to.",
     scope: "none",
     params: () => looseObject(taskParams),
     result: () => looseObject({ diff: z.string(), tree: z.nullable(z.string()) }),
   }),
   "task/answer": method({
-    doc: "Answer what a task asks.",
+    doc: "Answer a task's question.",
     scope: "none",
     params: () => looseObject({ ...taskParams, askId: Id, answer: TaskAnswer }),
     result: () => Changed,
@@ -69,13 +69,13 @@ export const TASK_METHODS = {
     result: () => Changed,
   }),
   "task/reject": method({
-    doc: "Ask for changes of the result of a task; the comments go back to the executor.",
+    doc: "Request changes to the result of a task; the comments go back to the executor.",
     scope: "none",
     params: () => looseObject({ ...taskParams, comments: text }),
     result: () => Changed,
   }),
   "task/steer": method({
-    doc: "Send the executor a message: into its turn if one runs, and otherwise with its next one.",
+    doc: "Send the executor a message: into the running turn, or with its next one.",
     scope: "none",
     params: () => looseObject({ ...taskParams, content: text }),
     result: () => looseObject({ live: z.boolean() }),
@@ -93,19 +93,19 @@ export const TASK_METHODS = {
     result: () => Changed,
   }),
   "task/cancel": method({
-    doc: "Cancel a task; a running turn is interrupted. What it has committed is kept.",
+    doc: "Cancel a task; a running turn is interrupted. Its commits are kept.",
     scope: "none",
     params: () => looseObject({ ...taskParams, reason: z.optional(text) }),
     result: () => Changed,
   }),
   "task/retry": method({
-    doc: "Do an ended task again, from its base or from the result of a round.",
+    doc: "Run a finished task again, from its base or from the result of a round.",
     scope: "none",
     params: () => looseObject({ ...taskParams, fromRound: z.optional(z.int().check(z.minimum(1))) }),
     result: () => Changed,
   }),
   "task/remove": method({
-    doc: "Remove an ended task and its folders. Its commits stay under `refs/flint/tasks`.",
+    doc: "Remove a finished task and its folders. Its commits stay under `refs/flint/tasks`.",
     scope: "none",
     params: () => looseObject(taskParams),
     result: () => Empty,

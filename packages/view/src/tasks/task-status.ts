@@ -44,9 +44,9 @@ export function statusOf(task: TaskRow, now: number): string {
         ? "suspended"
         : `suspended, ${duration(Math.max(0, task.untilMs - now))} left`;
     case "asking":
-      return "asks you";
+      return "needs an answer";
     case "approving":
-      return "wants approval";
+      return "needs approval";
     case "waiting":
     case "ready":
     case "done":

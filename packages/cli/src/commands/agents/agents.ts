@@ -57,7 +57,7 @@ export async function listAgents({ values, positionals }: ListArguments): Promis
 export async function installAgents({ positionals }: Positionals): Promise<number> {
   const agent = knownAgent(oneArgument("agents install", positionals, "the name of an agent"));
   const { name = agent.displayName, version = "" } = agent.package ?? {};
-  process.stderr.write(`Fetching ${name}@${version} with npm ...\n`);
+  process.stderr.write(`Downloading ${name}@${version} with npm ...\n`);
   const installed = await withClient((client) =>
     installAgent(agent, (command, folder) => run(client, command, folder)),
   );

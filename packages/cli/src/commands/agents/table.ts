@@ -8,20 +8,20 @@ export const agents: CommandGroup = {
   bare: "list",
   commands: {
     list: command({
-      summary: "List the agents that Flint knows, and which are installed",
+      summary: "List known agents and their installed versions",
       usage: "",
       flags: { ...JSON_FLAG, ...HELP_FLAG },
       examples: ["flint agents", "flint agents ls --json"],
       run: async (given) => (await import("./agents.ts")).listAgents(given),
     }),
     install: command({
-      summary: "Install an agent in the version that Flint is tested with",
+      summary: "Install the version of an agent that Flint is tested with",
       usage: "NAME",
       flags: HELP_FLAG,
       examples: ["flint agents install claude", "flint agents install codex"],
       notes: [
-        "Fetches it with npm into your state folder, checks its hash, and runs none of its install scripts. Flint then",
-        "uses it instead of one on PATH, unless you configured another with agents.NAME.command.",
+        "Downloads it with npm into your state folder, verifies its hash, and runs no install scripts. Flint then",
+        "uses it instead of one on PATH, unless agents.NAME.command is set.",
       ],
       run: async (given) => (await import("./agents.ts")).installAgents(given),
     }),

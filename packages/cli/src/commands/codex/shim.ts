@@ -17,7 +17,9 @@ export const codexExecCommand = command({
   usage: "--experimental-json [resume THREAD]",
   flags: CODEX_EXEC_FLAGS,
   examples: ['echo "what is in this folder?" | flint exec --experimental-json'],
-  notes: ["The prompt is read from standard input. Nothing is asked: what the sandbox does not allow fails."],
+  notes: [
+    "The prompt is read from standard input. There are no approval prompts; anything that the sandbox blocks fails.",
+  ],
   run: async (given) => (await import("./exec.ts")).codexExec(given),
 });
 

@@ -39,7 +39,7 @@ export const CHECKS: readonly Check[] = [
 async function program(): Promise<readonly Finding[]> {
   const detail = `${VERSION} on Node ${process.versions.node}`;
   if (isNodeNewEnough(process.versions.node)) return [{ name: "flint", state: "ok", detail }];
-  return [{ name: "flint", state: "problem", detail, fix: "Install Node 20.19 or newer." }];
+  return [{ name: "flint", state: "problem", detail, fix: "Install Node 20.19, 22.13 or newer." }];
 }
 
 /** Whether Flint supports this version of Node. */

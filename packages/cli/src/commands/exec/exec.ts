@@ -249,7 +249,7 @@ class ExecRun {
 function explained(thrown: unknown, { notJoined }: OpenServer): unknown {
   const isLocked = thrown instanceof Error && "kind" in thrown && thrown.kind === "threadLocked";
   if (!isLocked || notJoined === undefined) return thrown;
-  const way = "Run it without that, or stop the server with flint server stop.";
+  const way = "Leave that out, or stop the server with flint server stop.";
   return new Error(`The running server has this thread open, and ${notJoined}. ${way}`, { cause: thrown });
 }
 

@@ -283,7 +283,7 @@ describe("an approval in the example client", () => {
       },
       { decide: async () => "once", refusals: { "approval.respond": "it was answered already" } },
     );
-    expect(text).toBe("warning: the answer did not count: it was answered already\n");
+    expect(text).toBe("warning: the answer was not accepted: it was answered already\n");
   });
 });
 

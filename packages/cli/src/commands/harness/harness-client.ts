@@ -205,7 +205,7 @@ class HarnessClient {
       await this.#peer.request("approval.respond", { requestId, decision });
     } catch (error) {
       // Another client was faster, or the connection is closed, which run() reports.
-      if (!signal.aborted) this.#screen.line(`warning: the answer did not count: ${messageOf(error)}`);
+      if (!signal.aborted) this.#screen.line(`warning: the answer was not accepted: ${messageOf(error)}`);
     }
   }
 }

@@ -22,7 +22,7 @@ export async function serverLogs({ values, positionals }: LogsArguments): Promis
   const file = await openLog(path);
   if (file === undefined) {
     const why =
-      "only a server in the background (flint connect --start) writes one; others print to their terminal";
+      "only background servers write one, such as those started by flint, flint tasks or flint connect --start";
     return complain(`There is no log at ${path}: ${why}.`, 1);
   }
   try {

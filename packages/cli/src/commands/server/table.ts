@@ -24,12 +24,12 @@ export const server: CommandGroup = {
       summary: "Print the log of the background server",
       usage: "",
       flags: {
-        follow: { type: "boolean", short: "f", doc: "Keep printing what is added" },
+        follow: { type: "boolean", short: "f", doc: "Keep printing new lines" },
         ...HELP_FLAG,
       },
       examples: ["flint server logs", "flint server logs -f"],
       notes: [
-        "The log belongs to servers that flint connect --start starts. Others print to their own terminal.",
+        "Only background servers write this log: those started by flint, flint tasks or flint connect --start.",
       ],
       run: async (given) => (await import("./logs.ts")).serverLogs(given),
     }),

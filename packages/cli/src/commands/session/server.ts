@@ -39,11 +39,11 @@ export function serverOpener(options: PlacedOptions, flags: ServerFlagValues): (
     const { ownServerFlags } = await import("../local-server.ts");
     const own = ownServerFlags(flags, options);
     if (own.length > 0)
-      return ownServer(options, `${own.join(" and ")}: this session has a server of its own`);
+      return ownServer(options, `This session runs its own server because of ${own.join(" and ")}`);
     const joined = await join(options);
     if ("client" in joined) return joined;
     if (joined.reason === undefined) return startShared(options);
-    return ownServer(options, `The running server is not used: ${joined.reason}`);
+    return ownServer(options, `Not using the running server: ${joined.reason}`);
   };
 }
 
@@ -67,11 +67,11 @@ async function startShared(options: PlacedOptions): Promise<SessionServer> {
   started.socket.destroy();
   const joined = await join(options);
   if ("client" in joined) return joined;
-  return ownServer(options, `The server that was started is not used: ${joined.reason ?? "it has exited"}`);
+  return ownServer(options, `Not using the server that was started: ${joined.reason ?? "it has exited"}`);
 }
 
 async function ownServer(options: PlacedOptions, why: string): Promise<SessionServer> {
   const { embed } = await import("@flint/server/embed");
   const { client, close } = await embed(options, CLIENT);
-  return { client, isShared: false, notice: `${why}. A running turn ends with this session.`, close };
+  return { client, isShared: false, notice: `${why}. Closing the session ends a running turn.`, close };
 }

@@ -3,9 +3,9 @@ import { RESUME_FLAGS, SESSION_FLAGS } from "./flags.ts";
 
 const NOTES = [
   "If a server is running for the same state folder, the session joins it; otherwise one is started in the background.",
-  "The thread goes on there when the terminal is closed, and other clients can attach to it at the same time.",
+  "The thread continues there when you close the terminal, and other clients can attach to it.",
   "--policy, --trace, --durability, --approval-timeout, --allow-unconfined and full access configure a server, so with",
-  "them the server is in this process and ends with the session.",
+  "them the session runs its own server, which stops when the session ends.",
 ];
 
 /** `flint` without a command. */

@@ -2,35 +2,39 @@ import { type Flags, HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
 
 /** The options of `flint tasks add`. */
 export const ADD_FLAGS = {
-  file: { type: "string", takes: "FILE", doc: "Add the tasks of a YAML file" },
+  file: { type: "string", takes: "FILE", doc: "Add all tasks in a YAML file" },
   executor: {
     type: "string",
     takes: "AGENT",
     multiple: true,
-    doc: "Agent or model that does the work (repeatable: the next takes over)",
+    doc: "Agent or model that does the work; repeat for fallbacks",
   },
   reviewer: {
     type: "string",
     takes: "AGENT",
     multiple: true,
-    doc: "Agent or model that reviews it (repeatable)",
+    doc: "Agent or model that reviews it; repeat for fallbacks",
   },
   check: {
     type: "string",
     takes: "COMMAND",
     multiple: true,
-    doc: "Command that has to succeed after each round (repeatable)",
+    doc: "Command that must succeed after each round (repeatable)",
   },
-  rounds: { type: "string", takes: "N", doc: "Most rounds of work and review, up to 10 (default: 3)" },
-  attempts: { type: "string", takes: "N", doc: "Most attempts, up to 10 (default: 2)" },
+  rounds: {
+    type: "string",
+    takes: "N",
+    doc: "Maximum rounds of work and review, up to 10 (default: 3, or 1 without a check and a reviewer)",
+  },
+  attempts: { type: "string", takes: "N", doc: "Maximum attempts, up to 10 (default: 2)" },
   after: {
     type: "string",
     takes: "TASK",
     multiple: true,
-    doc: "Task that has to be done first (repeatable)",
+    doc: "Task that must be done first (repeatable)",
   },
-  "max-cost": { type: "string", takes: "USD", doc: "Most that the task may cost" },
-  "max-time": { type: "string", takes: "SECONDS", doc: "Longest working time (default: 7200)" },
+  "max-cost": { type: "string", takes: "USD", doc: "Maximum cost of the task" },
+  "max-time": { type: "string", takes: "SECONDS", doc: "Maximum working time (default: 7200)" },
   merge: {
     type: "string",
     takes: "MODE",
@@ -57,9 +61,9 @@ export const ADD_FLAGS = {
   network: {
     type: "string",
     takes: "HOSTS",
-    doc: "Hosts that commands may connect to: none, all, or a list",
+    doc: "Hosts that commands may connect to without asking, separated by commas; none, or all",
   },
-  priority: { type: "string", takes: "N", doc: "From -100 to 100; higher comes first" },
+  priority: { type: "string", takes: "N", doc: "Priority from -100 to 100; higher runs first (default: 0)" },
   ...JSON_FLAG,
   ...HELP_FLAG,
 } as const satisfies Flags;

@@ -18,8 +18,7 @@ const APPROVERS = ["person", "reviewer"] as const;
 /** `flint tasks add`: adds tasks and prints their numbers. */
 export async function addTasks({ values, positionals }: Given<typeof ADD_FLAGS>): Promise<number> {
   const { file } = values;
-  if (file !== undefined && positionals.length > 0)
-    throw new UsageError("Give a prompt or --file, not both.");
+  if (file !== undefined && positionals.length > 0) throw new UsageError("Use a prompt or --file, not both.");
   // Read before a server is started for it.
   const fromFile =
     file === undefined ? undefined : readTaskFile(readFileSync(file, "utf8"), resolve(dirname(file)), file);
@@ -31,7 +30,7 @@ export async function addTasks({ values, positionals }: Given<typeof ADD_FLAGS>)
   });
   if (values.json === true) return sayJson(added);
   const rows = added.map(({ number, title, phase }) => [`#${number}`, phase, title]);
-  return say(`${columns(rows)}\nflint tasks watch shows how it goes.\n`);
+  return say(`${columns(rows)}\nFollow progress with flint tasks watch.\n`);
 }
 
 async function fromFlags(client: FlintClient, values: Values, prompt: string): Promise<Input> {

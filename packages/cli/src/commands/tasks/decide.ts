@@ -52,7 +52,9 @@ export function approveTask(given: DecideArguments<{ readonly yes?: boolean | un
 
 async function confirmDiff(diff: string): Promise<void> {
   if (!isInteractive())
-    throw new UsageError("Approving needs a terminal, to show the diff first; or give --yes.");
+    throw new UsageError(
+      "Not running in a terminal. Review the result with flint tasks diff, then run again with --yes.",
+    );
   say(`${escapeControls(diff)}\n`);
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -77,10 +79,10 @@ interface AnswerFlags {
 export function answerTask(given: DecideArguments<AnswerFlags>): Promise<number> {
   const { accept, fail, deny } = given.values;
   if ([accept, fail, deny].filter((flag) => flag === true).length > 1)
-    throw new UsageError("Give one of --accept, --fail and --deny.");
+    throw new UsageError("Use only one of --accept, --fail and --deny.");
   return decide(given, "task/answer", async (task) => {
     if (task.ask === undefined)
-      throw new UsageError(`Task ${task.number} asks nothing; it is ${task.phase}.`);
+      throw new UsageError(`Task ${task.number} has no open question; it is ${task.phase}.`);
     const message = given.positionals.slice(1).join(" ");
     const response = { outcome: deny === true ? "deny" : "allow" };
     const answer = {
@@ -125,7 +127,7 @@ export async function steerTask({ values, positionals }: DecideArguments): Promi
     client.call("task/steer", { taskId: (await findTask(client, text)).id, content: words.join(" ") }),
   );
   if (values.json === true) return sayJson(result);
-  return say(result.live ? "Sent to the running turn.\n" : "The next turn of the executor gets it.\n");
+  return say(result.live ? "Sent to the running turn.\n" : "The executor gets it with its next turn.\n");
 }
 
 /** `flint tasks remove`. */
@@ -134,5 +136,5 @@ export async function removeTask({ positionals }: DecideArguments): Promise<numb
   await withTaskServer(async (client) =>
     client.call("task/remove", { taskId: (await findTask(client, text)).id }),
   );
-  return complain(`removed task ${text}; its commits stay under refs/flint/tasks`, 0);
+  return complain(`Removed task ${text}. Its commits stay under refs/flint/tasks.`, 0);
 }

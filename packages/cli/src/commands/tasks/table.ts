@@ -7,12 +7,12 @@ const TASK = "TASK is the number of a task, as flint tasks list shows it.";
 
 /** The commands for tasks. */
 export const tasks: CommandGroup = {
-  summary: "Hand work to agents, have it checked and reviewed, and approve the result",
+  summary: "Hand over work to agents and get it back checked and reviewed",
   aliases: { ls: "list", rm: "remove" },
   bare: "list",
   commands: {
     add: command({
-      summary: "Add a task, or the tasks of a file",
+      summary: "Add a task, or all tasks in a file",
       usage: "[PROMPT]",
       flags: ADD_FLAGS,
       examples: [
@@ -20,26 +20,23 @@ export const tasks: CommandGroup = {
         "flint tasks add --file tasks.yaml",
       ],
       notes: [
-        "The executor works in a worktree of its own; your checkout and branches stay as they are. The task goes on in the background server, also when this terminal is closed.",
+        "The executor works in its own worktree; your checkout and branches do not change. The task runs in the background server and continues when you close the terminal.",
       ],
       run: async (given) => (await import("./add.ts")).addTasks(given),
     }),
     list: command({
-      summary: "List tasks, those that wait for you first",
+      summary: "List tasks, those that need you first",
       usage: "",
-      flags: { all: { type: "boolean", doc: "Also list tasks that have ended" }, ...taskFlags },
+      flags: { all: { type: "boolean", doc: "Include finished tasks" }, ...taskFlags },
       examples: ["flint tasks", "flint tasks ls --all"],
       run: async (given) => (await import("./list.ts")).listTasks(given),
     }),
     watch: command({
-      summary: "Print what happens to the tasks, until they wait for you or have ended",
+      summary: "Follow tasks until they are done or need you",
       usage: "[TASK]",
       flags: HELP_FLAG,
       examples: ["flint tasks watch", "flint tasks watch 7"],
-      notes: [
-        TASK,
-        "Exits with 10 if a task waits for you, with 11 if one is suspended, and with 1 if one failed.",
-      ],
+      notes: [TASK, "Exits with 10 if a task needs you, 11 if one is suspended, and 1 if one failed."],
       run: async (given) => (await import("./watch.ts")).watchTasks(given),
     }),
     show: command({
@@ -74,7 +71,7 @@ export const tasks: CommandGroup = {
       summary: "Approve the result of a task",
       usage: "TASK",
       flags: {
-        yes: { type: "boolean", short: "y", doc: "Do not show the diff and ask first" },
+        yes: { type: "boolean", short: "y", doc: "Approve without showing the diff" },
         ...taskFlags,
       },
       examples: ["flint tasks approve 7"],
@@ -82,7 +79,7 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./decide.ts")).approveTask(given),
     }),
     reject: command({
-      summary: "Ask for changes of the result of a task",
+      summary: "Request changes to the result of a task",
       usage: "TASK COMMENTS",
       flags: taskFlags,
       examples: ['flint tasks reject 7 "keep the old key as an alias"'],
@@ -90,12 +87,12 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./decide.ts")).rejectTask(given),
     }),
     answer: command({
-      summary: "Answer what a task asks",
+      summary: "Answer a task's question",
       usage: "TASK [MESSAGE]",
       flags: {
-        accept: { type: "boolean", doc: "Take the result as it is" },
-        fail: { type: "boolean", doc: "Give the task up" },
-        deny: { type: "boolean", doc: "Decline what the agent asks to do" },
+        accept: { type: "boolean", doc: "Accept the result as it is" },
+        fail: { type: "boolean", doc: "Give up on the task" },
+        deny: { type: "boolean", doc: "Decline the action that the agent asked about" },
         ...taskFlags,
       },
       examples: [
@@ -105,7 +102,7 @@ export const tasks: CommandGroup = {
       ],
       notes: [
         TASK,
-        "Without an option the task continues, and an action that was asked about is allowed once.",
+        "Without an option the task continues, and the action that the agent asked about is allowed once.",
       ],
       run: async (given) => (await import("./decide.ts")).answerTask(given),
     }),
@@ -142,7 +139,7 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./decide.ts")).cancelTask(given),
     }),
     retry: command({
-      summary: "Do an ended task again",
+      summary: "Run a finished task again",
       usage: "TASK",
       flags: {
         from: { type: "string", takes: "ROUND", doc: "Start from the result of a round" },
@@ -153,7 +150,7 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./decide.ts")).retryTask(given),
     }),
     remove: command({
-      summary: "Remove an ended task and its worktree",
+      summary: "Remove a finished task and its worktree",
       usage: "TASK",
       flags: taskFlags,
       examples: ["flint tasks rm 7"],

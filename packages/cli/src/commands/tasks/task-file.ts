@@ -39,7 +39,7 @@ export function readTaskFile(text: string, folder: string, name: string): Input[
   const value = parseYaml(text, name);
   const listed = Array.isArray(value) ? value : isRecord(value) ? value.tasks : undefined;
   if (!Array.isArray(listed) || listed.length === 0)
-    throw new UsageError(`${name} has no tasks: it has to be a list, or have a list under tasks.`);
+    throw new UsageError(`${name} has no tasks. It must be a list, or have a list under tasks.`);
   const defaults = isRecord(value) && isRecord(value.defaults) ? value.defaults : {};
   const tasks = listed.map((entry, index) =>
     writtenOut(entry, defaults, folder, `${name}, task ${index + 1}`),
@@ -71,7 +71,7 @@ function writtenOut(
   where: string,
 ): unknown {
   const given = typeof entry === "string" ? { prompt: entry } : entry;
-  if (!isRecord(given)) throw new UsageError(`${where} has to be a prompt or a map of keys.`);
+  if (!isRecord(given)) throw new UsageError(`${where} must be a prompt or a map of keys.`);
   const all: Record<string, unknown> = { ...defaults, ...given };
   for (const key of Object.keys(all)) {
     if (KEYS.some((known) => known === key)) continue;

@@ -24,7 +24,7 @@ export async function importThreads({ values, positionals }: ImportArguments): P
   const [session, ...more] = positionals;
   noArguments("threads import", more);
   const chosen = [session !== undefined, values.all === true, values.last === true].filter(Boolean);
-  if (chosen.length > 1) throw new UsageError("Give one of SESSION, --all and --last.");
+  if (chosen.length > 1) throw new UsageError("Use only one of SESSION, --all and --last.");
   return withStoredData(async (client) => {
     const sessions = await listed(client, values);
     if (chosen.length === 0) return values.json === true ? sayJson(sessions) : say(tableOf(sessions));
@@ -55,8 +55,8 @@ function found(sessions: readonly NativeSession[], id: string): Pick<NativeSessi
   const matching = sessions.filter((session) => session.id.startsWith(id));
   const [only, other] = matching;
   if (only !== undefined && other === undefined) return only;
-  if (other !== undefined) throw new UsageError(`Several sessions begin with ${id}; give more of the id.`);
-  throw new UsageError(`No session begins with ${id}. flint threads import lists them.`);
+  if (other !== undefined) throw new UsageError(`Several sessions start with ${id}; use a longer id.`);
+  throw new UsageError(`No session starts with ${id}. flint threads import lists them.`);
 }
 
 /** Imports sessions one after the other; one that cannot be imported does not stop the others. */

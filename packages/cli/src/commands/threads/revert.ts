@@ -101,7 +101,7 @@ export function revertReport(result: Reverted, options: RevertOptions): string {
 
 function headline(turns: number, { preview, undo }: RevertOptions): string {
   const many = count(turns, "turn");
-  if (undo && turns === 0) return "The thread has new turns since, so only files were restored";
+  if (undo && turns === 0) return "The thread has new turns, so only files were restored";
   if (undo) return `${many} restored`;
   return `${many} ${preview ? "would be undone" : "undone"}`;
 }

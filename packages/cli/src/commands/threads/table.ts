@@ -58,7 +58,7 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./show.ts")).exportThread(given),
     }),
     import: command({
-      summary: "Continue sessions of Claude Code and Codex as threads",
+      summary: "Import sessions of Claude Code and Codex as threads",
       usage: "[SESSION]",
       flags: {
         agent: {
@@ -77,7 +77,7 @@ export const threads: CommandGroup = {
         "flint threads import --all",
       ],
       notes: [
-        "Without a session, lists the sessions that the agents stored themselves. The next turn of an imported thread resumes the agent's own session. Importing again adds the turns that are new, unless the thread was continued in Flint.",
+        "Without SESSION, lists the agents' own sessions. The next turn of an imported thread resumes the agent's session. Importing again adds new turns, unless the thread was continued in Flint.",
       ],
       run: async (given) => (await import("./import.ts")).importThreads(given),
     }),
