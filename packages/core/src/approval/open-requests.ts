@@ -22,7 +22,7 @@ import { type Actor, coveringGrants, rejectUnknownRule, suggestionsFor } from ".
 import { lateGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
-import { judge, subjectOf, type Verdict } from "./policy.ts";
+import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
 import { isWorkspaceEdit } from "./workspace-edits.ts";
 
 /** What open requests need of their thread. */
@@ -205,7 +205,12 @@ export class OpenRequests {
     this.#toolCalls.settleTurn(turnId, CALL_ENDED);
   }
 
-  #judge(action: Action, actor: Actor, granted: boolean, { onlyReads }: ActionGuarantees = {}): Verdict {
+  #judge(
+    action: Action,
+    actor: Actor,
+    granted: boolean,
+    { onlyReads }: ActionGuarantees = {},
+  ): PolicyDecision {
     const { log, policyRules } = this.#options;
     const { settings } = log.state;
     const ruling = policyRules?.judge(action, actor.agent, settings.cwd);

@@ -5,13 +5,13 @@ import { NO_NETWORK } from "./network-gate.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 
 /** What the policy decides about an action before the user is asked. */
-export type Verdict =
+export type PolicyDecision =
   | { readonly kind: "allow" }
   /** `warning` is shown even if the agent gave its own reason. */
   | { readonly kind: "ask"; readonly reason: string; readonly warning?: string }
   | { readonly kind: "deny"; readonly reason: string };
 
-/** Everything that a verdict depends on. */
+/** Everything that a decision depends on. */
 export interface PolicyInput {
   readonly approvalPolicy: ApprovalPolicy;
   readonly action: Action;
@@ -38,7 +38,7 @@ const HIDDEN = "It contains characters that cannot be seen.";
  * the approval policy, so it comes first: what it denies never happens, what it asks about is asked even under `never`,
  * and what it allows counts as granted, even under `always`. Actions with hidden characters are never granted.
  */
-export function judge(input: PolicyInput): Verdict {
+export function judge(input: PolicyInput): PolicyDecision {
   const { approvalPolicy, action, ruling } = input;
   const { needs } = action;
   if (ruling?.decision === "deny") return { kind: "deny", reason: ruling.reason };
@@ -67,7 +67,7 @@ function wantsNetwork({ network = "none" }: Permission = {}): boolean {
 }
 
 /** Without approvals the sandbox is the limit; what goes beyond it has to be allowed beforehand. */
-function judgeUnattended(action: Action, granted: boolean): Verdict {
+function judgeUnattended(action: Action, granted: boolean): PolicyDecision {
   const { needs } = action;
   if (needs === undefined || (granted && !isHidden(action))) return { kind: "allow" };
   const reason = `Approvals are off, so it may not ${describePermission(needs)}. ${optionFor(needs)}`;
@@ -92,8 +92,8 @@ function withoutWebPort(host: string): string {
 }
 
 /** Leaves the decision to the user, unless the policy file declines what it does not mention. */
-function unanswered({ policyRules }: PolicyInput, verdict: Verdict): Verdict {
-  if (policyRules?.unanswered !== "decline") return verdict;
+function unanswered({ policyRules }: PolicyInput, decision: PolicyDecision): PolicyDecision {
+  if (policyRules?.unanswered !== "decline") return decision;
   const { source } = policyRules;
   return { kind: "deny", reason: `No rule of ${source} allows it; add one, or set unanswered = "ask".` };
 }

@@ -19,7 +19,7 @@ export type Parsed<Value> =
   | { readonly ok: false; readonly reason: string };
 
 /** The verdict of a list of rules on an endpoint. */
-export type RuleVerdict = "allow" | "deny" | "unknown";
+export type HostDecision = "allow" | "deny" | "unknown";
 
 /** The ports that an allow rule without a port stands for. */
 const WEB_PORTS = [80, 443];
@@ -96,7 +96,7 @@ export class HostRules {
     this.#deny.push(rule);
   }
 
-  judge(endpoint: Endpoint): RuleVerdict {
+  judge(endpoint: Endpoint): HostDecision {
     const covers = (rule: HostRule) => rule.port === undefined || rule.port === endpoint.port;
     if (this.#deny.some((rule) => matchesHost(rule, endpoint.host) && covers(rule))) return "deny";
     return this.#allow.some((rule) => allowsEndpoint(rule, endpoint)) ? "allow" : "unknown";

@@ -26,7 +26,7 @@ describe("a client that is asked about a file change", () => {
     return { type: "approval/requested", data: { threadId: "t", approval }, at: 1 };
   }
 
-  const ENDED: ThreadEvent = {
+  const ENDED: Extract<ThreadEvent, { type: "turn/completed" }> = {
     type: "turn/completed",
     data: { threadId: "t", turn: { id: "1", status: "completed", items: [] } },
     at: 1,
@@ -79,6 +79,15 @@ describe("a client that is asked about a file change", () => {
     const ended = new FileChangeOrder();
     ended.pass(open);
     expect(ended.pass(completed("e"))).toEqual([started("e"), completed("e")]);
+  });
+
+  test("is sent that start also if a turn of another thread ends in between", () => {
+    const files = new FileChangeOrder();
+    const item = { ...edit("e"), changes: [] };
+    expect(files.pass({ type: "item/started", data: { ...TURN, item }, at: 1 })).toEqual([]);
+    const { turn } = ENDED.data;
+    files.pass({ ...ENDED, data: { threadId: "other", turn } });
+    expect(files.pass(completed("e"))).toEqual([started("e"), completed("e")]);
   });
 
   test("is sent everything else as it comes", () => {

@@ -22,22 +22,27 @@ export interface Stage<Item> {
 
 type Requested = Extract<ThreadEvent, { type: "approval/requested" }>;
 
+/** The file changes of a thread that are in progress. */
+interface OpenFileChanges {
+  /** Those that the client knows. */
+  readonly known: Set<string>;
+  /** Those that have started and whose changes are not known. */
+  readonly withheld: Set<string>;
+}
+
 /**
  * A file change is started before a client is asked about it. Clients show the change from the item, because the request
  * has none on this wire. A client that subscribed after the item started, or is asked by an agent that has not reported
  * the item yet, is sent its start with the request. A change that an agent is still writing starts once it is known.
  */
 export class FileChangeOrder implements Stage<ThreadEvent> {
-  /** By thread, the file changes that the client knows and that are in progress. */
-  readonly #known = new Map<string, Set<string>>();
-  /** The file changes that have started and whose changes are not known. */
-  readonly #withheld = new Set<string>();
+  readonly #threads = new Map<string, OpenFileChanges>();
 
   pass(event: ThreadEvent): readonly ThreadEvent[] {
     switch (event.type) {
       case "item/started":
         if (event.data.item.type !== "fileChange") return [event];
-        if (isEmpty(event.data.item)) return this.#withhold(event.data.item.id);
+        if (isEmpty(event.data.item)) return this.#withhold(event.data.threadId, event.data.item.id);
         return this.#isNew(event.data.threadId, event.data.item.id) ? [event] : [];
       case "item/fileChange/patchUpdated": {
         const { threadId, turnId, itemId, changes } = event.data;
@@ -59,13 +64,12 @@ export class FileChangeOrder implements Stage<ThreadEvent> {
   }
 
   forget(threadId?: string): void {
-    this.#withheld.clear();
-    if (threadId === undefined) this.#known.clear();
-    else this.#known.delete(threadId);
+    if (threadId === undefined) this.#threads.clear();
+    else this.#threads.delete(threadId);
   }
 
-  #withhold(itemId: string): readonly ThreadEvent[] {
-    this.#withheld.add(itemId);
+  #withhold(threadId: string, itemId: string): readonly ThreadEvent[] {
+    this.#openIn(threadId).withheld.add(itemId);
     return [];
   }
 
@@ -80,16 +84,23 @@ export class FileChangeOrder implements Stage<ThreadEvent> {
   #completed(event: Extract<ThreadEvent, { type: "item/completed" }>): readonly ThreadEvent[] {
     const { threadId, turnId, item } = event.data;
     if (!isKnownItem(item) || item.type !== "fileChange") return [event];
-    const isUnknown = this.#withheld.delete(item.id) && this.#isNew(threadId, item.id);
-    this.#known.get(threadId)?.delete(item.id);
+    const { known, withheld } = this.#openIn(threadId);
+    const isUnknown = withheld.delete(item.id) && !known.has(item.id);
+    known.delete(item.id);
     return isUnknown ? [startOf({ threadId, turnId }, item.id, item.changes, event.at), event] : [event];
   }
 
   #isNew(threadId: string, itemId: string): boolean {
-    const known = this.#known.get(threadId) ?? new Set();
+    const { known } = this.#openIn(threadId);
     const isNew = !known.has(itemId);
-    this.#known.set(threadId, known.add(itemId));
+    known.add(itemId);
     return isNew;
+  }
+
+  #openIn(threadId: string): OpenFileChanges {
+    const open = this.#threads.get(threadId) ?? { known: new Set(), withheld: new Set() };
+    this.#threads.set(threadId, open);
+    return open;
   }
 }
 
