@@ -3,10 +3,19 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { McpServerConfig } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
-import { lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
-import { describe, expect } from "vitest";
+import { agentProgram, lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
 import { visibleScript } from "../testing/visible-script.ts";
-import { code, codexFixture, codexProcesses, contextOf, run } from "./testing/codex-fixture.ts";
+import { CodexDriver } from "./driver.ts";
+import {
+  code,
+  codexFixture,
+  codexProcesses,
+  contextOf,
+  realCodex,
+  run,
+  SHORT_LIVED,
+} from "./testing/codex-fixture.ts";
 
 const real = needs("codex");
 
@@ -71,6 +80,23 @@ describe("the sandbox", () => {
     expect([existsSync(`${cwd}/made`), existsSync(`${outside}/made`)]).toEqual([true, false]);
     // What it takes for the system's temporary folder is one of its own.
     expect(existsSync("/tmp/flint-codex-test-made")).toBe(false);
+  });
+
+  real("gives commands none of Codex's keys [P31]", async () => {
+    const { open, settings, sandbox, stateFolder, model } = await codexFixture();
+    const program = agentProgram("codex");
+    const environment = { OPENAI_API_KEY: "sk-not-for-commands", CODEX_API_KEY: "sk-not-for-commands" };
+    const options = {
+      ...realCodex({ program, sandbox, stateFolder, url: () => model.url }),
+      program: async () => ({ command: [program ?? "codex"], environment }),
+    };
+    const driver = new CodexDriver(options, SHORT_LIVED);
+    onTestFinished(() => driver.close());
+    const { turn } = await run(await open({}, driver), { text: "run `env`", settings });
+    const [command] = turn.completedItems.filter(({ type }) => type === "commandExecution");
+    const output = String(Reflect.get(command ?? {}, "aggregatedOutput"));
+    expect(output).toContain("HOME=");
+    expect(output).not.toContain("sk-not-for-commands");
   });
 
   real("does not start Codex if no sandbox is available", async () => {

@@ -44,6 +44,7 @@ test("starts a thread read-only, with no trusted folder and with the user's MCP 
   expect(opening).toMatchObject({ model: null, sandbox: "read-only", approvalsReviewer: "user" });
   expect(opening.config).toEqual({
     projects: { "/a/b": untrusted, "/a": untrusted, "/": untrusted },
+    "shell_environment_policy.exclude": ["OPENAI_API_KEY", "CODEX_API_KEY"],
     "shell_environment_policy.set": { TMPDIR: "/t" },
     mcp_servers: {
       s: { command: "c", args: ["1"], env: { K: "v" } },
