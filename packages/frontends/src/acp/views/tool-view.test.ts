@@ -22,7 +22,7 @@ describe("toolView", () => {
     ["update_plan", "think"],
     ["delete_file", "delete"],
     ["rename", "move"],
-    ["ExitPlanMode", "think"],
+    ["ExitPlanMode", "switch_mode"],
     ["something", "other"],
   ])("gives the tool %s the kind %s [S3-24]", (tool, kind) => {
     expect(toolView(call(tool))).toMatchObject({ kind, name: tool });
@@ -33,6 +33,9 @@ describe("toolView", () => {
       title: "read_file /w/a.ts",
       locations: [{ path: "/w/a.ts", line: 12 }],
     });
+    expect(toolView(call("Read", { arguments: { file_path: "/w/a.ts", offset: 7 } })).locations).toEqual([
+      { path: "/w/a.ts", line: 7 },
+    ]);
     expect(toolView(call("Read", { arguments: { file_path: "/w/a.ts" } })).locations).toEqual([
       { path: "/w/a.ts" },
     ]);

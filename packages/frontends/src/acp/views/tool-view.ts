@@ -43,8 +43,8 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/move|rename/i, "move"],
   [/edit|write|patch|replace|create/i, "edit"],
   [/shell|bash|exec|run|terminal/i, "execute"],
+  [/mode$/i, "switch_mode"],
   [/think|plan|todo|task/i, "think"],
-  [/mode/i, "switch_mode"],
 ];
 
 /** An item that is shown as a tool call. */
