@@ -149,11 +149,13 @@ test("[S4-2] [S4-3] [S4-41] ignores malformed lines and stderr output, and passe
 
 test("[S3-51] [S3-52] [S4-28] reports a missing login and hook responses, and shows a compaction as an item", async () => {
   const hook = { hook_name: "PostToolUse:Bash", stdout: "fine", stderr: "", exit_code: 0 };
+  const blocking = { hook_name: "PreToolUse:Write", stdout: "", stderr: "Not now.", exit_code: 2 };
   const fixture = await make([
     ...[...WELCOME, ...BEGIN],
     { send: { type: "system", subtype: "hook_response", ...hook } },
+    { send: { type: "system", subtype: "hook_response", ...blocking } },
     { send: { type: "system", subtype: "compact_boundary", compact_metadata: { trigger: "auto" } } },
-    { send: { type: "system", subtype: "auth_required", message: "Please sign in" } },
+    { send: { type: "system", subtype: "auth_required", content: "Please sign in" } },
     { send: { type: "assistant", error: "authentication_failed", message: { content: "Not logged in" } } },
     { send: { type: "result", subtype: "success", is_error: true, result: "Not logged in" } },
     ...END,
@@ -165,7 +167,12 @@ test("[S3-51] [S3-52] [S4-28] reports a missing login and hook responses, and sh
     error: { ...error, additionalDetails: "Please sign in" },
   });
   const ran = { event: "PostToolUse", name: "PostToolUse:Bash", status: "completed", output: "fine" };
-  expect(turn.completedItems).toMatchObject([{ type: "hookRun", ...ran }, { type: "contextCompaction" }]);
+  const blocked = { event: "PreToolUse", name: "PreToolUse:Write", status: "blocked", output: "Not now." };
+  expect(turn.completedItems).toMatchObject([
+    { type: "hookRun", ...ran, exitCode: 0 },
+    { type: "hookRun", ...blocked, exitCode: 2 },
+    { type: "contextCompaction" },
+  ]);
   expect(outcome).toMatchObject({ status: "failed", error });
 });
 
@@ -239,7 +246,7 @@ test("[P24] [S4-6] [S4-13] [S4-25] fails the turn with the last output of a proc
   ]);
 });
 
-test("resumes the session in another process after a change of the folder or of the sandbox only", async () => {
+test("[S0-95] resumes the session in another process after a change of the folder or of the sandbox only", async () => {
   const fixture = await make([...WELCOME, { forever: TURN }]);
   const session = await fixture.open();
   const { path: cwd } = await temporaryFolder();

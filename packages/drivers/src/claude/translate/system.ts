@@ -68,7 +68,9 @@ function compacted(state: TranslateState): Step {
 }
 
 function loginEvent(frame: SystemFrame): DriverEvent {
-  const details = stringField(frame, "message") ?? stringField(frame, "url");
+  const details = ["content", "message", "url"]
+    .map((name) => stringField(frame, name))
+    .find((text) => text !== undefined);
   const more = details === undefined ? {} : { additionalDetails: details };
   return { type: "error", error: { message: LOG_IN, errorInfo: "Unauthorized", ...more }, willRetry: false };
 }
