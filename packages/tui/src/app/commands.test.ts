@@ -12,17 +12,26 @@ test("selectors of the agent are controls, and a choice is set for the thread [S
   await session.keys("hi", ENTER, "/settings", ENTER);
   const screen = session.terminal.screen.join("\n");
   expect(screen).toContain("Settings of the agent");
+  expect(screen).toContain("Thinking: ");
   await session.keys(ENTER);
   expect(session.terminal.screen.join("\n")).not.toBe(screen);
+  const other = await session.connect();
+  const { data } = await other.listThreads();
+  expect(await other.configList(data[0]?.id)).toMatchObject([
+    { id: "thinking", value: "true" },
+    { id: "effort", value: "low" },
+  ]);
 });
 
 test("the model picker lists what the agents offer, and the choice holds from the next turn on [S0-101]", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
   await session.keys("/model", ENTER);
-  const listed = session.terminal.screen.filter((row) => row.includes("scripted/"));
-  expect(listed.length).toBeGreaterThan(2);
+  const listed = session.terminal.screen.join("\n");
+  for (const model of ["scripted/steady", "scripted/swift"]) expect(listed).toContain(model);
   await session.keys(DOWN, ENTER);
-  expect(session.terminal.screen.join("\n")).toContain("The next turn uses scripted/");
+  expect(session.terminal.screen.join("\n")).toContain("The next turn uses scripted/swift.");
+  await session.keys("go", ENTER);
+  expect(session.engine.driver.sessions[0]?.turns[0]?.settings.model).toBe("scripted/swift");
 });
 
 test("permissions are a menu that says what each choice means", async () => {
