@@ -11,13 +11,8 @@ import { CodexSchemas } from "./schemas.ts";
 import { CodexServerUnderTest, type Fields } from "./server-under-test.ts";
 import { playAll } from "./wide-script.ts";
 
-/** Notifications of Codex that Flint reads as a client but never sends as a server, and those of hooks, which none has here. */
-const NEVER_SAID = [
-  "hook/completed",
-  "hook/started",
-  "item/fileChange/patchUpdated",
-  "mcpServer/startupStatus/updated",
-];
+/** Notifications of Codex that Flint reads as a client but never sends as a server. */
+const NEVER_SAID = ["mcpServer/startupStatus/updated"];
 
 /** The requests that are asked of Codex itself and not of the machine. */
 const OWN_REQUESTS = Object.keys(CODEX_CLIENT_REQUESTS).filter(

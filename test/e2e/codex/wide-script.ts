@@ -31,6 +31,11 @@ export async function playAll(atEnd: AtEnd, opener: Opener): Promise<readonly Pl
 const STEER = new Gate();
 const QUEUE = new Gate();
 
+/** A change that the agent shows while it is writing it. */
+const WRITTEN = [
+  { path: "s.txt", kind: "add", diff: "--- /dev/null\n+++ b/s.txt\n@@ -0,0 +1 @@\n+slowly\n" },
+] as const;
+
 const SCRIPTS: Readonly<Record<string, Script>> = {
   work: [
     { reasoning: "Let me see", pieces: 2 },
@@ -56,6 +61,31 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
         { path: "d.txt", kind: "delete", diff: "--- a/d.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n" },
       ],
       startsFirst: true,
+    },
+    {
+      emit: {
+        type: "item/started",
+        item: { type: "fileChange", id: "f2", changes: [], status: "inProgress" },
+      },
+    },
+    { emit: { type: "item/fileChange/patchUpdated", itemId: "f2", changes: WRITTEN } },
+    {
+      emit: {
+        type: "item/completed",
+        item: { type: "fileChange", id: "f2", changes: [...WRITTEN], status: "completed" },
+      },
+    },
+    {
+      emit: {
+        type: "item/started",
+        item: { type: "hookRun", id: "k1", event: "PostToolUse", status: "inProgress" },
+      },
+    },
+    {
+      emit: {
+        type: "item/completed",
+        item: { type: "hookRun", id: "k1", event: "PostToolUse", status: "completed", output: "Noted." },
+      },
     },
     { tool: "lookup", arguments: { name: "x" }, result: { found: 1 }, startsFirst: true },
     { clientTool: "door", namespace: "house", arguments: { open: true } },

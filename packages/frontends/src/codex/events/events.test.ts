@@ -206,4 +206,20 @@ describe("a Codex client is sent", () => {
       });
     }
   });
+
+  test.each([
+    ["ContextWindowExceeded", "contextWindowExceeded"],
+    ["UsageLimitExceeded", "usageLimitExceeded"],
+    ["InternalServerError", "internalServerError"],
+    ["Unauthorized", "unauthorized"],
+    ["BadRequest", "badRequest"],
+    ["ThreadRollbackFailed", "threadRollbackFailed"],
+    ["SandboxError", "sandboxError"],
+    ["Other", "other"],
+  ])("an error of the kind %s as %s, when its turn ends [S2-87]", (errorInfo, name) => {
+    const turn = { id: "u", status: "failed" as const, items: [], error: { message: "x", errorInfo } };
+    const messages = sent({ type: "turn/completed", data: { threadId: "t", turn } });
+    const error = messages.find(({ method }) => method === "error");
+    expect(error?.params).toMatchObject({ error: { codexErrorInfo: name }, willRetry: false });
+  });
 });
