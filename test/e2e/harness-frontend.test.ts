@@ -99,8 +99,9 @@ describe("the harness front end", () => {
     await expect(
       wire.request("approval.respond", { requestId: rejected.request.requestId, decision: "once" }),
     ).rejects.toMatchObject({ code: -32004 });
-    await ask("always");
+    await ask("once");
     expect(await readdir(path)).toContain("made.txt");
+    await ask("always");
     const { messages } = await turn(wire, threadId, "run `touch made.txt`");
     expect(messages.some(({ method }) => method === "approval.requested")).toBe(false);
   });

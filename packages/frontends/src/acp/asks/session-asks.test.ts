@@ -33,7 +33,7 @@ describe("ACP asks", () => {
   test.each([
     ["reject_once", 2],
     ["reject_always", 1],
-  ])("deny on %s and show the tool call as failed", async (kind, asked) => {
+  ])("deny on %s and show the tool call as failed [S3-23]", async (kind, asked) => {
     const script = [{ command: "rm x" }];
     const { connect, path } = await setUpAcp({ scripts: [script, script] });
     const client = await connect({ permission: () => kind });

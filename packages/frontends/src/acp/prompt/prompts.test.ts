@@ -47,8 +47,14 @@ describe("an ACP prompt", () => {
       ...["tool_call_update", "tool_call_update", "tool_call_update", "usage_update"],
       ...["session_info_update", "response"],
     ]);
+    expect(client.wire.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true);
+    const updates = client.wire.filter(({ method }) => method === "session/update");
+    expect(new Set(updates.map(({ params }) => Object(params).sessionId))).toEqual(new Set([session]));
     expect(client.of("agent_thought_chunk")).toMatchObject([
       { messageId: expect.any(String), content: { type: "text", text: "let me see" } },
+    ]);
+    expect(client.of("agent_message_chunk")).toMatchObject([
+      { content: { type: "text", text: "It is done." } },
     ]);
     expect(client.of("usage_update")).toEqual([
       { sessionUpdate: "usage_update", used: 15, size: 1000, cost: { amount: 0.5, currency: "USD" } },
@@ -56,7 +62,7 @@ describe("an ACP prompt", () => {
     expect(client.of("session_info_update")[0]).toMatchObject({ title: "go" });
   });
 
-  test("shows the output, raw input and raw output of a command [S3-23, S3-43]", async () => {
+  test("shows the output, raw input and raw output of a command [S3-12, S3-13, S3-23, S3-43]", async () => {
     const { connect, path } = await setUpAcp({
       scripts: [[{ command: "ls -l", output: ["one\n", "two\n"] }]],
     });
@@ -70,8 +76,10 @@ describe("an ACP prompt", () => {
       status: "pending",
       rawInput: { command: "ls -l", cwd: path },
     });
+    expect(client.of("tool_call_update").map(({ status }) => status)).toContain("in_progress");
     expect(client.of("tool_call_update").at(-1)).toMatchObject({
       toolCallId: call?.toolCallId,
+      title: "ls -l",
       status: "completed",
       rawOutput: { exitCode: 0, output: "one\ntwo\n" },
       content: [{ type: "content", content: { type: "text", text: "```console\none\ntwo\n```" } }],

@@ -28,6 +28,23 @@ describe("ACP session config", () => {
       ["thinking", "select", "model_config"],
       ["auto_resume", "select", undefined],
     ]);
+    expect(opened.configOptions[1]).toMatchObject({
+      name: "Model",
+      description: expect.any(String),
+      currentValue: "scripted/steady",
+      options: [
+        { value: "scripted/steady", name: "Steady" },
+        { value: "scripted/swift", name: "Swift", description: "Answers sooner." },
+      ],
+    });
+    expect(opened.configOptions[3]).toMatchObject({
+      name: "Auto-resume sessions",
+      currentValue: "false",
+      options: [
+        { value: "true", name: "On" },
+        { value: "false", name: "Off" },
+      ],
+    });
   });
 
   test("has boolean options only for clients that declare them", async () => {

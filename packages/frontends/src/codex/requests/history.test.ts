@@ -10,7 +10,7 @@ import { eachTurn, itemsPage, turnsPage } from "./history.ts";
 
 const { initialize, startThread, threadIdOf, prompt, turnEnd } = CLIENT_SCRIPTS.codex;
 
-test("thread/list has the requested order, by creation or by last use", async () => {
+test("thread/list has the requested order, by creation or by last use [S2-7]", async () => {
   const { engine, clock } = testEngine();
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   new ClientConnection(codexFrontend(), engine, streamTransport(toServer, toClient));
