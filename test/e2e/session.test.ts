@@ -58,7 +58,7 @@ async function quit(terminal: Terminal): Promise<void> {
 for (const scripted of SCRIPTED_AGENTS) {
   const needed = ["tmux", ...(scripted.program === undefined ? [] : [scripted.program])] as const;
   needs(...needed)(
-    `a session with ${scripted.agent}: approve, decline with words, go back with the files, and quit`,
+    `a session with ${scripted.agent}: approve, decline with words, go back with the files, and quit [S0-1]`,
     () => story(scripted),
     TEST_MS,
   );

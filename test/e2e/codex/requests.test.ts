@@ -349,7 +349,7 @@ describe("threads of a Codex client", () => {
     expect(otherDrivers.flatMap(({ sessions }) => sessions)).toEqual([]);
   });
 
-  test("resume with the developer instructions of the request", async () => {
+  test("[S2-9] resume with the developer instructions of the request", async () => {
     const { server, client } = await opened();
     const { threadId } = await threadWith(client, "first");
     await ask(client, "thread/resume", { threadId, developerInstructions: "Be brief." });
@@ -360,7 +360,7 @@ describe("threads of a Codex client", () => {
     ]);
   });
 
-  test("are ephemeral when started or forked as such, and then not listed", async () => {
+  test("[S2-6] are ephemeral when started or forked as such, and then not listed", async () => {
     const { client } = await opened();
     const { threadId } = await threadWith(client, "kept");
     const { thread: started } = await ask(client, "thread/start", { ephemeral: true });

@@ -201,7 +201,7 @@ const AGENTS = [
 
 for (const { agent, model, setting, trustsWorkspace } of AGENTS) {
   needsTui(agent)(
-    `the stock Codex TUI drives ${agent} behind Flint: text and an approval`,
+    `the stock Codex TUI drives ${agent} behind Flint: text and an approval [S0-1]`,
     async () => {
       const command = `command = ${JSON.stringify([agentProgram(agent) ?? agent])}`;
       const configuration = `[agents.${agent}]\n${command}\n${setting}\n`;

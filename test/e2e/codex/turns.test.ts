@@ -164,7 +164,7 @@ describe("a turn of a Codex client", () => {
     );
   });
 
-  test("gives the agent the output schema of the request", async () => {
+  test("[S2-16] gives the agent the output schema of the request", async () => {
     const server = await openServer();
     const client = await server.client();
     const threadId = await startThread(client);

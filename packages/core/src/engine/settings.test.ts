@@ -354,7 +354,7 @@ describe("reading the configuration", () => {
     },
   );
 
-  test("shows the accounts and MCP servers of the thread's agent", async () => {
+  test("shows the accounts and MCP servers of the thread's agent [S2-22, S2-28]", async () => {
     const account = { account: { type: "apiKey", label: "mine" }, requiresLogin: true };
     const mcpServers = [{ name: "files", status: "failed", error: "no such program" }] as const;
     const other = new ScriptedDriver({ id: "other", account, mcpServers });

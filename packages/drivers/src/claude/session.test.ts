@@ -95,7 +95,7 @@ test("gives a sandboxed Claude private shell snapshots that work", async () => {
   }
 });
 
-test("requests approval to read a file only under the approval policy always", async () => {
+test("[S0-95] requests approval to read a file only under the approval policy always", async () => {
   const fixture = await realClaude({
     script: ({ workspace }) => {
       const read = [{ call: "Read", input: { file_path: join(workspace, "notes.txt") } }];
@@ -139,7 +139,7 @@ test("shows the exact diff of a new file before it is written", async () => {
   expect(await readFile(join(fixture.workspace, "new.txt"), "utf8")).toBe("one\ntwo\n");
 });
 
-test("confines everything that Claude does to the sandbox policy", async () => {
+test("[S0-95] confines everything that Claude does to the sandbox policy", async () => {
   const outside = "/var/tmp/flint-claude-outside.txt";
   const write = (file_path: string) => ({ call: "Write", input: { file_path, content: "x" } });
   const paths = (folders: FixtureFolders) =>
@@ -239,7 +239,7 @@ test("interrupts a turn while it streams and while a command runs, and keeps the
   expect([...streaming.late, ...working.late]).toEqual([]);
 });
 
-test("[S4-28] fails the turn with the login command if Claude is not logged in", async () => {
+test("[S4-28] [S4-30] fails the turn with the login command if Claude is not logged in", async () => {
   const fixture = await realClaude({ agent: { offlineModel: undefined } });
   const { outcome, turn } = await run(fixture, "hello");
   expect(outcome).toMatchObject({
@@ -300,7 +300,7 @@ test("requests an answer that matches the schema again, and fails the turn if no
   expect((await ask()).outcome).toMatchObject({ status: "failed", error: { message } });
 });
 
-test("ends a process that runs one turn, and continues the conversation in the next", async () => {
+test("[S4-6] [S4-13] ends a process that runs one turn, and continues the conversation in the next", async () => {
   const fixture = await realClaude({ agent: { processSpan: "turn" } });
   const { session } = await run(fixture, "hello");
   expect(claudes()).toEqual([]);

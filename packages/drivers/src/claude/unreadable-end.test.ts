@@ -38,7 +38,7 @@ const UNREADABLE = {
 };
 
 for (const [what, raw] of Object.entries(UNREADABLE))
-  test(`a result that ${what} fails the turn at once, with the reason`, async () => {
+  test(`a result that ${what} fails the turn at once, with the reason [S4-25]`, async () => {
     const { turn, outcome } = await run([{ raw }, { hang: true }]);
     expect(outcome).toMatchObject({
       status: "failed",
@@ -47,7 +47,7 @@ for (const [what, raw] of Object.entries(UNREADABLE))
     expect(turn.late).toEqual([]);
   });
 
-test("a Claude that closes its output in its sandbox and lives is stopped within seconds", async () => {
+test("a Claude that closes its output in its sandbox and lives is stopped within seconds [S4-25]", async () => {
   const startedAt = performance.now();
   const { outcome } = await run(HOSTILE_AGENTS["closes its output and stays"]);
   expect(outcome).toMatchObject({

@@ -28,7 +28,7 @@ function listRequests(fake: FakeCodex): number {
 }
 
 describe("the list of Codex's models", () => {
-  test("is requested once and cached", async () => {
+  test("is requested once and cached [S2-27]", async () => {
     const fake = new FakeCodex();
     fake.answers.set("model/list", { data: [MODEL], nextCursor: null });
     const driver = driverOf(fake);

@@ -21,7 +21,7 @@ async function beginning(config: ThreadSettings["config"]): Promise<unknown> {
   return { method, params };
 }
 
-test("a prompt in the collaboration mode review starts a review of what it names", async () => {
+test("[S0-76] a prompt in the collaboration mode review starts a review of what it names", async () => {
   expect(await beginning({ collaboration_mode: "review" })).toEqual({
     method: "review/start",
     params: {

@@ -163,7 +163,7 @@ describe("server requests", () => {
     expect(lifecycleFaults(turn.events, true)).toEqual([]);
   });
 
-  real("returns the user's answer to a question", async () => {
+  real("[S4-11] [S4-22] returns the user's answer to a question", async () => {
     const { open, settings } = await codexFixture();
     const plan: ThreadSettings = { ...settings, config: { collaboration_mode: "plan" } };
     const answers = { answer: { answers: ["blue"] } };
@@ -197,7 +197,7 @@ describe("other turns", () => {
     expect((await run(session, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
   });
 
-  real("shows the findings of a review, and a compaction", async () => {
+  real("[S0-104] shows the findings of a review, and a compaction", async () => {
     const { open, settings } = await codexFixture([
       [{ text: "Hello." }],
       [
@@ -221,7 +221,7 @@ describe("other turns", () => {
   });
 });
 
-real("lists models, efforts and the account of Codex, requested once", async () => {
+real("[S0-76] lists models, efforts and the account of Codex", async () => {
   const { driver, open } = await codexFixture();
   await open();
   const models = await driver.models();

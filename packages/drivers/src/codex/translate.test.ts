@@ -51,8 +51,8 @@ describe("recorded from Codex 0.166.0", () => {
     ["command", "[S3-67] [S3-75] [S3-76] [S4-19] a command, its output and its exit code"],
     ["declined", "a command that was declined"],
     ["files", "[S4-10] files that are added, changed, deleted and renamed, with whole diffs"],
-    ["mcp", "a call of an MCP tool"],
-    ["retries", "a model that is busy, then breaks off, then answers"],
+    ["mcp", "[S4-10] [S4-19] a call of an MCP tool"],
+    ["retries", "[S4-10] a model that is busy, then breaks off, then answers"],
     ["refused", "a model that refuses"],
     ["interrupted", "a turn that is stopped"],
     ["review", "a review"],
@@ -106,7 +106,7 @@ test("[S3-64] ignores thread/started", () => {
   expect(translated(["thread/started", { thread }]).events).toEqual([]);
 });
 
-test("emits plan updates and the progress of an MCP tool", () => {
+test("[S4-10] emits plan updates and the progress of an MCP tool", () => {
   const plan = [
     { step: "look", status: "completed" },
     { step: "do", status: "inProgress" },
@@ -205,7 +205,7 @@ test("[S3-25] a policy of the provider that ends the turn is a refusal", () => {
   });
 });
 
-test("uses an earlier error if the end of the turn has none", () => {
+test("[S4-26] uses an earlier error if the end of the turn has none", () => {
   const error = { message: "Too long.", codexErrorInfo: "contextWindowExceeded" };
   const turn = { id: "turn", status: "failed", items: [], error: null };
   const { outcome, events } = translated(

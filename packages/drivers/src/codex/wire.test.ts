@@ -223,7 +223,7 @@ describe("a misbehaving Codex", () => {
     expect(sent.length).toBeLessThan(4_000);
   });
 
-  test("fails the turn with the error of Codex if the thread cannot be resumed now", async () => {
+  test("[S4-26] fails the turn with the error of Codex if the thread cannot be resumed now", async () => {
     const fake = new FakeCodex();
     fake.answers.delete("thread/resume");
     const { opened } = await fakeSession(fake, onTestFinished, { spec: { nativeId: "locked" } });
@@ -278,7 +278,7 @@ test("counts unknown messages", async () => {
   expect(server.isRunning).toBe(false);
 });
 
-test("fails with the install command before any turn if the program is missing", async () => {
+test("[S4-30] fails with the install command before any turn if the program is missing", async () => {
   const driver = new CodexDriver({ program: async () => undefined, version: "1" });
   expect(await driver.models()).toEqual([]);
   const fake = new FakeCodex();
