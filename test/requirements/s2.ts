@@ -65,7 +65,7 @@ export const S2: readonly Requirement[] = [
   done("S2-41", "Reasoning summaries stream as deltas"),
   done("S2-42", "thread/name/updated tells of a new title"),
   done("S2-43", "thread/tokenUsage/updated tells last and total use, cache and reasoning apart"),
-  done("S2-44", "error has a message, its kind and whether it is retried"),
+  done("S2-44", "error has a message, its kind, optional details and whether it is retried"),
   done("S2-45", "model/rerouted tells from which model to which and why"),
   done("S2-46", "A deprecation notice of the agent reaches every client, in Codex's words a Codex client"),
   done(

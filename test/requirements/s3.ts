@@ -33,8 +33,11 @@ export const S3: readonly Requirement[] = [
   done("S3-21", "Resuming the last session automatically is a config option"),
   done("S3-22", "Text, image, resource and resource link blocks are taken; audio is refused in words"),
   done("S3-23", "A tool call is pending, in_progress, completed or failed"),
-  done("S3-24", "Every tool call has one of the known kinds"),
-  done("S3-25", "A prompt ends with the stop reason of its turn"),
+  done(
+    "S3-24",
+    "A tool call is read, edit, delete, move, search, execute, think, fetch, switch_mode or other",
+  ),
+  done("S3-25", "A prompt ends as end_turn, cancelled, max_tokens, max_turn_requests or refusal"),
   done(
     "S3-26",
     "Claude's result subtypes lead to the stop reasons of the table, and its refusals to refusal",
@@ -55,7 +58,8 @@ export const S3: readonly Requirement[] = [
     "acp front end",
     "fs/write_text_file of a client writes the files, if the user wants that",
   ),
-  done("S3-37", "A command's output is shown in a terminal of the client"),
+  // Clients that know terminal_output are sent it; those that only have terminals of their own get text.
+  planned("S3-37", "acp front end", "terminal/create of a client shows what a command prints"),
   planned("S3-38", "acp front end", "terminal/output of a client's terminal has what a command printed"),
   planned(
     "S3-39",

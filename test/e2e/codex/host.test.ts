@@ -100,6 +100,30 @@ describe("a request about the machine", () => {
     expect(await client.request("account/logout", {})).toEqual({});
   });
 
+  needs("codex")("[S2-22] [S2-28] the account and the MCP servers are those of the agent", async () => {
+    const schemas = await CodexSchemas.print();
+    const account = {
+      account: { type: "chatgpt", label: "ada@host.example", plan: "plus" },
+      requiresLogin: false,
+    };
+    const mcpServers = [
+      { name: "files", status: "ready" },
+      { name: "lamps", status: "failed", error: "no such program" },
+    ] as const;
+    const { client } = await setUp({ id: "codex", account, mcpServers });
+    const read = await ask(client, "account/read");
+    expect(schemas.answer("account/read", read)).toEqual([]);
+    expect(read.account).toMatchObject({ type: "chatgpt", email: "ada@host.example", planType: "plus" });
+    const servers = await ask(client, "mcpServerStatus/list");
+    expect(schemas.answer("mcpServerStatus/list", servers)).toEqual([]);
+    expect(servers.data).toMatchObject([
+      { name: "files", runtimeStatus: "connected", toolsError: null },
+      { name: "lamps", runtimeStatus: "failed", toolsError: "no such program" },
+    ]);
+    const { client: other } = await setUp({ account });
+    expect(await ask(other, "account/read")).toMatchObject({ account: null });
+  });
+
   needs("codex")("[S2-23] the usage limits of any agent come in the shape of Codex", async () => {
     const schemas = await CodexSchemas.print();
     const resetsAt = Math.floor(Date.now() / 1000) + 3_600;
