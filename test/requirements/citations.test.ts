@@ -15,6 +15,12 @@ test("what needs a part of the machine counts as any test does", () => {
   expect(ids(`needs("codex")("works [S1-2]", body)`)).toEqual(["S1-2"]);
 });
 
+test("so does a test under a name that a file gives it, and it cannot be switched off either", () => {
+  const source = `const real = needs("codex");\nreal("works [S1-2]", body);\nreal.skip("rests", body);`;
+  expect(citationsIn(source)).toMatchObject({ ids: ["S1-2"], switchedOff: [3] });
+  expect(ids(`const other = makes("codex"); other("works [S1-2]", body)`)).toEqual([]);
+});
+
 test("the ids given to verifies count, and so does its title", () => {
   expect(ids(`verifies("S1-2", "works", body)`)).toEqual(["S1-2"]);
   expect(ids(`verifies(["S1-2", 'S1-4..5'], "works [P01]", body)`)).toEqual(["S1-2", "S1-4", "S1-5", "P01"]);

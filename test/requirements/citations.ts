@@ -20,15 +20,16 @@ const CITATION = /^[SP]\d[\w.-]*$/;
 const RANGE = /^(S\d+-|P)(\d+)\.\.(?:S\d+-|P)?(\d+)$/;
 
 /**
- * Reads the citations of a test file. They count in the titles of test, it, needs and verifies, and in the ids given to
- * verifies; a comment or any other string proves nothing.
+ * Reads the citations of a test file. They count in the titles of test, it, needs, what is named after needs, and verifies,
+ * and in the ids given to verifies; a comment or any other string proves nothing.
  */
 export function citationsIn(source: string): FileCitations {
   const tokens = codeTokens(source);
+  const titled = new Set([...TITLED, ...namesOfNeeds(tokens)]);
   const citations: FileCitations = { ids: [], ofGroups: [], switchedOff: [], empty: [] };
   tokens.forEach((token, index) => {
     if (token.kind !== "word" || tokens[index - 1]?.text === ".") return;
-    if (TITLED.has(token.text)) readTitledCall(tokens, index, citations);
+    if (titled.has(token.text)) readTitledCall(tokens, index, citations);
     else if (token.text === "verifies") readVerifies(tokens, index, citations);
   });
   return citations;
@@ -48,6 +49,15 @@ export function caseIdsIn(source: string): string[] {
         token.kind === "string" && tokens[index - 1]?.text === ":" && tokens[index - 2]?.text === "id",
     )
     .flatMap((token) => parseList(token.text));
+}
+
+/** The names that a file gives to what needs a part of the machine: `const real = needs("codex")`. */
+function namesOfNeeds(tokens: readonly Token[]): string[] {
+  return tokens.flatMap(({ text }, index) => {
+    const name = tokens[index - 2];
+    const isNamed = text === "needs" && tokens[index - 1]?.text === "=" && name?.kind === "word";
+    return isNamed ? [name.text] : [];
+  });
 }
 
 function readTitledCall(tokens: readonly Token[], start: number, citations: FileCitations): void {
