@@ -93,7 +93,7 @@ describe("the Flint front end over stdio", () => {
     expect(asMessage(parse.error)).toMatchObject({ code: -32700, data: { reason: "parseError" } });
   });
 
-  test("a command that needs approval runs only when accepted [S0-2, S0-51, S0-53, S0-54, P14]", async () => {
+  test("a command that needs approval runs only when accepted [S0-2, S0-11, S0-51, S0-53, S0-54, P14]", async () => {
     const { wire, workspace } = await startServer();
     await initialize(wire);
     const threadId = await startThread(wire, { cwd: workspace });
@@ -114,6 +114,11 @@ describe("the Flint front end over stdio", () => {
       { status: "completed", exitCode: 0 },
     ]);
     expect((await stat(`${workspace}/allowed.txt`)).isFile()).toBe(true);
+    const lifecycle = ["item/started", "item/commandExecution/requestApproval", "item/completed"];
+    const order = accepted.messages
+      .filter(({ params }) => JSON.stringify(params ?? null).includes(String(accepted.ask.itemId)))
+      .flatMap(({ method }) => (lifecycle.includes(String(method)) ? [method] : []));
+    expect(order).toEqual(lifecycle);
   });
 
   test("a file change has its diff, needs approval, and is made when accepted [S0-3, S0-55..60]", async () => {
