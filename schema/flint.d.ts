@@ -261,11 +261,23 @@ export type GitMode = "off" | "ask" | "auto";
 export interface Goal {
   objective: string;
   status: GoalStatus;
+  reason?: string;
+  pursuit?: GoalPursuit;
   tokenBudget?: number;
   tokensUsed: number;
   timeUsedSeconds: number;
   createdAt: number;
   updatedAt: number;
+  _meta?: Meta;
+}
+
+export interface GoalPursuit {
+  maxTurns: number;
+  turns: number;
+  maxSeconds?: number;
+  maxCostUsd?: number;
+  costBefore: number;
+  check?: string;
   _meta?: Meta;
 }
 
@@ -1719,13 +1731,20 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Set or change the goal of a thread. Its agent is informed with the next turn. */
+  /** Set or change the goal of a thread. Its agent is informed with the next turn. With `pursue`, turns follow each other from then on, with any agent, until the goal is reached, one of its limits is, or a turn does not complete; `check` is a command that succeeds once it is reached, without it the agent's own word counts. */
   "thread/goal/set": {
     params: {
       threadId: Id;
       objective?: string;
       status?: GoalStatus;
       tokenBudget?: number | null;
+      pursue?: {
+        maxTurns?: number;
+        maxSeconds?: number;
+        maxCostUsd?: number;
+        check?: string;
+        _meta?: Meta;
+      } | null;
       _meta?: Meta;
     };
     result: {

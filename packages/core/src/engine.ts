@@ -14,6 +14,7 @@ import { approvalHandlers } from "./handlers/approval.ts";
 import { backgroundHandlers } from "./handlers/background.ts";
 import { branchHandlers } from "./handlers/branch.ts";
 import { configHandlers } from "./handlers/config.ts";
+import { goalHandlers } from "./handlers/goal.ts";
 import type {
   CallingClient,
   GlobalHandler,
@@ -25,7 +26,7 @@ import type {
 import { historyHandlers } from "./handlers/history.ts";
 import { importHandlers } from "./handlers/import.ts";
 import { taskHandlers } from "./handlers/task.ts";
-import { goalHandlers, threadHandlers } from "./handlers/thread.ts";
+import { threadHandlers } from "./handlers/thread.ts";
 import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
 import { type EngineOptions, Services } from "./services.ts";

@@ -46,6 +46,7 @@ import {
 } from "../turn/decisions.ts";
 import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
+import { GoalPursuit } from "./goal-pursuit.ts";
 import type { ThreadLog } from "./log.ts";
 import { NextTurn } from "./next-turn.ts";
 import { ThreadSandbox } from "./thread-sandbox.ts";
@@ -103,6 +104,7 @@ export class LiveThread {
   #interrupted: string | undefined;
   #closed = false;
   readonly #next: NextTurn;
+  readonly #goal: GoalPursuit;
   /** When a client last used it, in unix milliseconds. */
   lastUsedAt: number;
 
@@ -113,6 +115,7 @@ export class LiveThread {
     this.log = log;
     this.clientIds = new ClientIds(() => log.state, history);
     this.#next = new NextTurn(log, clock);
+    this.#goal = new GoalPursuit(log, clock);
     this.#clock = clock;
     this.#usageLimits = options.usageLimits;
     this.#checkpoints = options.checkpoints;
@@ -344,7 +347,8 @@ export class LiveThread {
     // The next turn may have started as soon as the end of this one was sent.
     if (this.#runner === runner) this.#runner = undefined;
     this.lastUsedAt = this.#clock.now();
-    if (this.#next.after(status, isAgentInitiated)) void this.queue.run(() => this.#startNext());
+    const mayFollow = this.#next.after(status, isAgentInitiated) || this.#goal.isActive;
+    if (mayFollow) void this.queue.run(() => this.#startNext());
   }
 
   /** Work that an agent initiated gets a turn too, ahead of the queued input. */
@@ -356,6 +360,10 @@ export class LiveThread {
   async #startNext(): Promise<void> {
     if (this.log.state.activeTurnId !== undefined || this.#closed) return;
     await this.#next.start((turn) => this.start(turn));
+    await this.#goal.step({
+      prompt: (turn) => this.start(turn),
+      shell: (turn) => this.startShell(turn, undefined),
+    });
   }
 
   /** Runs in the queue, because settings derived from older ones would undo changes made in between. */

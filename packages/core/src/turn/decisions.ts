@@ -24,6 +24,8 @@ export interface NewTurn {
   readonly sender?: Sender | undefined;
   /** Why the agent initiated it; then there is no input. */
   readonly agentInitiated?: string | undefined;
+  /** Set for a turn of a pursued goal: one that continues the work, or one that checks it. */
+  readonly forGoal?: "prompt" | "check" | undefined;
   /** The settings from this turn on, if they change with it. */
   readonly settings?: ThreadSettings | undefined;
 }
@@ -51,12 +53,20 @@ export function decideTurn(state: ThreadState, request: NewTurn, now: number): D
   rejectIfExhausted(state, (request.settings ?? state.settings).budget);
   const threadId = state.thread.id;
   const { kind, review, outputSchema, agentInitiated } = request;
-  const why = agentInitiated === undefined ? {} : { _meta: { startedBy: "agent", reason: agentInitiated } };
+  const why = startedBy(request);
   const turn: Turn = { id: mintId(now), status: "inProgress", items: [], kind, startedAtMs: now, ...why };
   const events: EventBody[] = [{ type: "turn/started", data: { threadId, turn } }];
   for (const item of firstItems(request)) events.push(...itemEvents(threadId, turn.id, item));
   const input = review === undefined ? inputWithNotes(state, request) : [textInput(reviewPrompt(review))];
   return { turn, events, started: { turnId: turn.id, kind, input, review, outputSchema, agentInitiated } };
+}
+
+/** Why a turn began that no user started. */
+function startedBy({ agentInitiated, forGoal }: NewTurn): Pick<Turn, "_meta"> {
+  if (agentInitiated !== undefined) return { _meta: { startedBy: "agent", reason: agentInitiated } };
+  if (forGoal === undefined) return {};
+  const reason = forGoal === "check" ? "Checks whether the goal is reached" : "Continues towards the goal";
+  return { _meta: { startedBy: "goal", reason, ...(forGoal === "check" ? { goalCheck: true } : {}) } };
 }
 
 /** Decides on a turn for a queued input, which leaves the queue with it. */

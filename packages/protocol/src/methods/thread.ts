@@ -236,6 +236,13 @@ export const BACKGROUND_METHODS = {
   }),
 } as const;
 
+const Pursue = looseObject({
+  maxTurns: z.optional(z.int().check(z.minimum(1), z.maximum(1_000))),
+  maxSeconds: z.optional(z.number().check(z.minimum(1))),
+  maxCostUsd: z.optional(z.number().check(z.positive())),
+  check: z.optional(z.string().check(z.minLength(1), z.maxLength(8_000))),
+});
+
 /** The goal of a thread. */
 export const GOAL_METHODS = {
   "thread/goal/get": method({
@@ -245,7 +252,7 @@ export const GOAL_METHODS = {
     result: () => looseObject({ goal: z.nullable(Goal) }),
   }),
   "thread/goal/set": method({
-    doc: "Set or change the goal of a thread. Its agent is informed with the next turn.",
+    doc: "Set or change the goal of a thread. Its agent is informed with the next turn. With `pursue`, turns follow each other from then on, with any agent, until the goal is reached, one of its limits is, or a turn does not complete; `check` is a command that succeeds once it is reached, without it the agent's own word counts.",
     scope: "thread",
     params: () =>
       looseObject({
@@ -253,6 +260,7 @@ export const GOAL_METHODS = {
         objective: z.optional(z.string().check(z.minLength(1), z.maxLength(8_000))),
         status: z.optional(GoalStatus),
         tokenBudget: z.optional(z.nullable(z.int().check(z.minimum(1)))),
+        pursue: z.optional(z.nullable(Pursue)),
       }),
     result: () => looseObject({ goal: Goal }),
   }),

@@ -18,8 +18,12 @@ export function commandNote(turn: Turn): string {
   );
   return commands
     .map(({ command, exitCode, aggregatedOutput = "" }) => {
+      const who =
+        turn._meta?.goalCheck === true
+          ? "The check of the goal was run"
+          : "The user ran this command in the terminal";
       const ended = exitCode === undefined ? "It was stopped." : `It ended with exit code ${exitCode}.`;
-      return `The user ran this command in the terminal: ${command}\n${ended} Its output:\n${lastPart(aggregatedOutput)}`;
+      return `${who}: ${command}\n${ended} Its output:\n${lastPart(aggregatedOutput)}`;
     })
     .join("\n\n");
 }
@@ -31,7 +35,23 @@ export function noticeNote({ _meta }: Turn): string {
 
 /** A note on the goal that the user set. */
 export function goalNote(goal: Goal): string {
-  return `The user set the goal of this conversation (${goal.status}): ${goal.objective}`;
+  const { objective, status, reason, pursuit } = goal;
+  if (reason !== undefined) return `The goal of this conversation is ${status} now. ${reason}`;
+  const how = pursuit !== undefined && status === "active" ? `\n${goalInstruction(goal)}` : "";
+  return `The user set the goal of this conversation (${status}): ${objective}${how}`;
+}
+
+/** A goal in one line, for the user. */
+export function describeGoal({ objective, status, reason, pursuit }: Goal): string {
+  const turns = pursuit === undefined ? "" : `, ${pursuit.turns} of ${pursuit.maxTurns} further turns`;
+  return `Goal (${status}${turns}): ${objective}${reason === undefined ? "" : `. ${reason}`}`;
+}
+
+/** How the agent of a pursued goal shows that it is reached. */
+export function goalInstruction({ pursuit }: Goal): string {
+  return pursuit?.check === undefined
+    ? 'When it is reached, end your answer with the line "GOAL REACHED". If you cannot go on without the user, end it with "GOAL BLOCKED: " and the reason.'
+    : `It is reached when this command succeeds, which is run after your turn: ${pursuit.check}`;
 }
 
 /** A note on a command that the user allowed after its approval had ended. */

@@ -160,10 +160,27 @@ export const GoalStatus = z.enum([
 ]);
 export type GoalStatus = z.output<typeof GoalStatus>;
 
+/** How a goal is pursued: turns follow each other until it is reached or a limit is. */
+export const GoalPursuit = looseObject({
+  /** How many turns follow at most, and how many have. */
+  maxTurns: z.number(),
+  turns: z.number(),
+  maxSeconds: z.optional(z.number()),
+  maxCostUsd: z.optional(z.number()),
+  /** What the thread had cost before. */
+  costBefore: z.number(),
+  /** The command that succeeds once the goal is reached. Without it, the agent says when it is. */
+  check: z.optional(z.string()),
+});
+export type GoalPursuit = z.output<typeof GoalPursuit>;
+
 /** The goal that the user set for a thread, and its usage so far. Times are unix seconds. */
 export const Goal = looseObject({
   objective: z.string(),
   status: GoalStatus,
+  /** Why it has this status, where Flint has set it. */
+  reason: z.optional(z.string()),
+  pursuit: z.optional(GoalPursuit),
   tokenBudget: z.optional(z.number()),
   tokensUsed: z.number(),
   timeUsedSeconds: z.number(),

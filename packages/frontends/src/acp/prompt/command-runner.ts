@@ -1,4 +1,4 @@
-import { inputText, mintId, type UserInput } from "@flint/protocol";
+import { describeGoal, inputText, mintId, type UserInput } from "@flint/protocol";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { agentOf } from "../sessions/config-options.ts";
 import type { AcpSession } from "../sessions/session.ts";
@@ -31,6 +31,8 @@ export class CommandRunner {
         return this.#compact(session, callbacks);
       case "review":
         return this.#review(session, command.argument, callbacks);
+      case "goal":
+        return this.#goal(session, command.argument, callbacks);
       case "ps":
         return this.#listBackground(session, callbacks);
       case "stop":
@@ -122,6 +124,21 @@ export class CommandRunner {
     );
   }
 
+  /** Sets the goal and begins with it; the turns that follow are shown like any other. */
+  async #goal(session: AcpSession, text: string, callbacks: InputCallbacks): Promise<void> {
+    const threadId = session.id;
+    if (text === "clear") {
+      await this.#core.call("thread/goal/clear", { threadId });
+      return respond(session, callbacks, "The goal is cleared.\n");
+    }
+    if (text === "" || text === "show") {
+      const { goal } = await this.#core.call("thread/goal/get", { threadId });
+      return respond(session, callbacks, goal === null ? NO_GOAL : `${describeGoal(goal)}\n`);
+    }
+    await this.#core.call("thread/goal/set", { threadId, objective: text, pursue: {} });
+    sendInput(session, { input: [{ type: "text", text }] }, callbacks);
+  }
+
   async #listBackground(session: AcpSession, callbacks: InputCallbacks): Promise<void> {
     const { data } = await this.#core.call("thread/backgroundCommands/list", { threadId: session.id });
     const lines = data.map(({ processId, command }) => `- ${processId}: \`${command}\``);
@@ -140,6 +157,8 @@ export class CommandRunner {
     respond(session, callbacks, stopped.length === 0 ? none : `Stopped ${stopped.join(", ")}.\n`);
   }
 }
+
+const NO_GOAL = "No goal. /goal TEXT sets one.\n";
 
 const NOTHING_RUNS = "No command runs in the background.\n";
 

@@ -36,7 +36,7 @@ describe("ACP commands", () => {
       return sent.length > 0 ? sent : undefined;
     });
     expect(update?.availableCommands.map(({ name }) => name)).toEqual([
-      ...["claude", "codex", "duet", "model", "mode", "compact", "review", "ps", "stop"],
+      ...["claude", "codex", "duet", "model", "mode", "compact", "review", "goal", "ps", "stop"],
     ]);
   });
 
@@ -109,6 +109,26 @@ describe("ACP commands", () => {
     await client.prompt(session, "/ps");
     expect(client.agentText).toContain("No command runs in the background.");
     expect(turns).toBe(1);
+  });
+
+  test("work on a goal turn after turn, and say how it ended", async () => {
+    const answers = ["A start.", "Done. GOAL REACHED\nGOAL REACHED"];
+    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ text: answers.shift() ?? "Hm." }] });
+    const client = await connect();
+    const session = await client.newSession(path);
+    await client.prompt(session, "/goal");
+    expect(client.agentText).toContain("No goal. /goal TEXT sets one.");
+    expect(await client.prompt(session, "/goal Green tests")).toMatchObject({ stopReason: "end_turn" });
+    const shown = async () => {
+      await client.prompt(session, "/goal show");
+      return client.agentText;
+    };
+    await expect
+      .poll(shown, { timeout: 10_000 })
+      .toContain("Goal (complete, 1 of 10 further turns): Green tests. The agent says so.");
+    await client.prompt(session, "/goal clear");
+    expect(client.agentText).toContain("The goal is cleared.");
+    expect(driver.turns).toHaveLength(2);
   });
 
   test("start reviews and compactions as turns", async () => {

@@ -11,6 +11,7 @@ const COMMANDS = {
   mode: { description: "Choose what the agent may do without approval", hint: "mode" },
   compact: { description: "Summarise the conversation to free context", hint: undefined },
   review: { description: "Review the uncommitted changes", hint: "instructions" },
+  goal: { description: "Work on a goal turn after turn until it is reached", hint: "goal, show or clear" },
   ps: { description: "List the commands that run in the background", hint: undefined },
   stop: { description: "Stop a background command, or all of them", hint: "process" },
 } as const;
@@ -19,10 +20,10 @@ const COMMANDS = {
 export type Command =
   | { readonly name: "agent"; readonly agent: string; readonly input: readonly UserInput[] }
   | { readonly name: "duet"; readonly agents: readonly string[]; readonly input: readonly UserInput[] }
-  | { readonly name: "model" | "mode" | "review" | "stop"; readonly argument: string }
+  | { readonly name: "model" | "mode" | "review" | "stop" | "goal"; readonly argument: string }
   | { readonly name: "compact" | "ps" };
 
-const WITH_ARGUMENT = ["model", "mode", "review", "stop"] as const;
+const WITH_ARGUMENT = ["model", "mode", "review", "stop", "goal"] as const;
 const PLAIN = ["compact", "ps"] as const;
 
 const COMMAND = /^\/([A-Za-z0-9_-]+)(?:\s+|$)/;

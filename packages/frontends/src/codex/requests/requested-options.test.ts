@@ -85,3 +85,15 @@ test("a fork of a thread can be ephemeral", async () => {
   const { thread } = fields(await client.request("thread/fork", { threadId: id, ephemeral: true }));
   expect(fields(thread).ephemeral).toBe(true);
 });
+
+test("the goal of a Codex client is pursued after its turn, until it is complete", async () => {
+  const { client, driver, start, run } = await connected();
+  driver.enqueue([{ text: "A start." }], [{ text: "GOAL REACHED" }]);
+  const { id } = await start();
+  const set = await client.request("thread/goal/set", { threadId: id, objective: "Green tests" });
+  expect(fields(fields(set).goal)).toMatchObject({ objective: "Green tests", status: "active" });
+  await run(id);
+  const goal = async () => fields(fields(await client.request("thread/goal/get", { threadId: id })).goal);
+  await expect.poll(async () => (await goal()).status, { timeout: 10_000 }).toBe("complete");
+  expect(driver.turns).toHaveLength(2);
+});

@@ -111,10 +111,12 @@ export const threads: Handlers<
       reply({ goal: goal === null ? null : goalOf(threadId, goal) }),
     ),
 
-  "thread/goal/set": ({ threadId, objective, status, tokenBudget }, { core, reply }) =>
-    core.call("thread/goal/set", { threadId, ...given({ objective, status, tokenBudget }) }, ({ goal }) =>
-      reply({ goal: goalOf(threadId, goal) }),
-    ),
+  "thread/goal/set": ({ threadId, objective, status, tokenBudget }, { core, reply }) => {
+    // Codex continues with an active goal after each turn; a new objective is one.
+    const pursue = objective === undefined || objective === null ? {} : { pursue: {} };
+    const params = { threadId, ...given({ objective, status, tokenBudget }), ...pursue };
+    return core.call("thread/goal/set", params, ({ goal }) => reply({ goal: goalOf(threadId, goal) }));
+  },
 
   "thread/goal/clear": ({ threadId }, { core, reply }) =>
     core.call("thread/goal/clear", { threadId }, ({ cleared }) => reply({ cleared })),

@@ -1,4 +1,4 @@
-import { agentOfModel, type Model } from "@flint/protocol";
+import { agentOfModel, describeGoal, type Model } from "@flint/protocol";
 import { type Control, controlsOf, escapeControls } from "@flint/view";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
@@ -149,19 +149,24 @@ function setControl(session: SessionContext, id: string, value: string): void {
   });
 }
 
-/** Sets, shows or clears the goal of the thread. */
+/** Sets, shows or clears the goal of the thread. `/goal TEXT --check COMMAND` goes on until the command succeeds. */
 export function setGoal(session: SessionContext, text: string): void {
   session.run(async () => {
     const threadId = await session.ensureThread();
     if (text === "") {
       const { goal } = await session.client.call("thread/goal/get", { threadId });
       return session.say(
-        goal === null ? "No goal. /goal TEXT sets one." : `Goal (${goal.status}): ${goal.objective}`,
+        goal === null ? "No goal. /goal TEXT sets one." : escapeControls(describeGoal(goal)),
       );
     }
-    if (text === "clear") await session.client.call("thread/goal/clear", { threadId });
-    else await session.client.call("thread/goal/set", { threadId, objective: text });
-    session.say(text === "clear" ? "The goal is cleared." : "The agent is told the goal with the next turn.");
+    if (text === "clear") {
+      await session.client.call("thread/goal/clear", { threadId });
+      return session.say("The goal is cleared.");
+    }
+    const [objective = "", check] = text.split(" --check ");
+    const pursue = check === undefined ? {} : { check };
+    await session.client.call("thread/goal/set", { threadId, objective, pursue });
+    session.send(objective, "queue");
   });
 }
 
