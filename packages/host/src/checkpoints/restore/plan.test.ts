@@ -80,6 +80,21 @@ describe("a plan", () => {
     expect(planFiles([there, back], view({ "/repo/x": file("c") })).conflicts).toEqual([]);
   });
 
+  test("leaves a file alone that was changed after the turn, or by something else between the turns", () => {
+    const since = record({ path: "/repo/since", before: file("a"), after: file("b") });
+    const first = record({ path: "/repo/between", before: file("a"), after: file("b") });
+    const second = record({ path: "/repo/between", before: file("mine"), after: file("c") });
+    const present = { "/repo/since": file("mine"), "/repo/between": file("c") };
+    expect(planFiles([since, first, second], view(present))).toEqual({
+      steps: [],
+      conflicts: [
+        ["/repo/since", "changedSince"],
+        ["/repo/between", "changedBetween"],
+      ],
+      notSaved: [],
+    });
+  });
+
   test("reports what cannot be restored, and why", () => {
     const change = (path: string, before: State) => ({ path, before, after: file("b") });
     const large: Entry = { kind: "unsaved", why: "tooLarge", stamp: "1" };

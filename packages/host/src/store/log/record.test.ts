@@ -121,3 +121,22 @@ test("reads the prefix of a record without parsing it", () => {
   expect(parsePrefix(encodeRecord(7, 1, NAMED))).toMatchObject({ seq: 7, turnId: undefined });
   expect(parsePrefix('{"type":"x","seq":1}')).toBeUndefined();
 });
+
+test.each([
+  ["an unknown sandbox policy", { sandboxPolicy: { type: "none" } }],
+  ["a sandbox policy that is not an object", { sandboxPolicy: "dangerFullAccess" }],
+  ["no approval policy", { approvalPolicy: undefined }],
+  ["an unknown approval policy", { approvalPolicy: "sometimes" }],
+])("settings with %s are damage, and never read as a weaker policy", (_, change) => {
+  const settings = {
+    ...{ model: "flint/offline", cwd: "/work", approvalPolicy: "always", config: {} },
+    sandboxPolicy: { type: "readOnly" },
+  };
+  const line = (given: object) =>
+    JSON.stringify({
+      ...{ seq: 1, at: 1, type: "thread/settings/updated" },
+      data: { threadId: "t", settings: given },
+    });
+  expect(decodeLine(line(settings)).kind).toBe("event");
+  expect(decodeLine(line({ ...settings, ...change }))).toEqual({ kind: "damaged" });
+});
