@@ -21,7 +21,7 @@ import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces } from "./lazy-
 import type { Durability, ServerOptions } from "./server-options.ts";
 import { RulesFile } from "./state/rules-file.ts";
 import { UsageLimitsFile } from "./state/usage-limits-file.ts";
-import { ServerTasks } from "./tasks.ts";
+import { composeTasks } from "./tasks.ts";
 import { VERSION } from "./version.ts";
 
 const DURABILITY_TEXTS: Record<Durability, string> = {
@@ -54,19 +54,10 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     });
   });
   const agents = composeAgents(options, sandbox, userRoot);
-  const tasks =
-    options.tasks !== undefined
-      ? new ServerTasks({
-          ...{
-            ...options.tasks,
-            root,
-            sandbox,
-            durable: durability === "full",
-            environment: inheritedEnvironment(),
-          },
-          ...{ clock: options.clock ?? SYSTEM_CLOCK, engine: () => engine },
-        })
-      : undefined;
+  const tasks = composeTasks(options, {
+    ...{ root, sandbox, environment: inheritedEnvironment() },
+    ...{ durable: durability === "full", clock: options.clock ?? SYSTEM_CLOCK, engine: () => engine },
+  });
   const engine = new Engine({
     tasks,
     version: VERSION,

@@ -4,6 +4,7 @@ import type { NativeOptions } from "@flint/drivers";
 import type { ApprovalPolicy, Budget, GitMode, NetworkPermission, SandboxPolicy } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
 import type { ConfiguredAgent } from "./config/agents.ts";
+import type { FleetOptions, WorkerSettings } from "./fleet/fleet-options.ts";
 
 /** What a completed turn survives: a power failure, or only the end of the process. */
 export type Durability = "full" | "relaxed";
@@ -20,6 +21,10 @@ export interface TaskOptions {
   readonly concurrency?: number | undefined;
   /** How long a question of an agent may wait for a client before the task itself asks. */
   readonly askMs?: number | undefined;
+  /** Where the tasks are, if several machines share them; on this machine if absent. */
+  readonly fleet?: FleetOptions | undefined;
+  /** Makes this process a worker of a fleet, which answers nothing and runs tasks. */
+  readonly worker?: WorkerSettings | undefined;
 }
 
 /** The options of a server; what is absent has its documented default. */
@@ -70,6 +75,8 @@ export interface ServerOptions {
   readonly offlineAgents?: boolean | undefined;
   /** Records the messages to and from those agents. */
   readonly trace?: AgentTraces | undefined;
+  /** Where the tasks of several machines are; only the server that runs tasks uses it. */
+  readonly fleet?: FleetOptions | undefined;
   /** Whether this server runs tasks; only one server of a state folder may. */
   readonly tasks?: TaskOptions | undefined;
   /** Drivers to use instead of all of these. */

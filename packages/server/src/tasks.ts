@@ -3,22 +3,13 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
-import type { Params, Result, TaskMethod } from "@flint/protocol";
-import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
-import type { TaskService } from "@flint/tasks";
-import type { TaskOptions } from "./server-options.ts";
-import { VERSION } from "./version.ts";
-
-/** Questions stay open for other clients; if nobody answers in time, the task itself asks. */
-const CLIENT: ClientConnectOptions = {
-  clientInfo: { name: "flint-tasks", version: VERSION },
-  onApproval: (_request, { signal }) => untilAborted(signal),
-  onQuestion: (_request, { signal }) => untilAborted(signal),
-};
-
-function untilAborted(signal: AbortSignal): Promise<"leave"> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("leave"), { once: true }));
-}
+import { FlintError, type Params, type Result, type TaskMethod } from "@flint/protocol";
+import type { TaskStore } from "@flint/tasks";
+import type { WorkerSettings } from "./fleet/fleet-options.ts";
+import type { TaskCalls } from "./fleet/fleet-service.ts";
+import type { WorkerTasks } from "./fleet/worker-tasks.ts";
+import type { ServerOptions, TaskOptions } from "./server-options.ts";
+import { connectTo, type TaskParts, worktreeFolder } from "./task-parts.ts";
 
 /** What the tasks of a server depend on. */
 interface ServerTasksOptions extends TaskOptions {
@@ -31,11 +22,59 @@ interface ServerTasksOptions extends TaskOptions {
   readonly engine: () => Engine;
 }
 
+/** The tasks of a server or a worker; undefined for a server that runs none. */
+export function composeTasks(
+  { tasks }: Pick<ServerOptions, "tasks">,
+  parts: Omit<ServerTasksOptions, keyof TaskOptions>,
+): (Tasks & { resume(): void }) | undefined {
+  if (tasks === undefined) return undefined;
+  if (tasks.worker === undefined) return new ServerTasks({ ...parts, ...tasks });
+  const now = () => parts.clock.now();
+  return new LazyWorker({ ...parts, now, onProblem, askMs: tasks.askMs }, tasks.worker);
+}
+
+function onProblem(problem: string): void {
+  process.stderr.write(`flint: tasks: ${problem}\n`);
+}
+
+/** A worker whose code is loaded when it starts, because a server has no use for it. */
+class LazyWorker implements Tasks {
+  readonly #parts: TaskParts;
+  readonly #settings: WorkerSettings;
+  #worker: Promise<WorkerTasks> | undefined;
+  #running: WorkerTasks | undefined;
+
+  constructor(parts: TaskParts, settings: WorkerSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+  }
+
+  resume(): void {
+    this.#worker = import("./fleet/worker-tasks.ts").then(({ WorkerTasks: Worker }) => {
+      this.#running = new Worker(this.#parts, this.#settings);
+      this.#running.resume();
+      return this.#running;
+    });
+  }
+
+  get isWorking(): boolean {
+    return this.#running?.isWorking === true;
+  }
+
+  async call(): Promise<never> {
+    throw new FlintError("unsupported", "A worker only runs tasks. Ask the server that adds them.");
+  }
+
+  async close(): Promise<void> {
+    await (await this.#worker)?.close();
+  }
+}
+
 /** The task layer of a server, loaded when somebody uses tasks, or at once if some were left. */
 export class ServerTasks implements Tasks {
   readonly #options: ServerTasksOptions;
-  #service: Promise<TaskService> | undefined;
-  #running: TaskService | undefined;
+  #service: Promise<TaskCalls> | undefined;
+  #running: TaskCalls | undefined;
   #isClosed = false;
 
   constructor(options: ServerTasksOptions) {
@@ -44,7 +83,9 @@ export class ServerTasks implements Tasks {
 
   /** Continues the tasks of an earlier server, if there are any. */
   resume(): void {
-    if (existsSync(journalOf(this.#options.root))) void this.#load();
+    const { root, fleet } = this.#options;
+    // Expected: Redis is away. Whoever uses tasks gets the reason, and the next use tries again.
+    if (fleet !== undefined || existsSync(journalOf(root))) this.#load().catch(() => undefined);
   }
 
   get isWorking(): boolean {
@@ -57,25 +98,39 @@ export class ServerTasks implements Tasks {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await (await this.#service)?.close();
+    // Expected: it could not be started.
+    await (await this.#service?.catch(() => undefined))?.close();
   }
 
-  #load(): Promise<TaskService> {
-    this.#service ??= this.#start();
+  #load(): Promise<TaskCalls> {
+    this.#service ??= this.#start().catch((thrown: unknown) => {
+      this.#service = undefined;
+      throw thrown;
+    });
     return this.#service;
   }
 
-  async #start(): Promise<TaskService> {
-    const { root, durable, environment, sandbox, clock, engine, concurrency, askMs } = this.#options;
+  async #start(): Promise<TaskCalls> {
+    const { root, durable, environment, sandbox, clock, engine, concurrency, askMs, fleet } = this.#options;
     const { GitPlaces, JournalStore, TaskService } = await import("@flint/tasks");
     const { TurnCommits, Worktrees } = await import("@flint/host/worktrees");
-    const onProblem = (problem: string) => void process.stderr.write(`flint: tasks: ${problem}\n`);
     const now = () => clock.now();
-    const store = await JournalStore.open({ path: journalOf(root), durable, now, onDamage: onProblem });
     const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
     const client = await connectTo(engine());
     const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox));
-    const service = new TaskService({ store, places, client, now, onProblem, concurrency, askMs });
+    const serviceOf = async (store: TaskStore, most = concurrency) =>
+      new TaskService({ store, places, client, now, onProblem, concurrency: most, askMs });
+    const service =
+      fleet === undefined
+        ? await serviceOf(
+            await JournalStore.open({ path: journalOf(root), durable, now, onDamage: onProblem }),
+          )
+        : await (await import("./fleet/fleet-service.ts")).openFleet(
+            { root, now, onProblem },
+            fleet,
+            // Workers run the tasks of a fleet, not the server that adds them.
+            (store) => serviceOf(store, 0),
+          );
     this.#running = service;
     if (!this.#isClosed) service.start();
     return service;
@@ -84,22 +139,4 @@ export class ServerTasks implements Tasks {
 
 function journalOf(root: string): string {
   return join(root, "tasks", "journal.jsonl");
-}
-
-/** Beside the state folder and not in it: sandboxed commands work there, and can never write the state folder itself. */
-function worktreeFolder(root: string): string {
-  return `${root}-worktrees`;
-}
-
-/** A client of the engine in this process. Loaded here, because a server without tasks answers without it. */
-async function connectTo(engine: Engine): Promise<FlintClient> {
-  const [{ ClientConnection }, { flintFrontend }, { memoryPair }, { connect }] = await Promise.all([
-    import("@flint/frontends"),
-    import("@flint/frontends/flint"),
-    import("@flint/rpc"),
-    import("@flint/sdk"),
-  ]);
-  const [ours, theirs] = memoryPair();
-  new ClientConnection(flintFrontend(), engine, ours);
-  return connect({ ...CLIENT, transport: theirs });
 }

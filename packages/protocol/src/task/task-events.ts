@@ -100,6 +100,8 @@ export const TASK_EVENTS = {
       by: z.string(),
       waiting: z.boolean(),
       key: z.optional(z.string()),
+      /** Who added it, for workers on other machines. */
+      signature: z.optional(looseObject({ key: z.string(), value: z.string() })),
     }),
   ),
   "task/released": row("Nothing keeps the task from running any more.", () => looseObject({})),

@@ -206,7 +206,13 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
     case "run/used":
       return { ...state, usage: withUsage(state.usage, event.data.usage) };
     case "round/prepared":
-      return { ...state, base: event.data.base, folder: event.data.folder, step: "execute" };
+      return {
+        ...state,
+        base: event.data.base,
+        folder: event.data.folder,
+        // A worker that takes over prepares a folder of its own in any step.
+        step: state.step === "prepare" ? "execute" : state.step,
+      };
     case "round/started":
       return onRoundStarted(state, event.data);
     case "round/turn":

@@ -313,6 +313,13 @@ export const CONFIG_KEYS = {
     "Set to false to disable this server.",
     "user or project",
   ),
+  "tasks.redis": key(
+    z.url({ protocol: /^(?:rediss?|unix)$/ }),
+    "an address such as redis://host:6379, rediss://user:password@host or unix:/path/to.sock",
+    "Redis that keeps the tasks of a fleet; tasks are kept on this machine if absent.",
+    "user",
+  ),
+  "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
   "keys.*": {
     ...key(
       z.union([chord, z.array(chord)]),

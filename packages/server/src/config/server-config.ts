@@ -20,7 +20,16 @@ export function configuredOptions(config: ConfigValues): ServerOptions {
     approvalTimeoutMs: secondsOf(config.get("approval_timeout")),
     mcpServers: mcpServersOf(config, expand),
     native: nativeOptions(config),
+    ...fleetOf(config),
   };
+}
+
+/** The fleet whose tasks the server adds, if it is one of several machines. */
+function fleetOf(config: ConfigValues): Pick<ServerOptions, "fleet"> {
+  const redis = config.get("tasks.redis");
+  return redis === undefined
+    ? {}
+    : { fleet: { redis, namespace: config.get("tasks.namespace") ?? "default" } };
 }
 
 /** The options of Flint's own agent, from the environment and the user's configuration. */

@@ -134,11 +134,15 @@ export class TaskRun {
       return { kind: "failed", message: "The attempt has no folder.", usage: { seconds: 0 } };
     await this.#answerEarlier(state);
     const withFindings = blockingFindings(state.findings).length > 0;
+    // A thread is where it was started; elsewhere a new one continues from what was committed.
+    const { executorThread: thread } = state;
+    const isHere = thread?.worker === undefined || thread.worker === this.#lease.worker;
+    const known = isHere ? state : { ...state, executorThread: undefined };
     const outcome = await runRoleTurn(client, {
       ...{ role, askMs, cwd: state.folder, signal: this.#signal, clientId: round.clientId },
-      threadId: state.executorThread?.threadId,
+      threadId: known.executorThread?.threadId,
       threadName: `Task ${state.number}: ${state.spec.title}`.slice(0, 200),
-      prompt: executorPrompt(state),
+      prompt: executorPrompt(known),
       sandbox: "workspaceWrite",
       network: state.spec.network,
       accepts: state.spec.approvals === "accept",
@@ -151,7 +155,8 @@ export class TaskRun {
     if (outcome.kind !== "answered") return outcome;
     const work = await places.commit(this.#state, round.round);
     const { summary, contested } = readReport(outcome.text);
-    return { kind: "completed", turn: outcome.turn, usage: outcome.usage, ...work, summary, contested };
+    const turn = { ...outcome.turn, worker: this.#lease.worker };
+    return { kind: "completed", turn, usage: outcome.usage, ...work, summary, contested };
   }
 
   /** The thread of a turn is known from its start, so that it can be watched and is found again after a crash. */

@@ -15,7 +15,14 @@ import {
 } from "@flint/server/frontends";
 import { isLoopback, type ListenAddress, parseAddress, readToken, TokenFile } from "@flint/server/listeners";
 import { Listening, type ListenOptions, type OpenListener, untilUnused } from "@flint/server/listening";
-import { composeEngine, redactErrors, type ServedClients, signalled, stopServer } from "@flint/server/serve";
+import {
+  composeEngine,
+  type FleetOptions,
+  redactErrors,
+  type ServedClients,
+  signalled,
+  stopServer,
+} from "@flint/server/serve";
 import { UsageError } from "../../command-line/command.ts";
 import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { idleSeconds, protocolNamed, serverOptions } from "../../command-line/server-options.ts";
@@ -23,6 +30,11 @@ import { idleSeconds, protocolNamed, serverOptions } from "../../command-line/se
 /** A warning about `--no-token`: the sandbox does not keep agents and commands with network access from the port. */
 const OPEN_PORT =
   "flint: warning: without a token, every program on this machine that can reach the port can act as you, including agents and commands with network access\n";
+
+/** Rejects before anything listens if the tasks of the fleet cannot be kept where the configuration says. */
+async function checkFleet(fleet: FleetOptions): Promise<void> {
+  await (await import("@flint/server/fleet")).checkFleet(fleet);
+}
 
 type Values = FlagValues<typeof SERVER_FLAGS & typeof LISTEN_FLAGS>;
 
@@ -32,13 +44,14 @@ export async function serveListeners(values: Values): Promise<number> {
   const idleMs = idleMsOf(values, addresses);
   const plan = listenOptions(values, addresses);
   const options = await serverOptions(values);
+  if (options.fleet !== undefined && values.alone !== true) await checkFleet(options.fleet);
   const secrets = plan.token === undefined ? [] : [readToken(plan.token.path)];
   const ownSockets = addresses.flatMap((address) => (address.kind === "unix" ? [address.path] : []));
   const engine = composeEngine({
     ...options,
     secrets,
     ownSockets,
-    ...(values.alone === true ? {} : { tasks: {} }),
+    ...(values.alone === true ? {} : { tasks: { fleet: options.fleet } }),
   });
   redactErrors((text) => engine.redact(text));
   const frontends = new Frontends(engine, options);

@@ -149,6 +149,14 @@ export const tasks: CommandGroup = {
       notes: [TASK],
       run: async (given) => (await import("./decide.ts")).retryTask(given),
     }),
+    key: command({
+      summary: "Print the key with which tasks of this machine are signed",
+      usage: "",
+      flags: HELP_FLAG,
+      examples: ["flint tasks key", 'flint worker --trust "$(flint tasks key)"'],
+      notes: ["Workers on other machines run your tasks if they trust it."],
+      run: async (given) => (await import("./key.ts")).printKey(given),
+    }),
     remove: command({
       summary: "Remove a finished task and its worktree",
       usage: "TASK",

@@ -1,0 +1,115 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { type MergeMode, MergeMode as MergeModes } from "@flint/protocol";
+import { stateFolder } from "@flint/server/environment";
+import {
+  composeEngine,
+  type FleetOptions,
+  type RunningWorker,
+  type WorkerSettings,
+} from "@flint/server/serve";
+import { choice, type Given, noArguments, numberOption, UsageError } from "../../command-line/command.ts";
+import { complain } from "../../command-line/output.ts";
+import { serverOptions } from "../../command-line/server-options.ts";
+import type { WORKER_FLAGS } from "./flags.ts";
+
+type Values = Given<typeof WORKER_FLAGS>["values"];
+type Described = Omit<WorkerSettings, "onReady" | "onFailed">;
+
+const DRAIN_SECONDS = 60;
+
+/** `flint worker`: runs tasks until a signal ends it. */
+export async function runWorker({ values, positionals }: Given<typeof WORKER_FLAGS>): Promise<number> {
+  noArguments("worker", positionals);
+  const { fleet, ...options } = await serverOptions(values);
+  const { signerOf } = await import("@flint/server/fleet");
+  const own = (await signerOf(stateFolder())).publicKey;
+  const given = settingsOf(values, fleet);
+  const settings = { ...given, trusted: [...given.trusted, own] };
+  const drainMs = (seconds(values, "drain") ?? DRAIN_SECONDS) * 1000;
+  const userRoot = stateFolder();
+  // Beside the state folder: worktrees lie beside this one, and commands may not write in the state folder.
+  const root = `${userRoot}-workers/${encodeURIComponent(settings.name)}`;
+  let ready: (worker: RunningWorker) => void = () => {};
+  let failed: (thrown: unknown) => void = () => {};
+  const started = new Promise<RunningWorker>((resolve, reject) => {
+    ready = resolve;
+    failed = reject;
+  });
+  const worker = { ...settings, onReady: ready, onFailed: failed };
+  const engine = composeEngine({ ...options, root, userRoot, tasks: { worker } });
+  // Expected: a Redis that cannot be used, or a worker of the same name.
+  try {
+    const running = await started;
+    const pools = settings.pools?.join(", ") ?? "default";
+    complain(`worker ${settings.name} takes tasks of ${pools}, ${settings.concurrency} at once`, 0);
+    await untilSignalled(running, drainMs);
+    return 0;
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    return complain(thrown.message, 1);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Waits for a signal, then for what runs; a second signal does not wait. */
+async function untilSignalled(worker: RunningWorker, drainMs: number): Promise<void> {
+  const signalled = () =>
+    new Promise<void>((resolve) => {
+      process.once("SIGTERM", resolve);
+      process.once("SIGINT", resolve);
+    });
+  await signalled();
+  complain("takes no more tasks; waiting for what runs", 0);
+  await Promise.race([worker.drain(drainMs), signalled()]);
+}
+
+/** What the options make of a worker. */
+export function settingsOf(values: Values, fleet: FleetOptions | undefined): Described {
+  const redis = values.redis ?? fleet?.redis;
+  if (redis === undefined)
+    throw new UsageError("worker needs the Redis of the fleet: give --redis URL, or set tasks.redis.");
+  const merge = (values.merge ?? "none,branch").split(",").map((mode) => mergeMode(mode.trim()));
+  const agents = values.agents?.split(",").map((name) => name.trim());
+  return {
+    redis,
+    namespace: values.namespace ?? fleet?.namespace ?? "default",
+    name: values.name ?? hostname(),
+    pools: values.pool,
+    labels: Object.fromEntries((values.label ?? []).map(labelOf)),
+    concurrency: concurrencyOf(values.concurrency),
+    trusted: values.trust ?? [],
+    ceiling: {
+      folders: (values.folder ?? ["."]).map((folder) => resolve(folder)),
+      agents,
+      merge,
+      network: values["allow-network"] === true,
+      acceptApprovals: values["allow-accept"] === true,
+      seconds: seconds(values, "max-time"),
+      costUsd: seconds(values, "max-cost"),
+    },
+  };
+}
+
+function mergeMode(text: string): MergeMode {
+  return choice("merge", text, MergeModes.options);
+}
+
+function labelOf(text: string): readonly [string, string] {
+  const [key = "", value] = text.split("=", 2);
+  if (key === "" || value === undefined) throw new UsageError(`--label ${text}: write it as KEY=VALUE.`);
+  return [key, value];
+}
+
+function concurrencyOf(text = "1"): number {
+  const isValid = (value: number) => Number.isInteger(value) && value >= 1 && value <= 256;
+  return numberOption("concurrency", text, "a whole number from 1 to 256", isValid);
+}
+
+function seconds(values: Values, name: "drain" | "max-time" | "max-cost"): number | undefined {
+  const text = values[name];
+  return text === undefined
+    ? undefined
+    : numberOption(name, text, "a number, 0 or more", (value) => value >= 0);
+}

@@ -1,0 +1,36 @@
+import type { WorkerCeiling } from "@flint/tasks/fleet";
+
+/** Where the tasks of several machines are kept. */
+export interface FleetOptions {
+  /** The address of Redis. */
+  readonly redis: string;
+  /** Fleets with different namespaces share a Redis without knowing each other. */
+  readonly namespace: string;
+  readonly leaseMs?: number | undefined;
+  /** How long a task waits for the worker that has its thread before others may have it. */
+  readonly affinityMs?: number | undefined;
+}
+
+/** What a worker offers, and what it lets tasks do. */
+export interface WorkerSettings extends FleetOptions {
+  readonly name: string;
+  readonly pools?: readonly string[] | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly concurrency: number;
+  readonly ceiling: WorkerCeiling;
+  /** The public keys of those whose tasks it runs. */
+  readonly trusted: readonly string[];
+  onReady(worker: RunningWorker): void;
+  onFailed(error: unknown): void;
+}
+
+/** A worker that takes runs. */
+export interface RunningWorker {
+  /** Takes nothing more, lets what runs end within this time, and gives back the rest. */
+  drain(milliseconds: number): Promise<void>;
+}
+
+export const LEASE_MS = 30_000;
+export const AFFINITY_MS = 120_000;
+/** How often a server compares the tasks that it accepted with what Redis has. */
+export const BACKUP_CHECK_MS = 5000;

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { mintId, type Params, type Result, type TaskMethod } from "@flint/protocol";
+import type { TaskService } from "@flint/tasks";
+import type { RedisStore } from "@flint/tasks/fleet";
+import type { TaskParts } from "../task-parts.ts";
+import { VERSION } from "../version.ts";
+import { AFFINITY_MS, BACKUP_CHECK_MS, type FleetOptions, LEASE_MS } from "./fleet-options.ts";
+import { signerOf } from "./signing-key.ts";
+
+/** Rejects with what is wrong unless the tasks of a fleet can be kept at this address. */
+export async function checkFleet({ redis: url, namespace }: FleetOptions): Promise<void> {
+  const fleet = await import("@flint/tasks/fleet");
+  const store = await fleet.RedisStore.open({ url, namespace, version: VERSION });
+  await store.close();
+}
+
+/** What answers the task methods of a server. */
+export interface TaskCalls {
+  readonly isWorking: boolean;
+  start(): void;
+  call<Name extends TaskMethod>(method: Name, params: Params<Name>, by: string): Promise<Result<Name>>;
+  close(): Promise<void>;
+}
+
+/** Opens the tasks of a fleet for a server that adds and answers them, and leaves it to workers to run them. */
+export async function openFleet(
+  { root, now, onProblem }: Pick<TaskParts, "root" | "now" | "onProblem">,
+  { redis: url, namespace, leaseMs = LEASE_MS, affinityMs = AFFINITY_MS }: FleetOptions,
+  serviceOf: (store: RedisStore) => Promise<TaskService>,
+): Promise<TaskCalls> {
+  const fleet = await import("@flint/tasks/fleet");
+  const signer = await signerOf(root);
+  const sign = (id: string, { spec, by }: Parameters<typeof store.add>[0]) =>
+    signer.sign({ namespace, id, by, spec });
+  const store = await fleet.RedisStore.open({ url, namespace, version: VERSION, sign });
+  const queue = await fleet.BullQueue.open({ url, namespace, lockMs: leaseMs, onProblem });
+  const context = () => ({ now: now(), random: Math.random(), id: () => mintId() });
+  const workers = new fleet.WorkerRegistry(store);
+  const dispatcher = new fleet.Dispatcher({
+    ...{ store, queue, workers, leaseMs, affinityMs, context, onProblem },
+  });
+  const file = await fleet.AcceptedFile.open(join(root, "tasks", "accepted.jsonl"));
+  const backup = new fleet.TaskBackup({
+    ...{ store, stored: file.stored, checkMs: BACKUP_CHECK_MS, onProblem },
+    persist: (task, events) => file.append(task, events),
+  });
+  const service = await serviceOf(store);
+  return {
+    isWorking: false,
+    start() {
+      service.start();
+      dispatcher.start();
+      backup.start();
+    },
+    async call(method, params, by) {
+      const result = await service.call(method, params, by);
+      // Not answered before this machine has it too: Redis may lose what it has acknowledged.
+      if (method === "task/add") {
+        const added = result as Result<"task/add">; // The result of the method that was just compared.
+        for (const { id } of added.data) await backup.accept(id);
+      }
+      return result;
+    },
+    async close() {
+      await backup.stop();
+      await dispatcher.stop();
+      await queue.close();
+      await service.close();
+      file.close();
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { checkFleet } from "./fleet-service.ts";
+export { signerOf } from "./signing-key.ts";

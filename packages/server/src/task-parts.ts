@@ -1,0 +1,63 @@
+import type { Engine } from "@flint/core";
+import type { Sandbox } from "@flint/core/ports";
+import type { TaskState } from "@flint/protocol";
+import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
+import type { DecisionContext, Lease, TaskStore } from "@flint/tasks";
+import { VERSION } from "./version.ts";
+
+/** Questions stay open for other clients; if nobody answers in time, the task itself asks. */
+const CLIENT: ClientConnectOptions = {
+  clientInfo: { name: "flint-tasks", version: VERSION },
+  onApproval: (_request, { signal }) => untilAborted(signal),
+  onQuestion: (_request, { signal }) => untilAborted(signal),
+};
+
+function untilAborted(signal: AbortSignal): Promise<"leave"> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("leave"), { once: true }));
+}
+
+/** What running tasks on this machine depends on. */
+export interface TaskParts {
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly sandbox: Sandbox;
+  /** The engine that runs the turns: tasks are its client. */
+  readonly engine: () => Engine;
+  readonly askMs?: number | undefined;
+  readonly now: () => number;
+  onProblem(problem: string): void;
+}
+
+/** Where attempts work, and how one run is carried out there. */
+export async function runParts(parts: TaskParts, store: TaskStore, context: () => DecisionContext) {
+  const { GitPlaces, TaskRun } = await import("@flint/tasks");
+  const { TurnCommits, Worktrees } = await import("@flint/host/worktrees");
+  const worktrees = new Worktrees(worktreeFolder(parts.root), parts.environment, parts.sandbox);
+  const places = new GitPlaces(worktrees, new TurnCommits(worktrees, parts.sandbox));
+  const client = await connectTo(parts.engine());
+  const options = { store, places, client, context, askMs: parts.askMs ?? ASK_MS };
+  const run = (lease: Lease, state: TaskState, signal: AbortSignal) =>
+    new TaskRun(options, lease, state, signal).work();
+  return { places, run };
+}
+
+/** The same value as that of a server's own tasks. */
+const ASK_MS = 60_000;
+
+/** Beside the state folder and not in it: sandboxed commands work there, and can never write the state folder itself. */
+export function worktreeFolder(root: string): string {
+  return `${root}-worktrees`;
+}
+
+/** A client of the engine in this process. Loaded here, because a server without tasks answers without it. */
+export async function connectTo(engine: Engine): Promise<FlintClient> {
+  const [{ ClientConnection }, { flintFrontend }, { memoryPair }, { connect }] = await Promise.all([
+    import("@flint/frontends"),
+    import("@flint/frontends/flint"),
+    import("@flint/rpc"),
+    import("@flint/sdk"),
+  ]);
+  const [ours, theirs] = memoryPair();
+  new ClientConnection(flintFrontend(), engine, ours);
+  return connect({ ...CLIENT, transport: theirs });
+}

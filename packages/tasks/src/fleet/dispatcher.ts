@@ -1,0 +1,127 @@
+import { mintId, type TaskState } from "@flint/protocol";
+import type { DecisionContext } from "../decide/decision.ts";
+import { DEFAULT_POOL, poolOfWorker, type QueuedRun, type RunQueue, runKey } from "../queue/run-queue.ts";
+import { plan } from "../schedule.ts";
+import { accountsOf } from "../service/accounts.ts";
+import { TaskScheduler } from "../service/scheduler.ts";
+import type { RedisStore } from "../store/redis/redis-store.ts";
+import type { WorkerRegistry } from "./worker-registry.ts";
+
+/** What a dispatcher depends on. */
+export interface DispatcherOptions {
+  readonly store: RedisStore;
+  readonly queue: RunQueue;
+  readonly workers: WorkerRegistry;
+  readonly leaseMs: number;
+  /** How long a task waits for the worker that has its thread before others may have it. */
+  readonly affinityMs: number;
+  readonly context: () => DecisionContext;
+  onProblem(message: string): void;
+}
+
+/** How often leases are looked at, and how long nobody schedules after the end of who did. */
+const TICK_MS = 500;
+const LEAD_MS = 2000;
+/** How long a run that was put may wait before it is put again, in case the queue has lost it. */
+const PUT_AGAIN_MS = 15_000;
+
+/**
+ * Puts the tasks that are ready into the queue, and moves on what waits or was lost. Every server and worker has one;
+ * one of them at a time is active, and another takes its place when it is gone.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #who = mintId();
+  /** The runs that were put, by name, and when. */
+  readonly #put = new Map<string, { readonly runs: readonly QueuedRun[]; readonly at: number }>();
+  #scheduler: TaskScheduler | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #ticking: Promise<void> | undefined;
+  #isStopped = false;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#tick();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#ticking;
+    await this.#resign();
+  }
+
+  #tick(): void {
+    if (this.#isStopped) return;
+    this.#ticking ??= this.#lead()
+      // Expected: Redis is away; the next tick tries again.
+      .catch((thrown: unknown) => this.#options.onProblem(String(thrown)))
+      .finally(() => {
+        this.#ticking = undefined;
+      });
+  }
+
+  async #lead(): Promise<void> {
+    const { store, leaseMs, context } = this.#options;
+    if (!(await store.lead(this.#who, LEAD_MS))) return this.#resign();
+    if (this.#scheduler === undefined) {
+      this.#scheduler = new TaskScheduler({ store, leaseMs, context });
+      this.#unsubscribe = store.subscribe(() => this.#tick());
+    }
+    this.#scheduler.wake();
+    await this.#dispatch();
+  }
+
+  async #resign(): Promise<void> {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#put.clear();
+    const scheduler = this.#scheduler;
+    this.#scheduler = undefined;
+    await scheduler?.stop();
+  }
+
+  async #dispatch(): Promise<void> {
+    const { store, context } = this.#options;
+    const tasks = await store.list();
+    const { now } = context();
+    const offered = new Map(
+      plan(tasks, accountsOf(tasks), now).map(({ task }) => [runKey(nextRun(task)), task]),
+    );
+    for (const [key, { runs, at }] of this.#put) {
+      const isOver = !offered.has(key) || at + PUT_AGAIN_MS < now;
+      if (isOver) this.#put.delete(key);
+      // What may not run any more, because of a limit or a person, is not left for a worker to find out.
+      if (!offered.has(key)) await Promise.all(runs.map((run) => this.#options.queue.remove(run)));
+    }
+    for (const [key, task] of offered) {
+      if (this.#put.has(key)) continue;
+      const runs = await this.#runsOf(task);
+      await Promise.all(runs.map((run) => this.#options.queue.put(run)));
+      this.#put.set(key, { runs, at: now });
+    }
+  }
+
+  /** The worker that has the task's thread may have it first, and the others of its pool after a while. */
+  async #runsOf(task: TaskState): Promise<QueuedRun[]> {
+    const { workers, affinityMs } = this.#options;
+    const anywhere = nextRun(task);
+    const worker = task.executorThread?.worker;
+    if (worker === undefined || !(await workers.isAvailable(worker))) return [anywhere];
+    return [
+      { ...anywhere, pool: poolOfWorker(worker) },
+      { ...anywhere, delayMs: affinityMs },
+    ];
+  }
+}
+
+/** The run that a ready task waits for. */
+function nextRun({ id, fence, spec }: TaskState): QueuedRun {
+  return { task: id, fence: fence + 1, pool: spec.pool ?? DEFAULT_POOL, priority: spec.priority };
+}

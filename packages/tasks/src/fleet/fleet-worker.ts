@@ -1,0 +1,166 @@
+import { mintId, type TaskState } from "@flint/protocol";
+import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
+import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
+import type { Places } from "../run/places.ts";
+import { LeasedRun, type LeasedRunOptions } from "../service/leased-run.ts";
+import type { RedisStore } from "../store/redis/redis-store.ts";
+import type { Lease } from "../store/task-store.ts";
+import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
+import { signatureProblem } from "./task-signature.ts";
+import type { WorkerRegistry, WorkerRow } from "./worker-registry.ts";
+
+/** What a worker of a fleet depends on. */
+export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
+  readonly store: RedisStore;
+  readonly queue: RunQueue;
+  readonly workers: WorkerRegistry;
+  readonly places: Pick<Places, "prepare">;
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: string;
+  readonly pools?: readonly string[] | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly concurrency: number;
+  readonly ceiling: WorkerCeiling;
+  /** The public keys whose tasks it runs. */
+  readonly trusted: ReadonlySet<string>;
+  readonly context: () => DecisionContext;
+}
+
+const HEARTBEAT_MS = 2000;
+const NAME_TRIES = 8;
+
+/** Takes runs from the queue, as many at once as it may, and carries each out under a lease of its own. */
+export class FleetWorker {
+  readonly #options: FleetWorkerOptions;
+  readonly #running = new Map<string, LeasedRun>();
+  /** The highest fence of each task it has run: a task that comes with a lower one was played back. */
+  readonly #fences = new Map<string, number>();
+  readonly #instance = mintId();
+  #taker: RunTaker | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #isDraining = false;
+
+  constructor(options: FleetWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to take runs. Rejects if another worker has its name. */
+  async start(): Promise<void> {
+    const { queue, store, pools = [DEFAULT_POOL], name, concurrency } = this.#options;
+    await this.#claimName();
+    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+    this.#unsubscribe = store.subscribe(({ state }) => this.#onChange(state));
+    this.#taker = queue.take([poolOfWorker(name), ...pools], concurrency, ({ task }) => this.#take(task));
+  }
+
+  /** How many tasks run here. */
+  get load(): number {
+    return this.#running.size;
+  }
+
+  /** Takes nothing more and lets what runs come to its end, but not longer than this; then it is given back. */
+  async drain(milliseconds: number): Promise<void> {
+    this.#isDraining = true;
+    await this.#beat();
+    const timer = setTimeout(() => {
+      for (const run of this.#running.values()) run.stop("The worker stops.");
+    }, milliseconds);
+    await this.#taker?.close();
+    clearTimeout(timer);
+    this.#unsubscribe?.();
+    clearInterval(this.#heartbeat);
+    await this.#options.workers.leave(this.#options);
+  }
+
+  async #claimName(): Promise<void> {
+    for (let attempt = 1; !(await this.#options.workers.keep(this.#row())); attempt += 1) {
+      if (attempt === NAME_TRIES)
+        throw new Error(
+          `Another worker named ${this.#options.name} is running. Choose another name with --name.`,
+        );
+      // The entry of a worker that was killed ends by itself.
+      await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS));
+    }
+  }
+
+  async #beat(): Promise<void> {
+    // Expected: Redis is away; the entry is renewed when it is back.
+    await this.#options.workers.keep(this.#row()).catch(() => undefined);
+  }
+
+  #row(): WorkerRow {
+    const { name, version, pools = [DEFAULT_POOL], labels = {}, concurrency } = this.#options;
+    const [load, draining, instance] = [this.load, this.#isDraining, this.#instance];
+    return { name, version, pools, labels, concurrency, load, draining, instance };
+  }
+
+  /** A task that was cancelled or suspended, or whose lease is void, is stopped at once. */
+  #onChange(state: TaskState): void {
+    if (state.run?.worker !== this.#options.name) this.#running.get(state.id)?.stop();
+  }
+
+  async #take(task: string): Promise<void> {
+    const { store, name, leaseMs, onProblem } = this.#options;
+    if (this.#isDraining || this.#running.has(task)) return;
+    // Expected: Redis is away, or the task is not what it has to be; it stays ready and is offered again.
+    try {
+      const lease = await store.lease(task, name, leaseMs);
+      const state = await store.read(task);
+      if (lease === undefined || state === undefined) return;
+      const run = new LeasedRun({ ...this.#options, run: (...given) => this.#run(...given) }, lease);
+      this.#running.set(task, run);
+      await run.work(state).finally(() => this.#running.delete(task));
+    } catch (thrown) {
+      onProblem(thrown instanceof Error ? thrown.message : String(thrown));
+    }
+  }
+
+  async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
+    const problem = await this.#problemOf(lease, state);
+    if (problem !== undefined) {
+      await this.#commit(lease, state, [asking(this.#options.context(), "place", problem)]);
+      return;
+    }
+    this.#fences.set(lease.task, lease.fence);
+    const own = await this.#withOwnFolder(lease, state);
+    if (own !== undefined && !signal.aborted) await this.#options.run(lease, own, signal);
+  }
+
+  /** Why this worker does not run a task. */
+  async #problemOf({ task, fence }: Lease, state: TaskState): Promise<string | undefined> {
+    const { store, namespace, name, trusted, ceiling } = this.#options;
+    const [added] = await store.events(task);
+    const signature = added?.type === "task/added" ? added.data.signature : undefined;
+    const { spec, addedBy: by } = state;
+    const forged = signatureProblem({ namespace, id: task, by, spec }, signature, trusted);
+    if (forged !== undefined) return `Worker ${name} does not run it. ${forged}`;
+    if (fence <= (this.#fences.get(task) ?? 0))
+      return `Worker ${name} does not run it: it has run it under a later fence, so somebody has put back an old state.`;
+    const beyond = beyondCeiling(spec, ceiling);
+    return beyond === undefined ? undefined : `Worker ${name} does not let a task ${beyond}.`;
+  }
+
+  /** The folder of another worker is never used: its agents may still write there. */
+  async #withOwnFolder(lease: Lease, state: TaskState): Promise<TaskState | undefined> {
+    if (state.folder === undefined) return state;
+    const prepared = await this.#options.places.prepare(state);
+    if (prepared.kind === "prepared" && prepared.folder === state.folder) return state;
+    const events: Events =
+      prepared.kind === "prepared"
+        ? [event("round/prepared", { base: prepared.base, folder: prepared.folder })]
+        : [asking(this.#options.context(), "place", prepared.message)];
+    return this.#commit(lease, state, events);
+  }
+
+  async #commit(lease: Lease, state: TaskState, events: Events): Promise<TaskState | undefined> {
+    const written = await this.#options.store.commit({
+      task: state.id,
+      expect: state.version,
+      lease,
+      events,
+    });
+    return written.status === "ok" && written.state.run?.leaseId === lease.id ? written.state : undefined;
+  }
+}
