@@ -1,8 +1,9 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import type { Decision } from "@flint/protocol";
 import { needs } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { openFixture } from "../testing/acp-fixture.ts";
+import { readText } from "./files.ts";
 
 const DENY: Decision = { outcome: "deny", scope: "once" };
 
@@ -61,6 +62,15 @@ describe("files through Flint", () => {
     expect((await run(`read ${folder.join("a.txt")}`)).answer).toBe("the text\n");
     expect((await run(`read ${folder.join("none.txt")}`)).answer).toContain("error -32002");
     expect((await run("read /etc/passwd")).answer).toContain("outside of the workspace");
+  });
+
+  test("reads nothing through a link that replaced a folder after the path was checked", async () => {
+    const { folder } = await openFixture();
+    await mkdir(folder.join("secret"));
+    await writeFile(folder.join("secret/token"), "secret\n");
+    await symlink(folder.join("secret"), folder.join("d"));
+    await expect(readText(folder.join("d/token"), "d/token")).rejects.toThrow("was moved while it was read");
+    expect(await readText(folder.join("secret/token"), "secret/token")).toBe("secret\n");
   });
 
   test("writes a file only after approval of the exact diff [S3-36]", async () => {

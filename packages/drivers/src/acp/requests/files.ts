@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { open, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { orAborted, type Sandbox } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
@@ -152,14 +152,17 @@ function refuseHidden(shown: string): void {
   );
 }
 
-/** The text of a plain file; undefined if there is none. */
-async function readText(path: string, shown: string): Promise<string | undefined> {
+/** The text of a plain file at a real path; undefined if there is none. Rejects if the path has become another one since. */
+export async function readText(path: string, shown: string): Promise<string | undefined> {
   const file = await open(path, READ).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw new RequestRefusal("invalidParams", `${shown} cannot be read: ${error.code}.`);
   });
   if (file === undefined) return undefined;
   try {
+    // A command of the agent may have put a link in place of a folder on the way.
+    if ((await readlink(`/proc/self/fd/${file.fd}`).catch(() => path)) !== path)
+      throw new RequestRefusal("invalidParams", `${shown} was moved while it was read.`);
     const found = await file.stat();
     if (!found.isFile()) throw new RequestRefusal("invalidParams", `${shown} is not a plain file.`);
     if (found.size > MAX_BYTES) throw new RequestRefusal("invalidParams", `${shown} is larger than 4 MB.`);
