@@ -118,8 +118,8 @@ export function gitEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
   return {
     ...Object.fromEntries(inherited),
     ...{ GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", LC_ALL: "C" },
-    // Whatever the settings of a repository make of a path, it stays a path: no remote that is a command, no network.
-    GIT_ALLOW_PROTOCOL: "file",
+    // Flint's own commands fetch nothing: no network, no remote that is a command, and none whose server is one.
+    GIT_ALLOW_PROTOCOL: "none",
   };
 }
 

@@ -59,26 +59,6 @@ describe("what an agent plants in its git directory runs nowhere outside", () =>
   }
 });
 
-confined(
-  "a program named git that an agent puts on the user's search path runs nowhere outside",
-  async () => {
-    const { mark, run } = outsideMark();
-    const environment = { ...process.env };
-    const { agent, take, git } = await newRepository({
-      environment,
-      prepare: async (path) => {
-        environment.PATH = `${path}/bin:${environment.PATH}`;
-        return undefined;
-      },
-    });
-    const plant = `printf '#!/bin/sh\n${run}\nexec /usr/bin/git "$@"\n' > bin/git; chmod +x bin/git`;
-    await agent(`${COMMIT}; mkdir bin; ${plant}`);
-    expect(await take()).toEqual(TAKEN);
-    expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
-    expect(existsSync(mark)).toBe(false);
-  },
-);
-
 describe("what the settings of a repository name runs nowhere outside", () => {
   /** A program that leaves a mark, and a repository with one commit of an agent. */
   async function hostileRepository() {
