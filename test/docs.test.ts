@@ -27,6 +27,16 @@ function linksOf(text: string): string[] {
   return targets.filter((target) => !/^[a-z]+:/.test(target));
 }
 
+const PERMISSION_TESTS = "docs/contributing/permission-tests.md";
+
+/** The test files of a page, each with the title that follows it in quotes. */
+function quotedTests(text: string): [file: string, title: string][] {
+  return [...text.matchAll(/\]\(([^)]+\.test\.ts)\) "([^"]+)"/g)].map(([, file = "", title = ""]) => [
+    file,
+    title,
+  ]);
+}
+
 describe("the documentation", () => {
   test("has an index that names every page", () => {
     const index = [...linksOf(pages.get("docs/README.md") ?? "")].map((link) =>
@@ -48,6 +58,11 @@ describe("the documentation", () => {
       return heading !== undefined && !headingsOf(pages.get(path) ?? "").includes(heading);
     });
     expect(broken).toEqual([]);
+  });
+
+  test.each(quotedTests(pages.get(PERMISSION_TESTS) ?? ""))("finds in %s the test %j", (file, title) => {
+    const text = readFileSync(join(ROOT, dirname(PERMISSION_TESTS), file), "utf8");
+    expect(text).toContain(title);
   });
 
   test.each([...pages].filter(([page]) => /^docs\/(?:start|guides)/.test(page)))(

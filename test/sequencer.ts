@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The files that take longest, those with real agents first; by name, because a fresh clone has no durations to go by. */
 const SLOW = [
   /conformance\.test|sandbox-policy|agent-folders|private-git|races/,
-  /claude\/session|e2e\/(?:cli|agents|acp-escalation|codex\/(?:flows|sdk))\./,
+  /claude\/session|e2e\/(?:cli|agents|codex\/(?:flows|sdk))\./,
   /hostile/,
   /test\/torture\/torture/,
   /codex\/tui|random|acpx/,

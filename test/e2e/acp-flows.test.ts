@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
@@ -21,7 +22,7 @@ for (const scripted of SCRIPTED_AGENTS) {
     "curl",
     ...parts,
   )(
-    `the ACP SDK is asked which hosts commands of ${agent} may connect to, and whether its commits are applied`,
+    `the ACP SDK is asked about commands of ${agent} that leave the sandbox, about hosts and about commits`,
     async () => {
       const { port, paths } = await localServer();
       const { cwd, prompt } = await editorWith(scripted, port);
@@ -46,6 +47,17 @@ for (const scripted of SCRIPTED_AGENTS) {
         branch: `${TITLES.allowed}\nfirst\n`,
         kept: expect.stringMatching(new RegExp(`^${TITLES.declined}\n`)),
       });
+
+      const outside = "Allow it to run outside of the sandbox";
+      const left = await prompt(FLOWS.allowedLeave, "allow_once", outside);
+      expect(left.asked).toContain(outside);
+      expect(left.shown).toContain("lantern");
+      expect(left.shown).not.toContain("flint-run");
+      expect(await readFile(join(cwd, "../count"), "utf8")).toBe("run\n");
+      const stayed = await prompt(FLOWS.declinedLeave, "reject_once", outside);
+      expect(stayed.asked).toContain(outside);
+      expect(stayed.shown).toContain("eclined");
+      expect(existsSync(join(cwd, "../declined"))).toBe(false);
     },
     TEST_MS,
   );

@@ -10,6 +10,15 @@ export const FLOWS = {
   declinedHost: "second",
   allowedCommit: "third",
   declinedCommit: "fourth",
+  allowedLeave: "fifth",
+  declinedLeave: "sixth",
+};
+
+/** Commands that can only succeed outside of the sandbox, and why the agent says that it needs them. */
+export const OUTSIDE = {
+  allowed: "echo run >> ../count; echo lantern",
+  declined: "touch ../declined",
+  why: "It is outside.",
 };
 
 /** The titles of the commits that the user takes over and declines. */
@@ -40,15 +49,17 @@ export function commitAs(title: string): string {
   return `git ${author} commit --quiet --allow-empty -m ${title}`;
 }
 
-/** A script in which the agent connects to a server of the user's machine twice, and then commits twice. */
-export function flowScript({ run }: ScriptedAgent, port: number): readonly unknown[] {
-  const commands = [
-    [FLOWS.allowedHost, connectTo(port, "allowed")],
-    [FLOWS.declinedHost, connectTo(port, "declined")],
-    [FLOWS.allowedCommit, commitAs(TITLES.allowed)],
-    [FLOWS.declinedCommit, commitAs(TITLES.declined)],
+/** A script in which the agent does everything twice: it connects to the user's machine, commits, and leaves the sandbox. */
+export function flowScript({ run, leave }: ScriptedAgent, port: number): readonly unknown[] {
+  const turns = [
+    [FLOWS.allowedHost, run(connectTo(port, "allowed"))],
+    [FLOWS.declinedHost, run(connectTo(port, "declined"))],
+    [FLOWS.allowedCommit, run(commitAs(TITLES.allowed))],
+    [FLOWS.declinedCommit, run(commitAs(TITLES.declined))],
+    [FLOWS.allowedLeave, leave(OUTSIDE.allowed, OUTSIDE.why)],
+    [FLOWS.declinedLeave, leave(OUTSIDE.declined, OUTSIDE.why)],
   ] as const;
-  return commands.flatMap(([when, command]) => [{ when, parts: run(command) }, DONE]);
+  return turns.flatMap(([when, parts]) => [{ when, parts }, DONE]);
 }
 
 /** The titles of the commits that a user finds in a repository: on the branch, and in what Flint keeps of declined ones. */

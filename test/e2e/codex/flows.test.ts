@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "vitest";
 import {
   commitAs,
@@ -5,6 +8,7 @@ import {
   FLOWS,
   flowScript,
   localServer,
+  OUTSIDE,
   TITLES,
   titlesIn,
 } from "../permission-flows.ts";
@@ -17,7 +21,7 @@ const TEST_MS = 150_000;
 for (const scripted of SCRIPTED_AGENTS) {
   const { agent, model, program } = scripted;
   needsTui(program ?? "codex")(
-    `the stock Codex TUI asks which hosts commands of ${agent} may connect to, and whether its commits are applied`,
+    `the stock Codex TUI asks about commands of ${agent} that leave the sandbox, about hosts and about commits`,
     async () => {
       const { port, paths } = await localServer();
       const { options, configuration } = choosing(scripted);
@@ -53,6 +57,21 @@ for (const scripted of SCRIPTED_AGENTS) {
         branch: `${TITLES.allowed}\nfirst\n`,
         kept: expect.stringMatching(new RegExp(`^${TITLES.declined}\n`)),
       });
+
+      const folder = join(fixture.workspace, "..");
+      await tui.ask(FLOWS.allowedLeave);
+      await tui.shows(OUTSIDE.why);
+      await tui.answer(`$ ${OUTSIDE.allowed}`, "y");
+      await tui.shows("└ lantern");
+      await tui.isDone();
+      expect(await readFile(join(folder, "count"), "utf8")).toBe("run\n");
+      await tui.ask(FLOWS.declinedLeave);
+      await tui.answer(`$ ${OUTSIDE.declined}`, "d");
+      await tui.isDone();
+      const screen = await tui.terminal.everything();
+      expect(existsSync(join(folder, "declined")), screen).toBe(false);
+      expect(screen).toMatch(/Ran touch \.\.\/declined\n +└ Declined\. It did not run\./);
+      expect(screen).not.toContain("flint-run");
       await tui.quit();
     },
     TEST_MS,

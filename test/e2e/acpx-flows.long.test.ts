@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,42 +6,57 @@ import { promisify } from "node:util";
 import { agentFolder, agentProgram, leavesNoProcess, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { environmentIn } from "./codex/sdk.ts";
+import { commitAs, connectTo, localServer, OUTSIDE, titlesIn } from "./permission-flows.ts";
 import { choosing, DONE, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
 import { FLINT } from "./server.ts";
 
-/** Every command starts several processes, on a machine that may be busy. */
+/** Every run starts several programs, on a machine that may be busy. */
 const TEST_MS = 120_000;
-
-const OUTSIDE = "echo run >> ../count; echo lantern";
 
 for (const scripted of SCRIPTED_AGENTS) {
   const { agent, program } = scripted;
-  needs("acpx", ...(program === undefined ? [] : [program]))(
-    `acpx lets a command of ${agent} leave the sandbox once, or shows it as failed`,
+  needs(
+    "acpx",
+    "bwrap",
+    "git",
+    "curl",
+    ...(program === undefined ? [] : [program]),
+  )(
+    `acpx answers for a command of ${agent} that leaves the sandbox, for its connection and its commit`,
     async () => {
-      const { run, folder } = await acpx(scripted);
+      const { port, paths } = await localServer();
+      const { run, folder, cwd } = await acpx(scripted, port);
       const denied = await run("--deny-all");
       expect(denied).toMatch(/\(failed\)/);
       expect(existsSync(join(folder, "count")), denied).toBe(false);
+      expect([paths, (await titlesIn(cwd)).branch]).toEqual([[], "first\n"]);
       const allowed = await run("--approve-all");
       expect(allowed).toMatch(/\(completed\)[\s\S]*lantern/);
       expect(allowed).not.toContain("flint-run");
       expect(await readFile(join(folder, "count"), "utf8")).toBe("run\n");
+      expect([paths, (await titlesIn(cwd)).branch]).toEqual([["/allowed"], "kept\nfirst\n"]);
     },
     TEST_MS,
   );
 }
 
 /** The real acpx with the built command as its agent, and behind that the real agent with a script for its model. */
-async function acpx(scripted: ScriptedAgent) {
+async function acpx(scripted: ScriptedAgent, port: number) {
   leavesNoProcess();
   const { path: folder } = await agentFolder();
   const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
   await Promise.all([mkdir(cwd), mkdir(home)]);
+  execFileSync("git", ["init", "--quiet", "--initial-branch=main"], { cwd });
+  execFileSync("sh", ["-c", commitAs("first")], { cwd });
   const { options, configuration } = choosing(scripted);
   await writeFile(join(home, "config.toml"), configuration);
   const script = join(folder, "script.json");
-  const steps = [scripted.leave(OUTSIDE, "It is outside."), DONE];
+  const steps = [
+    scripted.leave(OUTSIDE.allowed, OUTSIDE.why),
+    scripted.run(connectTo(port, "allowed")),
+    scripted.run(commitAs("kept")),
+    DONE,
+  ];
   await writeFile(script, JSON.stringify({ steps }));
   const env = { ...environmentIn(home), FLINT_OFFLINE_SCRIPT: script };
   const flint = `${process.execPath} ${FLINT} acp ${options.join(" ")}`;
@@ -52,5 +67,5 @@ async function acpx(scripted: ScriptedAgent) {
     const { stdout } = await promisify(execFile)(node, args, { cwd, env }).catch((error) => error);
     return String(stdout);
   };
-  return { run, folder };
+  return { run, folder, cwd };
 }
