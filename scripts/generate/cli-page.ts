@@ -17,7 +17,7 @@ export function cliPage({ commands, exitCodes }: CliPageParts): string {
   return page([
     GENERATED,
     "# The command line",
-    "`flint COMMAND --help` says the same in the terminal.",
+    "`flint COMMAND --help` prints the same text in the terminal.",
     "## Exit codes",
     table(["Code", "Meaning"], Object.entries(exitCodes)),
     ...sections,

@@ -5,7 +5,7 @@ export function environmentPage(variables: Readonly<Record<string, string>>): st
   return page([
     GENERATED,
     "# Environment",
-    "Flint reads these variables and no others. An empty one counts as not set. Options on the command line win.",
+    "Flint reads only these variables. An empty variable counts as unset. Command-line options take precedence.",
     table(
       ["Variable", "What it is for"],
       Object.entries(variables).map(([name, meaning]) => [code(name), meaning]),

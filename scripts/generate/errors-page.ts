@@ -6,7 +6,7 @@ const EXAMPLE = `\`\`\`json
   "id": 7,
   "error": {
     "code": ${FLINT.errorCodes.turnInProgress},
-    "message": "The thread runs a turn already.",
+    "message": "A turn is already running in this thread.",
     "data": { "reason": "turnInProgress", "activeTurnId": "0190d3a5-..." }
   }
 }
@@ -19,7 +19,7 @@ export function errorsPage(): string {
   return page([
     GENERATED,
     "# Errors",
-    "A request that fails is answered with an error. `data.reason` is its stable name: rely on that. The code belongs to the protocol, and the same number means different things in different protocols. The message is for people: it names the thing and the way out.",
+    "A failed request gets an error response. `data.reason` is stable: use it in programs. The code depends on the protocol; the same number has different meanings in different protocols. The message is for people: it says what is wrong and how to fix it.",
     EXAMPLE,
     table(
       ["Reason", "Flint", "Harness", "Meaning"],
@@ -31,7 +31,7 @@ export function errorsPage(): string {
       ]),
     ),
     "## When a turn fails",
-    "A turn that fails is not a failed request: `turn/start` was answered long before. It ends with `turn/completed`, the status `failed` and a [TurnError](types.md#turnerror). `errorInfo` is free text; Flint itself uses these words:",
+    "A failed turn is not a failed request, because `turn/start` has already been answered. It ends with `turn/completed`, the status `failed` and a [TurnError](types.md#turnerror). `errorInfo` is free text; Flint itself uses these values:",
     TURN_ERROR_INFO.map((info) => `- ${code(info)}`).join("\n"),
   ]);
 }

@@ -5,8 +5,8 @@ import { flintType } from "./links.ts";
 import { anchor, code, GENERATED, nameHeading, page, table } from "./markdown.ts";
 
 const QUEUE: Readonly<Record<Scope, string>> = {
-  thread: "in the queue of its thread, one after the other",
-  none: "at once, beside whatever is under way",
+  thread: "in order with the other requests of its thread",
+  none: "immediately, in parallel with other requests",
 };
 
 /** Every method of the Flint protocol. */

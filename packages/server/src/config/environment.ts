@@ -9,7 +9,7 @@ export const ENVIRONMENT = {
   FLINT_CONFIG:
     "Your configuration file. Default: $XDG_CONFIG_HOME/flint/config.toml, else ~/.config/flint/config.toml.",
   XDG_CONFIG_HOME: "Base folder for configuration; used if FLINT_CONFIG is not set.",
-  XDG_RUNTIME_DIR: "Folder for the server's socket if the path of the state folder is too long for one.",
+  XDG_RUNTIME_DIR: "Folder for the server's socket if the path of the state folder is too long for a socket.",
   FLINT_TOKEN: "Token for `flint connect --url`.",
   FLINT_MODEL: "Model for new threads, such as flint/offline.",
   FLINT_MODEL_URL: "Chat Completions endpoint, such as http://127.0.0.1:8080/v1.",
@@ -23,12 +23,12 @@ export const ENVIRONMENT = {
   CLAUDE_CODE_EXECUTABLE: "Path of Claude Code, if it is not on PATH.",
   CODEX_EXECUTABLE: "Path of Codex, if it is not on PATH.",
   NO_COLOR: "If set, output has no colours.",
-  TERM: "Terminal type; `dumb` gets plain lines.",
+  TERM: "Terminal type; with `dumb`, output is plain lines.",
   LC_ALL: "Locale; without UTF-8, only ASCII characters are drawn.",
   LC_CTYPE: "Used if LC_ALL is not set.",
   LANG: "Used if neither LC_ALL nor LC_CTYPE is set.",
   PATH: "Where to look for programs.",
-  VISUAL: "Editor for what you write in a terminal session (Ctrl-G).",
+  VISUAL: "Editor for prompts in a terminal session (Ctrl-G).",
   EDITOR: "Used if VISUAL is not set.",
   SHELL: "Shell for `flint completions` if none is given.",
 } as const;

@@ -171,7 +171,7 @@ export const CONFIG_KEYS = {
   step_limit: key(
     count,
     COUNT,
-    "Model calls after which a turn of Claude or Flint's own agent stops, to be continued (Flint's own agent: 200).",
+    "Model calls after which a turn of Claude or Flint's own agent stops; you can continue it (default for Flint's own agent: 200).",
     "user",
   ),
   policy_file: key(string, "a path", "Policy file for unattended runs.", "user"),
@@ -197,7 +197,7 @@ export const CONFIG_KEYS = {
   "budget.enforcement": key(
     z.enum(ENFORCEMENTS),
     choice(ENFORCEMENTS),
-    "Whether a turn is rejected whose agent does not report what a limit counts (strict, the default).",
+    "What to do if an agent does not report what a limit counts: strict (default) rejects the turn, best-effort runs it.",
     "user",
   ),
   "models.*.context_window": key(
@@ -234,7 +234,12 @@ export const CONFIG_KEYS = {
     "Environment variable that holds the API key.",
     "user",
   ),
-  "providers.*.models": key(strings, STRINGS, "Models to offer, instead of asking the endpoint.", "user"),
+  "providers.*.models": key(
+    strings,
+    STRINGS,
+    "Models to list, instead of those that the endpoint reports.",
+    "user",
+  ),
   idle_timeout: key(
     amount,
     SECONDS,
@@ -262,7 +267,7 @@ export const CONFIG_KEYS = {
   "agents.*.driver": key(
     z.enum(DRIVERS),
     choice(DRIVERS),
-    "Which kind of agent this is, for a name of your own: a second account of claude, for example.",
+    "Driver of an agent with another name, such as a second Claude account.",
     "user",
   ),
   "agents.*.home": key(
@@ -291,13 +296,13 @@ export const CONFIG_KEYS = {
   "mcp_servers.*.network": key(
     strings,
     STRINGS,
-    "Hosts that the program may connect to without a question, as for `--network`.",
+    "Hosts that the program may connect to without asking, as for `--network`.",
     "user",
   ),
   "mcp_servers.*.writable": key(
     strings,
     STRINGS,
-    "Folders that the program may write beside the workspace, such as `~/.npm`.",
+    "Folders that the program may write to besides the workspace, such as `~/.npm`.",
     "user",
   ),
   "mcp_servers.*.url": key(address, ADDRESS, "URL of an MCP server over HTTP.", "user or project"),
@@ -324,7 +329,7 @@ export const CONFIG_KEYS = {
     ...key(
       z.union([chord, z.array(chord)]),
       'a key such as "f2", "ctrl+t" or "ctrl+x t", or a list of keys, which may be empty',
-      "Keys of a command in terminal sessions, instead of the default ones. The name is that of a command, such as `listThreads`; `/keys` in a session shows all of them.",
+      "Keys for a command in terminal sessions, replacing the defaults. The name is a command such as `listThreads`; `/keys` in a session lists them all.",
       "user",
     ),
     names: COMMAND_IDS,
