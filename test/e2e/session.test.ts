@@ -95,7 +95,7 @@ async function story(scripted: ScriptedAgent): Promise<void> {
   await terminal.press("Down", "Enter");
   await terminal.until(sees("Keep the files as they are"), "what to do with the files");
   await terminal.press("Down", "Enter");
-  await terminal.until(sees("2 turns are dropped and their files are restored"), "the rewind");
+  await terminal.until(sees("2 turns removed, files restored"), "the rewind");
   expect(existsSync(join(workspace, "made.txt"))).toBe(false);
   await terminal.press("C-c");
   await quit(terminal);

@@ -113,7 +113,7 @@ test(
     await writeFile(`${cwd}/tools/start.cjs`, evil);
     const changed = await turn(fixture, [], env);
     expect(mcpCalls(changed.stdout)).toEqual([]);
-    expect(changed.stdout + changed.stderr).toContain("is not trusted as it is now");
+    expect(changed.stdout + changed.stderr).toContain("the current content is not trusted");
     expect(existsSync(`${cwd}/ran`)).toBe(false);
     await flint(["trust", "--yes"]);
     await turn(fixture, [], env);

@@ -34,11 +34,9 @@ export function resolveSpec(request: TaskRequest): TaskSpec {
     checks,
   };
   if (spec.approve === "reviewer" && reviewers.length + checks.length === 0)
-    throw new TaskRefusal(
-      "approve: reviewer needs a reviewer or a check; otherwise nobody judges the result.",
-    );
+    throw new TaskRefusal("approve: reviewer needs a reviewer or a check.");
   if (new Set(spec.after).size !== spec.after.length)
-    throw new TaskRefusal("A task comes after another one only once.");
+    throw new TaskRefusal("after lists the same task twice.");
   return spec;
 }
 

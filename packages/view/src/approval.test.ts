@@ -58,7 +58,7 @@ test("shows the diff of commits that would be taken over", () => {
 
 test("never offers to leave the sandbox for always", () => {
   const { title, choices } = approvalPrompt({ ...command, needs: { unconfined: true } });
-  expect(title).toBe("Run this outside the sandbox, with everything you may do? Nothing limits it.");
+  expect(title).toBe("Run this outside the sandbox, with all of your permissions? Nothing limits it.");
   expect(choices.map(({ key }) => key)).toEqual(["y", "s", "n"]);
 });
 

@@ -54,7 +54,7 @@ function ownReason({ needs = {} }: Action, reason: string | undefined): string |
 function earlierRun({ after }: Action): string[] {
   if (after === undefined) return [];
   const seconds = Math.round(after.ranMs / 1000);
-  const ran = seconds === 0 ? "It has run already" : `It already ran for ${seconds} s`;
+  const ran = seconds === 0 ? "It already ran" : `It already ran for ${seconds} s`;
   return [...after.evidence, `${ran} and may have done part of its work.`];
 }
 
@@ -95,7 +95,7 @@ function commitsSubject(action: Action): Pick<ApprovalPrompt, "title" | "subject
 function titleOf({ needs, running }: Extract<Action, { kind: "command" }>): string {
   if (needs === undefined) return "The agent wants to run a command";
   if (needs.unconfined === true)
-    return "Run this outside the sandbox, with everything you may do? Nothing limits it.";
+    return "Run this outside the sandbox, with all of your permissions? Nothing limits it.";
   const which = running === true ? "this running command" : "this command";
   return `Allow ${which} to ${describePermission(needs)}?`;
 }

@@ -53,9 +53,9 @@ test("steps through the values of a control", () => {
 
 test("says why a value cannot be chosen", () => {
   const [select, boolean, number] = shown("x");
-  expect(select && problemWith(select, "huge")).toBe('Effort has no value "huge". It has low, high.');
+  expect(select && problemWith(select, "huge")).toBe('Effort must be one of low, high, not "huge".');
   expect(select && problemWith(select, "low")).toBeUndefined();
-  expect(boolean && problemWith(boolean, "maybe")).toBe("Fast mode is on or off.");
-  expect(number && problemWith(number, "2")).toBe("Fast mode is at most 1.");
-  expect(number && problemWith(number, "warm")).toBe("Fast mode is a number.");
+  expect(boolean && problemWith(boolean, "maybe")).toBe("Fast mode must be on or off.");
+  expect(number && problemWith(number, "2")).toBe("Fast mode must be at most 1.");
+  expect(number && problemWith(number, "warm")).toBe("Fast mode must be a number.");
 });

@@ -127,17 +127,17 @@ function steppedNumber(
 export function problemWith(control: Control, value: string): string | undefined {
   switch (control.kind) {
     case "boolean":
-      return value === "true" || value === "false" ? undefined : `${control.label} is on or off.`;
+      return value === "true" || value === "false" ? undefined : `${control.label} must be on or off.`;
     case "select":
       return control.choices.some((choice) => choice.value === value)
         ? undefined
-        : `${control.label} has no value "${value}". It has ${control.choices.map((each) => each.value).join(", ")}.`;
+        : `${control.label} must be one of ${control.choices.map((each) => each.value).join(", ")}, not "${value}".`;
     case "number": {
       const { label, min, max } = control;
       const number = Number(value);
-      if (value.trim() === "" || !Number.isFinite(number)) return `${label} is a number.`;
-      if (min !== undefined && number < min) return `${label} is at least ${min}.`;
-      if (max !== undefined && number > max) return `${label} is at most ${max}.`;
+      if (value.trim() === "" || !Number.isFinite(number)) return `${label} must be a number.`;
+      if (min !== undefined && number < min) return `${label} must be at least ${min}.`;
+      if (max !== undefined && number > max) return `${label} must be at most ${max}.`;
       return undefined;
     }
   }

@@ -21,7 +21,7 @@ function usedOf({ usedPercent, status }: UsageLimit): string {
 
 function resetOf({ resetsAtMs, guessed, needsPerson }: UsageLimit, now: number): string {
   const doubt = guessed === true ? ", guessed from the error" : "";
-  if (needsPerson === true) return "not by itself: check the account's credit or plan";
+  if (needsPerson === true) return "no automatic reset: check the account's credit or plan";
   if (resetsAtMs === undefined) return `unknown${doubt}`;
   return `in ${timeLeft(resetsAtMs - now)} (${localTime(resetsAtMs)}${doubt})`;
 }

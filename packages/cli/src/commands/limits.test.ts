@@ -46,7 +46,7 @@ test("a guess, an unknown reset, and a limit that only a person can lift are cal
   ).toEqual([
     "in 1 min (2026-11-17 12:01, guessed from the error)",
     "unknown, guessed from the error",
-    "not by itself: check the account's credit or plan",
+    "no automatic reset: check the account's credit or plan",
   ]);
 });
 

@@ -38,7 +38,7 @@ export async function mergeResult(git: GitCommand, request: MergeRequest): Promi
     if ("files" in merged) return { kind: "conflict", files: merged.files, onto };
     if (!(await request.verify(merged.commit))) return { kind: "unverified" };
     if (await isCheckedOut(git, target)) {
-      const note = `${target} is checked out, so it was not moved. Take it over with: git merge --ff-only ${branch}`;
+      const note = `${target} is checked out, so it was not moved. Update it with: git merge --ff-only ${branch}`;
       return { ...(await createBranch(git, branch, merged.commit)), note };
     }
     const moved = await git.attempt(["update-ref", "--no-deref", `${FULL}${target}`, merged.commit, onto]);

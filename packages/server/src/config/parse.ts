@@ -72,10 +72,10 @@ function homesWithoutUse(values: ReadonlyMap<string, unknown>): string[][] {
 function agentProblem([table, agent = "", key]: readonly string[], value: unknown): string | undefined {
   if (table !== "agents") return undefined;
   if (agent === "flint" || !/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(agent))
-    return `${JSON.stringify(agent)} cannot be the name of an agent: use letters, digits, "-" and "_", and not flint.`;
+    return `${JSON.stringify(agent)} cannot be the name of an agent: use letters, digits, "-" and "_"; flint is reserved.`;
   const isTaken = KNOWN_AGENTS.some(({ id }) => id === agent);
   if (key !== "driver" || value === agent || !isTaken) return undefined;
-  return `agents.${agent} is ${agent} itself; choose another name for a ${String(value)} of your own.`;
+  return `agents.${agent} is a built-in agent; choose another name for an agent with driver = ${JSON.stringify(value)}.`;
 }
 
 function checked(document: object, text: string, path: string, level: ConfigLevel): ConfigValues {

@@ -39,7 +39,7 @@ export async function readSystemConfig(path = SYSTEM_CONFIG_PATH): Promise<Syste
   if (!existsSync(path)) return undefined;
   const { mode } = await stat(path);
   if ((mode & OTHERS_CAN_WRITE) !== 0) {
-    throw new ConfigError(`${path} can be written by others than its owner. Fix it with chmod go-w ${path}.`);
+    throw new ConfigError(`Other users can write to ${path}. Fix it with chmod go-w ${path}.`);
   }
   const { locked = [], ...document } = await parseDocument(await readFile(path, "utf8"), path);
   const { values, problems } = checkedDocument(document, "user");

@@ -39,7 +39,10 @@ export class FileRules implements PolicyRules {
 
   judge(action: Action, agent: string, cwd: string): Ruling | undefined {
     if (this.#isChangedBy(action, cwd))
-      return { decision: "deny", reason: `${this.source} holds the rules of this run; change it yourself.` };
+      return {
+        decision: "deny",
+        reason: `${this.source} is the policy file of this run; only you can change it.`,
+      };
     const subjects = subjectsOf(action, cwd);
     const mine = this.#rules.filter((rule) => rule.agent === undefined || rule.agent === agent);
     const strict = mine.filter((rule) => isAbout(rule, action.needs ?? {}));

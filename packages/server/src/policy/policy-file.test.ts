@@ -265,12 +265,12 @@ describe("a policy file with a mistake is rejected", () => {
     [
       "a rule that a stricter one covers",
       '[[rule]]\ndecision = "deny"\nprefix = ["git"]\n[[rule]]\ndecision = "allow"\nprefix = ["git", "push"]',
-      "ci.toml line 4: rule 2: it never decides: rule 1 (deny) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule 1.",
+      "ci.toml line 4: rule 2: it has no effect: rule 1 (deny) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule 1.",
     ],
     [
       "an exact command that all of a tool covers",
       '[[rule]]\ndecision = "allow"\ncommand = "npm test"\n[[rule]]\ndecision = "ask"\ntool = "shell"',
-      "ci.toml line 1: rule 1: it never decides: rule 2 (ask) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule 2.",
+      "ci.toml line 1: rule 1: it has no effect: rule 2 (ask) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule 2.",
     ],
     [
       "two patterns",
@@ -280,7 +280,7 @@ describe("a policy file with a mistake is rejected", () => {
     [
       "a path for another tool",
       '[[rule]]\ndecision = "ask"\ntool = "fetch"\npath = "a"',
-      'ci.toml line 3: rule 1: path goes with tool = "edit", not "fetch".',
+      'ci.toml line 3: rule 1: path works only with tool = "edit", not "fetch".',
     ],
     [
       "the protocol's name of a tool",
@@ -330,7 +330,7 @@ describe("a policy file with a mistake is rejected", () => {
     [
       "a host that is denied to one command",
       '[[rule]]\ndecision = "deny"\nprefix = ["curl"]\nnetwork = ["a.example"]',
-      "ci.toml line 3: rule 1: a host is denied for every command; leave out prefix.",
+      "ci.toml line 3: rule 1: a denied host applies to every command; leave out prefix.",
     ],
     [
       "a relative folder",

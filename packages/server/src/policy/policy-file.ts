@@ -50,7 +50,7 @@ function checked(document: Readonly<Record<string, unknown>>, text: PolicyText):
   if (!isList) text.problem(undefined, "rule", "rules must be tables; start each with [[rule]].");
   const rules = isList ? tables.flatMap((table, index) => ruleOf(table, index + 1, text)) : [];
   for (const { rule, by } of shadowedRules(rules)) {
-    const message = `it never decides: rule ${by.number} (${by.decision}) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule ${by.number}.`;
+    const message = `it has no effect: rule ${by.number} (${by.decision}) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule ${by.number}.`;
     text.problem(rule.number, undefined, message);
   }
   text.throwIfAny();

@@ -64,7 +64,7 @@ function patternOf(problems: Problems): Pattern | undefined {
   if (tool !== undefined && needed !== undefined && tool !== needed) {
     return problems.add(
       "tool",
-      `${only} goes with tool = ${JSON.stringify(needed)}, not ${JSON.stringify(tool)}.`,
+      `${only} works only with tool = ${JSON.stringify(needed)}, not ${JSON.stringify(tool)}.`,
     );
   }
   switch (needed) {

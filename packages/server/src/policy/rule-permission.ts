@@ -50,7 +50,7 @@ class PermissionReader {
   network(): NetworkPermission | undefined {
     const { network } = this.#table;
     if (network === undefined) return undefined;
-    if (this.#has("path")) return this.#problem("network", "network goes with commands, not with path.");
+    if (this.#has("path")) return this.#problem("network", "network applies to commands, not to path.");
     if (network === "all") return this.#everyHost();
     if (!isStrings(network) || network.length === 0)
       return this.#problem("network", `network must be "all" or a list of hosts, not ${shown(network)}.`);
@@ -58,7 +58,7 @@ class PermissionReader {
     if (problem !== undefined) return this.#problem("network", `network: ${problem}.`);
     const scope = ["prefix", "command", "tool", "agent"].find((field) => this.#has(field));
     if (this.#decision === "deny" && scope !== undefined)
-      return this.#problem(scope, `a host is denied for every command; leave out ${scope}.`);
+      return this.#problem(scope, `a denied host applies to every command; leave out ${scope}.`);
     return { hosts: network };
   }
 

@@ -27,7 +27,9 @@ export function settingsHash(): string {
 export function differenceTo(running: RunningServer): string | undefined {
   const version = versionDifference(running);
   if (version !== undefined) return version;
-  return running.settings === settingsHash() ? undefined : "it was started with other environment variables";
+  return running.settings === settingsHash()
+    ? undefined
+    : "it was started with different environment variables";
 }
 
 /** The version of a running server, if it is not that of this program. */

@@ -38,7 +38,7 @@ test.each(["FLINT_MODEL", "FLINT_MODEL_URL", "FLINT_CONFIG", "ANTHROPIC_BASE_URL
     set(name, "/something/else");
     expect(await joinRunning({ folder, protocol: "flint", cwd: CWD })).toEqual({
       end: undefined,
-      reason: "it was started with other environment variables",
+      reason: "it was started with different environment variables",
     });
   },
 );
@@ -57,7 +57,7 @@ test("stops waiting at once for a server that it cannot join", async () => {
   const patience = { totalMs: 0, pollMs: 1 };
   expect(await joinOrClaim({ folder, protocol: "flint", cwd: CWD }, patience)).toEqual({
     end: undefined,
-    reason: "it was started with other environment variables",
+    reason: "it was started with different environment variables",
   });
 });
 

@@ -143,16 +143,16 @@ describe("a rule that was edited to allow more", () => {
   const any = { ...rule("x"), tool: "network", match: { type: "any" } };
 
   test.each<[string, object, string]>([
-    ["every host", { ...any, permission: { network: "all" } }, "connecting to any host is never allowed"],
+    ["every host", { ...any, permission: { network: "all" } }, "connecting to any host cannot be"],
     ["the host *", { ...any, permission: { network: { hosts: ["*"] } } }, "stands for every host"],
     ["an address", { ...any, permission: { network: { hosts: ["10.0.0.1"] } } }, "IP address"],
     ["leaving the sandbox", { ...rule("x"), permission: { unconfined: true } }, "leaving the sandbox"],
-    ["all edits", { ...rule("x"), tool: "fileChange", match: { type: "edits" } }, "changes of all files"],
+    ["all edits", { ...rule("x"), tool: "fileChange", match: { type: "edits" } }, "changes to all files"],
     ["a relative path", { ...any, permission: { write: ["../x"] } }, "not a path free of links"],
     ["a path with dots", { ...any, permission: { write: ["/repo/../etc"] } }, "not a path free of links"],
     ["every folder", { ...rule("x"), project: "*" }, "not an absolute path"],
     ["nothing", any, "it allows nothing"],
-    ["another scope", { ...rule("x"), scope: "session" }, "not a rule for always"],
+    ["another scope", { ...rule("x"), scope: "session" }, "scope is not always"],
   ])("to %s is rejected and reported", async (_name, line, problem) => {
     const rules = new RulesFile(await written(`${JSON.stringify(line)}\n`));
     expect(rules.list()).toEqual([]);

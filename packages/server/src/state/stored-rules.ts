@@ -14,13 +14,12 @@ export function readRule(entry: unknown): Rule | string {
 
 /** A rule is used as it is written, or not at all. */
 function problemOf({ scope, project, match, permission = {}, expiresAt }: Rule): string | undefined {
-  if (scope !== "always" || expiresAt !== undefined) return "it is not a rule for always";
+  if (scope !== "always" || expiresAt !== undefined) return "its scope is not always";
   if (!isPlainPath(project)) return `its folder ${JSON.stringify(project)} is not an absolute path`;
-  if (realPathOf(project) !== project)
-    return `its folder ${project} is a link now, to ${realPathOf(project)}`;
-  if (permission.unconfined === true) return "leaving the sandbox is never allowed for always";
-  if (permission.network === "all") return "connecting to any host is never allowed for always";
-  if (match.type === "edits") return "changes of all files are never allowed for always";
+  if (realPathOf(project) !== project) return `its folder ${project} is now a link to ${realPathOf(project)}`;
+  if (permission.unconfined === true) return "leaving the sandbox cannot be always allowed";
+  if (permission.network === "all") return "connecting to any host cannot be always allowed";
+  if (match.type === "edits") return "changes to all files cannot be always allowed";
   if (match.type === "any" && isEmpty(permission)) return "it allows nothing";
   const path = (permission.write ?? []).find((each) => !isPlainPath(each) || realPathOf(each) !== each);
   return path === undefined ? undefined : `${path} is not a path free of links`;

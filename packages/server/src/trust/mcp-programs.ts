@@ -47,7 +47,7 @@ export class McpPrograms {
     if (digest.problem !== undefined)
       return `It was not started: ${digest.problem}, or install the program outside of ${cwd}.`;
     if ((await trusted()).get(keyOf(cwd, server.name)) === digest.sha256) return undefined;
-    return `It was not started: agents can write its program, which is not trusted as it is now. Review it with flint trust, or install the program outside of ${cwd}.`;
+    return `It was not started: agents can change its program, and the current content is not trusted. Review it with flint trust, or install the program outside of ${cwd}.`;
   }
 
   /** Undefined for a server whose program agents cannot write. */

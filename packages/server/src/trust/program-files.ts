@@ -236,7 +236,7 @@ class ProgramSearch {
 const EXTENSIONS = [".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx", ".jsx", ".json"];
 
 function runsProject(name: string, manifest: string): string {
-  return `${name} runs what ${manifest} says, which agents can change. Name the program itself in its configuration`;
+  return `${name} runs whatever ${manifest} says, and agents can change that. Name the program itself in its configuration`;
 }
 
 /** The words of an argument that may be paths: `--import=./x.js` names one, and so does the script of a shell. */

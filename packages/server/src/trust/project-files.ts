@@ -150,5 +150,5 @@ function withoutSecrets(path: string, digest: Digest): Digest {
 
 function notice(cwd: string, paths: readonly string[]): string {
   const names = paths.map((path) => relative(cwd, path)).join(", ");
-  return `Not used, because not trusted: ${names} in ${cwd}. Review and trust with flint trust.`;
+  return `Ignoring ${names} in ${cwd}: not trusted. Review with flint trust.`;
 }

@@ -45,10 +45,10 @@ export function asking(
 export function spentBudget({ spec, usage, extraBudgets }: TaskState): string | undefined {
   const allowed = (amount: number) => amount * (1 + extraBudgets);
   const { costUsd, tokens, seconds } = spec.budget;
-  if (usage.seconds >= allowed(seconds)) return `The time budget of ${allowed(seconds)} s is used up.`;
+  if (usage.seconds >= allowed(seconds)) return `The time limit of ${allowed(seconds)} s is reached.`;
   if (costUsd !== undefined && usage.cost?.currency === "USD" && usage.cost.amount >= allowed(costUsd))
-    return `The cost budget of $${allowed(costUsd)} is used up: $${usage.cost.amount.toFixed(2)} spent.`;
+    return `The cost limit of $${allowed(costUsd)} is reached: $${usage.cost.amount.toFixed(2)} spent.`;
   if (tokens !== undefined && totalTokens(usage.tokens) >= allowed(tokens))
-    return `The token budget of ${allowed(tokens)} is used up.`;
+    return `The token limit of ${allowed(tokens)} is reached.`;
   return undefined;
 }

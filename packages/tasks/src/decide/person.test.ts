@@ -37,10 +37,10 @@ describe("a person", () => {
   test("answers what is asked, and nothing else", () => {
     const state = asking();
     const reply = { choice: "continue", message: "Look at parse.ts" } as const;
-    expect(() => answer(state, "other", reply, "alice")).toThrow("asks something else");
+    expect(() => answer(state, "other", reply, "alice")).toThrow("has a different question");
     const next = after(state, answer(state, "id-1", reply, "alice"));
     expect(next).toMatchObject({ phase: "ready", step: "execute", instructions: ["Look at parse.ts"] });
-    expect(() => answer(next, "id-1", reply, "alice")).toThrow("asks nothing");
+    expect(() => answer(next, "id-1", reply, "alice")).toThrow("has no open question");
     expect(after(state, answer(state, "id-1", { choice: "fail" }, "alice")).phase).toBe("failed");
     expect(after(state, answer(state, "id-1", { choice: "accept" }, "alice")).step).toBe("merge");
   });

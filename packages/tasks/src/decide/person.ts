@@ -7,9 +7,9 @@ const named = ({ number, phase }: TaskState) => `Task ${number} is ${phase}`;
 
 /** A person's answer to what a task asks. */
 export function answer(state: TaskState, askId: string, reply: TaskAnswer, by: string): Events {
-  if (state.ask === undefined) throw new TaskRefusal(`${named(state)} and asks nothing.`);
+  if (state.ask === undefined) throw new TaskRefusal(`${named(state)} and has no open question.`);
   if (state.ask.id !== askId)
-    throw new TaskRefusal(`Task ${state.number} asks something else by now; see its page.`);
+    throw new TaskRefusal(`Task ${state.number} has a different question now. Read it again.`);
   const answered = event("task/answered", { askId, answer: reply, by });
   switch (reply.choice) {
     case "continue":
@@ -34,7 +34,7 @@ export function approve(state: TaskState, tree: string | null, by: string): Even
   if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
   if ((state.result?.tree ?? null) !== tree)
     throw new TaskRefusal(
-      `The result of task ${state.number} has changed since it was shown. Look at it again.`,
+      `The result of task ${state.number} has changed since it was shown. Review it again.`,
     );
   return accepted(state, by);
 }
@@ -64,7 +64,7 @@ export function suspend(state: TaskState, by: string): Events {
   if (state.phase === "suspended" && state.suspended?.reason === "person")
     throw new TaskRefusal(`${named(state)} already.`);
   if (state.phase === "asking" || state.phase === "approving")
-    throw new TaskRefusal(`${named(state)}: it waits for a person anyway.`);
+    throw new TaskRefusal(`${named(state)}: it is already waiting for you.`);
   return [event("task/suspended", { reason: "person", message: `Suspended by ${by}.` })];
 }
 

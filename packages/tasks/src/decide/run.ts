@@ -74,14 +74,14 @@ export function afterTurn(state: TaskState, outcome: ExecuteOutcome, context: De
   const back = event("round/rejected", { findings: [...state.findings] });
   if (twice !== undefined) {
     const why = objections.get(twice.id) ?? "";
+    return [executed, back, asking(context, "contested", `The executor contests ${twice.id} again: ${why}`)];
+  }
+  if (!changed && contested.length === 0)
     return [
       executed,
       back,
-      asking(context, "contested", `The executor objects to ${twice.id} again: ${why}`),
+      asking(context, "unchanged", "The executor ended its turn without changing anything."),
     ];
-  }
-  if (!changed && contested.length === 0)
-    return [executed, back, asking(context, "unchanged", "The executor ended its turn without a change.")];
   if (state.spec.checks.length > 0) return [executed];
   return [executed, ...withoutChecks(state, contested)];
 }
@@ -128,11 +128,8 @@ export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: 
   if (verdict.verdict === "approve") return [judged(findings), ...finish(state)];
   const before = round?.reviews.some((review) => review.verdict.verdict === "reject") ?? false;
   return before
-    ? [
-        judged(findings, "Rejected twice without a finding that blocks: counts as approved."),
-        ...finish(state),
-      ]
-    : [judged(findings, "Rejected without a finding that blocks: asked once more.")];
+    ? [judged(findings, "Rejected twice without a blocking finding; counted as approved."), ...finish(state)]
+    : [judged(findings, "Rejected without a blocking finding; asked once more.")];
 }
 
 /** What follows the merge: the end, another round for a conflict, or a person. */

@@ -31,14 +31,14 @@ export function resumption(
   const { now, random, repeats } = context;
   if (policy.resume === "ask") return { ask: "Continue after the reset?" };
   if (limit.needsPerson === true)
-    return { ask: "Waiting does not help: the account needs credit or another plan." };
-  if (limit.resetsAtMs === undefined) return { ask: "The agent does not say when the limit resets." };
+    return { ask: "Waiting does not help: the account needs more credit or another plan." };
+  if (limit.resetsAtMs === undefined) return { ask: "The agent did not report when the limit resets." };
   const repeated = BACKOFFS_MS[Math.min(repeats, BACKOFFS_MS.length) - 1] ?? 0;
   const earliest = Math.max(limit.resetsAtMs + AFTER_RESET_MS, now + LEAST_WAIT_MS, now + repeated);
   const untilMs = afterQuietHours(Math.round(earliest + random * JITTER_MS), policy.quietHours);
   if (untilMs - now > policy.maxWaitSeconds * SECOND)
     return {
-      ask: `The limit resets ${new Date(limit.resetsAtMs).toISOString()}, later than the longest wait allows.`,
+      ask: `The limit resets at ${new Date(limit.resetsAtMs).toISOString()}, which is beyond the maximum wait.`,
     };
   return { untilMs };
 }

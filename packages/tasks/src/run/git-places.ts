@@ -74,7 +74,11 @@ export class GitPlaces implements Places {
     if (typeof result?.commit !== "string")
       return { kind: "unable", message: "There is no commit to merge.", mayPass: false };
     if (spec.merge === "none" || spec.merge === "pr")
-      return { kind: "unable", message: `Merging by ${spec.merge} is not possible here.`, mayPass: false };
+      return {
+        kind: "unable",
+        message: `The merge mode ${spec.merge} is not supported here.`,
+        mayPass: false,
+      };
     const merged = await mergeResult(git, {
       mode: spec.merge,
       target: await this.#target(state, worktree),
@@ -94,7 +98,7 @@ export class GitPlaces implements Places {
       case "unverified":
         return { kind: "unable", message: "The merged result does not pass its checks.", mayPass: false };
       case "moved":
-        return { kind: "unable", message: `${merged.target} kept moving.`, mayPass: true };
+        return { kind: "unable", message: `${merged.target} kept changing during the merge.`, mayPass: true };
     }
   }
 

@@ -78,8 +78,8 @@ export class TaskScheduler {
     if (typeof kept === "string") return [];
     const message =
       kept.failed === 0
-        ? "A task it comes after is gone."
-        : `Task ${kept.failed}, which it comes after, is not done.`;
+        ? "A task that it depends on was removed."
+        : `Task ${kept.failed}, which it depends on, is not done.`;
     return state.spec.onDependencyFailed === "fail"
       ? fail(message)
       : [asking(context, "dependency", message)];

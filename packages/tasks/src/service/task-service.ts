@@ -151,11 +151,11 @@ export class TaskService {
     const cycle = findCycle(
       new Map(inputs.flatMap(({ name, after = [] }) => (name === undefined ? [] : [[name, after]]))),
     );
-    if (cycle !== undefined) throw new TaskRefusal(`These tasks wait for each other: ${cycle.join(" → ")}.`);
+    if (cycle !== undefined) throw new TaskRefusal(`Circular dependency: ${cycle.join(" → ")}.`);
     const known = new Map((await this.#options.store.list()).map((state) => [state.id, state]));
     for (const { after = [] } of inputs)
       for (const id of after)
-        if (!names.has(id) && !known.has(id)) throw new TaskRefusal(`There is no task ${id} to come after.`);
+        if (!names.has(id) && !known.has(id)) throw new TaskRefusal(`There is no task ${id} to depend on.`);
     // Everything is checked before anything is added.
     const specs = inputs.map(({ name: _name, clientId: _key, ...request }) => resolveSpec(request));
     const ids = new Map<string, string>();

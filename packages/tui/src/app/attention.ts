@@ -25,7 +25,7 @@ export class Attention {
     const name = escapeControls(state?.thread.name ?? state?.thread.preview ?? "")
       .replaceAll("\n", " ")
       .slice(0, 60);
-    if (isWaiting && !this.#waiting) this.#call(`Flint waits for you: ${name}`);
+    if (isWaiting && !this.#waiting) this.#call(`Flint is waiting for you: ${name}`);
     if (!isRunning && this.#running) this.#call(`Flint is done: ${name}`);
     this.#waiting = isWaiting;
     this.#running = isRunning;

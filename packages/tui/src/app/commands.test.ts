@@ -11,7 +11,7 @@ test("selectors of the agent are controls, and a choice is set for the thread [S
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
   await session.keys("hi", ENTER, "/settings", ENTER);
   const screen = session.terminal.screen.join("\n");
-  expect(screen).toContain("Settings of the agent");
+  expect(screen).toContain("Agent settings");
   expect(screen).toContain("Thinking: ");
   await session.keys(ENTER);
   expect(session.terminal.screen.join("\n")).not.toBe(screen);
@@ -76,9 +76,7 @@ test("Escape twice goes back to an earlier prompt", async () => {
   await session.keys(ENTER);
   expect(session.terminal.screen.join("\n")).toContain("Keep the files as they are");
   await session.keys(ENTER);
-  expect(session.terminal.everything).toContain(
-    "1 turn is dropped and the files are kept. /undo takes that back.",
-  );
+  expect(session.terminal.everything).toContain("1 turn removed, files kept. Undo with /undo.");
   expect(session.terminal.screen.join("\n")).toContain("› second");
 });
 
@@ -109,7 +107,7 @@ test("an approval that waits in another thread is announced, and answered in the
   const thread = await other.startThread({});
   void thread.run("elsewhere", { allowFailure: true });
   await session.settle();
-  expect(session.terminal.screen.join("\n")).toContain("1 thread waits for you");
+  expect(session.terminal.screen.join("\n")).toContain("1 thread waiting for you");
   await session.keys("/inbox", ENTER);
   expect(session.terminal.screen.join("\n")).toContain("$ make");
   await session.keys("y");

@@ -34,7 +34,7 @@ test("a terminal without the focus is called when something waits", async () => 
   await session.keys("n", BLURRED);
   const later = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
   await later.keys("build it", BLURRED + ENTER);
-  expect(later.terminal.writes.join("")).toContain("\u0007\u001b]9;Flint waits for you: build it\u0007");
+  expect(later.terminal.writes.join("")).toContain("\u0007\u001b]9;Flint is waiting for you: build it\u0007");
 });
 
 test("a resize leaves one composer and nothing twice", async () => {

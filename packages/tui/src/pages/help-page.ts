@@ -7,7 +7,7 @@ import { Pager } from "./pager.ts";
 const INTRODUCTION = [
   "Type a prompt and press Enter. While the agent works, Enter steers it and Tab queues the input for later.",
   "Escape interrupts; Escape twice goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.",
-  "Finished rows are in the scrollback of your terminal. What you see here is live for every other client of the thread.",
+  "Finished output is in your terminal's scrollback. Other clients of the thread see everything live.",
 ];
 
 /** Narrower terminals have the keys of a command on a row of their own. */

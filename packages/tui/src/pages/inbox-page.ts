@@ -33,7 +33,7 @@ export class InboxPage implements Page {
     const list = this.#waiting.map((each, index) => this.#row(each, index, look));
     const selected = this.#waiting[this.#at];
     const detail = selected === undefined ? [] : this.#detail(selected, look);
-    const empty = this.#isLoaded ? "Nothing waits for you." : "Looking";
+    const empty = this.#isLoaded ? "No open approvals or questions." : "Looking";
     const body = list.length === 0 ? [lineOf(empty, "dim")] : [...list, [], ...detail];
     const shown = body.slice(0, height);
     const filled = [...shown, ...Array.from({ length: height - shown.length }, (): Line => [])];

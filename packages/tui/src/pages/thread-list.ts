@@ -202,7 +202,7 @@ export class ThreadList implements Page {
           : ([marks.pending, "dim"] as const);
     const word =
       activeFlags.length > 0
-        ? "waits for you"
+        ? "waiting for you"
         : type === "active"
           ? "running"
           : ageOf(thread.updatedAt * 1000, this.#now());

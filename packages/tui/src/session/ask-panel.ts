@@ -190,7 +190,7 @@ function promptOf({ action, suggestions }: Approval) {
 /** Labels stand in a column if the words behind them have at least this much room. */
 const MIN_HELP = 40;
 
-const DECLINE = { key: "m", label: "no, and say why", help: "Decline with a message to the agent" };
+const DECLINE = { key: "m", label: "no, with reason", help: "Decline with a message to the agent" };
 
 function choiceLine(
   { key, label, help }: Pick<ApprovalChoice, "key" | "label" | "help">,

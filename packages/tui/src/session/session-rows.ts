@@ -108,7 +108,7 @@ function footerParts(session: Session): string[] {
   return [
     ...(waiting === 0
       ? []
-      : [`${waiting === 1 ? "1 thread waits" : `${waiting} threads wait`} for you, Alt-I shows it`]),
+      : [`${waiting === 1 ? "1 thread" : `${waiting} threads`} waiting for you (Alt-I)`]),
     escapeControls(settings.model),
     session.describePermissions(settings),
     ...(context === undefined ? [] : [`${context} % of the context`]),

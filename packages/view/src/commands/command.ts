@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<Condition, string>> = {
   idle: "a turn is running",
   running: "no turn is running",
   queued: "no input is queued",
-  waiting: "nothing waits for an answer",
+  waiting: "no approval or question is open",
 };
 
 /** Why a command makes no sense now; undefined if it does. */

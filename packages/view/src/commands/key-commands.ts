@@ -5,13 +5,13 @@ type KeyCommand = Command & { readonly isOnlyKey: true };
 /** The commands that only make sense as keys: editing, moving around, and answering. All of them can be rebound. */
 export const KEY_COMMANDS = {
   send: key("Editing", "composer", "Send the input; steer the running turn with it", ["enter"]),
-  queueInput: key("Editing", "composer", "Queue the input until the turn has ended", ["tab"], "running"),
+  queueInput: key("Editing", "composer", "Queue the prompt until the turn ends", ["tab"], "running"),
   newLine: key("Editing", "composer", "Start a new line", ["shift+enter", "alt+enter", "ctrl+j"]),
   complete: key("Editing", "composer", "Complete a file or a command", ["tab"]),
   cursorLeft: key("Editing", "composer", "Move left", ["left", "ctrl+b"]),
   cursorRight: key("Editing", "composer", "Move right", ["right", "ctrl+f"]),
   wordLeft: key("Editing", "composer", "Move back by a word", ["alt+left", "ctrl+left", "alt+b"]),
-  wordRight: key("Editing", "composer", "Move on by a word", ["alt+right", "ctrl+right", "alt+f"]),
+  wordRight: key("Editing", "composer", "Move forward by a word", ["alt+right", "ctrl+right", "alt+f"]),
   lineStart: key("Editing", "composer", "Move to the start of the line", ["home", "ctrl+a"]),
   lineEnd: key("Editing", "composer", "Move to the end of the line", ["end", "ctrl+e"]),
   deleteLeft: key("Editing", "composer", "Delete the character before the cursor", ["backspace", "ctrl+h"]),
@@ -25,7 +25,7 @@ export const KEY_COMMANDS = {
   cutToStart: key("Editing", "composer", "Cut to the start of the line", ["ctrl+u"]),
   cutToEnd: key("Editing", "composer", "Cut to the end of the line", ["ctrl+k"]),
   paste: key("Editing", "composer", "Paste what was cut", ["ctrl+y"]),
-  pasteEarlier: key("Editing", "composer", "Replace it with what was cut before", ["alt+y"]),
+  pasteEarlier: key("Editing", "composer", "Replace it with the previous cut", ["alt+y"]),
   undo: key("Editing", "composer", "Undo", ["ctrl+_", "ctrl+-"]),
   redo: key("Editing", "composer", "Redo", ["alt+_", "alt+-"]),
   clearInput: key("Editing", "composer", "Clear the input; press it again to quit", ["ctrl+c"], "idle"),
@@ -33,7 +33,7 @@ export const KEY_COMMANDS = {
   historyForward: key("Editing", "composer", "Later input", ["down"]),
   searchHistory: key("Editing", "composer", "Search earlier inputs", ["ctrl+r"]),
   openEditor: key("Editing", "composer", "Edit the input in your editor", ["ctrl+g", "ctrl+x"]),
-  pasteImage: key("Editing", "composer", "Attach the image of the clipboard", ["ctrl+v"]),
+  pasteImage: key("Editing", "composer", "Attach the image in the clipboard", ["ctrl+v"]),
   unfoldPaste: key("Editing", "composer", "Show a folded paste", ["alt+p"]),
 
   menuUp: key("Navigation", "menu", "Up", ["up", "ctrl+p"]),
@@ -61,8 +61,8 @@ export const KEY_COMMANDS = {
   listOpen: key("Lists", "list", "Open", ["enter"]),
   listSearch: key("Lists", "list", "Search", ["/"]),
   listRename: key("Lists", "list", "Rename the thread", ["r"]),
-  listPin: key("Lists", "list", "Pin the thread, or unpin it", ["p"]),
-  listArchive: key("Lists", "list", "Archive the thread, or bring it back", ["a"]),
+  listPin: key("Lists", "list", "Pin or unpin the thread", ["p"]),
+  listArchive: key("Lists", "list", "Archive or unarchive the thread", ["a"]),
   listDelete: key("Lists", "list", "Delete the thread", ["d", "delete"]),
   listFork: key("Lists", "list", "Continue in a copy of the thread", ["f"]),
   listExport: key("Lists", "list", "Export the thread", ["e"]),
@@ -70,7 +70,7 @@ export const KEY_COMMANDS = {
   listNew: key("Lists", "list", "Start a new thread", ["n"]),
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),
 
-  askDeclineWithMessage: key("Answers", "ask", "Decline and say why", ["m"]),
+  askDeclineWithMessage: key("Answers", "ask", "Decline with a reason", ["m"]),
 } as const satisfies Readonly<Record<string, KeyCommand>>;
 
 function key(

@@ -35,7 +35,7 @@ export const SESSION_COMMANDS = {
     when: ["turns"],
   },
   rewindThread: {
-    title: "Go back to before a turn, with or without its files",
+    title: "Go back to an earlier prompt, with or without its file changes",
     group: "Threads",
     place: "composer",
     keys: ["escape escape"],
@@ -86,7 +86,7 @@ export const SESSION_COMMANDS = {
     arguments: [optional("model", { kind: "model" })],
   },
   openControls: {
-    title: "Change the settings of the agent",
+    title: "Change agent settings",
     group: "Agent",
     place: "everywhere",
     keys: ["alt+s"],
@@ -101,7 +101,7 @@ export const SESSION_COMMANDS = {
     arguments: [optional("permissions", { kind: "permissions" })],
   },
   planOnly: {
-    title: "Let the agent plan and change nothing",
+    title: "Plan without changing anything",
     group: "Agent",
     place: "everywhere",
     keys: [],
@@ -149,7 +149,7 @@ export const SESSION_COMMANDS = {
     when: ["running"],
   },
   editQueue: {
-    title: "Edit, reorder or take back queued inputs",
+    title: "Edit, reorder or remove queued prompts",
     group: "Turn",
     place: "composer",
     keys: ["alt+up"],
@@ -174,7 +174,7 @@ export const SESSION_COMMANDS = {
     when: ["thread"],
   },
   showDiff: {
-    title: "Show the changes to the files",
+    title: "Show file changes",
     group: "Show",
     place: "everywhere",
     keys: ["alt+d"],
@@ -191,7 +191,7 @@ export const SESSION_COMMANDS = {
     when: ["thread"],
   },
   showInbox: {
-    title: "Show everything that waits for an answer, in all threads",
+    title: "Show open approvals and questions of all threads",
     group: "Show",
     place: "everywhere",
     keys: ["alt+i"],
@@ -205,7 +205,7 @@ export const SESSION_COMMANDS = {
     slash: "usage",
   },
   showLimits: {
-    title: "Show the usage limits of the accounts",
+    title: "Show the usage limits of agents' accounts",
     group: "Show",
     place: "everywhere",
     keys: [],
@@ -258,7 +258,7 @@ export const SESSION_COMMANDS = {
   },
   suspend: { title: "Suspend to the shell", group: "Session", place: "everywhere", keys: ["ctrl+z"] },
   quit: {
-    title: "Quit; a running turn goes on if the server is shared",
+    title: "Quit; a running turn continues if the server is shared",
     group: "Session",
     place: "composer",
     keys: ["ctrl+d"],

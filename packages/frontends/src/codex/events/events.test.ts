@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
   [
     "[S2-45] another model for any other reason, as a warning",
     { type: "model/rerouted", data: { ...ofTurn, fromModel: "a", toModel: "b", reason: "busy" } },
-    [["warning", { threadId: "t", message: "b works in place of a: busy" }]],
+    [["warning", { threadId: "t", message: "Using b instead of a: busy" }]],
   ],
   [
     "[S2-47] a warning about a workspace's configuration",

@@ -261,7 +261,7 @@ function rerouted(data: EventData<"model/rerouted">): OutgoingNotification {
   }
   return notification("warning", {
     threadId,
-    message: `${toModel} works in place of ${fromModel}: ${reason}`,
+    message: `Using ${toModel} instead of ${fromModel}: ${reason}`,
   });
 }
 

@@ -65,7 +65,7 @@ test.each([
 
 test("keeps what a failed editor has saved, and says where", async () => {
   const { result } = await edit("precious", 'echo saved > "$1"; exit 1');
-  const [, file] = /What it saved is in (.*)\.$/.exec(result.type === "failed" ? result.problem : "") ?? [];
+  const [, file] = /The file it saved is (.*)\.$/.exec(result.type === "failed" ? result.problem : "") ?? [];
   expect(readFileSync(file ?? "", "utf8")).toBe("saved\n");
 });
 

@@ -30,7 +30,7 @@ export async function editExternally(text: string, options: ExternalEditorOption
   const { command, folder, release, restore } = options;
   const file = writeDraft(folder, text);
   if (file === undefined)
-    return { type: "failed", problem: `No file for the editor could be written in ${folder}.` };
+    return { type: "failed", problem: `Cannot write a file for the editor in ${folder}.` };
   release();
   const ended = await runEditor(command, file).finally(restore);
   const edited = readDraft(file);
@@ -44,8 +44,8 @@ export async function editExternally(text: string, options: ExternalEditorOption
 /** A failed editor may have saved something, which is then kept where it is. */
 function failure(ended: string, file: string, isSaved: boolean): ExternalEdit {
   if (!isSaved) discard(file);
-  const saved = isSaved ? ` What it saved is in ${file}.` : "";
-  return { type: "failed", problem: `${ended} Your text is as it was.${saved}` };
+  const saved = isSaved ? ` The file it saved is ${file}.` : "";
+  return { type: "failed", problem: `${ended} Your prompt is unchanged.${saved}` };
 }
 
 /** Resolves with why the editor failed; undefined if it did not. */

@@ -99,7 +99,7 @@ export function openControls(session: SessionContext): void {
     if (controls.length === 0) session.say("This agent has no settings for its model.");
     else {
       const items = controls.map((control) => controlItem(session, control));
-      session.openMenu({ title: "Settings of the agent", items });
+      session.openMenu({ title: "Agent settings", items });
     }
   });
 }
@@ -161,7 +161,7 @@ export function setGoal(session: SessionContext, text: string): void {
     }
     if (text === "clear") {
       await session.client.call("thread/goal/clear", { threadId });
-      return session.say("The goal is cleared.");
+      return session.say("Goal cleared.");
     }
     const [objective = "", check] = text.split(" --check ");
     const pursue = check === undefined ? {} : { check };
@@ -175,7 +175,7 @@ export function planOnly(session: SessionContext, prompt: string): void {
   session.run(async () => {
     const plan = session.permissions.find(({ name }) => name === "plan");
     if (plan !== undefined) await session.change(plan.settings);
-    session.say("Permissions: plan. The agent reads and changes nothing; /permissions changes that.");
+    session.say("Permissions: plan. The agent can only read. Change it with /permissions.");
     if (prompt !== "") session.send(prompt, "steer");
   });
 }

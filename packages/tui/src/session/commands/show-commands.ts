@@ -77,9 +77,7 @@ export function showMcp(session: SessionContext): void {
     const rows = data.map(
       ({ name, status, error }) => [name, error === undefined ? status : `${status}: ${error}`] as const,
     );
-    session.openPage(
-      textPage("MCP servers", rows.length === 0 ? [lineOf("None is configured.")] : facts(rows)),
-    );
+    session.openPage(textPage("MCP servers", rows.length === 0 ? [lineOf("None configured.")] : facts(rows)));
   });
 }
 
@@ -137,7 +135,7 @@ export function openPalette(
 }
 
 const THEMES = [
-  ["auto", "colours as your terminal has them"],
+  ["auto", "your terminal's colours"],
   ["plain", "no colours"],
 ] as const;
 

@@ -8,11 +8,11 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   const text = composer.text.trim();
   if (text === "") return;
   const typed = readCommand(text);
-  if (typed?.type === "incomplete") session.say(`It needs more: ${usageOf(typed.id) ?? ""}`);
+  if (typed?.type === "incomplete") session.say(`Usage: ${usageOf(typed.id) ?? ""}`);
   else if (typed?.type === "command") {
     composer.clear();
     if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
-  } else if (session.link !== "open") session.say("The server cannot be reached yet; your text is kept.");
+  } else if (session.link !== "open") session.say("The server is not reachable yet. Your prompt is kept.");
   else {
     const { input } = composer;
     session.help.sent(composer.text);

@@ -41,13 +41,13 @@ function chooseHow(session: SessionContext, turn: Turn): void {
     const restore = await restoreItem(session, turn);
     session.openMenu(
       {
-        title: "Drop the turns since then and edit the prompt again",
+        title: "Remove the turns since then and edit the prompt",
         items: [
           { label: "Keep the files as they are", choose: () => rewind(session, turn, "keep") },
           ...restore,
           {
             label: "Continue in a copy of the thread",
-            detail: "this one stays as it is",
+            detail: "this thread does not change",
             choose: () => forkBefore(session, turn),
           },
         ],
@@ -85,9 +85,9 @@ function rewind(session: SessionContext, turn: Turn, files: "keep" | "restore"):
     });
     session.noteRevert(revertId);
     session.composer.setText(promptOf(turn));
-    const what = files === "restore" ? "and their files are restored" : "and the files are kept";
+    const what = files === "restore" ? "files restored" : "files kept";
     session.warn(
-      `${turnIds.length} ${turnIds.length === 1 ? "turn is" : "turns are"} dropped ${what}. /undo takes that back.`,
+      `${turnIds.length} ${turnIds.length === 1 ? "turn" : "turns"} removed, ${what}. Undo with /undo.`,
     );
   });
 }
@@ -118,7 +118,7 @@ async function forkAt(
   const upTo = lastTurnId === undefined ? {} : { lastTurnId };
   const { thread } = await session.client.call("thread/fork", { threadId, ...upTo });
   await session.openThread(thread.id);
-  session.warn("This is a copy of the thread; the other one stays as it was.");
+  session.warn("This is a copy; the original thread is unchanged.");
 }
 
 /** Takes the last rewind back. */
@@ -131,7 +131,7 @@ export function undoRewind(session: SessionContext): void {
     session.run(async () => {
       const { turnIds } = await session.client.call("thread/revert/undo", { threadId, revertId });
       session.noteRevert(undefined);
-      session.warn(`The rewind is undone; ${turnIds.length} turns are back.`);
+      session.warn(`Rewind undone; turns restored: ${turnIds.length}.`);
     });
   }
 }
