@@ -102,7 +102,7 @@ describe("flint conformance on the front ends for third-party clients", () => {
     needs("codex")("sends only messages that match the schemas of Codex", () => {
       const ofSchemas = notPassed(ran).filter((line) => line.includes("fits the schemas"));
       expect(ofSchemas).toEqual([]);
-      expect(ran.stdout).toContain("every message that came in this run fits the schemas");
+      expect(ran.stdout).toContain("every message in this run matches the schemas");
     });
   });
 

@@ -49,7 +49,7 @@ export class TestContext {
   async another(): Promise<Wire> {
     if (this.#options.target.shared) return this.#open(false);
     throw new NotOffered(
-      "a program on stdin and stdout has one connection; give an address, or a command with ws://127.0.0.1:{port}",
+      "a program on stdin and stdout has one connection; use an address, or a command with ws://127.0.0.1:{port}",
     );
   }
 

@@ -11,7 +11,7 @@ export function vocabularyChecks(vocabulary: Vocabulary): CheckGroup {
     about: "Messages",
     checks: [
       {
-        name: "every message that came in this run fits the documented protocol",
+        name: "every message in this run matches the documented protocol",
         run: async (trial) => {
           const problems = problemsIn(vocabulary, trial.everything());
           if (problems.length > 0) throw new Failed(problems.join("\n"));

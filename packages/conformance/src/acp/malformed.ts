@@ -43,7 +43,7 @@ export const MALFORMED: CheckGroup = {
     invalid("session/new with a folder that is a number", "session/new", () => ({ cwd: 7, mcpServers: [] })),
     invalid("session/new with a relative folder", "session/new", () => ({ cwd: "src", mcpServers: [] })),
     invalid("session/new without mcpServers", "session/new", (cwd) => ({ cwd })),
-    invalid("session/new with params that are a text", "session/new", () => "x"),
+    invalid("session/new with params that are a string", "session/new", () => "x"),
     invalid("session/prompt with a session id that is a number", "session/prompt", () => ({
       sessionId: 7,
       prompt: promptOf("x"),
@@ -58,7 +58,7 @@ export const MALFORMED: CheckGroup = {
       },
     },
     {
-      name: "session/prompt with an id that no session has is refused, also with ../ or a null byte in it",
+      name: "session/prompt with an unknown session id is refused, including ids with ../ or a null byte",
       run: async (trial) => {
         const wire = await acpWire(trial);
         for (const sessionId of NO_SESSIONS) {
@@ -68,7 +68,7 @@ export const MALFORMED: CheckGroup = {
     },
     ...SESSION_METHODS.map(
       ([method, more, ability]): Check => ({
-        name: `${method} with an id that no session has is refused, also with ../ or a null byte in it`,
+        name: `${method} with an unknown session id is refused, including ids with ../ or a null byte`,
         run: async (trial) => {
           const wire = await acpWire(trial);
           needsAbility(wire, ...ability);
@@ -79,7 +79,7 @@ export const MALFORMED: CheckGroup = {
       }),
     ),
     {
-      name: "session/cancel of a session that is not there, and without params, ends nothing",
+      name: "session/cancel for an unknown session, or without params, has no effect",
       run: async (trial) => {
         const wire = await acpWire(trial);
         wire.notify("session/cancel", { sessionId: "nope" });
@@ -88,7 +88,7 @@ export const MALFORMED: CheckGroup = {
       },
     },
     {
-      name: "$/cancel_request for a request that is not running ends nothing",
+      name: "$/cancel_request for a request that is not running has no effect",
       run: async (trial) => {
         const wire = await acpWire(trial);
         wire.notify("$/cancel_request", { requestId: 123456 });
@@ -96,7 +96,7 @@ export const MALFORMED: CheckGroup = {
       },
     },
     {
-      name: "a notification with an unknown method gets no answer and ends nothing",
+      name: "a notification with an unknown method gets no response and has no effect",
       run: async (trial) => {
         const wire = await acpWire(trial);
         const after = wire.mark;
@@ -107,7 +107,7 @@ export const MALFORMED: CheckGroup = {
       },
     },
     {
-      name: "an answer to a question that was never asked ends nothing",
+      name: "a response to a request that was never sent has no effect",
       run: async (trial) => {
         const wire = await acpWire(trial);
         wire.answer("never asked", {});
@@ -116,7 +116,7 @@ export const MALFORMED: CheckGroup = {
     },
     ...NOT_MESSAGES.map(
       ([what, text, code]): Check => ({
-        name: `${what} is refused with ${code} and ends nothing`,
+        name: `${what} is refused with ${code}, and the connection stays open`,
         run: async (trial) => {
           const wire = await acpWire(trial);
           const after = wire.mark;

@@ -103,7 +103,7 @@ export const PROMPTS: CheckGroup = {
       },
     },
     {
-      name: "an option that does not exist does not allow anything: it was not done",
+      name: "an unknown option allows nothing: the tool did not run",
       run: async (trial) => {
         const session = await sessionOf(trial);
         const asked = await session.provoke();
@@ -122,7 +122,7 @@ export const PROMPTS: CheckGroup = {
       },
     },
     {
-      name: "after a cancelled prompt the session takes the next one",
+      name: "after a cancelled prompt the session accepts the next one",
       run: async (trial) => {
         const session = await sessionOf(trial);
         await session.cancel(await session.provoke());
@@ -182,7 +182,7 @@ export const PROMPTS: CheckGroup = {
       },
     },
     {
-      name: "a resource_link in a prompt is taken",
+      name: "a resource_link in a prompt is accepted",
       run: async (trial) => {
         const session = await sessionOf(trial);
         const link = { type: "resource_link", uri: `file://${join(trial.cwd, "a.txt")}`, name: "a.txt" };

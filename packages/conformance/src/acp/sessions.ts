@@ -96,7 +96,7 @@ export const SESSIONS: CheckGroup = {
       },
     },
     {
-      name: "session/load brings the conversation back as updates before its answer",
+      name: "session/load replays the conversation as updates before its response",
       run: async (trial) => {
         const session = await sessionOf(trial);
         needsAbility(session.wire, "loadSession");
@@ -116,7 +116,7 @@ export const SESSIONS: CheckGroup = {
       },
     },
     {
-      name: "a loaded session takes the next prompt",
+      name: "a loaded session accepts the next prompt",
       run: async (trial) => {
         const session = await sessionOf(trial);
         needsAbility(session.wire, "loadSession");
@@ -127,7 +127,7 @@ export const SESSIONS: CheckGroup = {
       },
     },
     {
-      name: "session/resume brings nothing back and takes the next prompt",
+      name: "session/resume replays nothing and accepts the next prompt",
       run: async (trial) => {
         const session = await sessionOf(trial);
         needsAbility(session.wire, "sessionCapabilities", "resume");

@@ -22,7 +22,7 @@ const HANDSHAKE: CheckGroup = {
   about: "Handshake",
   checks: [
     {
-      name: "initialize with version 1 answers with version 1 and what the agent can do",
+      name: "initialize with version 1 answers with version 1 and the agent's capabilities",
       run: async (trial) => {
         const wire = await trial.fresh();
         const result = await wire.result("initialize", INTRODUCTION);
@@ -39,7 +39,7 @@ const HANDSHAKE: CheckGroup = {
       },
     },
     {
-      name: "initialize without clientCapabilities is taken, and a session can be opened",
+      name: "initialize without clientCapabilities is accepted, and a session can be opened",
       run: async (trial) => {
         const wire = await trial.fresh();
         await wire.result("initialize", { protocolVersion: 1 });
@@ -56,7 +56,7 @@ const HANDSHAKE: CheckGroup = {
       },
     },
     {
-      name: "a version from the future is answered with one that the agent speaks",
+      name: "an unknown newer version is answered with one that the agent supports",
       run: async (trial) => {
         const wire = await trial.fresh();
         const { protocolVersion } = await wire.result("initialize", { ...INTRODUCTION, protocolVersion: 99 });
@@ -76,7 +76,7 @@ const HANDSHAKE: CheckGroup = {
       },
     },
     {
-      name: "ids come back as they were sent: 0, a number below zero, a text, an empty text",
+      name: "ids are echoed exactly: 0, a negative number, a string, an empty string",
       run: async (trial) => {
         const wire = await acpWire(trial);
         for (const id of [0, -7, "seven", ""]) {

@@ -53,7 +53,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "accept: the request is resolved, the thread is active, the item completes, the turn goes on",
+      name: "accept: the request is resolved, the thread is active, the item completes, the turn continues",
       run: async (trial) => {
         const { thread, asked } = await askedForCommand(trial);
         const after = thread.wire.mark;
@@ -70,7 +70,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "decline: the command is declined and did not run, and the turn goes on to its end",
+      name: "decline: the command is declined and did not run, and the turn continues",
       run: async (trial) => {
         const { thread, asked, name } = await askedForCommand(trial);
         const after = thread.wire.mark;
@@ -92,7 +92,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "a decision that does not exist does not allow anything: the command did not run",
+      name: "an unknown decision allows nothing: the command did not run",
       run: async (trial) => {
         const { thread, asked, name } = await askedForCommand(trial);
         const after = thread.wire.mark;
@@ -103,7 +103,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "an answer without a decision does not allow anything: the command did not run",
+      name: "an answer without a decision allows nothing: the command did not run",
       run: async (trial) => {
         const { thread, asked, name } = await askedForCommand(trial);
         const after = thread.wire.mark;
@@ -114,7 +114,7 @@ export const APPROVALS: CheckGroup = {
       },
     },
     {
-      name: "a request that its turn's interruption made pointless is resolved",
+      name: "an open request is resolved when its turn is interrupted",
       run: async (trial) => {
         const { thread, asked } = await askedForCommand(trial);
         const after = thread.wire.mark;

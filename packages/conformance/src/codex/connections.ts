@@ -18,7 +18,7 @@ export const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "turns and items reach only those who started or resumed the thread",
+      name: "only connections that started or resumed a thread receive its turns and items",
       run: async (trial) => {
         const { thread, other } = await twoClients(trial);
         await thread.run("Say hello");
@@ -67,7 +67,7 @@ export const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "a turn goes on when the connection that started it has closed",
+      name: "a turn continues after the connection that started it closes",
       run: async (trial) => {
         const own = await anotherWire(trial);
         const thread = await CodexThread.start(trial, own);
@@ -172,7 +172,7 @@ export const RESUMING: CheckGroup = {
       },
     },
     {
-      name: "an archived thread is not loaded, and neither is one that was just taken out of the archive",
+      name: "threads that are archived, or were just unarchived, are not loaded",
       run: async (trial) => {
         const { thread } = await used(trial);
         const after = thread.wire.mark;

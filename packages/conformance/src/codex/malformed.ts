@@ -41,7 +41,7 @@ const REFUSED: readonly (readonly [name: string, method: string, params: unknown
     /^Invalid request: invalid length 0, expected struct \w+/,
   ],
   [
-    "params that are a text are refused",
+    "params that are a string are refused",
     "thread/read",
     "x",
     /^Invalid request: invalid type: string "x", expected struct \w+/,
@@ -53,13 +53,13 @@ const REFUSED: readonly (readonly [name: string, method: string, params: unknown
     /^Invalid request: missing field `threadId`$/,
   ],
   [
-    "a number below zero is not a limit of a list",
+    "a negative number is not a valid list limit",
     "thread/list",
     { limit: -1 },
     /^Invalid request: invalid value: integer `-1`, expected u32$/,
   ],
   [
-    "a string is not a limit of a list",
+    "a string is not a valid list limit",
     "model/list",
     { limit: "x" },
     /^Invalid request: invalid type: string "x", expected u32$/,
@@ -95,7 +95,7 @@ const NOT_MESSAGES: Readonly<Record<string, string>> = {
   "a request whose id is true": '{"id":true,"method":"thread/loaded/list","params":{}}',
   "a request whose id is a fraction": '{"id":1.5,"method":"thread/loaded/list","params":{}}',
   "a request whose method is a number": '{"id":78,"method":42}',
-  "an answer to a question that was never asked": '{"id":77,"result":{}}',
+  "a response to a request that was never sent": '{"id":77,"result":{}}',
   "a notification with an unknown method": '{"method":"no/such/notification","params":{}}',
 };
 
@@ -136,11 +136,11 @@ export const MALFORMED: CheckGroup = {
     ),
     noUuid("a thread id that is null", null, /^Invalid request: invalid type: null, expected a string$/),
     {
-      name: "a UUID that no thread has is refused by every method, in the words of that method",
+      name: "an unknown thread id is refused by every method with its own message",
       run: (trial) => everyMethod(trial, UNKNOWN_ID, undefined),
     },
     {
-      name: "unsubscribing from a thread that is not there answers notLoaded",
+      name: "unsubscribing from an unknown thread answers notLoaded",
       run: async (trial) => {
         const wire = await codexWire(trial);
         const { status } = await wire.result("thread/unsubscribe", { threadId: UNKNOWN_ID });
@@ -149,7 +149,7 @@ export const MALFORMED: CheckGroup = {
     },
     ...Object.entries(NOT_MESSAGES).map(silence),
     {
-      name: "a turn of 200,000 characters is taken",
+      name: "a turn of 200,000 characters is accepted",
       run: async (trial) => {
         const thread = await CodexThread.start(trial, await codexWire(trial));
         const params = { threadId: thread.id, input: input(`Say hello. ${"x ".repeat(100_000)}`) };
@@ -191,7 +191,7 @@ async function everyMethod(
 
 function silence([what, text]: readonly [string, string]): Check {
   return {
-    name: `${what} gets no answer and ends nothing`,
+    name: `${what} gets no response and has no effect`,
     run: async (trial) => {
       const wire = await codexWire(trial);
       const after = wire.mark;

@@ -38,7 +38,7 @@ export async function schemaChecks(folder: string): Promise<CheckGroup> {
     about: "Schemas",
     checks: [
       {
-        name: "every message that came in this run fits the schemas",
+        name: "every message in this run matches the schemas",
         run: async (trial: TestContext) => {
           const problems = await schemas.problemsIn(trial.everything());
           if (problems.length > 0) throw new Failed(problems.slice(0, MOST_PROBLEMS).join("\n"));

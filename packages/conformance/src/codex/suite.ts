@@ -69,7 +69,7 @@ const HANDSHAKE: CheckGroup = {
       },
     },
     {
-      name: "a client that never sends initialized is served all the same",
+      name: "a client that never sends initialized is still served",
       run: async (trial) => {
         const wire = await trial.fresh();
         await wire.result("initialize", { clientInfo: CLIENT });
@@ -77,7 +77,7 @@ const HANDSHAKE: CheckGroup = {
       },
     },
     {
-      name: "ids come back as they were sent: 0, a number below zero, a text, a UUID",
+      name: "ids are echoed exactly: 0, a negative number, a string, a UUID",
       run: async (trial) => {
         const wire = await codexWire(trial);
         for (const id of [0, -7, "", "initialize", "7f2c1d34-5b16-4a6e-9d1c-0a1b2c3d4e5f"]) {

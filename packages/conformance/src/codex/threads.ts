@@ -242,7 +242,7 @@ export const THREADS: CheckGroup = {
       },
     },
     {
-      name: "thread/revert takes back the turn it names and all after it, and sends thread/reverted",
+      name: "thread/revert removes the named turn and all later ones, and sends thread/reverted",
       run: async (trial) => {
         const thread = await threadOf(trial);
         const first = await thread.run(HELLO);

@@ -38,7 +38,7 @@ export const TURNS: CheckGroup = {
       },
     },
     {
-      name: "a turn goes: active, turn/started, the user's message, the agent's message, tokens, idle, turn/completed",
+      name: "a turn sends in order: active, turn/started, the user's message, the agent's message, tokens, idle, turn/completed",
       run: async (trial) => {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;
@@ -68,7 +68,7 @@ export const TURNS: CheckGroup = {
       },
     },
     {
-      name: "the user's message comes back as it was sent",
+      name: "the user's message is echoed unchanged",
       run: async (trial) => {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;

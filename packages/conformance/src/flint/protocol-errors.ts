@@ -43,7 +43,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
       },
     },
     {
-      name: "initialize answers with who the server is and what it can do",
+      name: "initialize answers with server info and capabilities",
       run: async (trial) => {
         const wire = await trial.fresh();
         const result = await wire.result("initialize", { clientInfo: { name: "x", version: "1" } });
@@ -63,7 +63,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
       },
     },
     {
-      name: "ids come back as they were sent: 0, a number below zero, a text",
+      name: "ids are echoed exactly: 0, a negative number, a string",
       run: async (trial) => {
         const wire = await flintWire(trial);
         for (const id of [0, -7, "seven", ""]) {
@@ -131,7 +131,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
     },
     ...NOT_MESSAGES.map(
       ([what, text, code]): Check => ({
-        name: `${what} is refused with ${code} and ends nothing`,
+        name: `${what} is refused with ${code}, and the connection stays open`,
         run: async (trial) => {
           const wire = await flintWire(trial);
           const after = wire.mark;

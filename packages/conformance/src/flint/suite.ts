@@ -61,7 +61,7 @@ const CONNECTIONS: CheckGroup = {
       },
     },
     {
-      name: "a turn goes on when the connection that started it has closed",
+      name: "a turn continues after the connection that started it closes",
       run: async (trial) => {
         const own = await anotherWire(trial);
         const thread = await FlintThread.start(trial, own);

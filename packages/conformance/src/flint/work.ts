@@ -93,7 +93,7 @@ export const WORK: CheckGroup = {
       },
     },
     {
-      name: "input with delivery queue waits, and runs when the turn before it is over",
+      name: "input with delivery queue waits, and runs after the current turn",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         const { turnId, request } = await thread.provoke();
@@ -134,7 +134,7 @@ export const WORK: CheckGroup = {
       },
     },
     {
-      name: "decline: it did not run, and the turn goes on to its end",
+      name: "decline: it did not run, and the turn continues",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         const { turnId, request, name } = await thread.provoke();
@@ -144,7 +144,7 @@ export const WORK: CheckGroup = {
       },
     },
     {
-      name: "an answer that cannot be understood does not allow anything: it did not run",
+      name: "an answer that cannot be parsed allows nothing: the command did not run",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         const { turnId, request, name } = await thread.provoke();
@@ -181,7 +181,7 @@ export const WORK: CheckGroup = {
       },
     },
     {
-      name: "an archived thread leaves the list and comes back, and a deleted one is gone",
+      name: "thread/archive hides a thread from the list, thread/unarchive shows it, and thread/delete removes it",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         await thread.run(HELLO);

@@ -43,14 +43,14 @@ const PROTOCOL_ERRORS: CheckGroup = {
       },
     },
     {
-      name: "a client that never sends initialize is served as well",
+      name: "a client that never sends initialize is still served",
       run: async (trial) => {
         const wire = await trial.fresh();
         await wire.result("thread.list", {});
       },
     },
     {
-      name: "ids come back as they were sent: 0, a number below zero, a text",
+      name: "ids are echoed exactly: 0, a negative number, a string",
       run: async (trial) => {
         const wire = await harnessWire(trial);
         for (const id of [0, -7, "seven", ""]) {
@@ -83,7 +83,7 @@ const PROTOCOL_ERRORS: CheckGroup = {
     },
     ...NOT_MESSAGES.map(
       ([what, text, code]): Check => ({
-        name: `${what} is refused with ${code} and ends nothing`,
+        name: `${what} is refused with ${code}, and the connection stays open`,
         run: async (trial) => {
           const wire = await harnessWire(trial);
           const after = wire.mark;
