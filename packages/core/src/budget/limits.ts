@@ -93,7 +93,7 @@ export function rejectIfExhausted(state: ThreadState, budget: Budget | undefined
   const [reached] = reachedOf("thread", budget?.thread, budget?.extended, usageOfThread(state));
   if (reached === undefined) return;
   const { unit, limit, used } = reached;
-  const message = `Thread ${state.thread.id} has used up ${describeLimit(reached)}. Raise ${nameOf(reached)} to go on.`;
+  const message = `Thread ${state.thread.id} has reached ${describeLimit(reached)}. Raise ${nameOf(reached)} to continue.`;
   throw new FlintError("budgetExceeded", message, { limit: `thread.${unit}`, amount: limit, used });
 }
 

@@ -274,14 +274,14 @@ describe("a limit of a thread", () => {
   }
 
   test.each<[Budget, string]>([
-    [{ thread: { turns: 2 } }, "its limit of 2 turns (2 turns used). Raise budget.thread.turns to go on."],
+    [{ thread: { turns: 2 } }, "its limit of 2 turns (2 turns used). Raise budget.thread.turns to continue."],
     [
       { thread: { tokens: 150 } },
-      "its limit of 150 tokens (200 tokens used). Raise budget.thread.tokens to go on.",
+      "its limit of 150 tokens (200 tokens used). Raise budget.thread.tokens to continue.",
     ],
     [
       { thread: { costUsd: 0.02 } },
-      "its limit of $0.02 ($0.02 used). Raise budget.thread.cost_usd to go on.",
+      "its limit of $0.02 ($0.02 used). Raise budget.thread.cost_usd to continue.",
     ],
   ])("%j rejects a turn when it is used up", async (budget, words) => {
     const { client, threadId } = await thread(budget, { approvalPolicy: "never" });
@@ -289,7 +289,7 @@ describe("a limit of a thread", () => {
     await client.runTurn(threadId, "two");
     await expect(client.startTurn(threadId, "three")).rejects.toMatchObject({
       kind: "budgetExceeded",
-      message: `Thread ${threadId} has used up ${words}`,
+      message: `Thread ${threadId} has reached ${words}`,
     });
     expect(await client.startTurn(threadId, "three", { budget: { thread: {} } })).toEqual(expect.any(String));
   });
