@@ -18,7 +18,7 @@ describe("a report", () => {
     );
   });
 
-  test("shows for a failure what was sent and what came, and lets no server write to the terminal", () => {
+  test("shows the sent and received messages of a failure, with control characters escaped", () => {
     expect(findingLines(finding("failed", "one\ntwo")).split("\n")).toEqual([
       "  FAILED       it works",
       "               one",
@@ -42,7 +42,7 @@ describe("a report", () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(460);
   });
 
-  test("counts in its last line, and as JSON brings conversations for failures only", () => {
+  test("ends with a count, and as JSON includes conversations for failures only", () => {
     const findings = [finding("passed"), finding("failed", "x"), finding("not offered", "y")];
     expect(summaryLine(findings, 1.26)).toBe("1 passed, 1 failed, 1 not offered (1.3 s)\n");
     expect(jsonReport("a server", "codex", findings)).toMatchObject({

@@ -72,7 +72,7 @@ touch ${outside}/outside 2>/dev/null && outside=yes || outside=no
 echo "report: direct=$direct proxied=$proxied inside=$inside outside=$outside"
 `;
 
-describe("the sandbox policy holds for the commands of every agent [A18]", () => {
+describe("the sandbox policy applies to the commands of every agent [A18]", () => {
   for (const [agent, { parts, make }] of Object.entries(AGENTS)) {
     for (const row of EXPECTED) {
       needs(...parts)(

@@ -125,7 +125,7 @@ describe("a request of the server", () => {
     expect(["once", "", true, null].filter((word) => accepts(ask, word))).toEqual([]);
   });
 
-  test("every approval can be answered with a whole decision or for always, or be cancelled", () => {
+  test("every approval can be answered with a whole decision, be always allowed, or be cancelled", () => {
     const decisions = ["acceptAlways", "cancel", { outcome: "deny", message: "Not here." }];
     expect(decisions.filter((decision) => !accepts("item/toolCall/requestApproval", decision))).toEqual([]);
   });

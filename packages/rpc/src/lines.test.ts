@@ -86,7 +86,7 @@ describe("bad lines", () => {
     expect(readAll([bytes])).toEqual([{ line: "one" }, { fault: "encoding", bytes: 2 }, { line: "thrée" }]);
   });
 
-  it("reports a line over the limit once, when its end is seen, and goes on with the next", () => {
+  it("reports a line over the limit once, when its end is seen, and continues with the next", () => {
     const { got, reader } = collect(4);
     reader.push("1234\n12345");
     expect(got).toEqual([{ line: "1234" }]);

@@ -92,7 +92,7 @@ const KINDS: [name: string, input: Uint8Array | string, replies: unknown[]][] = 
 ];
 
 describe("malformed input", () => {
-  it.each(KINDS)("%s gets its one answer and the connection lives", async (_name, input, replies) => {
+  it.each(KINDS)("%s gets one answer, and the connection stays open", async (_name, input, replies) => {
     const server = new TinyServer();
     server.send(input);
     expect(await server.repliesSoFar()).toEqual(replies);
@@ -143,7 +143,7 @@ describe("malformed input", () => {
     expect(await reply).toBe('{"id":1180591620717411303424,"result":null}\n');
   });
 
-  it("leaves keys with a meaning in JavaScript without one", async () => {
+  it("treats keys such as constructor as plain data", async () => {
     const server = new TinyServer();
     const params = '{"toJSON":"x","then":"y","constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1}';
     server.send(`{"id":1,"method":"ping","params":${params}}\n`);

@@ -147,7 +147,7 @@ describe("sending requests", () => {
     expect(bad).toMatchObject([{ id: 0, fault: "invalid" }]);
   });
 
-  it("rejects what JSON cannot hold and goes on", async () => {
+  it("rejects values that JSON cannot represent, and continues", async () => {
     const { peer, say } = againstWire();
     await expect(peer.request("m", { big: 1n })).rejects.toThrow(TypeError);
     const next = peer.request("m");
@@ -184,7 +184,7 @@ describe("receiving", () => {
     ]);
   });
 
-  it("goes on after a handler that throws or rejects, and reports which one", async () => {
+  it("continues after a handler throws or rejects, and reports which one", async () => {
     const crashes: string[] = [];
     const seen: string[] = [];
     const { say } = againstWire({

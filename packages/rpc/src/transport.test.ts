@@ -21,7 +21,7 @@ describe("a linked pair", () => {
     expect([atLeft, atRight]).toEqual([["c"], ["a", "b"]]);
   });
 
-  it("makes the writer wait while the other side is paused, and drains when it goes on", async () => {
+  it("makes the writer wait while the other side is paused, and drains when it resumes", async () => {
     const [left, right] = memoryPair();
     const seen = listen(right);
     const drained: number[] = [];

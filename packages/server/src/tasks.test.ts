@@ -65,7 +65,7 @@ describe("a task", () => {
     expect(prompts[1]).toContain("it is bad");
   });
 
-  confined("that changes nothing asks a person, and goes on with the answer", async () => {
+  confined("that changes nothing asks the user, and continues with the answer", async () => {
     const prompts: string[] = [];
     const { client, cwd } = await setUpTasks((text, turn, folder) => {
       prompts.push(text);
@@ -101,7 +101,7 @@ describe("a task", () => {
     expect(turns[1]).toContain("interrupted by a usage limit");
   });
 
-  confined("whose agent asks what nobody answers asks itself, and the answer allows it later", async () => {
+  confined("whose agent gets no answer asks the user itself, and the answer allows the action later", async () => {
     const setup = await setUpTasks((text, _turn, folder) => {
       writeFileSync(join(folder, "b.txt"), `${text}\n`);
       const needs = { network: { hosts: ["example.org:443"] } };
@@ -119,7 +119,7 @@ describe("a task", () => {
     expect((await untilPhase(client, taskId, "approving", "asking", "failed")).phase).toBe("approving");
   });
 
-  confined("goes on after its server was stopped in the middle of a turn", async () => {
+  confined("continues after its server was stopped in the middle of a turn", async () => {
     const gate = new Gate();
     let turns = 0;
     const setup = await setUpTasks((_text, _turn, folder) => {
@@ -138,7 +138,7 @@ describe("a task", () => {
     });
   });
 
-  confined("that is cancelled interrupts its turn and changes nothing any more", async () => {
+  confined("that is cancelled interrupts its turn and changes nothing afterwards", async () => {
     const gate = new Gate();
     const { client, cwd, git } = await setUpTasks((_text, _turn, folder) => {
       writeFileSync(join(folder, "b.txt"), "x\n");

@@ -36,7 +36,7 @@ test("lists what waits, oldest first, with its exact subject and what each choic
   expect(action.prompt.choices.map(({ key }) => key)).toEqual(expect.arrayContaining(["y", "s", "n"]));
 });
 
-test("lists what waits in several threads, and names a budget that is used up", () => {
+test("lists open requests of several threads, and names a limit that is reached", () => {
   expect(asksOfAll([second, first]).map(({ id }) => id)).toEqual(["q", "a", "b"]);
   expect(asksOf(second)[0]).toMatchObject({ kind: "question", about: "budget" });
 });

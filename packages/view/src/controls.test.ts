@@ -33,7 +33,7 @@ test("shows every selector of the model as a control, grouped, none known by nam
   expect(shown("claude/opus").map(({ label }) => label)).toContain("opus");
 });
 
-test("a change counts from the next turn on while one runs, unless the agent says otherwise", () => {
+test("a change during a turn applies from the next turn, unless the agent says otherwise", () => {
   expect(shown("x").every(({ applies }) => applies === "now")).toBe(true);
   expect(shown("x", true).every(({ applies }) => applies === "nextTurn")).toBe(true);
   const atOnce = controlsOf([{ ...fast, _meta: { applies: "now" } }], { model: "x", isRunning: true });

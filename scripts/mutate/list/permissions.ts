@@ -119,7 +119,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     find: "`--max-input-size=",
     replace: "`--max-input-size=9",
     tests: ["packages/host/src/git/take-over.test.ts"],
-    only: "more than is taken",
+    only: "more than the limit",
   },
   {
     name: "git-missing-objects-offered",

@@ -37,7 +37,7 @@ test("limits are shown with what is used, the time left and the local time of th
   ]);
 });
 
-test("a guess, an unknown reset, and a limit that only a person can lift are called so", () => {
+test("marks guesses, unknown resets and limits that only the user can lift", () => {
   const text = { ...limit, window: "usage", status: "reached", source: "text", guessed: true } as const;
   expect(
     rowsOf({ ...text, resetsAtMs: now + 60_000 }, text, { ...limit, status: "reached", needsPerson: true })

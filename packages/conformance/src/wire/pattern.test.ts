@@ -27,7 +27,7 @@ describe("a pattern", () => {
     expect(mismatch("b", anyOf("a", NUMBER))).toBe(' should be "a" or a number, but is "b"');
   });
 
-  test("fails a check that reads what is not there, by its place", () => {
+  test("fails a check that reads a missing value, and names the path", () => {
     expect(() => textAt({ turn: {} }, "turn", "id")).toThrow("turn.id should be a text, but is absent");
     expect(shown("x".repeat(400))).toMatch(/… \(402 characters\)$/);
   });

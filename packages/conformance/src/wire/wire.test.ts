@@ -46,7 +46,7 @@ describe("the wire of a check", () => {
     );
   });
 
-  test("stops waiting at once when the server is gone", async () => {
+  test("stops waiting immediately when the server exits", async () => {
     const wire = await wireTo(() => ["close"]);
     await expect(wire.result("x")).rejects.toThrow("did not arrive: it hung up");
     await expect(wire.result("y")).rejects.toThrow("did not arrive: it hung up");

@@ -53,7 +53,7 @@ describe("a grant of exactly one command with a host", () => {
     expect(covers(grants, action)).toBe(expected);
   });
 
-  test("holds for one agent in one project, or for all agents", () => {
+  test("applies to one agent in one project, or to all agents", () => {
     const action = { ...install, needs: host("registry.example") };
     expect(covers(grants, action, { agent: "claude" })).toBe(false);
     expect(covers(grants, action, { project: "/moved" })).toBe(false);
@@ -67,7 +67,7 @@ describe("a grant of exactly one command with a host", () => {
   });
 });
 
-test("a grant of a connection holds for any command, and lets none run", () => {
+test("a grant for a connection applies to any command, but allows none to run", () => {
   const grants = granted({ ...install, running: true, needs: host("registry.example:443") });
   const other: Action = { ...install, command: "curl x", running: true, needs: host("registry.example:443") };
   expect([covers(grants, other), covers(grants, install)]).toEqual([true, false]);

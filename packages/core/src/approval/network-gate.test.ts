@@ -81,7 +81,7 @@ test("asks once per host while connections to it wait, and names the command", a
   expect(gate.take("item-npm install")).toEqual([]);
 });
 
-test("what is allowed once holds while that command runs, and not for the next one", async () => {
+test("an allow-once answer applies while that command runs, not to the next one", async () => {
   const { gate, asked, run } = setUp(["npm install"], [ALLOW, DENY]);
   expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([ALLOWED, ALLOWED]);
   gate.take("item-npm install");
@@ -127,7 +127,7 @@ test.each([
   expect(asked).toHaveLength(questions);
 });
 
-test("what is allowed once to a command with a known item holds for no other that runs beside it", async () => {
+test("an allow-once answer for a command with a known item does not apply to commands running in parallel", async () => {
   const { gate, asked } = setUp(["npm install", "curl x"], [ALLOW, DENY]);
   const [first, second] = [{ itemId: "item-npm install" }, { itemId: "item-curl x" }];
   const both = [gate.decide({ ...REGISTRY, ...first }), gate.decide({ ...REGISTRY, ...second })];
@@ -140,7 +140,7 @@ test("what is allowed once to a command with a known item holds for no other tha
   expect(asked).toHaveLength(2);
 });
 
-test("what was declined is not asked about again while that command runs", async () => {
+test("does not ask again about a declined host while that command runs", async () => {
   const { gate, asked } = setUp(["npm install"], [DENY]);
   expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([DECLINED, DECLINED]);
   expect(asked).toHaveLength(1);
@@ -163,7 +163,7 @@ test("a late answer counts for the next run of exactly that command, once, and f
   expect(await gate.decide(REGISTRY)).toEqual(DECLINED);
 });
 
-test("refuses with the way out where approvals are off", async () => {
+test("refuses when approvals are off, and says how to allow it", async () => {
   const { gate } = setUp(["npm install"], [DENY], { approvalPolicy: "never" });
   expect(await gate.decide(REGISTRY)).toMatchObject({
     reason: expect.stringContaining("--network registry.example:443"),

@@ -103,7 +103,7 @@ describe("an action that needs approval", () => {
     expect(server.driver.turns[0]?.decisions).toEqual([{ ...decision, scope: "once" }]);
   });
 
-  test("ends the whole turn when it is cancelled, even if the agent would go on", async () => {
+  test("ends the whole turn when it is cancelled, even if the agent would continue", async () => {
     const { client, turnId, respond } = await waiting([{ command: "make" }]);
     await respond({ outcome: "cancel" });
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");

@@ -80,7 +80,7 @@ describe("a turn that reaches a limit", () => {
     expect(driver.callCount).toBe(5);
   });
 
-  test("fails with the limit, the amount and the way out when the answer is no", async () => {
+  test("fails with the limit, the amount and how to raise it when the answer is no", async () => {
     const driver = caller(5);
     const { client, threadId, turnId } = await started({ driver, budget: { turn: { steps: 3 } } });
     await answer(client, threadId, 0, "Stop");
@@ -462,7 +462,7 @@ describe("what an agent reports late or not at all", () => {
     expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("BudgetExceeded");
   });
 
-  test("is reported when a turn went beyond its limit all the same", async () => {
+  test("is reported when a turn exceeded its limit anyway", async () => {
     const driver = reporting(estimating(0, 9), { costUsd: "turn" });
     const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
     expect((await client.turnEnd(turnId)).status).toBe("completed");

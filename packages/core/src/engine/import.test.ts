@@ -54,7 +54,7 @@ test("makes a thread of a session, which is listed with its thread from then on"
   expect(data).toMatchObject([{ id: "s1", agent: request.agent, threadId: result.thread.id }]);
 });
 
-test("adds nothing when a session is imported again, and only what is new when it has gone on", async () => {
+test("adds nothing when a session is imported again, and only new turns when it has continued", async () => {
   const { driver, client, request, result, texts } = await imported(turn("a", ["one"]));
   const again = await client.call("thread/import", request);
   expect(again).toMatchObject({ status: "unchanged", turns: 0, thread: { id: result.thread.id } });

@@ -96,7 +96,7 @@ describe("the agent of a fork", () => {
 describe("the agent of a fork, if sessions can be copied up to any turn,", () => {
   const ORIGINAL = { nativeId: "original", handoffSummary: "" };
 
-  test("starts from a copy that ends where the fork does, even while the original goes on", async () => {
+  test("starts from a copy that ends where the fork does, even while the original continues", async () => {
     const { driver, client, fork, first, threadId } = await twoTurns({ reportsPositions: true });
     await client.runTurn(await fork({ lastTurnId: first }), "in a fork of the first turn");
     const gate = new Gate();

@@ -84,7 +84,7 @@ describe("input during a running turn", () => {
     });
   });
 
-  test("is queued, and runs as a turn of its own when the running one has completed", async () => {
+  test("is queued, and runs as its own turn after the running one completes", async () => {
     const { client, threadId, gate, driver } = await waiting(["second", "third"]);
     expect(client.eventsOf("thread/queue/changed").map((event) => words(event.data.queue))).toEqual([
       ["second"],
@@ -147,7 +147,7 @@ describe("input during a running turn", () => {
     expect(driver.turns.map((turn) => turn.settings.model)).toEqual(["scripted/steady", "scripted/swift"]);
   });
 
-  test("is rejected with an output schema, with the way out", async () => {
+  test("is rejected with an output schema, and says what to do instead", async () => {
     const { client, threadId } = await waiting([]);
     const wanted = { threadId, input: text("x"), outputSchema: {}, delivery: "queue" } as const;
     await expect(client.call("turn/start", wanted)).rejects.toMatchObject({

@@ -94,7 +94,7 @@ describe("an approval of a simple command", () => {
     expect(subjects).toEqual(["/repo$ npm test", "/repo$ npm test -- --watch", ...ALL_BUT_TESTS]);
   });
 
-  test("with a suggestion accepted for always covers other threads, but no other project or agent", async () => {
+  test("with an always-accepted suggestion covers other threads, but no other project or agent", async () => {
     const rules = new MemoryRules();
     const always = { scope: "always", takes: "suggestion" } as const;
     const { subjects } = await askedAfter(always, COMMANDS, { rules });

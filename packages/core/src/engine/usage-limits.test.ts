@@ -89,7 +89,7 @@ describe("a turn that fails at a usage limit", () => {
     expect(await known()).toMatchObject([{ ...guess, agent: "scripted" }]);
   });
 
-  test("is told apart from other failures", async () => {
+  test("is distinguished from other failures", async () => {
     const { turns } = await play([
       report(limit({ status: "reached" })),
       { fail: { message: "It broke.", errorInfo: "InternalServerError" } },

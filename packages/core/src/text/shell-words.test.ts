@@ -48,7 +48,7 @@ const NOT_SIMPLE = [
   ...["ｌｓ", "ls ü", "ls\u0000x", `echo ${"x".repeat(2000)}`, `echo${" x".repeat(100)}`],
 ];
 
-test("a command in which a shell does more than split words has no words", () => {
+test("has no words for a command in which a shell does more than split words", () => {
   expect(NOT_SIMPLE.filter((command) => parseSimpleCommand(command) !== undefined)).toEqual([]);
 });
 

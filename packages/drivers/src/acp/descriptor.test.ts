@@ -43,7 +43,7 @@ test("lists the autonomous modes of a profile among its modes", () => {
   }
 });
 
-test("codex-acp keeps the user's configuration in the sandbox, and one that is not JSON as it is", () => {
+test("codex-acp keeps the user's configuration in the sandbox, even if it is not JSON", () => {
   const confined = (CODEX_CONFIG?: string) =>
     acpProfile("codex-acp", []).sandboxedVariables?.(CODEX_CONFIG === undefined ? {} : { CODEX_CONFIG }) ??
     {};

@@ -44,7 +44,7 @@ test("[S0-94] [S0-98] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] runs the thread's m
   expect(resumed.turn.events.filter((event) => event.type === "usage")).toEqual(usages);
 });
 
-test("[S3-27] stops after the configured number of steps, and goes on in the next turn", async () => {
+test("[S3-27] stops after the configured number of steps, and continues in the next turn", async () => {
   const script = [[bash("echo one")], [bash("echo two")], DONE];
   const fixture = await realClaude({ script, agent: { stepLimit: 1 } });
   const { outcome, session } = await run(fixture, "do it");

@@ -54,7 +54,7 @@ test("accepts full and short model ids, and names what is not set up", async () 
   expect(() => driver.qualify("openai/gpt-6.1-sol")).toThrow("Set OPENAI_API_KEY to a valid key.");
 });
 
-test("keeps a thread's selectors if the provider of its model is gone", async () => {
+test("keeps a thread's selectors if the provider of its model was removed", async () => {
   const driver = new NativeDriver({ access: ALONE });
   const shown = async (model: string) => (await driver.options(model, {})).map(({ id }) => id);
   expect(await shown("flint/gone/model")).toEqual(["temperature", "context_length"]);
@@ -80,7 +80,7 @@ test("runs a turn on the thread's model with its reasoning effort", async () => 
   await endpoint.close();
 });
 
-test("fails with the way out for a model that is not set up", async () => {
+test("fails for a model that is not set up, and says how to set it up", async () => {
   const spec = specFor("flint/openai/gpt-6.1-sol");
   const session = await new NativeDriver({ access: ALONE }).open(spec);
   expect(await session.run(new RecordedTurn("Hi", spec.settings))).toMatchObject({
@@ -90,7 +90,7 @@ test("fails with the way out for a model that is not set up", async () => {
   await session.close();
 });
 
-test("fails a turn with the endpoint, the reason and the way out if the endpoint is down", async () => {
+test("fails a turn if the endpoint is down, with its URL, the reason and a fix", async () => {
   const others = [{ name: "custom", baseUrl: "http://127.0.0.1:1/v1" }];
   const driver = new NativeDriver({ access: { ...ALONE, others } });
   const spec = specFor(await driver.defaultModel());

@@ -86,7 +86,7 @@ sandboxed("truncates long output to its beginning and end [P11]", async () => {
   expect(item?.omittedOutputBytes).toBeGreaterThan(3_900_000);
 });
 
-test("fails the turn with the way out and runs nothing without a sandbox [P33]", async () => {
+test("fails the turn and runs nothing without a sandbox, and says how to fix it [P33]", async () => {
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
   const { folder, run } = await open({ sandbox: none });
   const { turn, outcome } = await run("run `touch made`");

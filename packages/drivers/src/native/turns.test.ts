@@ -246,7 +246,7 @@ test("fails as refused if the provider withheld the answer [S3-25]", async () =>
   expect((await run("go")).outcome).toMatchObject({ status: "failed", error: { errorInfo: "Refused" } });
 });
 
-test("stops after the configured number of steps, and goes on in the next turn [S3-27]", async () => {
+test("stops after the configured number of steps, and continues in the next turn [S3-27]", async () => {
   const look = call({ tool: "list_files", input: { depth: 1 } });
   const { model, run } = await open({ steps: [look, look, say("There.")], stepLimit: 2 });
   expect((await run("go")).outcome).toMatchObject({
@@ -564,7 +564,7 @@ test("closes tool sources with the session", async () => {
   expect(closed).toBe(1);
 });
 
-test("ends the turn with the way out for a command without a sandbox [P33]", async () => {
+test("fails the turn for a command without a sandbox, and says how to fix it [P33]", async () => {
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
   const { folder, run } = await open({ sandbox: none, steps: [call(shell("touch made"))] });
   expect((await run("go")).outcome).toMatchObject({ status: "failed", error: { errorInfo: "SandboxError" } });

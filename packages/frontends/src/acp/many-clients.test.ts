@@ -67,7 +67,7 @@ describe("one thread with several clients", () => {
     other.peer.close();
   });
 
-  test("of two editors that answer at once the first counts, and the other one is told that its request has ended", async () => {
+  test("if two editors answer at the same time, the first answer wins and the other's request is withdrawn", async () => {
     const both = new Gate();
     const setup = await setUpAcp({ scripts: [[{ command: "ls", output: ["x\n"] }]] });
     const first = await setup.connect({ permission: () => both.opened.then(() => "allow_once") });

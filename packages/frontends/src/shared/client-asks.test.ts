@@ -181,7 +181,7 @@ describe("a client", () => {
     expect(client.sent).toHaveLength(2);
   });
 
-  test("is not asked any more in a thread that it leaves, nor after it disconnects", async () => {
+  test("is no longer asked in a thread that it leaves, or after it disconnects", async () => {
     const withdrawn: number[] = [];
     const { client, asks } = asked({ onWithdrawn: ({ id }) => withdrawn.push(id) });
     for (const [key, threadId] of [

@@ -262,7 +262,7 @@ describe("a change by something else", () => {
     expect(files).toMatchObject([{ path: "new.txt", action: "create" }]);
   });
 
-  test("of a parent folder, such as a link in its place, blocks the restore there", async () => {
+  test("of a parent folder, such as a link that replaced it, blocks the restore there", async () => {
     const fixture = await filled();
     const outside = await CheckpointFixture.make(temporaryFolder);
     mkdirSync(outside.workspace.join("er"));

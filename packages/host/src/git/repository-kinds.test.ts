@@ -9,7 +9,7 @@ import { newRepository, TAKEN, userGit } from "../sandbox/testing/repository.ts"
 const confined = needs("bwrap");
 const COMMIT = "echo two >> a.txt; git commit -qam two";
 
-describe("an agent commits, and its commits are taken over", () => {
+describe("an agent commits, and its commits are applied", () => {
   confined("in a repository without any commit", async () => {
     const { agent, take, git } = await newRepository({
       prepare: async (path) => {
@@ -93,7 +93,7 @@ describe("an agent commits, and its commits are taken over", () => {
     expect((await git("for-each-ref", "--format=x")).length).toBe(2 * 2000);
   });
 
-  confined("after gc, cherry-pick, an interactive rebase, and in a worktree of its own", async () => {
+  confined("after gc, cherry-pick, an interactive rebase, and in its own worktree", async () => {
     const { agent, take, git, path } = await newRepository();
     await agent(
       [

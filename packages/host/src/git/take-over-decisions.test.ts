@@ -79,7 +79,7 @@ describe("commits of the user in the meantime", () => {
     ]);
   });
 
-  confined("are seen by the agent, which can merge them, and then its commits are taken over", async () => {
+  confined("are seen by the agent, which can merge them, and then its commits are applied", async () => {
     const repository = await newRepository();
     const { agent, take, git, sandbox, scope } = repository;
     await agent("echo two >> a.txt; git commit -qam agents");

@@ -338,7 +338,7 @@ describe("a hostile agent", () => {
     expect(await git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main\n");
   });
 
-  confined("cannot send more than is taken", async () => {
+  confined("cannot send more than the limit", async () => {
     const { git, path, offered, replaced } = await setUp();
     const large = join(path, "..", "large");
     await run("git", ["init", "-q", large]);

@@ -50,7 +50,7 @@ test("asks again for the next connection where the answer is for this one only",
 });
 
 describe("without a user to ask", () => {
-  test("allows what rules allow, and names the way out for the rest", async () => {
+  test("allows what rules allow, and says how to allow the rest", async () => {
     const { gate } = gateWith({ allow: [rule("registry.example")], deny: [rule("evil.example")] });
     expect(await gate.decide(REGISTRY)).toEqual(ALLOWED);
     expect(await gate.decide({ host: "other.example", port: 443 })).toMatchObject({

@@ -79,7 +79,7 @@ function open(port: number, text: string): { readonly socket: Socket; readonly a
 const HEAD = "HTTP/1.1\r\nhost: allowed.example\r\n";
 const CLOSE = `${HEAD}connection: close\r\n\r\n`;
 
-test("holds a hundred connections at once for one question, and then lets all of them go on", async () => {
+test("holds a hundred connections at once for one question, and then lets all of them continue", async () => {
   let answer: Parameters<AskUser>[0] | undefined;
   let allowAll = () => {};
   const ask: AskUser = (question) => {

@@ -236,7 +236,7 @@ describe("the life of a namespace", () => {
     expect((await open()).enter[0]).toContain("nsenter");
   });
 
-  test("ends with the thread: what runs loses the way out at once, what comes is refused", async () => {
+  test("ends with the thread: running commands lose their connections immediately, and new ones are refused", async () => {
     const { ask, questions } = user();
     const { fixture, network } = await thread({ ask });
     const running = fixture.run("curl -sS https://registry.example/");

@@ -183,7 +183,7 @@ describe.each(["dangerFullAccess", "externalSandbox"] as const)("%s", (type) => 
   );
 });
 
-anywhere("rejects confined commands where no mechanism works, and names the way out [P33]", async () => {
+anywhere("rejects sandboxed commands if no mechanism works, and says how to fix it [P33]", async () => {
   const workspace = newFolder();
   expect(await unconfined.state()).toMatchObject({ available: false, mechanism: "none" });
   for (const type of ["readOnly", "workspaceWrite"] as const) {

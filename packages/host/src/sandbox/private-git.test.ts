@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { agentIn, newRepository, TAKEN } from "./testing/repository.ts";
 
 describeEachMechanism("a command in a repository, with %s", (mechanism, test) => {
-  test("commits in a git directory of its thread, and its commits are taken over on request", async () => {
+  test("commits in its thread's git directory, and its commits are applied on request", async () => {
     const { git, agent, offered, sandbox, scope } = await newRepository({ mechanism });
     await agent("echo two >> a.txt; git commit -qam two");
     expect(await agent("git log --format=%s")).toBe("two\nfirst\n");
@@ -26,7 +26,7 @@ describeEachMechanism("a command in a repository, with %s", (mechanism, test) =>
     expect(await git("status", "--porcelain")).toBe("");
   });
 
-  test("cannot commit in a thread without a git directory of its own, nor under a read-only policy", async () => {
+  test("cannot commit in a thread without its own git directory, or under a read-only policy", async () => {
     const { attempt, scope } = await newRepository({ mechanism });
     const commit = "git commit -q --allow-empty -m x";
     for (const options of [{}, { scope, policy: { type: "readOnly" } as const }]) {
@@ -78,7 +78,7 @@ describeEachMechanism("a command in a repository, with %s", (mechanism, test) =>
 });
 
 describeEachMechanism("two threads in one repository, with %s", (mechanism, test) => {
-  test("commit each for itself, and are taken over one after the other", async () => {
+  test("commit separately, and their commits are applied one after the other", async () => {
     const { git, sandbox, path, agent, take } = await newRepository({ mechanism });
     const other = agentIn(sandbox, path, "t2");
     await Promise.all([

@@ -37,7 +37,7 @@ describe.each(Object.keys(LOSSES))("a %s", (loss) => {
     expect(write).toThrow("Up to event 1");
   });
 
-  test("does not keep new threads from being created", async () => {
+  test("does not prevent new threads", async () => {
     const setup = await storeWithThread();
     LOSSES[loss]?.(setup);
     const writer = await setup.store.create("t2");
@@ -47,7 +47,7 @@ describe.each(Object.keys(LOSSES))("a %s", (loss) => {
   });
 });
 
-test("a log that is put back is written again, without a gap", async () => {
+test("a log that is restored is written again, without a gap", async () => {
   const { log, writer, store } = await storeWithThread();
   renameSync(log, `${log}.away`);
   expect(() => writer.append([sampleStart("t1")], 2)).toThrow("deleted or replaced");

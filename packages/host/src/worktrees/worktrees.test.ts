@@ -63,7 +63,7 @@ function mergeOf(base: string, commit: string, change: Partial<MergeRequest> = {
 }
 
 describe("worktrees", () => {
-  test("are detached folders of their own, and the user's checkout and branches stay as they are", async () => {
+  test("are separate detached folders, and the user's checkout and branches do not change", async () => {
     const { cwd, git, worktrees } = await setUp();
     await writeFile(join(cwd, "a.txt"), "unfinished\n");
     const { top, base } = await worktrees.prepare({ ...NAME, cwd });
@@ -81,7 +81,7 @@ describe("worktrees", () => {
     expect(made.every(({ top }) => existsSync(join(top, "a.txt")))).toBe(true);
   });
 
-  test("stay on their base when the branch moves, and are made again when their folder is gone", async () => {
+  test("stay on their base when the branch moves, and are recreated if their folder was removed", async () => {
     const { cwd, git, worktrees } = await setUp();
     const first = await worktrees.prepare({ ...NAME, cwd });
     await git("commit", "-q", "--allow-empty", "-m", "second");
@@ -258,7 +258,7 @@ describe("a merge", () => {
     expect(await setup.git("rev-parse", "main")).toBe(before);
   });
 
-  confined("does not go on if the merged commit does not pass its checks", async () => {
+  confined("stops if the merged commit does not pass its checks", async () => {
     const setup = await setUp();
     const { worktree, made } = await commitWork(setup, { "b.txt": "new\n" });
     const request = mergeOf(worktree.base, made.commit, { verify: async () => false });

@@ -42,7 +42,7 @@ describe("a request", () => {
     ["delete the file a b.txt", expect.stringContaining("I follow fixed rules")],
   ])("%s", async (request, expected) => expect(await first(request)).toEqual(expected));
 
-  test("is taken verbatim if it is long, and parsed in bounded time", async () => {
+  test("is used verbatim if it is long, and parsed in bounded time", async () => {
     const content = "write `a` ".repeat(50_000);
     expect(await first(`write "${content}" to big.txt`)).toEqual(["write_file", "big.txt", `${content}\n`]);
     expect(await first(`run \`${content.replaceAll("`", "")}\``)).toEqual(["shell", expect.any(String)]);

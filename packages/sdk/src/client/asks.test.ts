@@ -122,7 +122,7 @@ describe("an approval", () => {
     expect(warnings.map(({ kind }) => kind)).toEqual(["handlerFailed", "handlerFailed"]);
   });
 
-  test("left to other clients gets an error reply, so that the server knows [S4-23]", async () => {
+  test("left to other clients gets an error reply [S4-23]", async () => {
     const server = await serverFor({ onApproval: () => "leave" });
     await expect(server.ask(COMMAND, command)).rejects.toThrow("leaves the command");
   });
@@ -149,7 +149,7 @@ describe("an approval", () => {
     expect(answered).toBe(false);
   });
 
-  test("is over with its turn and with the connection", async () => {
+  test("ends with its turn and with the connection", async () => {
     const first = heldApproval();
     const server = await serverFor({ onApproval: first.onApproval });
     server.ask(COMMAND, command).catch(() => {});
@@ -229,7 +229,7 @@ describe("a tool of this client", () => {
     expect(seen).toEqual([call]);
   });
 
-  test("is left to others, or was never there", async () => {
+  test("answers with an error if it is left to other clients or has no handler", async () => {
     const server = await serverFor({ onToolCall: () => "leave" });
     await expect(server.ask(CALL, call)).rejects.toThrow("leaves lamp to others");
     await client?.close();

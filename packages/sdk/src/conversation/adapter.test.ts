@@ -130,7 +130,7 @@ describe("runTurn", () => {
     });
   });
 
-  test("goes on in the thread of its key, each key in its own [S4-12]", async () => {
+  test("continues in the thread of its key, each key in its own [S4-12]", async () => {
     const adapter = adapt();
     expect(await adapter.runTurn("a", "1", context)).toBe("thread-1: 1");
     expect(await adapter.runTurn("b", "2", context)).toBe("thread-2: 2");

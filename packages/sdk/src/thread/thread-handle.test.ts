@@ -30,7 +30,7 @@ describe("the state of a thread", () => {
     expect(thread.state.thread.name).toBe("A good name");
   });
 
-  test("after attach is the snapshot with everything that came meanwhile on top", async () => {
+  test("after attach is the snapshot plus everything that arrived meanwhile", async () => {
     const { client, server } = await scene();
     const fake = new FakeThread(server, "thread-2");
     const running = { type: "commandExecution", id: "c", command: "ls", cwd: "/", status: "inProgress" };
@@ -89,7 +89,7 @@ describe("the state of a thread", () => {
     await expect(client.resumeThread("thread-2")).rejects.toMatchObject({ name: "FlintConnectionError" });
   });
 
-  test("goes on from a cursor without a snapshot, and is replaced when the position no longer exists", async () => {
+  test("continues from a cursor without a snapshot, and is replaced when the position no longer exists", async () => {
     const { server, fake, thread } = await scene((played, turnId) => played.wholeTurn(turnId, "one"));
     await thread.run("go");
     const before = thread.state;

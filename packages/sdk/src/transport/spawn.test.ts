@@ -65,7 +65,7 @@ describe("a server that is started", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("that does not exist is an error with the way out [S4-30, S4-39]", async () => {
+  test("that does not exist is an error that says how to fix it [S4-30, S4-39]", async () => {
     const error = await failureOf(connect({ spawn: { command: "no-such-flint" } }));
     expect(error.kind).toBe("spawnFailed");
     expect(error.message).toContain(
@@ -126,7 +126,7 @@ describe("a server that is started", () => {
     }
   });
 
-  test("that prints garbage is listened to all the same [S4-41]", async () => {
+  test("that prints garbage is still read [S4-41]", async () => {
     const warnings: Warning[] = [];
     const client = await start("garbage", {}, warnings);
     const thread = await client.startThread();

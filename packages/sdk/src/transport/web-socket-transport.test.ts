@@ -63,7 +63,7 @@ describe("a client over a WebSocket", () => {
     expect(received).toEqual(["one\n", "two\n", "closed"]);
   });
 
-  test("sends nothing any more after the end", () => {
+  test("sends nothing after the end", () => {
     const { socket, transport, received } = open();
     transport.close();
     transport.write("late\n");

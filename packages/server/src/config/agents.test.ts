@@ -21,7 +21,7 @@ test("each login command of the descriptors is offered once, by the agent that h
   expect(logins.map(({ command }) => command)).toEqual([...new Set(commands)]);
 });
 
-test("a second account of an agent has a name, a folder and variables of its own", async () => {
+test("a second account of an agent has its own name, folder and variables", async () => {
   const text = '[agents.work]\ndriver = "claude"\nhome = "/w/claude"\nmodel = "opus"\nenv = { A = "1" }\n';
   const work = configuredAgents(await parseConfig(text, "config.toml", "user")).find(
     ({ id }) => id === "work",
@@ -37,6 +37,6 @@ test.each([
   ['[agents.flint]\ndriver = "codex"', "cannot be the name of an agent"],
   ['[agents.mine]\ncommand = ["x"]\nhome = "/x"', "is for claude and codex"],
   ['[agents.mine]\ndriver = "gpt"', "must be"],
-])("rejects %j with the way out", async (text, problem) => {
+])("rejects %j and says what is valid", async (text, problem) => {
   await expect(parseConfig(text, "config.toml", "user")).rejects.toThrow(problem);
 });

@@ -217,7 +217,7 @@ describe("what an action needs beyond the sandbox", () => {
     ]);
   });
 
-  test("is taking over commits", async () => {
+  test("is applying commits", async () => {
     const commits: Action = { kind: "tool", itemId: "i", tool: "git", needs: { git: true } };
     const git = (line: string) => parsePolicy(`[[rule]]\n${line}\n`, "p");
     expect(decisionsOf(await git('decision = "allow"\ngit = "auto"'), [commits])).toEqual(["allow"]);

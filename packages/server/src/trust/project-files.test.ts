@@ -22,7 +22,7 @@ async function project() {
   return { join, review, given };
 }
 
-test("what steers an agent is used once trusted, and ignored again when its content changes", async () => {
+test("files that steer an agent are used once trusted, and ignored again when they change", async () => {
   const { join, review, given } = await project();
   expect(await given(new Map())).toEqual({ used: 0, ignored: 1 });
   const trusted = await review();
@@ -31,7 +31,7 @@ test("what steers an agent is used once trusted, and ignored again when its cont
   expect(await given(trusted)).toEqual({ used: 0, ignored: 1 });
 });
 
-test("what cannot be read whole is not used, even with a hash that fits", async () => {
+test("a file that cannot be read completely is not used, even if its hash matches", async () => {
   const { join, review, given } = await project();
   await symlink("/dev/zero", join(".opencode/linked.js"));
   expect(await given(await review())).toEqual({ used: 0, ignored: 1 });

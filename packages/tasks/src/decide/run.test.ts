@@ -33,13 +33,13 @@ describe("the executor's turn", () => {
     expect(reviewing({ checks: [{ command: "npm test" }] }).step).toBe("check");
   });
 
-  test("that changed nothing goes to a person at once", () => {
+  test("that changed nothing asks the user immediately", () => {
     const state = executing();
     const next = after(state, afterTurn(state, { ...completed(), changed: false }, context));
     expect(next).toMatchObject({ phase: "asking", ask: { reason: "unchanged" }, step: "execute" });
   });
 
-  test("gets an idempotency key of its own with every lease", () => {
+  test("gets its own idempotency key with every lease", () => {
     const state = executing();
     const again = after(state, [
       ...afterLost(state, 2, context),
@@ -50,14 +50,14 @@ describe("the executor's turn", () => {
     expect(retried.rounds[0]?.clientId).not.toBe(state.rounds[0]?.clientId);
   });
 
-  test("does not start once the budget is used up", () => {
+  test("does not start once a limit is reached", () => {
     const state = { ...executing(), usage: { ...executing().usage, seconds: 7200 } };
     expect(startRound(state, context)).toMatchObject([
       { type: "task/asking", data: { ask: { reason: "budget" } } },
     ]);
   });
 
-  test("that fails is taken over by the next executor, then by a new attempt, and then the task fails", () => {
+  test("that fails is passed to the next executor, then to a new attempt, and then the task fails", () => {
     const failed = { kind: "failed", message: "exited with 1", usage: { seconds: 1 } } as const;
     const state = executing({ executors: [{ model: "claude" }, { model: "codex" }], attempts: 2 });
     const fallback = after(state, afterTurn(state, failed, context));
@@ -138,7 +138,7 @@ describe("the verdict", () => {
     expect(after(state, afterVerdict(state, no, context))).toMatchObject({ phase: "approving" });
   });
 
-  test("of a reviewer that rejects without a finding that blocks is asked for once more, then counts as approval", () => {
+  test("without a blocking finding is requested once more if it rejects, then counts as approval", () => {
     const state = reviewing();
     const again = after(state, afterVerdict(state, judged({ findings: [minor] }), context));
     expect(again).toMatchObject({ phase: "running", step: "review" });
@@ -161,13 +161,13 @@ describe("the verdict", () => {
     expect(after(state, afterVerdict(state, silent, context)).step).toBe("execute");
   });
 
-  test("asks a person once the rounds are used up", () => {
+  test("asks the user after the last round", () => {
     const state = reviewing({ rounds: 1 });
     const next = after(state, afterVerdict(state, judged({ findings: [major] }), context));
     expect(next).toMatchObject({ phase: "asking", ask: { reason: "rounds" }, run: undefined });
   });
 
-  test("asks a person about a finding that the executor contests twice", () => {
+  test("asks the user about a finding that the executor contests twice", () => {
     const first = reviewing();
     let state = after(first, afterVerdict(first, judged({ findings: [major] }), context));
     for (const tree of ["b", "c"]) {
@@ -185,7 +185,7 @@ describe("the verdict", () => {
     expect(state).toMatchObject({ phase: "asking", ask: { reason: "contested" } });
   });
 
-  test("that cannot be given goes to the next reviewer, then to a person", () => {
+  test("that cannot be given goes to the next reviewer, then to the user", () => {
     const state = reviewing({ reviewers: [{ model: "codex" }, { model: "claude" }] });
     const next = after(state, afterVerdict(state, judged({ verdict: "cannotJudge" }), context));
     expect(next).toMatchObject({ phase: "running", reviewer: 1, step: "review" });
@@ -196,7 +196,7 @@ describe("the verdict", () => {
 });
 
 describe("a run", () => {
-  test("that cannot have a folder of its own works nowhere", () => {
+  test("that cannot have its own folder does not run", () => {
     const state = added();
     const unable = { kind: "unable", message: "no space left", mayPass: false } as const;
     expect(after(state, afterPrepare(state, unable, context))).toMatchObject({
@@ -205,7 +205,7 @@ describe("a run", () => {
     });
   });
 
-  test("that is lost is recorded, and the fourth in an attempt goes to a person", () => {
+  test("that is lost is recorded, and the fourth in an attempt asks the user", () => {
     let state = executing();
     for (let lost = 1; lost <= 4; lost += 1) {
       state = after(state, afterLost(state, state.fence + 1, context));
@@ -221,7 +221,7 @@ describe("a run", () => {
 });
 
 describe("the merge", () => {
-  test("that conflicts is the executor's once, then a person's", () => {
+  test("that conflicts goes to the executor once, then to the user", () => {
     const conflict = { kind: "conflict", files: ["a.ts"], onto: HASH("f") } as const;
     const state = reviewing();
     const next = after(state, afterMerge(state, conflict, context));

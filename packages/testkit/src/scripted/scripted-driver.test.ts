@@ -50,7 +50,7 @@ describe("a scripted driver", () => {
     expect(await running).toEqual({ status: "interrupted" });
   });
 
-  test("declines what is denied and goes on", async () => {
+  test("declines a denied action and continues", async () => {
     const script: Script = [
       { command: "rm -r lamp" },
       { fileChange: [{ path: "/project/a", kind: "add", diff: "+a" }] },
@@ -173,7 +173,7 @@ describe("a scripted driver", () => {
     expect(await (await open(driver)).run(turnOf("3"))).toEqual({ status: "completed" });
   });
 
-  test("goes on when it is steered, also when that came early, and not after the end", async () => {
+  test("continues when it is steered, even early, but not after the end", async () => {
     const driver = scriptedDriver({
       scripts: [[{ untilSteered: true }, { untilSteered: true }, { text: "ok" }]],
     });

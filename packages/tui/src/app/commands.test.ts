@@ -23,7 +23,7 @@ test("selectors of the agent are controls, and a choice is set for the thread [S
   ]);
 });
 
-test("the model picker lists what the agents offer, and the choice holds from the next turn on [S0-101]", async () => {
+test("the model picker lists what the agents offer, and the choice applies from the next turn [S0-101]", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
   await session.keys("/model", ENTER);
   const listed = session.terminal.screen.join("\n");
@@ -55,7 +55,7 @@ test("Enter steers the running turn and Tab queues for later", async () => {
   expect(session.terminal.everything).toContain("later");
 });
 
-test("a queued input can be reordered, taken back and edited without stopping the turn", async () => {
+test("a queued input can be reordered, removed and edited without stopping the turn", async () => {
   const gate = new Gate();
   const session = await SessionFixture.open({ scripts: [[{ wait: gate }]] });
   await session.keys("work", ENTER, "one", TAB, "two", TAB, "/queue", ENTER);

@@ -8,7 +8,7 @@ const UP = "\u001b[A";
 const TAB = "\t";
 const CTRL_D = "\u0004";
 
-test("earlier prompts come back with the arrow key, also in a later session", async () => {
+test("the arrow keys recall earlier prompts, also in a later session", async () => {
   const { path: notesFolder } = await temporaryFolder();
   const first = await SessionFixture.open({ notesFolder, scripts: [[{ text: "ok" }]] });
   await first.keys("remember me", ENTER);

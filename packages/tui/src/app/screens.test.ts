@@ -5,7 +5,7 @@ import { SessionFixture } from "../testing/session-fixture.ts";
 const ENTER = "\r";
 const BLURRED = "\u001b[O";
 
-test("on the whole screen the composer is at the bottom, and the main screen is as it was afterwards", async () => {
+test("in full-screen mode the composer is at the bottom, and the main screen is restored afterwards", async () => {
   const session = await SessionFixture.open({ screen: "full", rows: 10, scripts: [[{ text: "Hello" }]] });
   expect(session.terminal.isAlternate).toBe(true);
   await session.keys("hi", ENTER);
@@ -27,7 +27,7 @@ test("plain lines have no escape sequences at all", async () => {
   expect(session.terminal.everything).toContain("[y] once");
 });
 
-test("a terminal without the focus is called when something waits", async () => {
+test("notifies a terminal without focus when something waits", async () => {
   const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
   await session.keys("build it", ENTER);
   expect(session.terminal.writes.join("")).not.toContain("\u0007");
@@ -65,7 +65,7 @@ test("at 40 columns, without colour and Unicode, every row fits and is ASCII", a
   expect(written).not.toMatch(/\[\d+m/);
 });
 
-test("Ctrl-Z gives the terminal back and takes it again", async () => {
+test("Ctrl-Z restores the terminal, and resuming the session redraws it", async () => {
   const session = await SessionFixture.open();
   await session.keys("\u001a");
   expect([session.terminal.suspended, session.terminal.modes.bracketedPasteMode]).toEqual([1, false]);

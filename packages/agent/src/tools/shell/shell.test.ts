@@ -146,7 +146,7 @@ test("names an unknown process with the running ones", async () => {
   expect((await stop({ process_id: "7" })).text).toBe(unknown);
 });
 
-test("ends the turn with the way out for a background command without a sandbox [P33]", async () => {
+test("fails the turn for a background command without a sandbox, and says how to fix it [P33]", async () => {
   leavesNoProcess();
   const folder = await temporaryFolder();
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });

@@ -46,7 +46,7 @@ describe("the short way for streamed text", () => {
     );
   });
 
-  test("is taken by everything that the real Claude streamed as its answer, and by nothing else", () => {
+  test("applies to everything that the real Claude streamed as its answer, and to nothing else", () => {
     const files = readdirSync(FIXTURES).filter((name) => name.endsWith(".frames.jsonl"));
     const lines = files.flatMap((name) => readFileSync(new URL(name, FIXTURES), "utf8").trim().split("\n"));
     const streamed = lines.filter((line) => decodeTextDelta(line) !== undefined);

@@ -126,7 +126,7 @@ describe("all turns of a thread", () => {
     },
   );
 
-  test("are listed from the beginning when the one to continue after is gone", async () => {
+  test("are listed from the beginning if the one to continue after was removed", async () => {
     const cursor = JSON.stringify({ after: "gone" });
     const page = await turnsPage(
       { threadId: THREAD, limit: 2, sortDirection: "asc", cursor },

@@ -241,13 +241,13 @@ describe("the hook of a broker", () => {
       expect(readGrantCheck((await hooked(run, command)) ?? "")).toEqual({ name: "exec-1", command });
   });
 
-  test("leaves what it does not know as it is", async () => {
+  test("leaves unknown settings unchanged", async () => {
     const { run } = await setUp();
     expect(await hooked(run, "x", { tool_use_id: "../up" })).toBeUndefined();
     expect(await hooked(run, "x", { tool_input: { patch: "x" } })).toBeUndefined();
   });
 
-  test("has a command run as it is without a grant, and the grant in its place with one", async () => {
+  test("runs a command unchanged without a grant, and the granted command with one", async () => {
     const { run, broker, workspace, turn, outside } = await setUp();
     const checked = (await hooked(run, "echo inside")) ?? "";
     expect(await run(checked)).toMatchObject({ stdout: "inside\n", exitCode: 0 });

@@ -72,7 +72,7 @@ test("binds a nested root separately only if something around it is protected", 
   expect(binds.filter(({ writable }) => writable).map(({ path }) => path)).toEqual([workspace, guarded]);
 });
 
-test("rejects a root that a command could redirect, and names the way out [P32]", async () => {
+test("rejects a root that a command could redirect, and says how to fix it [P32]", async () => {
   const [workspace, elsewhere] = [folder(), folder()];
   mkdirSync(join(elsewhere, "cache"));
   symlinkSync(elsewhere, join(workspace, "moved"));
@@ -149,7 +149,7 @@ test("has nothing writable under readOnly, but for what one command was granted"
   expect(await writable({ grantedRoots: [granted] })).toEqual([false, granted]);
 });
 
-test("rejects a granted folder that leads elsewhere than when it was approved, or is gone", async () => {
+test("rejects a granted folder that was removed or leads elsewhere than when it was approved", async () => {
   const [workspace, elsewhere] = [folder(), folder()];
   const moved = join(workspace, "moved");
   symlinkSync(elsewhere, moved);

@@ -133,7 +133,7 @@ describe("the kill ring", () => {
 });
 
 describe("undo", () => {
-  test("takes back words, runs of deletions, and other changes one by one", () => {
+  test("undoes words, runs of deletions, and other changes one by one", () => {
     const editor = new Editor();
     for (const key of "one two") editor.insert(key);
     editor.delete("left");
