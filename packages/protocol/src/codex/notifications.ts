@@ -81,7 +81,7 @@ export const CODEX_NOTIFICATIONS = {
   ),
   "hook/started": notification("A hook of the user's configuration began.", ofHook),
   "hook/completed": notification("A hook ended.", ofHook),
-  "serverRequest/resolved": notification("A request of Codex needs no answer any more.", () =>
+  "serverRequest/resolved": notification("A request no longer needs an answer.", () =>
     foreignObject({ ...ofThread, requestId: z.union([z.string(), z.number()]) }),
   ),
   "model/rerouted": notification("Another model than the chosen one is used.", () =>

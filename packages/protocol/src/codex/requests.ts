@@ -106,7 +106,7 @@ const OpenedThread = () =>
 /** Every request to Codex that Flint's driver sends. */
 export const CODEX_REQUESTS = {
   initialize: request(
-    "Initializes the connection. Comes first.",
+    "Initializes the connection. Must be the first request.",
     () =>
       foreignObject({
         clientInfo: foreignObject({ name: z.string(), title: nullish(z.string()), version: z.string() }),
@@ -205,7 +205,7 @@ export const CODEX_REQUESTS = {
     () => foreignObject({ turnId: z.string() }),
   ),
   "turn/interrupt": request(
-    "Interrupts a turn. One that has ended is never answered.",
+    "Interrupts a turn.",
     () => foreignObject({ ...ofThread, turnId: z.string() }),
     nothing,
   ),

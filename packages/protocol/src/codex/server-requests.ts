@@ -50,7 +50,7 @@ const LegacyFileChange = foreignObject({
 /** Every request of Codex that Flint understands; any other one is answered with an error. */
 export const CODEX_SERVER_REQUESTS = {
   "item/commandExecution/requestApproval": request(
-    "May this command run? Without a command it is about reaching a host.",
+    "Asks whether a command may run; without a command, whether a host may be reached.",
     () =>
       foreignObject({
         ...ofItem,
@@ -71,7 +71,7 @@ export const CODEX_SERVER_REQUESTS = {
     () => foreignObject({ decision: CodexCommandDecision }),
   ),
   "item/fileChange/requestApproval": request(
-    "May the files of this item be changed? The changes are in the item.",
+    "Asks whether files may be changed. The changes are in the item.",
     () =>
       foreignObject({
         ...ofItem,
@@ -82,7 +82,7 @@ export const CODEX_SERVER_REQUESTS = {
     () => foreignObject({ decision: CodexFileDecision }),
   ),
   "item/permissions/requestApproval": request(
-    "May the agent reach more than its sandbox allows? Answered with what is granted, not with a decision.",
+    "Asks for permissions beyond the sandbox. The answer lists what is granted instead of a decision.",
     () =>
       foreignObject({ ...ofItem, cwd: z.string(), reason: nullish(z.string()), permissions: z.unknown() }),
     () => foreignObject({ permissions: z.unknown(), scope: z.enum(["turn", "session"]) }),
@@ -131,7 +131,7 @@ export const CODEX_SERVER_REQUESTS = {
     () => foreignObject({ contentItems: z.array(z.unknown()), success: z.boolean() }),
   ),
   execCommandApproval: request(
-    "The older way to ask whether a command may run.",
+    "The older form of asking whether a command may run.",
     () =>
       foreignObject({
         conversationId: z.string(),
@@ -143,7 +143,7 @@ export const CODEX_SERVER_REQUESTS = {
     () => foreignObject({ decision: CodexReviewDecision }),
   ),
   applyPatchApproval: request(
-    "The older way to ask whether files may be changed.",
+    "The older form of asking whether files may be changed.",
     () =>
       foreignObject({
         conversationId: z.string(),

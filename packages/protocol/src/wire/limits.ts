@@ -6,31 +6,31 @@ export const LIMITS = {
   prompt: 1024 * 1024,
   /** The messages that one `thread/inject` adds, together. */
   injected: 20 * 1024,
-  /** Output of one command that is stored and sent; what exceeds it is only counted. */
+  /** Output of one command that is stored and sent; the rest is only counted. */
   output: 1024 * 1024,
   /** Text of one streamed item that is stored and sent. */
   text: 8 * 1024 * 1024,
   /** Text and output of all items of one turn together. */
   turnText: 32 * 1024 * 1024,
-  /** What each further item of a turn may still have when its turn has reached that. */
+  /** Text of each further item once a turn has reached `turnText`. */
   lateText: 16 * 1024,
   /** A `turn/completed` carries all items while their JSON stays below this. */
   turnItems: 4 * 1024 * 1024,
-  /** What may wait in the outgoing queue of one client before it is served from the log instead. */
+  /** The outgoing queue of one client; when it is full, the client is served from the log instead. */
   clientQueue: 8 * 1024 * 1024,
   /** Inputs that may wait in the queue of one thread. */
   queuedInputs: 100,
   /** Tools that clients may offer for one thread. */
   tools: 100,
-  /** The description of one of them. */
+  /** The description of one client tool. */
   toolDescription: 16 * 1024,
-  /** All of them together, as JSON. */
+  /** The schemas of all client tools of a thread, as JSON. */
   toolSchemas: 512 * 1024,
-  /** Rows of one page of any list but that of threads. */
+  /** Rows on one page of any list except threads. */
   page: 200,
-  /** Threads of one page. */
+  /** Threads on one page. */
   threads: 10_000,
-  /** Streamed text may be this old, or this large, before it is in the log. */
+  /** How old, or how large, streamed text may be before it is logged. */
   deltaMilliseconds: 100,
   deltaBytes: 64 * 1024,
   /** Clients that one listener serves at a time. When it is full, a client that has not sent `initialize` is disconnected. */
@@ -43,7 +43,7 @@ export const LIMITS = {
   handshakeMilliseconds: 10_000,
   /** How long a connection may take to send `initialize`. */
   initializeMilliseconds: 30_000,
-  /** How long a client may read nothing of what waits for it before it is disconnected; it can attach again. */
+  /** How long a client with pending messages may read nothing before it is disconnected; it can attach again. */
   stalledMilliseconds: 30_000,
   /** How often a WebSocket client is pinged; it has the same time to answer. */
   pingMilliseconds: 30_000,
