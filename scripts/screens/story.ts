@@ -61,5 +61,5 @@ export const STORY: readonly Step[] = [
   { keys: [{ type: "q" }], until: "Ask for something" },
   { keys: [{ type: "/new" }, enter], until: "Ask for something" },
   { keys: [{ type: "add a test for negative prices" }, enter], until: "[y] once" },
-  { keys: [{ press: "C-t" }], until: "waits for you", name: "threads" },
+  { keys: [{ press: "C-t" }], until: "waiting for you", name: "threads" },
 ];

@@ -65,7 +65,7 @@ describe("flint exec in a pipe", () => {
     const { code, stderr } = await exec(await makeWorkspace(), ["-q", "--approval", "never", prompt]);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      "flint: Stopped with this command: sleep 4714. In a running server (flint serve)",
+      "flint: Stopped: sleep 4714. Background commands keep running only in a running server",
     );
   });
 

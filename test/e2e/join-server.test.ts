@@ -60,7 +60,7 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     const unknown = await background("--stop", "7");
     expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('No background command "7"') });
     expect(await background("--stop", "all")).toEqual({ code: 0, out: "Stopped 1\n", err: "" });
-    expect((await background()).out).toBe("No command runs in the background.\n");
+    expect((await background()).out).toBe("No background commands are running.\n");
   });
 
   test("threads are named, reverted and shown there", async () => {

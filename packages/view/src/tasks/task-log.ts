@@ -40,11 +40,11 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
       return `${event.data.by} answered ${choice}${message === undefined ? "" : `: ${oneLine(message)}`}`;
     }
     case "task/reviewed":
-      return "wants approval";
+      return "needs approval";
     case "task/approved":
       return `approved by ${event.data.by}`;
     case "task/rejected":
-      return `${event.data.by} wants changes: ${oneLine(event.data.comments)}`;
+      return `${event.data.by} requests changes: ${oneLine(event.data.comments)}`;
     case "merge/conflict":
       return `conflict in ${event.data.files.join(", ")}`;
     case "task/merged":

@@ -220,7 +220,7 @@ class ExecRun {
     const commands = data.map(({ command }) => escapeControls(command)).join(", ");
     return isShared
       ? `flint: Running in the background: ${commands} (flint threads background ${threadId})\n`
-      : `flint: Stopped with this command: ${commands}. In a running server (flint serve), background commands go on.\n`;
+      : `flint: Stopped: ${commands}. Background commands keep running only in a running server (flint serve).\n`;
   }
 
   /** Why the turn failed. The only limit there is, if it came from the command line, is named by its option. */

@@ -51,7 +51,7 @@ export const ADD_FLAGS = {
     type: "string",
     takes: "MODE",
     values: ["policy", "accept"],
-    doc: "What runs without asking: policy, commands in the sandbox (default); accept, also tools and network access",
+    doc: "What may run without asking: policy (default; commands in the sandbox) or accept (also tools and network access)",
   },
   base: {
     type: "string",

@@ -48,10 +48,10 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./show.ts")).showTask(given),
     }),
     logs: command({
-      summary: "Show what happened to a task, with the reasoning of its agents",
+      summary: "Show what happened to a task, with its agents' reasoning",
       usage: "TASK",
       flags: {
-        follow: { type: "boolean", short: "f", doc: "Go on until the task ends or waits for you" },
+        follow: { type: "boolean", short: "f", doc: "Keep printing until the task is done or needs you" },
         json: { type: "boolean", doc: "Print each event as a line of JSON" },
         ...HELP_FLAG,
       },

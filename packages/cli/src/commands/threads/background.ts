@@ -26,6 +26,6 @@ export async function backgroundCommands({ values, positionals }: BackgroundArgu
     const { data } = await client.call("thread/backgroundCommands/list", { threadId });
     if (json) return sayJson(data);
     const rows = data.map(({ processId, command }) => escapeControls(`${processId}  ${command}`));
-    return say(rows.length === 0 ? "No command runs in the background.\n" : `${rows.join("\n")}\n`);
+    return say(rows.length === 0 ? "No background commands are running.\n" : `${rows.join("\n")}\n`);
   });
 }

@@ -125,14 +125,14 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./revert.ts")).revertThread(given),
     }),
     background: command({
-      summary: "List or stop the commands that an agent left running",
+      summary: "List or stop background commands of an agent",
       usage: "ID",
       flags: {
         stop: { type: "string", takes: "PROCESS", doc: "Stop this one, or all" },
         ...threadFlags,
       },
       examples: ["flint threads background last", "flint threads background last --stop all"],
-      notes: [THREAD, "Background commands live in a running server; without one, there are none."],
+      notes: [THREAD, "Background commands belong to the running server; without one, there are none."],
       run: async (given) => (await import("./background.ts")).backgroundCommands(given),
     }),
     name: command({

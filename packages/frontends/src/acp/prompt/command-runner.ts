@@ -160,7 +160,7 @@ export class CommandRunner {
 
 const NO_GOAL = "No goal. /goal TEXT sets one.\n";
 
-const NOTHING_RUNS = "No command runs in the background.\n";
+const NOTHING_RUNS = "No background commands are running.\n";
 
 /** Answers a prompt with a message, without a turn. */
 function respond(session: AcpSession, callbacks: InputCallbacks, text: string): void {

@@ -107,7 +107,7 @@ describe("ACP commands", () => {
     await client.prompt(session, "/stop");
     expect(client.agentText).toContain("Stopped 1.");
     await client.prompt(session, "/ps");
-    expect(client.agentText).toContain("No command runs in the background.");
+    expect(client.agentText).toContain("No background commands are running.");
     expect(turns).toBe(1);
   });
 

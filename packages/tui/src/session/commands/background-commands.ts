@@ -1,7 +1,7 @@
 import { escapeControls } from "@flint/view";
 import type { SessionContext } from "../context.ts";
 
-const NOTHING_RUNS = "No command runs in the background.";
+const NOTHING_RUNS = "No background commands are running.";
 
 /** Shows the commands that the agent left running; choosing one stops it. */
 export function listBackground(session: SessionContext): void {
