@@ -238,6 +238,7 @@ class Player implements Played {
     const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Known before" }] };
     await this.ask("thread/inject_items", { threadId, items: [said] });
     await this.ask("thread/backgroundTerminals/list", { threadId });
+    await this.ask("thread/backgroundTerminals/terminate", { threadId, processId: "none" });
     await this.ask("thread/backgroundTerminals/clean", { threadId });
     const { thread } = await this.ask("thread/start", { ephemeral: true, threadSource: "thread_title" });
     const outputSchema = { type: "object", properties: { title: { type: "string", maxLength: 20 } } };
