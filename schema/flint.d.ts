@@ -6,6 +6,13 @@ export type Action =
   | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; changes: FileUpdateChange[]; _meta?: Meta }
   | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
 
+export interface AgentCommand {
+  name: string;
+  description?: string;
+  hint?: string;
+  _meta?: Meta;
+}
+
 /** Another agent continues the thread from here. */
 export interface AgentHandoffItem {
   type: "agentHandoff";
@@ -1247,6 +1254,11 @@ export interface Methods {
       questions: QuestionRequest[];
       toolCalls?: ToolCallRequest[];
       queue: QueuedInput[];
+      agentCommands?: {
+        agent: string;
+        commands: AgentCommand[];
+        _meta?: Meta;
+      };
       usage: TokenUsage;
       lastUsage?: LastUsage;
       cost?: Cost;
@@ -1979,6 +1991,15 @@ export interface Notifications {
   "thread/name/updated": {
     threadId: Id;
     name: string;
+    _meta?: Meta;
+    seq?: number;
+    at?: number;
+  };
+  /** The slash commands of the agent are these from now on. */
+  "thread/commands/updated": {
+    threadId: Id;
+    agent: string;
+    commands: AgentCommand[];
     _meta?: Meta;
     seq?: number;
     at?: number;

@@ -20,7 +20,7 @@ export const S3: readonly Requirement[] = [
   done("S3-13", "A tool call update changes status, title and content"),
   done("S3-14", "Tool content may be a terminal or the old and new text of a file"),
   done("S3-15", "A plan arrives as a list of entries with states"),
-  planned("S3-16", "acp front end", "The agent's own commands arrive as available_commands_update too"),
+  done("S3-16", "The agent's own commands arrive as available_commands_update too"),
   done("S3-17", "A change of mode arrives as current_mode_update"),
   done(
     "S3-18",

@@ -4,6 +4,7 @@ import { Grant } from "./approval/grant.ts";
 import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
 import { ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
+import { AgentCommand } from "./thread/agent-command.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
 import { QueuedInput } from "./thread/input.ts";
 import { Goal, Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread/thread.ts";
@@ -51,6 +52,9 @@ export const EVENTS = {
   ),
   "thread/name/updated": row("stored", "The thread has a new name.", () =>
     looseObject({ ...ofThread, name: z.string() }),
+  ),
+  "thread/commands/updated": row("stored", "The slash commands of the agent are these from now on.", () =>
+    looseObject({ ...ofThread, agent: z.string(), commands: z.array(AgentCommand) }),
   ),
   "thread/goal/updated": row("stored", "The goal of the thread was set or changed.", () =>
     looseObject({ ...ofThread, goal: Goal }),

@@ -65,6 +65,7 @@ export const historyHandlers: Pick<
         questions: [...state.questions],
         toolCalls: [...state.toolCalls],
         queue: [...state.queue],
+        ...(state.agentCommands === undefined ? {} : { agentCommands: commandsOf(state.agentCommands) }),
         ...usageOf(state),
       },
       subscribe: { afterSeq: cursor ?? state.seq, first: damageWarning(thread.id, damage) },
@@ -124,6 +125,10 @@ async function isWrittenElsewhere({ registry }: Services, threadId: string): Pro
     if (error instanceof FlintError && error.kind === "threadLocked") return true;
     throw error;
   }
+}
+
+function commandsOf({ agent, commands }: NonNullable<ThreadState["agentCommands"]>) {
+  return { agent, commands: [...commands] };
 }
 
 /** A thread that is not loaded is not active, whatever its last server stored. */

@@ -1,5 +1,6 @@
 import {
   type Action,
+  type AgentCommand,
   type Answers,
   type BackgroundCommand,
   type ClientTool,
@@ -301,6 +302,8 @@ export type DriverEvent =
     }
   /** Usage limits of the agent's account. Those that are not named stay as they were. */
   | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }
+  /** All slash commands that the agent takes as the beginning of a prompt. */
+  | { readonly type: "commands"; readonly commands: readonly AgentCommand[] }
   | { readonly type: "session"; readonly nativeId: string }
   /** The current end of the agent's own session, for a later copy that stops there. The last one counts. */
   | { readonly type: "position"; readonly position: string }

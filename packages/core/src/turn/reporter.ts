@@ -1,4 +1,5 @@
 import {
+  type AgentCommand,
   addCost,
   addUsage,
   type Cost,
@@ -8,6 +9,7 @@ import {
   isKnownItem,
   persistenceOf,
   type ThreadItem,
+  type ThreadState,
   type TokenUsage,
   type Turn,
 } from "@flint/protocol";
@@ -72,6 +74,7 @@ export class TurnReporter {
   #whole(event: ReportedItemEvent, agent: string): void {
     const { threadId, turnId, log } = this.#options;
     const { usage, cost } = log.state;
+    if (event.type === "commands" && isKnown(event.commands, log.state.agentCommands, agent)) return;
     const body = eventOf(event, { threadId, turnId, agent, usage, cost, caps: this.#caps });
     if (persistenceOf(body.type) === "live") log.sendLive(body);
     else this.#store(body);
@@ -106,6 +109,29 @@ export class TurnReporter {
       this.#options.onError(error);
     }
   }
+}
+
+/** How many slash commands of an agent are kept, and how much of each text. */
+const MAX_COMMANDS = 200;
+const MAX_COMMAND_TEXT = 300;
+
+function shortCommand({ name, description, hint }: AgentCommand): AgentCommand {
+  const short = (text: string) => text.slice(0, MAX_COMMAND_TEXT);
+  return {
+    name: short(name),
+    ...(description === undefined ? {} : { description: short(description) }),
+    ...(hint === undefined ? {} : { hint: short(hint) }),
+  };
+}
+
+/** Whether an agent has reported the same commands before. */
+function isKnown(
+  commands: readonly AgentCommand[],
+  known: ThreadState["agentCommands"],
+  agent: string,
+): boolean {
+  const kept = commands.slice(0, MAX_COMMANDS).map(shortCommand);
+  return known?.agent === agent && JSON.stringify(known.commands) === JSON.stringify(kept);
 }
 
 /** A completed item as the log has it: within the limits of its turn, and with what its command does. */
@@ -162,6 +188,11 @@ function eventOf(
       const more = details === undefined ? {} : { details };
       return { type: "warning", data: { threadId, message, reason, ...more } };
     }
+    case "commands":
+      return {
+        type: "thread/commands/updated",
+        data: { threadId, agent, commands: event.commands.slice(0, MAX_COMMANDS).map(shortCommand) },
+      };
     case "session":
       return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
     case "extension":

@@ -24,7 +24,6 @@ describe("updates", () => {
       "plan",
     ]);
     expect(extensions(turn.events)).toEqual([
-      "generic/available_commands_update",
       "generic/current_mode_update",
       "generic/session_info_update",
       "generic/hologram_update",

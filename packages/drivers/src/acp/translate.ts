@@ -75,6 +75,8 @@ export function step(state: AcpState, update: JsonObject): Step {
     case "compaction_update":
     case "compaction_summary_chunk":
       return onCompaction(state, update);
+    case "available_commands_update":
+      return [state, [commandsIn(update)]];
     // Usage is emitted once, at the end of the turn.
     case "usage_update":
       return [state, []];
@@ -83,10 +85,29 @@ export function step(state: AcpState, update: JsonObject): Step {
   }
 }
 
+/** The slash commands that an agent offers now. */
+function commandsIn({ availableCommands }: JsonObject): DriverEvent {
+  const commands = listOf(availableCommands).flatMap((each) => {
+    const { name, description, input } = objectOf(each);
+    if (typeof name !== "string" || name === "") return [];
+    const hint = stringOf(objectOf(input).hint);
+    const about = stringOf(description);
+    return [
+      {
+        name,
+        ...(about === undefined ? {} : { description: about }),
+        ...(hint === undefined ? {} : { hint }),
+      },
+    ];
+  });
+  return { type: "commands", commands };
+}
+
 /** An update that only clients which know this protocol can use, as it is; a warning is for every client. */
 export function extensionOf(update: JsonObject): DriverEvent {
   const { sessionUpdate, ...params } = update;
   const title = stringOf(params.title);
+  if (sessionUpdate === "available_commands_update") return commandsIn(update);
   if (sessionUpdate === "notice" && params.severity !== "info" && title !== undefined)
     return { type: "warning", message: title, reason: "agent" };
   const method = typeof sessionUpdate === "string" ? sessionUpdate : "unknown_update";

@@ -50,6 +50,8 @@ export class ClaudeSession implements DriverSession {
   #session: SessionReference;
   /** The session id that the core knows. */
   #reportedId: string | undefined;
+  /** The commands of the process that the core knows. */
+  #reportedCommands: ClaudeInitializeResult["commands"];
   #isSummarySent = false;
   #process: Promise<ClaudeProcess> | undefined;
   #turn: ClaudeTurn | undefined;
@@ -142,7 +144,23 @@ export class ClaudeSession implements DriverSession {
       completed: (item) => this.#background.shown(item),
     });
     this.#turn = running;
+    this.#reportCommands(process, turn);
     return running;
+  }
+
+  /** Reports the slash commands of a process, once. */
+  #reportCommands({ initialized }: ClaudeProcess, turn: TurnContext): void {
+    const { commands } = initialized;
+    if (commands === undefined || commands === this.#reportedCommands) return;
+    this.#reportedCommands = commands;
+    turn.emit({
+      type: "commands",
+      commands: commands.map(({ name, description, argumentHint: hint }) => ({
+        name,
+        ...(description ? { description } : {}),
+        ...(hint ? { hint } : {}),
+      })),
+    });
   }
 
   #takeInitiated(): AgentInitiatedFrames | undefined {

@@ -33,6 +33,8 @@ export interface ProtocolVersion {
   configUpdates(sent: SentConfig, config: ConfigState, capabilities: ClientCapabilities): readonly Update[];
   /** What is sent after a session was opened, to offer commands. */
   commandUpdates(commands: readonly OfferedCommand[]): readonly Update[];
+  /** What is sent when the commands of an open session have changed. */
+  changedCommands(commands: readonly OfferedCommand[]): readonly Update[];
   /** The updates for clients with these capabilities. */
   updates(capabilities: ClientCapabilities): UpdateFormat;
 }

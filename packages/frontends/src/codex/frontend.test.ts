@@ -12,7 +12,13 @@ describeFrontend("the Codex front end", {
   connect: (frontend, engine, transport) => new ClientConnection(frontend, engine, transport),
   script: CLIENT_SCRIPTS.codex,
   notShown: {
-    events: ["thread/session/updated", "item/fileChange/outputDelta", "config/updated", "extension/notified"],
+    events: [
+      "thread/session/updated",
+      "thread/commands/updated",
+      "item/fileChange/outputDelta",
+      "config/updated",
+      "extension/notified",
+    ],
     // The call that started the sub-agent has its result; Codex shows no more of one either.
     items: ["subAgentMessage"],
   },

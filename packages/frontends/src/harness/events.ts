@@ -79,6 +79,7 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "thread/deleted":
     case "thread/closed":
     case "thread/status/changed":
+    case "thread/commands/updated":
     case "thread/goal/updated":
     case "thread/goal/cleared":
     case "thread/session/updated":

@@ -22,6 +22,7 @@ describeFrontend("the harness front end", {
       "thread/deleted",
       "thread/closed",
       "thread/status/changed",
+      "thread/commands/updated",
       "thread/goal/updated",
       "thread/goal/cleared",
       "thread/session/updated",

@@ -88,6 +88,8 @@ export type ClaudeModelInfo = z.output<typeof ClaudeModelInfo>;
 /** The answer to `initialize`. */
 export const ClaudeInitializeResult = z.looseObject({
   models: z.optional(z.array(ClaudeModelInfo)),
+  /** Its slash commands and skills. */
+  commands: z.optional(z.array(z.looseObject({ name: z.string(), description: text, argumentHint: text }))),
   account: z.optional(
     z.nullable(z.looseObject({ email: text, subscriptionType: text, tokenSource: text, apiKeySource: text })),
   ),

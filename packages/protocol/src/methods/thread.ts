@@ -3,6 +3,7 @@ import { Approval, QuestionRequest } from "../approval/approval.ts";
 import { SandboxPolicyInput } from "../approval/policy.ts";
 import { LoggedEvent } from "../events.ts";
 import { RestoredFiles } from "../server/restored-files.ts";
+import { AgentCommand } from "../thread/agent-command.ts";
 import { BackgroundCommand } from "../thread/background-command.ts";
 import { ToolCallRequest, withClientTools } from "../thread/client-tool.ts";
 import { QueuedInput } from "../thread/input.ts";
@@ -54,6 +55,8 @@ const AttachResult = looseObject({
   questions: z.array(QuestionRequest),
   toolCalls: z.optional(z.array(ToolCallRequest)),
   queue: z.array(QueuedInput),
+  /** The slash commands that an agent of the thread reported last. */
+  agentCommands: z.optional(looseObject({ agent: z.string(), commands: z.array(AgentCommand) })),
   ...usageFields,
 });
 

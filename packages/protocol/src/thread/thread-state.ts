@@ -7,6 +7,7 @@ import {
 } from "../approval/approval.ts";
 import type { Grant } from "../approval/grant.ts";
 import { type DeltaBody, type EventBody, type EventData, isDelta, type ThreadEvent } from "../events.ts";
+import type { AgentCommand } from "./agent-command.ts";
 import { commandNote, goalNote, grantNote, noticeNote, withNote } from "./agent-notes.ts";
 import type { ToolCallRequest } from "./client-tool.ts";
 import type { QueuedInput } from "./input.ts";
@@ -49,6 +50,8 @@ export interface ThreadState {
   /** The agent of the latest turn that ended. */
   readonly lastAgent: string | undefined;
   readonly goal: Goal | undefined;
+  /** The slash commands that an agent of the thread reported last. */
+  readonly agentCommands: { readonly agent: string; readonly commands: readonly AgentCommand[] } | undefined;
   /** Notes on what happened since the latest turn of an agent, for the input of its next turn. */
   readonly agentNotes: readonly string[];
 }
@@ -97,6 +100,7 @@ export function emptyThread(threadId: string): ThreadState {
     lastTurns: {},
     lastAgent: undefined,
     goal: undefined,
+    agentCommands: undefined,
     agentNotes: [],
   };
 }
@@ -118,6 +122,8 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
       return withSettings(state, event.data.settings);
     case "thread/name/updated":
       return withThread(state, { name: event.data.name });
+    case "thread/commands/updated":
+      return { ...state, agentCommands: { agent: event.data.agent, commands: event.data.commands } };
     case "thread/goal/updated":
       return onGoal(state, event.data.goal);
     case "thread/goal/cleared":

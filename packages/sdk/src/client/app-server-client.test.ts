@@ -156,6 +156,7 @@ describe("AppServerClient", () => {
     "thread/started": { thread: aThread("t"), settings: SETTINGS },
     "thread/settings/updated": { threadId: "t", settings: SETTINGS },
     "thread/name/updated": { threadId: "t", name: "n" },
+    "thread/commands/updated": { threadId: "t", agent: "a", commands: [{ name: "c" }] },
     "thread/goal/updated": { threadId: "t", goal },
     "thread/goal/cleared": { threadId: "t" },
     "thread/archived": { threadId: "t" },

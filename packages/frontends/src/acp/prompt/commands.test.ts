@@ -27,7 +27,7 @@ async function fakeDot(workspace: string, script: string): Promise<void> {
 }
 
 describe("ACP commands", () => {
-  test("include one for every agent [S3-16]", async () => {
+  test("include one for every agent", async () => {
     const { connect, path } = await twoAgents();
     const client = await connect();
     await client.newSession(path);
@@ -38,6 +38,37 @@ describe("ACP commands", () => {
     expect(update?.availableCommands.map(({ name }) => name)).toEqual([
       ...["claude", "codex", "duet", "model", "mode", "compact", "review", "goal", "ps", "stop"],
     ]);
+  });
+
+  test("include those of the agent at work, once it reports them, also for a session that is loaded [S3-16]", async () => {
+    const commands = [
+      { name: "init", description: "Write AGENTS.md", hint: "folder" },
+      { name: "review", description: "Not this one: Flint has a command of that name" },
+    ];
+    const { connect, path } = await setUpAcp({
+      scripts: () => [{ emit: { type: "commands", commands } }, { text: "Ready." }],
+    });
+    const offeredTo = async (client: Awaited<ReturnType<typeof connect>>) =>
+      client.until(() => {
+        const all = client.of("available_commands_update").at(-1)?.availableCommands ?? [];
+        return all.some(({ name }) => name === "init") ? all : undefined;
+      });
+    const client = await connect();
+    const session = await client.newSession(path);
+    await client.prompt(session, "go");
+    await client.prompt(session, "again");
+    const offered = await offeredTo(client);
+    expect(offered.at(-1)).toEqual({
+      ...{ name: "init", description: "Write AGENTS.md", input: { hint: "folder" } },
+    });
+    expect(offered.filter(({ name }) => name === "review")).toMatchObject([
+      { description: "Review the uncommitted changes" },
+    ]);
+    // Reported in every turn, sent once.
+    expect(client.of("available_commands_update")).toHaveLength(2);
+    const other = await connect();
+    await other.request("session/load", { sessionId: session, cwd: path, mcpServers: [] });
+    expect((await offeredTo(other)).at(-1)?.name).toBe("init");
   });
 
   test("hand the conversation to the agent that a prompt names", async () => {

@@ -1,4 +1,4 @@
-import type { UserInput } from "@flint/protocol";
+import type { AgentCommand, UserInput } from "@flint/protocol";
 import { agentOf, type LegacyModels } from "../sessions/config-options.ts";
 
 /** The commands that do not depend on the agents. */
@@ -41,14 +41,23 @@ export interface OfferedCommand {
   readonly hint?: string | undefined;
 }
 
-/** All commands: one per agent, and Flint's own. */
-export function commandsFor({ availableModels }: LegacyModels): readonly OfferedCommand[] {
+/** All commands: one per agent, Flint's own, and those of the agent at work that have another name. */
+export function commandsFor(
+  { availableModels }: LegacyModels,
+  agentCommands: readonly AgentCommand[] = [],
+): readonly OfferedCommand[] {
   const agents = agentsOf(availableModels.map(({ modelId }) => modelId)).map((name) => ({
     name,
     description: `Hand the conversation to ${name}`,
     hint: "task",
   }));
-  return [...agents, ...Object.entries(COMMANDS).map(([name, command]) => ({ name, ...command }))];
+  const own = [...agents, ...Object.entries(COMMANDS).map(([name, command]) => ({ name, ...command }))];
+  const taken = new Set<string>(own.map(({ name }) => name));
+  const others = agentCommands.filter(({ name }) => !taken.has(name));
+  return [
+    ...own,
+    ...others.map(({ name, description = "", hint }) => ({ name, description: description || name, hint })),
+  ];
 }
 
 /** The command that a prompt starts with. Any other slash command is the agent's own, or just text. */

@@ -165,6 +165,7 @@ export class OpenSessions {
     const options = {
       ...{ client, asks, self: self(), encoder: shared.encoder },
       onConfigChange: (changed: AcpSession) => void settings.refresh(changed),
+      onCommandsChange: (changed: AcpSession) => void this.#sendCommands(changed),
     };
     const session = new AcpSession(threadId, options, before);
     if (before !== undefined) this.#replaced.set(session, before);
@@ -183,6 +184,7 @@ export class OpenSessions {
     await callForSession(this.#options.client.core, "thread/attach", params, (state) => {
       session = this.#add(state.thread.id);
       session.settings = state.settings;
+      session.reportedCommands = state.agentCommands;
       session.title = state.thread.name ?? (state.thread.preview || undefined);
       session.isActive = state.turns.some(({ status }) => status === "inProgress");
       onAttached(session, state);
@@ -237,12 +239,21 @@ export class OpenSessions {
   async #reply(session: AcpSession, reply: (response: object) => void): Promise<void> {
     const { settings, self } = this.#options;
     const config = await settings.read(session);
-    const commands = commandsFor(config.models);
+    const commands = commandsFor(config.models, session.agentCommands);
     const { version } = self();
     settings.recordSent(session, config);
     reply(version.sessionResponse(config, commands));
     session.send(version.commandUpdates(commands));
     session.release();
+  }
+
+  /** Sends all commands again. */
+  async #sendCommands(session: AcpSession): Promise<void> {
+    const { settings, self } = this.#options;
+    // Expected: a thread that was deleted meanwhile.
+    const config = await settings.read(session).catch(() => undefined);
+    if (config === undefined) return;
+    session.send(self().version.changedCommands(commandsFor(config.models, session.agentCommands)));
   }
 
   async #createNew(

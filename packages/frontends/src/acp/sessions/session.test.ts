@@ -43,7 +43,14 @@ function messagesOf(event: ThreadEvent, self: InitializedClient): CheckedMessage
   };
   const asks = new RecordingAsks(client, messages);
   const encoder = new Encoder<Notification>(ACP.header);
-  const options = { client, asks, self, encoder, onConfigChange: () => undefined };
+  const options = {
+    client,
+    asks,
+    self,
+    encoder,
+    onConfigChange: () => undefined,
+    onCommandsChange: () => undefined,
+  };
   const session = new AcpSession(threadIdOf(event) ?? "thread", options);
   session.release();
   session.event(event);

@@ -1,6 +1,8 @@
 import {
+  type AgentCommand,
   type Approval,
   addUsage,
+  agentOfModel,
   asFlintError,
   type EventData,
   mintId,
@@ -9,6 +11,7 @@ import {
   type ThreadEvent,
   type ThreadItem,
   type ThreadSettings,
+  type ThreadState,
   type TokenUsage,
   type Turn,
   type UserInput,
@@ -35,6 +38,8 @@ export interface SessionOptions {
   readonly encoder: Encoder<Notification>;
   /** Called when the config of the session may have changed. */
   onConfigChange(session: AcpSession): void;
+  /** Called when the agent has reported other commands. */
+  onCommandsChange(session: AcpSession): void;
 }
 
 /** One thread that a client has open. Sends it what happens there, asks it, and tracks the inputs it waits for. */
@@ -43,6 +48,8 @@ export class AcpSession {
   readonly inputs: PendingInputs;
   readonly asks: SessionAsks;
   additionalDirectories: readonly string[] = [];
+  /** What an agent of the thread reported last. */
+  reportedCommands: ThreadState["agentCommands"];
   title: string | undefined;
   /** The working directory as the client named it. */
   requestedCwd: string | undefined;
@@ -103,6 +110,12 @@ export class AcpSession {
   event(event: ThreadEvent): void {
     if (this.#buffered !== undefined) this.#buffered.push(event);
     else this.#handle(event);
+  }
+
+  /** The slash commands of the agent that works in it now. */
+  get agentCommands(): readonly AgentCommand[] {
+    const { agent, commands } = this.reportedCommands ?? {};
+    return agent === agentOfModel(this.#settings?.model ?? "") ? (commands ?? []) : [];
   }
 
   /** Resolves when no turn is running, or the session is closed. */
@@ -244,6 +257,10 @@ export class AcpSession {
       case "thread/settings/updated":
       case "config/updated":
         this.#options.onConfigChange(this);
+        break;
+      case "thread/commands/updated":
+        this.reportedCommands = event.data;
+        this.#options.onCommandsChange(this);
         break;
       case "turn/completed":
         this.#sendFailure(event.data.turn);

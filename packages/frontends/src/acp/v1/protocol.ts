@@ -19,11 +19,14 @@ export const V1: ProtocolVersion = {
   sessionResponse: (config) => config,
   configOptions: ({ configOptions }) => configOptions,
   configUpdates,
-  commandUpdates: (commands) => [
-    update({ sessionUpdate: "available_commands_update", availableCommands: commands.map(commandOf) }),
-  ],
+  commandUpdates,
+  changedCommands: commandUpdates,
   updates: (capabilities) => new UpdatesV1(capabilities),
 };
+
+function commandUpdates(commands: readonly OfferedCommand[]) {
+  return [update({ sessionUpdate: "available_commands_update", availableCommands: commands.map(commandOf) })];
+}
 
 function initializeResponse(
   version: string,

@@ -26,6 +26,9 @@ export const V2: ProtocolVersion = {
   configUpdates,
   // They are part of the response that opens the session.
   commandUpdates: () => [],
+  changedCommands: (commands) => [
+    { sessionUpdate: "available_commands_update", availableCommands: commands.map(commandOf) },
+  ],
   updates: () => new UpdatesV2(),
 };
 

@@ -34,6 +34,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "thread/settings/updated": AS_CONFIG,
   "thread/name/updated": (context, { data, at }) =>
     shared(context, "name", () => [infoUpdate(data.name, at)]),
+  "thread/commands/updated": { notShown: "The session sends all commands again, with Flint's own." },
   "thread/goal/updated": NO_UPDATE,
   "thread/goal/cleared": NO_UPDATE,
   "thread/archived": NO_UPDATE,

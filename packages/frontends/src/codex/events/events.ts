@@ -134,6 +134,7 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
     }
     case "item/fileChange/outputDelta":
     case "thread/session/updated":
+    case "thread/commands/updated":
     case "config/updated":
     case "extension/notified":
       // Not shown: Codex has no message for them, or does not send it any more.

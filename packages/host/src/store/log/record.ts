@@ -179,6 +179,7 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "thread/started": fields({ thread: hasThreadFields, settings: isThreadSettings }),
   "thread/settings/updated": fields({ settings: isThreadSettings }),
   "thread/name/updated": fields({ name: isString }),
+  "thread/commands/updated": fields({ agent: isString, commands: listOf(fields({ name: isString })) }),
   "thread/goal/updated": fields({ goal: fields({ objective: isString, status: isString }) }),
   "thread/session/updated": fields({ agent: isString, nativeId: isString }),
   "thread/reverted": fields({ turnIds: listOf(isString) }),

@@ -1,0 +1,11 @@
+import * as z from "zod/mini";
+import { looseObject } from "../wire/loose-object.ts";
+
+/** A slash command of an agent: a prompt that begins with `/name` runs it. */
+export const AgentCommand = looseObject({
+  name: z.string(),
+  description: z.optional(z.string()),
+  /** What to write after it. */
+  hint: z.optional(z.string()),
+});
+export type AgentCommand = z.output<typeof AgentCommand>;
