@@ -1,8 +1,16 @@
 import type { SettingsLocks } from "@flint/core";
 import type { Clock, Driver, McpServerConfig, PolicyRules } from "@flint/core/ports";
 import type { NativeOptions } from "@flint/drivers";
-import type { ApprovalPolicy, Budget, GitMode, NetworkPermission, SandboxPolicy } from "@flint/protocol";
+import type {
+  ApprovalPolicy,
+  Budget,
+  GitMode,
+  LimitPolicy,
+  NetworkPermission,
+  SandboxPolicy,
+} from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
+import type { NoticeOptions } from "@flint/tasks";
 import type { ConfiguredAgent } from "./config/agents.ts";
 import type { FleetOptions, WorkerSettings } from "./fleet/fleet-options.ts";
 
@@ -25,6 +33,10 @@ export interface TaskOptions {
   readonly fleet?: FleetOptions | undefined;
   /** Makes this process a worker of a fleet, which answers nothing and runs tasks. */
   readonly worker?: WorkerSettings | undefined;
+  /** What happens at a usage limit, for tasks that do not say. */
+  readonly limits?: Partial<LimitPolicy> | undefined;
+  /** Where people are notified. */
+  readonly notices?: NoticeOptions | undefined;
 }
 
 /** The options of a server; what is absent has its documented default. */
@@ -79,6 +91,8 @@ export interface ServerOptions {
   readonly fleet?: FleetOptions | undefined;
   /** Whether this server runs tasks; only one server of a state folder may. */
   readonly tasks?: TaskOptions | undefined;
+  /** The user's settings for tasks, for a server that runs them. */
+  readonly taskSettings?: TaskOptions | undefined;
   /** Drivers to use instead of all of these. */
   readonly drivers?: readonly Driver[] | undefined;
   /** Strings to redact from logs and responses, besides the keys in the environment. */

@@ -104,6 +104,25 @@ describe("the turns of executor and reviewer", () => {
     },
   );
 
+  confined("count although their report has another form than was asked for", async () => {
+    let works = 0;
+    const { client, cwd } = await setUpTasks(
+      (text, turn, folder) => {
+        works += 1;
+        writes("b.txt", `round ${works}\n`)(text, turn, folder);
+        const mismatch = { message: "No answer matches", errorInfo: "SchemaMismatch" };
+        return turn.outputSchema === undefined ? [{ text: "done" }] : [{ text: "done" }, { fail: mismatch }];
+      },
+      () =>
+        works === 1
+          ? [verdict("reject", [{ id: "x", severity: "blocker", what: "wrong" }])]
+          : [verdict("approve", [], [{ id: "F1", state: "resolved" }])],
+    );
+    const { id } = await addTask(client, cwd);
+    const done = await untilPhase(client, id, "approving", "failed", "asking");
+    expect(done).toMatchObject({ phase: "approving", round: 2, attempt: 1 });
+  });
+
   confined("of an agent that is not logged in wait for a person instead of using up attempts", async () => {
     let turns = 0;
     const { client, cwd } = await setUpTasks((text, turn, folder) => {

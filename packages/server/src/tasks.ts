@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
 import { FlintError, type Params, type Result, type TaskMethod } from "@flint/protocol";
-import type { TaskStore } from "@flint/tasks";
+import type { Notifier, TaskStore } from "@flint/tasks";
 import type { WorkerSettings } from "./fleet/fleet-options.ts";
 import type { TaskCalls } from "./fleet/fleet-service.ts";
 import type { WorkerTasks } from "./fleet/worker-tasks.ts";
@@ -75,6 +75,7 @@ export class ServerTasks implements Tasks {
   readonly #options: ServerTasksOptions;
   #service: Promise<TaskCalls> | undefined;
   #running: TaskCalls | undefined;
+  #notifier: Notifier | undefined;
   #isClosed = false;
 
   constructor(options: ServerTasksOptions) {
@@ -100,6 +101,7 @@ export class ServerTasks implements Tasks {
     this.#isClosed = true;
     // Expected: it could not be started.
     await (await this.#service?.catch(() => undefined))?.close();
+    await this.#notifier?.stop();
   }
 
   #load(): Promise<TaskCalls> {
@@ -111,15 +113,20 @@ export class ServerTasks implements Tasks {
   }
 
   async #start(): Promise<TaskCalls> {
-    const { root, durable, environment, sandbox, clock, engine, concurrency, askMs, fleet } = this.#options;
-    const { GitPlaces, JournalStore, TaskService } = await import("@flint/tasks");
+    const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
+    const { concurrency, askMs, limits, notices } = this.#options;
+    const { GitPlaces, JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const { TurnCommits, Worktrees } = await import("@flint/host/worktrees");
     const now = () => clock.now();
     const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
     const client = await connectTo(engine());
     const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox));
-    const serviceOf = async (store: TaskStore, most = concurrency) =>
-      new TaskService({ store, places, client, now, onProblem, concurrency: most, askMs });
+    const serviceOf = async (store: TaskStore, most = concurrency) => {
+      const run = (command: readonly string[], variables: Readonly<Record<string, string>>) =>
+        runProgram(sandbox, root, command, variables);
+      this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
+      return new TaskService({ store, places, client, now, onProblem, concurrency: most, askMs, limits });
+    };
     const service =
       fleet === undefined
         ? await serviceOf(
@@ -139,4 +146,21 @@ export class ServerTasks implements Tasks {
 
 function journalOf(root: string): string {
   return join(root, "tasks", "journal.jsonl");
+}
+
+const PROGRAM_MS = 30_000;
+
+/** Runs a program that the user has configured, as the user: nobody else can have named it. */
+async function runProgram(
+  sandbox: Sandbox,
+  folder: string,
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<number> {
+  const { exitCode } = await sandbox.launch({
+    ...{ command, environment, cwd: folder, workspace: folder, timeoutMs: PROGRAM_MS },
+    policy: { type: "dangerFullAccess" },
+    onOutput: () => undefined,
+  });
+  return exitCode;
 }

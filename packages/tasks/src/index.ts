@@ -1,4 +1,5 @@
 export { type DecisionContext, TaskRefusal } from "./decide/decision.ts";
+export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
 export { GitPlaces } from "./run/git-places.ts";
 export type { Places } from "./run/places.ts";
 export { TaskRun } from "./run/task-run.ts";

@@ -1,4 +1,4 @@
-import type { Role, TaskSpec } from "@flint/protocol";
+import type { LimitPolicy, Role, TaskSpec } from "@flint/protocol";
 import { TaskRefusal } from "./decide/decision.ts";
 
 /** What somebody who adds a task has to say; everything else has a default. */
@@ -13,7 +13,7 @@ const DEFAULT_WAIT_SECONDS = 24 * 60 * 60;
 const DEFAULT_EXECUTOR: Role = {};
 
 /** The complete task for a request, or a refusal that says what is missing. */
-export function resolveSpec(request: TaskRequest): TaskSpec {
+export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> = {}): TaskSpec {
   const reviewers = request.reviewers ?? [];
   const checks = request.checks ?? [];
   const spec: TaskSpec = {
@@ -22,7 +22,7 @@ export function resolveSpec(request: TaskRequest): TaskSpec {
     rounds: reviewers.length + checks.length === 0 ? 1 : 3,
     attempts: 2,
     budget: { seconds: DEFAULT_SECONDS },
-    limits: { resume: "auto", maxWaitSeconds: DEFAULT_WAIT_SECONDS },
+    limits: { resume: "auto", maxWaitSeconds: DEFAULT_WAIT_SECONDS, ...limits },
     merge: "branch",
     approve: "person",
     approvals: "policy",

@@ -5,6 +5,7 @@ import { setting, variable } from "./environment.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
+import { taskSettings } from "./task-settings.ts";
 
 /** The server options of a user's configuration. Throws a ConfigError for values that contradict each other. */
 export function configuredOptions(config: ConfigValues): ServerOptions {
@@ -19,6 +20,7 @@ export function configuredOptions(config: ConfigValues): ServerOptions {
     silenceMs: secondsOf(config.get("silence_timeout")),
     approvalTimeoutMs: secondsOf(config.get("approval_timeout")),
     mcpServers: mcpServersOf(config, expand),
+    taskSettings: taskSettings(config),
     native: nativeOptions(config),
     ...fleetOf(config),
   };

@@ -161,7 +161,9 @@ function outcomeOf(
   turn: TurnReference,
   signal: AbortSignal,
 ): Ended {
-  if (status === "completed") return { kind: "answered", turn, text };
+  // An answer in another form is still one: the work is done, and a verdict can be asked for again.
+  if (status === "completed" || error?.errorInfo === "SchemaMismatch")
+    return { kind: "answered", turn, text };
   if (status === "interrupted" || signal.aborted)
     return { kind: "interrupted", message: "The turn was interrupted." };
   return failureOf(error);

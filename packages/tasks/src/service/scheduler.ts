@@ -10,8 +10,10 @@ export interface SchedulerOptions {
   readonly store: TaskStore;
   readonly context: () => DecisionContext;
   readonly leaseMs: number;
+  onProblem(message: string): void;
 }
 
+const RETRY_MS = 10_000;
 const LONGEST_TIMER_MS = 3_600_000;
 
 /** Moves tasks on that wait for a time, for other tasks, or for a worker that is gone. Has one timer, and none if nothing waits. */
@@ -37,9 +39,7 @@ export class TaskScheduler {
   wake(): void {
     if (this.#isStopped) return;
     this.#again = true;
-    this.#ticking ??= this.#tickAll().finally(() => {
-      this.#ticking = undefined;
-    });
+    this.#ticking ??= this.#tickAll();
   }
 
   async stop(): Promise<void> {
@@ -50,9 +50,18 @@ export class TaskScheduler {
   }
 
   async #tickAll(): Promise<void> {
-    while (this.#again && !this.#isStopped) {
-      this.#again = false;
-      await this.#tick();
+    // Expected: the store cannot be written, such as on a full disk; it is tried again later.
+    try {
+      while (this.#again && !this.#isStopped) {
+        this.#again = false;
+        await this.#tick();
+      }
+    } catch (thrown) {
+      this.#options.onProblem(thrown instanceof Error ? thrown.message : String(thrown));
+      this.#wakeAfter(RETRY_MS);
+    } finally {
+      // In the same step as the last look: a call after it starts anew instead of being lost.
+      this.#ticking = undefined;
     }
   }
 
@@ -99,7 +108,12 @@ export class TaskScheduler {
       running ? now + this.#options.leaseMs : Number.POSITIVE_INFINITY,
     );
     if (next === Number.POSITIVE_INFINITY || this.#isStopped) return;
-    this.#timer = setTimeout(() => this.wake(), Math.min(Math.max(next - now, 10), LONGEST_TIMER_MS));
+    this.#wakeAfter(Math.min(Math.max(next - now, 10), LONGEST_TIMER_MS));
+  }
+
+  #wakeAfter(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.wake(), milliseconds);
     this.#timer.unref();
   }
 }

@@ -2,6 +2,7 @@ import {
   currentRound,
   FlintError,
   isEnded,
+  type LimitPolicy,
   mintId,
   type Params,
   type Result,
@@ -31,6 +32,8 @@ export interface TaskServiceOptions {
   readonly concurrency?: number | undefined;
   readonly leaseMs?: number | undefined;
   readonly askMs?: number | undefined;
+  /** What happens at a usage limit, for tasks that do not say. */
+  readonly limits?: Partial<LimitPolicy> | undefined;
   onProblem(message: string): void;
 }
 
@@ -57,7 +60,10 @@ export class TaskService {
     this.#revision = options.now();
     const { store, leaseMs = LEASE_MS, now } = options;
     store.subscribe(() => this.#onChange());
-    this.#scheduler = new TaskScheduler({ store, leaseMs, context: () => this.#context() });
+    this.#scheduler = new TaskScheduler({
+      ...{ store, leaseMs, context: () => this.#context() },
+      onProblem: (message) => options.onProblem(message),
+    });
     this.#worker = new TaskWorker({
       ...{ store, leaseMs, now, name: "local", concurrency: options.concurrency ?? CONCURRENCY },
       onProblem: (message) => options.onProblem(message),
@@ -157,7 +163,9 @@ export class TaskService {
       for (const id of after)
         if (!names.has(id) && !known.has(id)) throw new TaskRefusal(`There is no task ${id} to depend on.`);
     // Everything is checked before anything is added.
-    const specs = inputs.map(({ name: _name, clientId: _key, ...request }) => resolveSpec(request));
+    const specs = inputs.map(({ name: _name, clientId: _key, ...request }) =>
+      resolveSpec(request, this.#options.limits),
+    );
     const ids = new Map<string, string>();
     const added: TaskState[] = [];
     for (const index of inOrder(inputs)) {

@@ -37,9 +37,7 @@ export class TaskWorker {
   wake(): void {
     if (this.#isStopped) return;
     this.#again = true;
-    this.#taking ??= this.#takeAll().finally(() => {
-      this.#taking = undefined;
-    });
+    this.#taking ??= this.#takeAll();
   }
 
   /** Takes nothing more, ends what runs and gives it back. */
@@ -58,14 +56,26 @@ export class TaskWorker {
   }
 
   async #takeAll(): Promise<void> {
-    while (this.#again && !this.#isStopped) {
-      this.#again = false;
-      const { store, concurrency, now } = this.#options;
-      const tasks = await store.list();
-      for (const { task } of plan(tasks, accountsOf(tasks), now())) {
-        if (this.#running.size >= concurrency || this.#isStopped) break;
-        await this.#take(task);
+    // Expected: the store cannot be written, such as on a full disk; the next change or renewal tries again.
+    try {
+      while (this.#again && !this.#isStopped) {
+        this.#again = false;
+        await this.#takeReady();
       }
+    } catch (thrown) {
+      this.#options.onProblem(`No task could be taken: ${messageOf(thrown)}`);
+    } finally {
+      // In the same step as the last look: a call after it starts anew instead of being lost.
+      this.#taking = undefined;
+    }
+  }
+
+  async #takeReady(): Promise<void> {
+    const { store, concurrency, now } = this.#options;
+    const tasks = await store.list();
+    for (const { task } of plan(tasks, accountsOf(tasks), now())) {
+      if (this.#running.size >= concurrency || this.#isStopped) break;
+      await this.#take(task);
     }
   }
 
@@ -82,4 +92,8 @@ export class TaskWorker {
     });
     this.#running.set(id, { run, done });
   }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

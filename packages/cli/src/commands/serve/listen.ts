@@ -51,7 +51,7 @@ export async function serveListeners(values: Values): Promise<number> {
     ...options,
     secrets,
     ownSockets,
-    ...(values.alone === true ? {} : { tasks: { fleet: options.fleet } }),
+    ...(values.alone === true ? {} : { tasks: { ...options.taskSettings, fleet: options.fleet } }),
   });
   redactErrors((text) => engine.redact(text));
   const frontends = new Frontends(engine, options);

@@ -34,7 +34,10 @@ export const tasks: CommandGroup = {
     watch: command({
       summary: "Follow tasks until they are done or need you",
       usage: "[TASK]",
-      flags: HELP_FLAG,
+      flags: {
+        bell: { type: "boolean", doc: "Ring the terminal's bell when a task waits for you or has ended" },
+        ...HELP_FLAG,
+      },
       examples: ["flint tasks watch", "flint tasks watch 7"],
       notes: [TASK, "Exits with 10 if a task needs you, 11 if one is suspended, and 1 if one failed."],
       run: async (given) => (await import("./watch.ts")).watchTasks(given),

@@ -7,12 +7,13 @@ import { findTask, withTaskServer } from "./task-server.ts";
 
 const POLL_MS = 30_000;
 
-/** `flint tasks watch`: prints changes until nothing goes on without a person. The exit code says how it stands. */
-export async function watchTasks({
-  positionals,
-}: {
+interface WatchArguments {
+  readonly values: { readonly bell?: boolean | undefined };
   readonly positionals: readonly string[];
-}): Promise<number> {
+}
+
+/** `flint tasks watch`: prints changes until nothing goes on without a person. The exit code says how it stands. */
+export async function watchTasks({ values, positionals }: WatchArguments): Promise<number> {
   return withTaskServer(async (client) => {
     const [text] = positionals;
     const only = text === undefined ? undefined : (await findTask(client, text)).id;
@@ -23,7 +24,10 @@ export async function watchTasks({
       revision = list.revision;
       const tasks = list.data.filter(({ id }) => only === undefined || id === only);
       // Of those that ended long before this, only the numbers are of interest.
-      for (const task of tasks) report(task, shown, only === undefined && isOld(task));
+      let isNew = false;
+      for (const task of tasks)
+        if (report(task, shown, only === undefined && isOld(task))) isNew ||= !GOES_ON.has(task.phase);
+      if (isNew && values.bell === true && process.stdout.isTTY) say("\u0007");
       if (!tasks.some(({ phase }) => GOES_ON.has(phase))) return exitCode(tasks, shown);
     }
   });
@@ -43,10 +47,11 @@ function isOld(task: TaskRow): boolean {
   return hasEnded(task) && Date.now() - task.updatedAtMs > RECENT_MS;
 }
 
-function report(task: TaskRow, shown: Map<string, string>, isSilent: boolean): void {
+/** Prints where a task stands; false if that was printed before. */
+function report(task: TaskRow, shown: Map<string, string>, isSilent: boolean): boolean {
   const status = statusOf(task, Date.now());
   const key = `${task.attempt}.${task.round} ${task.phase} ${task.step ?? ""} ${task.ask?.id ?? ""}`;
-  if (isSilent || shown.get(task.id) === key) return;
+  if (isSilent || shown.get(task.id) === key) return false;
   shown.set(task.id, key);
   const round = task.round === 0 ? "" : `, round ${task.round} of ${task.rounds}`;
   say(`#${task.number} ${escapeControls(task.title)}: ${status}${round}\n`);
@@ -57,6 +62,7 @@ function report(task: TaskRow, shown: Map<string, string>, isSilent: boolean): v
     say(`   ${task.merged.ref.replace("refs/heads/", "branch ")}\n`);
   const next = nextStep(task);
   if (next !== undefined) say(`   ${next}\n`);
+  return true;
 }
 
 function exitCode(tasks: readonly TaskRow[], shown: ReadonlyMap<string, string>): number {

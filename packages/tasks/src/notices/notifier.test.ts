@@ -1,0 +1,116 @@
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { TaskEventBody } from "@flint/protocol";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { MemoryStore } from "../store/memory-store.ts";
+import { testSpec } from "../testing/spec.ts";
+import { Notifier, type NotifierOptions } from "./notifier.ts";
+
+interface Received {
+  readonly body: string;
+  readonly signature: string | string[] | undefined;
+}
+
+/** A receiver that answers with these codes, one after the other, and the last one from then on. */
+async function receiver(...codes: readonly number[]) {
+  const received: Received[] = [];
+  const waiting: (() => void)[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += chunk));
+    request.on("end", () => {
+      received.push({ body, signature: request.headers["x-flint-signature"] });
+      response.writeHead(codes[Math.min(received.length, codes.length) - 1] ?? 200).end();
+      for (const resolve of waiting.splice(0)) resolve();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const count = async (wanted: number) => {
+    while (received.length < wanted) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}/hook`, received, count };
+}
+
+async function setUp(options: Partial<NotifierOptions>) {
+  const store = new MemoryStore({ now: () => 1_800_000_000_000 });
+  const problems: string[] = [];
+  const programs: { command: readonly string[]; environment: Readonly<Record<string, string>> }[] = [];
+  const notifier = await Notifier.start({
+    store,
+    run: async (command, environment) => {
+      programs.push({ command, environment });
+      return 0;
+    },
+    onProblem: (problem) => void problems.push(problem),
+    ...options,
+  });
+  onTestFinished(() => notifier.stop());
+  const { id } = await store.add({ spec: testSpec(), by: "ann", waiting: false });
+  const happen = async (...events: TaskEventBody[]) => {
+    const expect = (await store.read(id))?.version ?? 0;
+    await store.commit({ task: id, expect, events });
+  };
+  return { happen, problems, programs, notifier };
+}
+
+const ask = { id: "ask-1", reason: "question" as const, message: "Which port?" };
+const ASKS: TaskEventBody = { type: "task/asking", data: { ask } };
+
+describe("a notice", () => {
+  test("goes to the configured program when a task asks, and not when it goes on", async () => {
+    const { happen, programs } = await setUp({ command: ["tell", "me"] });
+    await happen(ASKS);
+    await happen({
+      type: "task/answered",
+      data: { askId: "ask-1", answer: { choice: "continue" }, by: "ann" },
+    });
+    expect(programs).toMatchObject([
+      {
+        command: ["tell", "me"],
+        environment: {
+          FLINT_NOTICE: "asking",
+          FLINT_NOTICE_TEXT: "Task 1 (Port the config module) asks you: Which port?",
+        },
+      },
+    ]);
+  });
+
+  test("is posted with a signature that the receiver can check, and again if it was not taken", async () => {
+    const { url, received, count } = await receiver(500, 200);
+    const { happen, problems } = await setUp({ webhook: { url, secret: "s3cret" } });
+    await happen(ASKS);
+    await count(2);
+    const [first, second] = received;
+    expect(second?.body).toBe(first?.body);
+    expect(JSON.parse(first?.body ?? "")).toMatchObject({ kind: "asking", task: { number: 1 } });
+    const expected = createHmac("sha256", "s3cret")
+      .update(first?.body ?? "")
+      .digest("hex");
+    expect(first?.signature).toBe(`sha256=${expected}`);
+    expect(problems).toEqual([]);
+  });
+
+  test("that nobody takes is reported and holds up nothing", async () => {
+    const { url, count } = await receiver(500);
+    const { happen, problems, notifier } = await setUp({ webhook: { url, secret: undefined } });
+    await happen(ASKS);
+    await count(1);
+    await notifier.stop();
+    expect(problems).toEqual([expect.stringContaining("The webhook did not get the notice about task 1")]);
+  });
+
+  test("about a short wait is left out, about a long one not", async () => {
+    const { happen, programs } = await setUp({ command: ["tell"] });
+    const until = (hours: number): TaskEventBody => ({
+      type: "task/suspended",
+      data: { reason: "usageLimit", untilMs: 1_800_000_000_000 + hours * 3_600_000, message: "limit" },
+    });
+    await happen(until(0.5));
+    await happen({ type: "task/resumed", data: { by: "ann" } });
+    await happen(until(2));
+    expect(programs.map(({ environment }) => environment.FLINT_NOTICE)).toEqual(["suspended"]);
+  });
+});

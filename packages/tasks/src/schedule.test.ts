@@ -1,0 +1,81 @@
+import type { TaskSpec, TaskState } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { event } from "./decide/decision.ts";
+import { due, nextDue, obstacle, plan } from "./schedule.ts";
+import { accountsOf } from "./service/accounts.ts";
+import { added, after, NOW } from "./testing/task.ts";
+
+/** A task of its own name that is ready. */
+function task(id: string, change: Partial<TaskSpec> = {}, more: Partial<TaskState> = {}): TaskState {
+  return { ...added(change), id, ...more };
+}
+
+/** A task that has met the usage limit of its agent. */
+function limited(id: string, untilMs: number, change: Partial<TaskSpec> = {}): TaskState {
+  const suspended = event("task/suspended", { reason: "usageLimit", untilMs, account: "claude" });
+  return { ...after(added(change), [suspended]), id };
+}
+
+const offered = (tasks: readonly TaskState[], now = NOW) =>
+  plan(tasks, accountsOf(tasks), now).map((offer) => [offer.task.id, offer.probe]);
+
+describe("what is handed out", () => {
+  test("comes by priority, then by how little its owner has running, then by age", () => {
+    const tasks = [
+      task("a1", {}, { addedBy: "ann", addedAt: NOW }),
+      task("a2", {}, { addedBy: "ann", addedAt: NOW + 1 }),
+      task("b1", {}, { addedBy: "bob", addedAt: NOW + 2 }),
+      task("high", { priority: 5 }, { addedBy: "ann", addedAt: NOW + 3 }),
+    ];
+    expect(offered(tasks).map(([id]) => id)).toEqual(["high", "b1", "a1", "a2"]);
+  });
+
+  test("is nothing of an account that is at its limit, and everything of the others", () => {
+    const tasks = [
+      limited("sleeps", NOW + 1000),
+      task("same"),
+      task("other", { executors: [{ model: "codex" }] }),
+    ];
+    expect(offered(tasks)).toEqual([["other", false]]);
+  });
+
+  test("is one task of an account after its limit, until that one has got through", () => {
+    const resumed = { ...after(limited("first", NOW - 1), [event("task/resumed", { by: "scheduler" })]) };
+    const first = { ...resumed, id: "first" };
+    const ready = [task("second"), task("third")];
+    expect(offered([first, ...ready])).toEqual([["first", true]]);
+    const running = { ...first, phase: "running" as const };
+    expect(offered([running, ...ready])).toEqual([]);
+    const through = { ...first, phase: "done" as const, limitsInRow: 0 };
+    expect(offered([through, ...ready])).toHaveLength(2);
+  });
+});
+
+describe("what waits for a time", () => {
+  test("is due when that has come, also after the clock has jumped", () => {
+    const tasks = [limited("soon", NOW + 1000), limited("late", NOW + 5000)];
+    expect(nextDue(tasks)).toBe(NOW + 1000);
+    expect(due(tasks, NOW).map(({ id }) => id)).toEqual([]);
+    expect(due(tasks, NOW + 86_400_000).map(({ id }) => id)).toEqual(["soon", "late"]);
+    expect(nextDue([task("ready")])).toBeUndefined();
+  });
+});
+
+describe("a task that comes after others", () => {
+  const states = new Map([
+    ["done", task("done", {}, { phase: "done" })],
+    ["failed", task("failed", {}, { phase: "failed", number: 7 })],
+    ["open", task("open")],
+  ]);
+  const kept = (after: string[], change: Partial<TaskSpec> = {}) =>
+    obstacle(task("t", { after, ...change }), (id) => states.get(id), NOW);
+
+  test("waits for those that are open, and asks if one failed or is gone", () => {
+    expect(kept(["done"])).toBeUndefined();
+    expect(kept(["done", "open"])).toBe("dependencies");
+    expect(kept(["failed"])).toEqual({ failed: 7 });
+    expect(kept(["gone"])).toEqual({ failed: 0 });
+    expect(kept(["failed"], { onDependencyFailed: "continue" })).toBeUndefined();
+    expect(kept([], { notBeforeMs: NOW + 1 })).toBe("time");
+  });
+});

@@ -1,0 +1,103 @@
+import type { TaskEvent } from "@flint/protocol";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { MemoryStore } from "../store/memory-store.ts";
+import { testSpec } from "../testing/spec.ts";
+import { context } from "../testing/task.ts";
+import { TaskScheduler } from "./scheduler.ts";
+import { TaskWorker } from "./worker.ts";
+
+const LEASE_MS = 30_000;
+
+/** A scheduler and a worker on one store; `ran` resolves with the number of the first task that runs. */
+function setUp(persist?: (task: string, events: readonly TaskEvent[]) => void) {
+  let now = 1_800_000_000_000;
+  const store = new MemoryStore({ now: () => now, persist });
+  const problems: string[] = [];
+  const onProblem = (problem: string) => void problems.push(problem);
+  const scheduler = new TaskScheduler({
+    ...{ store, leaseMs: LEASE_MS, onProblem },
+    context: () => ({ ...context, now }),
+  });
+  let started: (number: number) => void = () => undefined;
+  const ran = new Promise<number>((resolve) => {
+    started = resolve;
+  });
+  onTestFinished(() => scheduler.stop());
+  const start = () => {
+    const worker = new TaskWorker({
+      ...{ store, name: "w", concurrency: 2, leaseMs: LEASE_MS, now: () => now, onProblem },
+      run: (_lease, state, signal) =>
+        new Promise((resolve) => {
+          started(state.number);
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        }),
+    });
+    onTestFinished(() => worker.stop());
+    scheduler.wake();
+    worker.wake();
+    return worker;
+  };
+  const add = () => store.add({ spec: testSpec(), by: "ann", waiting: false });
+  return { store, scheduler, start, ran, add, problems, jump: (by: number) => (now += by) };
+}
+
+describe("a worker", () => {
+  test("takes a task whose last worker was killed, as soon as its run counts as lost", async () => {
+    const { store, start, ran, add, jump } = setUp();
+    const { id } = await add();
+    await store.lease(id, "killed", LEASE_MS);
+    jump(LEASE_MS + 1);
+    start();
+    expect(await ran).toBe(1);
+    const types = (await store.events(id)).map(({ type }) => type);
+    expect(types).toEqual(["task/added", "run/leased", "run/lost", "run/leased"]);
+  });
+
+  test("survives a disk that is full, says so, and goes on when there is space", async () => {
+    let isFull = false;
+    const { start, ran, add, problems } = setUp(() => {
+      if (isFull) throw new Error("ENOSPC: no space left on device");
+    });
+    await add();
+    isFull = true;
+    const worker = start();
+    await expect.poll(() => problems).toContainEqual(expect.stringContaining("no space left"));
+    isFull = false;
+    worker.wake();
+    expect(await ran).toBe(1);
+  });
+});
+
+describe("a scheduler", () => {
+  test("has no timer while nothing goes on by itself, and one until the next task is due", async () => {
+    const { store, scheduler, add } = setUp();
+    const { id, version } = await add();
+    const ask = { id: "a", reason: "question" as const, message: "?" };
+    await store.commit({ task: id, expect: version, events: [{ type: "task/asking", data: { ask } }] });
+    await expect.poll(() => scheduler.isWaiting).toBe(false);
+    const sleeps = await add();
+    const untilMs = 1_800_000_000_000 + 7_200_000;
+    await store.commit({
+      ...{ task: sleeps.id, expect: sleeps.version },
+      events: [{ type: "task/suspended", data: { reason: "usageLimit", untilMs } }],
+    });
+    await expect.poll(() => scheduler.isWaiting).toBe(true);
+  });
+
+  test("continues what is due when the clock jumps, and counts a run that overslept as lost", async () => {
+    const { store, scheduler, add, jump } = setUp();
+    const sleeps = await add();
+    const untilMs = 1_800_000_000_000 + 7_200_000;
+    await store.commit({
+      ...{ task: sleeps.id, expect: sleeps.version },
+      events: [{ type: "task/suspended", data: { reason: "usageLimit", untilMs } }],
+    });
+    const runs = await add();
+    await store.lease(runs.id, "elsewhere", LEASE_MS);
+    jump(86_400_000);
+    scheduler.wake();
+    const resumed = async () => (await store.events(sleeps.id)).some(({ type }) => type === "task/resumed");
+    const lost = async () => (await store.events(runs.id)).some(({ type }) => type === "run/lost");
+    await expect.poll(async () => [await resumed(), await lost()]).toEqual([true, true]);
+  });
+});
