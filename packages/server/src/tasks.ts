@@ -116,11 +116,13 @@ export class ServerTasks implements Tasks {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
     const { concurrency, askMs, limits, notices } = this.#options;
     const { GitPlaces, JournalStore, Notifier, TaskService } = await import("@flint/tasks");
-    const { TurnCommits, Worktrees } = await import("@flint/host/worktrees");
+    const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
     const now = () => clock.now();
     const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
     const client = await connectTo(engine());
-    const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox));
+    const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox), (request) =>
+      openPullRequest(worktrees.git(request.folder), sandbox, request),
+    );
     const serviceOf = async (store: TaskStore, most = concurrency) => {
       const run = (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, command, variables);

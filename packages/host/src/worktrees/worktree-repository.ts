@@ -11,6 +11,8 @@ export interface WorktreeRepository {
   readonly commonDir: string;
   /** Where in the checkout the task works, relative to its top; empty at the top itself. */
   readonly subfolder: string;
+  /** Set if the folder is in no repository, and this one holds a copy of it. */
+  readonly isCopy?: boolean | undefined;
 }
 
 /** The repository that a folder is in; undefined if it is in none. */

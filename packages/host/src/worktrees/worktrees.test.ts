@@ -160,15 +160,6 @@ describe("worktrees", () => {
     expect((await git("worktree", "list")).split("\n")).toHaveLength(1);
     expect(await git("rev-parse", taskRef("task-1", "a1", "base"))).toMatch(/^[0-9a-f]{40}$/);
   });
-
-  test("outside of a repository are refused", async () => {
-    const home = await agentFolder();
-    const sandbox = new CommandSandbox({ environment: process.env });
-    const worktrees = new Worktrees(home.join("worktrees"), process.env, sandbox);
-    await expect(worktrees.prepare({ ...NAME, cwd: home.path })).rejects.toThrow(
-      "is not in a git repository",
-    );
-  });
 });
 
 describe("the work of a turn", () => {

@@ -1,9 +1,10 @@
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
 import { writeFiles } from "./checked-out-files.ts";
+import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded } from "./included-files.ts";
 import {
   commitOf,
@@ -59,17 +60,28 @@ export class Worktrees {
 
   /** The folder of an attempt: as it was left, or a new one. Never another folder than its own. */
   async prepare(request: WorktreeRequest): Promise<Worktree> {
-    const repository = await repositoryAt(request.cwd, this.#environment);
-    if (repository === undefined)
-      throw new FlintError("invalidParams", `${request.cwd} is not in a git repository.`);
+    const repository = await this.#repositoryOf(request);
     const git = this.git(repository.top);
     const home = this.#homeOf(request);
     const top = join(home, "tree");
-    const base = await commitOf(git, request.from ?? request.base ?? "HEAD");
-    if (!(await createRef(git, taskRef(request.task, `a${request.attempt}`, "base"), base)))
-      return this.#existing(request, repository, git, top);
-    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, base);
+    const base = await this.#baseOf(request, git);
+    if (!(await createRef(git, baseRef(request), base))) return this.#existing(request, repository, git, top);
+    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? base);
     return { top, folder: join(top, repository.subfolder), base, repository };
+  }
+
+  /** An attempt that continues an earlier one has the same base, so that its result is everything since then. */
+  async #baseOf({ task, attempt, from, base = "HEAD" }: WorktreeRequest, git: GitCommand): Promise<string> {
+    const earlier = baseRef({ task, attempt: attempt - 1 });
+    if (from === undefined) return commitOf(git, base);
+    const known = await git.attempt(["rev-parse", "--verify", "--quiet", earlier]);
+    return commitOf(git, known.exitCode === 0 ? earlier : from);
+  }
+
+  async #repositoryOf({ cwd, task }: WorktreeRequest): Promise<WorktreeRepository> {
+    if (!(await exists(cwd))) throw new FlintError("invalidParams", `${cwd} does not exist.`);
+    const found = await repositoryAt(cwd, this.#environment);
+    return found ?? copyFolder(cwd, join(this.#root, `${task}-source`), (folder) => this.git(folder));
   }
 
   /** An attempt that started before its base moved: its own record of the base counts. */
@@ -79,7 +91,7 @@ export class Worktrees {
     git: GitCommand,
     top: string,
   ): Promise<Worktree> {
-    const base = await commitOf(git, taskRef(request.task, `a${request.attempt}`, "base"));
+    const base = await commitOf(git, baseRef(request));
     const home = this.#homeOf(request);
     if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? base);
     return { top, folder: join(top, repository.subfolder), base, repository };
@@ -112,6 +124,8 @@ export class Worktrees {
   async remove(name: WorktreeName, repository: WorktreeRepository): Promise<void> {
     for (const suffix of ["", "-review", "-merge"])
       await this.#delete(repository, join(this.#root, `${folderName(name)}${suffix}`));
+    if (repository.isCopy === true)
+      await rm(join(this.#root, `${name.task}-source`), { recursive: true, force: true });
   }
 
   /** The folders there are, by name, to find those whose task is gone. */
@@ -125,6 +139,18 @@ export class Worktrees {
     const scratch = join(this.#homeOf(name), "scratch");
     await mkdir(scratch, { recursive: true, mode: 0o700 });
     return scratch;
+  }
+
+  /** Where the result of a task without a repository is written. */
+  patchFile(task: string): string {
+    return join(this.#root, `${task}.patch`);
+  }
+
+  /** The ignored files that an attempt got from the user's checkout. */
+  async included(name: WorktreeName): Promise<string[]> {
+    // Expected: the folder was never completed.
+    const text = await readFile(join(this.#homeOf(name), "complete"), "utf8").catch(() => "");
+    return text.split("\n").filter((path) => path !== "");
   }
 
   /** Git in a folder of this repository, hardened, without hooks. */
@@ -148,9 +174,10 @@ export class Worktrees {
     await this.#alone(repository, () =>
       git.run(["worktree", "lock", "--reason", "in use by a Flint task", top]),
     );
-    await copyIncluded(git, repository.top, top);
+    await updateSubmodules(this.git(top), repository);
+    const included = await copyIncluded(git, repository.top, top);
     // Without this file the folder is half made and is made again.
-    await writeFile(join(home, "complete"), "");
+    await writeFile(join(home, "complete"), included.join("\n"));
   }
 
   /** Removes a worktree in whatever state it is, also one that was never finished. */
@@ -163,6 +190,7 @@ export class Worktrees {
       await git.attempt(["worktree", "unlock", top]);
       await rm(home, { recursive: true, force: true });
       await git.attempt(["worktree", "prune"]);
+      await removeLeftovers(git, repository, top);
     });
   }
 
@@ -180,6 +208,10 @@ export class Worktrees {
 /** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };
 
+function baseRef({ task, attempt }: WorktreeName): string {
+  return taskRef(task, `a${attempt}`, "base");
+}
+
 function folderName({ task, attempt }: WorktreeName): string {
   return `${task}-${attempt}`;
 }
@@ -190,4 +222,41 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * Fills the submodules from the user's checkout, without the network. One that is not checked out there stays empty, as
+ * it is for the user.
+ */
+async function updateSubmodules(git: GitCommand, { top }: WorktreeRepository): Promise<void> {
+  const listed = await git.attempt([
+    "config",
+    "--file",
+    ".gitmodules",
+    "--get-regexp",
+    "^submodule\\..*\\.path$",
+  ]);
+  if (listed.exitCode !== 0) return;
+  for (const line of listed.stdout.trim().split("\n")) {
+    const [, name = "", path = ""] = /^submodule\.(.+)\.path (.+)$/.exec(line) ?? [];
+    const source = join(top, path);
+    if (name === "" || !(await exists(join(source, ".git")))) continue;
+    const from = ["-c", `submodule.${name}.url=${source}`, "-c", "protocol.file.allow=always"];
+    await git.run([...from, "submodule", "--quiet", "update", "--init", "--", path]);
+  }
+}
+
+/** `git worktree add` that was killed leaves an entry that prune does not touch. Only one of this folder is ours. */
+async function removeLeftovers(
+  git: GitCommand,
+  { commonDir }: WorktreeRepository,
+  top: string,
+): Promise<void> {
+  const entries = join(commonDir, "worktrees");
+  // Expected: there are no worktrees.
+  for (const name of await readdir(entries).catch(() => [])) {
+    const place = await readFile(join(entries, name, "gitdir"), "utf8").catch(() => "");
+    if (place.trim() === join(top, ".git")) await rm(join(entries, name), { recursive: true, force: true });
+  }
+  await git.attempt(["worktree", "prune"]);
 }

@@ -117,7 +117,12 @@ export const TASK_EVENTS = {
   ),
   "run/used": row("A turn that did not complete used this.", () => looseObject({ usage: RunUsage })),
   "round/prepared": row("The attempt has its own folder, at this commit.", () =>
-    looseObject({ base: z.nullable(commit), folder: z.string() }),
+    looseObject({
+      base: z.nullable(commit),
+      folder: z.string(),
+      /** The ignored files that were copied from the user's checkout. */
+      included: z.optional(z.array(z.string()).check(z.maxLength(200))),
+    }),
   ),
   "round/started": row("A turn of the executor starts.", () =>
     looseObject({ round: z.int(), executor: z.int(), clientId: z.string() }),

@@ -57,7 +57,13 @@ export type CheckOutcome =
 
 /** Whether the attempt has a folder to work in. */
 export type PrepareOutcome =
-  | { readonly kind: "prepared"; readonly base: string | null; readonly folder: string }
+  | {
+      readonly kind: "prepared";
+      readonly base: string | null;
+      readonly folder: string;
+      /** The ignored files that were copied from the user's checkout. */
+      readonly included?: readonly string[];
+    }
   | { readonly kind: "unable"; readonly message: string; readonly mayPass: boolean };
 
 /** How the merge ended. */

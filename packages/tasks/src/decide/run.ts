@@ -36,8 +36,11 @@ export function afterLost(state: TaskState, fence: number, context: DecisionCont
 
 /** The attempt has its folder, or cannot have one: work is never done anywhere else. */
 export function afterPrepare(state: TaskState, outcome: PrepareOutcome, context: DecisionContext): Events {
-  if (outcome.kind === "prepared")
-    return [event("round/prepared", { base: outcome.base, folder: outcome.folder })];
+  if (outcome.kind === "prepared") {
+    const { base, folder, included = [] } = outcome;
+    const copied = included.length === 0 ? {} : { included: included.slice(0, 200) };
+    return [event("round/prepared", { base, folder, ...copied })];
+  }
   if (outcome.mayPass) return backOff(state, outcome.message, context);
   return [asking(context, "place", outcome.message)];
 }

@@ -1,7 +1,9 @@
+import { writeFile } from "node:fs/promises";
 import {
   changedLines,
   isChanged,
   mergeResult,
+  type PullRequest,
   type TurnCommits,
   type Worktree,
   type Worktrees,
@@ -17,17 +19,23 @@ const MAX_DIFF = 400_000;
 export class GitPlaces implements Places {
   readonly #worktrees: Worktrees;
   readonly #commits: TurnCommits;
+  readonly #openRequest: (request: PullRequest) => Promise<string>;
 
-  constructor(worktrees: Worktrees, commits: TurnCommits) {
+  constructor(
+    worktrees: Worktrees,
+    commits: TurnCommits,
+    openPullRequest: (request: PullRequest) => Promise<string>,
+  ) {
     this.#worktrees = worktrees;
     this.#commits = commits;
+    this.#openRequest = openPullRequest;
   }
 
   async prepare(state: TaskState): Promise<PrepareOutcome> {
     // Expected: no repository, no such commit, no space; the task says so instead of working elsewhere.
     try {
       const { base, folder } = await this.#worktree(state);
-      return { kind: "prepared", base, folder };
+      return { kind: "prepared", base, folder, included: await this.#worktrees.included(nameOf(state)) };
     } catch (thrown) {
       return { kind: "unable", mayPass: false, message: messageOf(thrown) };
     }
@@ -35,7 +43,7 @@ export class GitPlaces implements Places {
 
   async commit(state: TaskState, round: number): Promise<CommittedWork> {
     const worktree = await this.#worktree(state);
-    const parent = lastCommit(state, round) ?? worktree.base;
+    const parent = lastCommit(state, round) ?? state.from ?? worktree.base;
     const { id: task, attempt, fence } = state;
     const message = `${state.spec.title}\n\nTask ${state.number}, attempt ${attempt}, round ${round}.\n`;
     return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message });
@@ -50,7 +58,7 @@ export class GitPlaces implements Places {
     const { base, repository } = await this.#worktree(state);
     const round = currentRound(state);
     if (typeof round?.commit !== "string") return new Set();
-    const before = lastCommit(state, round.round) ?? base;
+    const before = lastCommit(state, round.round) ?? state.from ?? base;
     const lines = changedLines(await this.#diff(repository.top, before, round.commit, ["-U0"]));
     return new Set(
       findings.flatMap(({ file, line }, index) => (isChanged(lines, file, line) ? [index] : [])),
@@ -73,15 +81,12 @@ export class GitPlaces implements Places {
     const git = this.#worktrees.git(worktree.repository.top);
     if (typeof result?.commit !== "string")
       return { kind: "unable", message: "There is no commit to merge.", mayPass: false };
-    if (spec.merge === "none" || spec.merge === "pr")
-      return {
-        kind: "unable",
-        message: `The merge mode ${spec.merge} is not supported here.`,
-        mayPass: false,
-      };
+    if (worktree.repository.isCopy === true) return this.#writePatch(state, worktree, result.commit);
+    if (spec.merge === "none") return { kind: "unable", message: "The task merges nothing.", mayPass: false };
+    const target = await this.#target(state, worktree);
     const merged = await mergeResult(git, {
-      mode: spec.merge,
-      target: await this.#target(state, worktree),
+      mode: spec.merge === "pr" ? "branch" : spec.merge,
+      target,
       base: worktree.base,
       commit: result.commit,
       title: spec.title,
@@ -93,12 +98,46 @@ export class GitPlaces implements Places {
     });
     switch (merged.kind) {
       case "merged":
+        return spec.merge === "pr" ? this.#openPullRequest(state, worktree, merged, target) : merged;
       case "conflict":
         return merged;
       case "unverified":
         return { kind: "unable", message: "The merged result does not pass its checks.", mayPass: false };
       case "moved":
         return { kind: "unable", message: `${merged.target} kept changing during the merge.`, mayPass: true };
+    }
+  }
+
+  /** Without a repository the result is a patch for the user's folder. */
+  async #writePatch(
+    { id, spec }: TaskState,
+    { base, repository }: Worktree,
+    commit: string,
+  ): Promise<MergeOutcome> {
+    const patch = this.#worktrees.patchFile(id);
+    await writeFile(patch, await this.#diff(repository.top, base, commit, ["--binary"]), { mode: 0o600 });
+    const note = `${spec.cwd} is in no repository, so the result is a patch. Take it over there with: git apply ${patch}`;
+    return { kind: "merged", ref: patch, commit, patch, note };
+  }
+
+  async #openPullRequest(
+    { spec }: TaskState,
+    { repository }: Worktree,
+    merged: Extract<MergeOutcome, { kind: "merged" }>,
+    target: string | undefined,
+  ): Promise<MergeOutcome> {
+    const branch = merged.ref.replace("refs/heads/", "");
+    const request = { folder: repository.top, branch, target, title: spec.title, body: spec.prompt };
+    // Expected: no gh or glab, no login, no remote; the branch is there, and the user can do it by hand.
+    try {
+      const url = await this.#openRequest(request);
+      return { ...merged, url, note: url };
+    } catch (thrown) {
+      return {
+        kind: "unable",
+        message: `${messageOf(thrown)} The branch ${branch} has the result.`,
+        mayPass: false,
+      };
     }
   }
 

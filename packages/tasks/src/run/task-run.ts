@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type Check,
   type CheckResult,
@@ -11,7 +12,7 @@ import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
-import type { CheckOutcome, ExecuteOutcome, ReviewOutcome } from "../decide/outcomes.ts";
+import type { CheckOutcome, ExecuteOutcome, PrepareOutcome, ReviewOutcome } from "../decide/outcomes.ts";
 import {
   afterChecks,
   afterMerge,
@@ -23,6 +24,7 @@ import {
 } from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
+import { checkPolicy, variablesOf } from "./check-environment.ts";
 import type { Places } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
@@ -40,6 +42,7 @@ export interface TaskRunOptions {
 }
 
 const CHECK_SECONDS = 1800;
+const MAX_CHECK_SECONDS = 3600;
 const CHECK_OUTPUT = 8000;
 const LOG_LENGTH = 2000;
 const STALE_TRIES = 5;
@@ -104,7 +107,7 @@ export class TaskRun {
     const context = this.#options.context();
     switch (state.step) {
       case "prepare":
-        return afterPrepare(state, await this.#options.places.prepare(state), context);
+        return afterPrepare(state, await this.#prepare(state), context);
       case "execute":
         return this.#isStarted(state)
           ? afterTurn(state, await this.#execute(state), this.#options.context())
@@ -126,12 +129,33 @@ export class TaskRun {
     return round !== undefined && round.tree === undefined && round.clientId === turnKey(state, round.round);
   }
 
+  /** The folder of the attempt, after its set-up command. */
+  async #prepare(state: TaskState): Promise<PrepareOutcome> {
+    const prepared = await this.#options.places.prepare(state);
+    const { setup } = state.spec;
+    if (prepared.kind !== "prepared" || setup === undefined) return prepared;
+    const ran = await this.#runChecks([setup], prepared.folder);
+    if (ran.kind === "unable")
+      return { kind: "unable", mayPass: false, message: `The set-up could not run: ${ran.message}` };
+    const [result] = ran.results;
+    if (result?.exitCode === 0) return prepared;
+    const how = result?.timedOut === true ? "did not end in time" : `exited with ${result?.exitCode}`;
+    const message = `The set-up command ${setup.command} ${how}. ${result?.output.slice(-1000) ?? ""}`.trim();
+    return { kind: "unable", mayPass: false, message };
+  }
+
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
     const { client, places, askMs } = this.#options;
     const round = currentRound(state);
     const role = state.spec.executors[state.executor];
     if (round === undefined || role === undefined || state.folder === undefined)
       return { kind: "failed", message: "The attempt has no folder.", usage: { seconds: 0 } };
+    // Expected: somebody has deleted the folder. It is made again, from the last round; work is done nowhere else.
+    if (!existsSync(state.folder)) {
+      const prepared = await this.#prepare(state);
+      if (prepared.kind !== "prepared")
+        return { kind: "needsPerson", message: prepared.message, usage: { seconds: 0 } };
+    }
     await this.#answerEarlier(state);
     const withFindings = blockingFindings(state.findings).length > 0;
     // A thread is where it was started; elsewhere a new one continues from what was committed.
@@ -212,10 +236,10 @@ export class TaskRun {
     const { exitCode, stdout, stderr, timedOut } = await this.#options.client.call(
       "command/exec",
       {
-        command: ["/bin/sh", "-c", command],
+        command: ["/usr/bin/env", ...variablesOf(this.#state), "/bin/sh", "-c", command],
         cwd: folder,
-        sandboxPolicy: "workspaceWrite",
-        timeoutMs: timeoutSeconds * 1000,
+        sandboxPolicy: checkPolicy(this.#state.spec.network),
+        timeoutMs: Math.min(timeoutSeconds, MAX_CHECK_SECONDS) * 1000,
       },
       { signal: this.#signal },
     );

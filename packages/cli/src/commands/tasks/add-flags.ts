@@ -21,6 +21,11 @@ export const ADD_FLAGS = {
     multiple: true,
     doc: "Command that must succeed after each round (repeatable)",
   },
+  setup: {
+    type: "string",
+    takes: "COMMAND",
+    doc: "Command that prepares the worktree, such as npm ci",
+  },
   rounds: {
     type: "string",
     takes: "N",
@@ -38,8 +43,8 @@ export const ADD_FLAGS = {
   merge: {
     type: "string",
     takes: "MODE",
-    values: ["none", "branch", "squash", "rebase", "merge"],
-    doc: "What to do with the result: none, branch (default), squash, rebase, merge",
+    values: ["none", "branch", "squash", "rebase", "merge", "pr"],
+    doc: "What to do with the result: none, branch (default), squash, rebase, merge, pr (with gh or glab)",
   },
   approve: {
     type: "string",

@@ -51,6 +51,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     ...(executor === undefined ? {} : { executors: executor.map((model) => ({ model })) }),
     ...(reviewer === undefined ? {} : { reviewers: reviewer.map((model) => ({ model })) }),
     ...(check === undefined ? {} : { checks: check.map((command) => ({ command })) }),
+    ...(values.setup === undefined ? {} : { setup: { command: values.setup } }),
     ...whole("rounds", 1, 10),
     ...whole("attempts", 1, 10),
     ...whole("priority", -100, 100),

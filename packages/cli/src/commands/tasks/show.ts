@@ -1,4 +1,4 @@
-import type { Result, TaskRow, TaskSpec } from "@flint/protocol";
+import { type Result, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { nextStep, statusOf, usedBy } from "@flint/view/tasks";
 import { oneArgument } from "../../command-line/command.ts";
@@ -35,12 +35,14 @@ export async function showDiff({
 
 /** A task as a page of text. */
 export function taskPage({ task, spec, events }: Result<"task/read">, now: number): string {
+  const copied = copiedFiles(events);
   const facts = [
     ["Status", statusOf(task, now)],
     ["Folder", task.cwd],
     ["Executor", spec.executors.map(({ model }) => model ?? "default").join(", ")],
     ["Reviewer", spec.reviewers.map(({ model }) => model ?? "default").join(", ") || "none"],
     ["Checks", spec.checks.map(({ command }) => command).join(", ") || "none"],
+    ...(copied.length === 0 ? [] : [["Copied", copied.join(", ")]]),
     ["Result", resultOf(task)],
     ["Used", usedBy(task)],
     ...(task.thread === undefined ? [] : [["Thread", `flint resume ${task.thread.threadId}`]]),
@@ -52,6 +54,13 @@ export function taskPage({ task, spec, events }: Result<"task/read">, now: numbe
     detailOf(task),
   ];
   return parts.filter((part) => part !== "").join("\n");
+}
+
+/** The ignored files that the current attempt got from the user's checkout. */
+function copiedFiles(events: Result<"task/read">["events"]): readonly string[] {
+  const prepared = events.findLast(({ type }) => type === "round/prepared");
+  const event = prepared === undefined ? undefined : taskEventOf(prepared.type, prepared.data);
+  return event?.type === "round/prepared" ? (event.data.included ?? []).map(escapeControls) : [];
 }
 
 function resultOf({ merge, merged, result }: TaskRow): string {

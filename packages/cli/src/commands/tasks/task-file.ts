@@ -89,6 +89,7 @@ function writtenOut(
     checks = check,
     cwd,
     after,
+    setup,
     ...rest
   } = all;
   return {
@@ -97,6 +98,7 @@ function writtenOut(
     ...(executors === undefined ? {} : { executors: list(executors).map(named("model")) }),
     ...(reviewers === undefined ? {} : { reviewers: list(reviewers).map(named("model")) }),
     ...(checks === undefined ? {} : { checks: list(checks).map(named("command")) }),
+    ...(setup === undefined ? {} : { setup: named("command")(setup) }),
     ...(after === undefined ? {} : { after: list(after) }),
     ...(isRecord(rest.budget) ? { budget: { seconds: 7200, ...rest.budget } } : {}),
   };

@@ -1,0 +1,102 @@
+import { writeFileSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { needs } from "@flint/testkit";
+import { describe, expect } from "vitest";
+import { addTask, setUpTasks, untilPhase, verdict, writes } from "./testing/task-fixture.ts";
+
+const confined = needs("bwrap", "git");
+
+describe("the place of a task", () => {
+  confined("is prepared by its set-up command, which knows the task and its ports", async () => {
+    const { client, cwd } = await setUpTasks(writes("b.txt", "x\n"));
+    const setup = { command: 'echo "$FLINT_TASK_ID $FLINT_PORT_BASE" > ready.txt' };
+    const checks = [{ command: "test -s ready.txt" }];
+    const { id: taskId } = await addTask(client, cwd, { setup, checks, reviewers: [] });
+    expect((await untilPhase(client, taskId, "approving", "asking", "failed")).phase).toBe("approving");
+    const { diff } = await client.call("task/diff", { taskId });
+    expect(diff).toContain(`+${taskId} 20100`);
+  });
+
+  confined("whose set-up fails is not worked in: a person is asked", async () => {
+    const { client, cwd, drivers } = await setUpTasks(writes("b.txt", "x\n"));
+    const { id } = await addTask(client, cwd, { setup: { command: "echo no network; exit 3" } });
+    const { ask } = await untilPhase(client, id, "approving", "asking", "failed");
+    expect(ask).toMatchObject({
+      reason: "place",
+      message: expect.stringContaining("exited with 3. no network"),
+    });
+    expect(drivers[0]?.turns).toEqual([]);
+  });
+
+  confined("got the ignored files that .worktreeinclude names, and the task lists them", async () => {
+    const { client, cwd } = await setUpTasks((text, turn, folder) =>
+      writes("b.txt", "x\n", folder)(text, turn, folder),
+    );
+    await writeFile(join(cwd, ".gitignore"), ".env\n");
+    await writeFile(join(cwd, ".env"), "KEY=1\n");
+    await writeFile(join(cwd, ".worktreeinclude"), ".env\n");
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    await untilPhase(client, taskId, "approving", "asking", "failed");
+    const { events } = await client.call("task/read", { taskId });
+    expect(events.find(({ type }) => type === "round/prepared")?.data).toMatchObject({ included: [".env"] });
+  });
+
+  confined("is a copy if there is no repository, and the result is a patch", async () => {
+    const { client, home } = await setUpTasks(writes("b.txt", "new\n"));
+    const cwd = join(home, "notes");
+    await mkdir(cwd);
+    await writeFile(join(cwd, "a.txt"), "one\n");
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    await untilPhase(client, taskId, "approving", "asking", "failed");
+    const { tree } = await client.call("task/diff", { taskId });
+    await client.call("task/approve", { taskId, tree });
+    const { merged } = await untilPhase(client, taskId, "done", "asking", "failed");
+    expect(merged?.note).toContain("git apply");
+    expect(await readFile(merged?.ref ?? "", "utf8")).toContain("+new");
+  });
+
+  confined("that was deleted by hand is made again from the last round", async () => {
+    let turns = 0;
+    const { client, cwd } = await setUpTasks((_text, _turn, folder) => {
+      turns += 1;
+      writeFileSync(join(folder, `round-${turns}.txt`), "x\n");
+      return [{ text: "done" }];
+    });
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    await untilPhase(client, taskId, "approving", "asking", "failed");
+    const { events } = await client.call("task/read", { taskId });
+    const prepared = events.find(({ type }) => type === "round/prepared");
+    const { folder } = Object(prepared?.data);
+    await rm(join(String(folder), ".."), { recursive: true });
+    await client.call("task/reject", { taskId, comments: "more" });
+    const again = await untilPhase(client, taskId, "approving", "asking", "failed");
+    expect(again).toMatchObject({ phase: "approving", attempt: 1, round: 2 });
+    const { diff } = await client.call("task/diff", { taskId });
+    expect([diff.includes("round-1.txt"), diff.includes("round-2.txt")]).toEqual([true, true]);
+  });
+
+  confined("of a new attempt is that of the failed one, and its result is the work of both", async () => {
+    let turns = 0;
+    const { client, cwd, git } = await setUpTasks(
+      (_text, _turn, folder) => {
+        turns += 1;
+        if (turns === 2) return [{ fail: { message: "The agent broke", errorInfo: "AgentFailed" } }];
+        writeFileSync(join(folder, `turn-${turns}.txt`), "x\n");
+        return [{ text: "done" }];
+      },
+      () =>
+        turns === 1
+          ? [verdict("reject", [{ id: "x", severity: "blocker", what: "wrong" }])]
+          : [verdict("approve")],
+    );
+    const { id: taskId } = await addTask(client, cwd);
+    const task = await untilPhase(client, taskId, "approving", "asking", "failed");
+    expect(task).toMatchObject({ phase: "approving", attempt: 2 });
+    const { diff, tree } = await client.call("task/diff", { taskId });
+    expect([diff.includes("turn-1.txt"), diff.includes("turn-3.txt")]).toEqual([true, true]);
+    await client.call("task/approve", { taskId, tree });
+    await untilPhase(client, taskId, "done", "asking", "failed");
+    expect(await git("rev-list", "--count", "main..flint/port-it")).toBe("2");
+  });
+});
