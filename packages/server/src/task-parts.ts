@@ -2,7 +2,7 @@ import type { Engine } from "@flint/core";
 import type { Sandbox } from "@flint/core/ports";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
-import type { DecisionContext, Lease, TaskStore } from "@flint/tasks";
+import type { DecisionContext, GitPlaces, Lease, TaskStore } from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
 /** Questions stay open for other clients; if nobody answers in time, the task itself asks. */
@@ -30,10 +30,8 @@ export interface TaskParts {
 
 /** Where attempts work, and how one run is carried out there. */
 export async function runParts(parts: TaskParts, store: TaskStore, context: () => DecisionContext) {
-  const { GitPlaces, TaskRun } = await import("@flint/tasks");
-  const { TurnCommits, Worktrees } = await import("@flint/host/worktrees");
-  const worktrees = new Worktrees(worktreeFolder(parts.root), parts.environment, parts.sandbox);
-  const places = new GitPlaces(worktrees, new TurnCommits(worktrees, parts.sandbox));
+  const { TaskRun } = await import("@flint/tasks");
+  const places = await gitPlaces(parts);
   const client = await connectTo(parts.engine());
   const options = { store, places, client, context, askMs: parts.askMs ?? ASK_MS };
   const run = (lease: Lease, state: TaskState, signal: AbortSignal) =>
@@ -41,11 +39,25 @@ export async function runParts(parts: TaskParts, store: TaskStore, context: () =
   return { places, run };
 }
 
+/** Worktrees beside the state folder, and pull requests by the user's own program. */
+export async function gitPlaces({
+  root,
+  environment,
+  sandbox,
+}: Pick<TaskParts, "root" | "environment" | "sandbox">): Promise<GitPlaces> {
+  const { GitPlaces: Places } = await import("@flint/tasks");
+  const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
+  const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
+  return new Places(worktrees, new TurnCommits(worktrees, sandbox), (request) =>
+    openPullRequest(worktrees.git(request.folder), sandbox, request),
+  );
+}
+
 /** The same value as that of a server's own tasks. */
 const ASK_MS = 60_000;
 
 /** Beside the state folder and not in it: sandboxed commands work there, and can never write the state folder itself. */
-export function worktreeFolder(root: string): string {
+function worktreeFolder(root: string): string {
   return `${root}-worktrees`;
 }
 

@@ -101,23 +101,26 @@ describe("a task", () => {
     expect(turns[1]).toContain("interrupted by a usage limit");
   });
 
-  confined("whose agent gets no answer asks the user itself, and the answer allows the action later", async () => {
-    const setup = await setUpTasks((text, _turn, folder) => {
-      writeFileSync(join(folder, "b.txt"), `${text}\n`);
-      const needs = { network: { hosts: ["example.org:443"] } };
-      return [
-        { approve: { kind: "command", itemId: "i1", command: "make install", cwd: folder, needs } },
-        { text: "done" },
-      ];
-    });
-    const { client, cwd } = setup;
-    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
-    const { ask } = await untilPhase(client, taskId, "asking", "failed", "approving");
-    expect(ask).toMatchObject({ reason: "approval", message: expect.stringContaining("make install") });
-    const answer = { choice: "continue", response: { outcome: "allow" } } as const;
-    await client.call("task/answer", { taskId, askId: ask?.id ?? "", answer });
-    expect((await untilPhase(client, taskId, "approving", "asking", "failed")).phase).toBe("approving");
-  });
+  confined(
+    "whose agent gets no answer asks the user itself, and the answer allows the action later",
+    async () => {
+      const setup = await setUpTasks((text, _turn, folder) => {
+        writeFileSync(join(folder, "b.txt"), `${text}\n`);
+        const needs = { network: { hosts: ["example.org:443"] } };
+        return [
+          { approve: { kind: "command", itemId: "i1", command: "make install", cwd: folder, needs } },
+          { text: "done" },
+        ];
+      });
+      const { client, cwd } = setup;
+      const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+      const { ask } = await untilPhase(client, taskId, "asking", "failed", "approving");
+      expect(ask).toMatchObject({ reason: "approval", message: expect.stringContaining("make install") });
+      const answer = { choice: "continue", response: { outcome: "allow" } } as const;
+      await client.call("task/answer", { taskId, askId: ask?.id ?? "", answer });
+      expect((await untilPhase(client, taskId, "approving", "asking", "failed")).phase).toBe("approving");
+    },
+  );
 
   confined("continues after its server was stopped in the middle of a turn", async () => {
     const gate = new Gate();

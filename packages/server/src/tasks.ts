@@ -9,7 +9,7 @@ import type { WorkerSettings } from "./fleet/fleet-options.ts";
 import type { TaskCalls } from "./fleet/fleet-service.ts";
 import type { WorkerTasks } from "./fleet/worker-tasks.ts";
 import type { ServerOptions, TaskOptions } from "./server-options.ts";
-import { connectTo, type TaskParts, worktreeFolder } from "./task-parts.ts";
+import { connectTo, gitPlaces, type TaskParts } from "./task-parts.ts";
 
 /** What the tasks of a server depend on. */
 interface ServerTasksOptions extends TaskOptions {
@@ -115,14 +115,12 @@ export class ServerTasks implements Tasks {
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
     const { concurrency, askMs, limits, notices } = this.#options;
-    const { GitPlaces, JournalStore, Notifier, TaskService } = await import("@flint/tasks");
-    const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
+    const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
-    const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
-    const client = await connectTo(engine());
-    const places = new GitPlaces(worktrees, new TurnCommits(worktrees, sandbox), (request) =>
-      openPullRequest(worktrees.git(request.folder), sandbox, request),
-    );
+    const [places, client] = await Promise.all([
+      gitPlaces({ root, environment, sandbox }),
+      connectTo(engine()),
+    ]);
     const serviceOf = async (store: TaskStore, most = concurrency) => {
       const run = (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, command, variables);

@@ -68,10 +68,10 @@ export class Dispatcher {
   }
 
   async #lead(): Promise<void> {
-    const { store, leaseMs, context } = this.#options;
+    const { store, leaseMs, context, onProblem } = this.#options;
     if (!(await store.lead(this.#who, LEAD_MS))) return this.#resign();
     if (this.#scheduler === undefined) {
-      this.#scheduler = new TaskScheduler({ store, leaseMs, context });
+      this.#scheduler = new TaskScheduler({ store, leaseMs, context, onProblem });
       this.#unsubscribe = store.subscribe(() => this.#tick());
     }
     this.#scheduler.wake();
