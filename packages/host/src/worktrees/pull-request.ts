@@ -14,6 +14,9 @@ export interface PullRequest {
 
 const MINUTES = 60_000;
 
+/** A push is what the user asked for; a remote that is a command is still none. */
+const PUSHING = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file" };
+
 /** Pushes a branch and opens a pull request with the user's own gh or glab, and so with the user's own login. */
 export async function openPullRequest(
   git: GitCommand,
@@ -26,7 +29,9 @@ export async function openPullRequest(
   const isGitLab = /gitlab/i.test(url);
   const program = isGitLab ? "glab" : "gh";
   await run(sandbox, request, [program, "--version"], `${program} is needed to open pull requests.`);
-  const pushed = await git.attempt(["push", "--quiet", remote, `refs/heads/${branch}:refs/heads/${branch}`]);
+  const pushed = await git
+    .with(PUSHING)
+    .attempt(["push", "--quiet", remote, `refs/heads/${branch}:refs/heads/${branch}`]);
   if (pushed.exitCode !== 0)
     throw new FlintError(
       "invalidRequest",

@@ -237,12 +237,22 @@ async function updateSubmodules(git: GitCommand, { top }: WorktreeRepository): P
     "^submodule\\..*\\.path$",
   ]);
   if (listed.exitCode !== 0) return;
+  const local = git.with({ GIT_ALLOW_PROTOCOL: "file" });
   for (const line of listed.stdout.trim().split("\n")) {
     const [, name = "", path = ""] = /^submodule\.(.+)\.path (.+)$/.exec(line) ?? [];
     const source = join(top, path);
-    if (name === "" || !(await exists(join(source, ".git")))) continue;
-    const from = ["-c", `submodule.${name}.url=${source}`, "-c", "protocol.file.allow=always"];
-    await git.run([...from, "submodule", "--quiet", "update", "--init", "--", path]);
+    // The list may be that of an agent's commit: nothing outside of the user's checkout is a submodule of it.
+    if (name === "" || !source.startsWith(`${top}/`) || !(await exists(join(source, ".git")))) continue;
+    await local.run([
+      "-c",
+      `submodule.${name}.url=${source}`,
+      "submodule",
+      "--quiet",
+      "update",
+      "--init",
+      "--",
+      path,
+    ]);
   }
 }
 
