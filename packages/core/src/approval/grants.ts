@@ -92,6 +92,8 @@ class Coverage {
     if (match.type === "prefix") return tool === "command" && this.#hasPrefix(match.words);
     if (match.type !== "exact") return false;
     if (action.kind === "command") return match.command === action.command && match.cwd === action.cwd;
+    if (action.kind === "fileChange" && match.path === undefined)
+      return JSON.stringify(match.arguments) === JSON.stringify(action.changes);
     return subject.match.type === "exact" && isSameMatch(match, subject.match);
   }
 

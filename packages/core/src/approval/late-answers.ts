@@ -1,4 +1,5 @@
 import {
+  type Action,
   type Decision,
   describeGrant,
   type Grant,
@@ -10,8 +11,9 @@ import {
 const LATE_MS = 24 * 60 * 60_000;
 
 /**
- * What an answer allows that comes after its approval has expired or its turn has ended: exactly the command that was
- * asked about, once, for the same agent. Undefined if the approval is open or unknown, and for anything but a command.
+ * What an answer allows that comes after its approval has expired or its turn has ended: exactly the command or the change
+ * of files that was asked about, once, for the same agent. Undefined if the approval is open or unknown, and for calls of
+ * tools.
  */
 export function lateGrant(
   { lapsedApprovals }: Pick<ThreadState, "lapsedApprovals">,
@@ -22,18 +24,26 @@ export function lateGrant(
   const approval = lapsedApprovals.find(({ id }) => id === approvalId);
   if (approval === undefined || outcome !== "allow" || now > approval.expiresAtMs + LATE_MS) return undefined;
   const { action, project, agent } = approval;
-  if (action.kind !== "command" || project === undefined) return undefined;
-  const { command, cwd, needs, running } = action;
-  const subject: RuleSubject = {
-    // Only the connection of a running command was asked about, not the command.
-    tool: running === true ? "network" : "command",
-    match: { type: "exact", command, cwd },
-    ...(needs === undefined ? {} : { permission: needs }),
-  };
+  if (action.kind === "tool" || project === undefined) return undefined;
+  const subject = action.kind === "command" ? commandSubject(action) : changeSubject(action);
   const by = agent === undefined ? {} : { agent };
   const words = describeGrant(subject);
   return {
     ...{ id: approvalId, project, ...by, ...subject, scope: "once", words },
     ...{ grantedAt: now, expiresAt: now + LATE_MS },
   };
+}
+
+function commandSubject({ command, cwd, needs, running }: Extract<Action, { kind: "command" }>): RuleSubject {
+  return {
+    // Only the connection of a running command was asked about, not the command.
+    tool: running === true ? "network" : "command",
+    match: { type: "exact", command, cwd },
+    ...(needs === undefined ? {} : { permission: needs }),
+  };
+}
+
+/** The change itself and not its files, because a grant of a file covers any change to it. */
+function changeSubject({ changes }: Extract<Action, { kind: "fileChange" }>): RuleSubject {
+  return { tool: "fileChange", match: { type: "exact", arguments: changes } };
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../wire/loose-object.ts";
 import type { Grant } from "./grant.ts";
 import { describePermission } from "./permission.ts";
 
@@ -25,10 +26,16 @@ export function describeGrant({
         return `${where}: ${command} (in ${cwd})${rest}`;
       }
       if (path !== undefined) return `change the file ${path} in any way`;
+      if (tool === "fileChange") return `change ${changedFiles(match.arguments)} exactly as shown`;
       const name = server === undefined ? tool : `${server}/${tool}`;
       return `call ${name} with ${JSON.stringify(match.arguments ?? null)}`;
     }
   }
+}
+
+function changedFiles(changes: unknown): string {
+  const listed: readonly unknown[] = Array.isArray(changes) ? changes : [];
+  return listed.map((change) => (isRecord(change) ? String(change.path) : "?")).join(", ");
 }
 
 /** Describes a rule as it was shown, or as what it covers. */

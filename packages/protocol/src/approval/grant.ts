@@ -8,7 +8,8 @@ import { DecisionScope } from "./policy.ts";
 const Word = z.string().check(z.minLength(1));
 
 /**
- * What may use a grant. `exact`: one command in one folder, one file, or one call of a tool with these arguments.
+ * What may use a grant. `exact`: one command in one folder, one file, one call of a tool with these arguments, or (of a
+ * change of files, without a path) these changes.
  * `prefix`: commands without any shell syntax whose first words are exactly these. `edits`: changes of files in the
  * workspace, except hidden ones. `any`: whatever the agent runs; such a grant has a permission.
  */
