@@ -4,6 +4,7 @@ import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { hasDiff } from "../pages/approval-page.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
 import { QuestionForm } from "./question-form.ts";
 
@@ -69,6 +70,11 @@ export class AskPanel {
     return drawApproval(promptOf(next.approval), look, state?.settings.cwd ?? "/");
   }
 
+  /** The approval that waits, if that is what waits. */
+  get approval(): Approval | undefined {
+    return this.#ask?.kind === "approval" ? this.#ask.approval : undefined;
+  }
+
   /** The id of the item that is asked about. */
   get itemId(): string | undefined {
     return this.#ask?.kind === "approval" ? this.#ask.approval.action.itemId : undefined;
@@ -129,7 +135,8 @@ export class AskPanel {
   #choiceRows(approval: Approval, look: Look): Line[] {
     const { choices } = promptOf(approval);
     const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
-    const head = [span("Allow it?", "bold"), span(more, "dim")];
+    const view = hasDiff(approval) ? "  v shows it on the whole screen" : "";
+    const head = [span("Allow it?", "bold"), span(more + view, "dim")];
     const width = Math.max(...[...choices, DECLINE].map(({ label }) => label.length));
     const isNarrow = look.columns < width + MIN_HELP;
     const column = isNarrow ? 0 : width;

@@ -1,5 +1,12 @@
 import type { Clock } from "@flint/core/ports";
-import type { ThreadSettings, ThreadState, ThreadStatus, UserInput } from "@flint/protocol";
+import {
+  isRecord,
+  type ThreadSettings,
+  type ThreadState,
+  type ThreadStatus,
+  threadIdOf,
+  type UserInput,
+} from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import type { Keymap } from "@flint/view/commands";
@@ -8,6 +15,7 @@ import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { keyLabel } from "../input/index.ts";
+import { agentCommandsIn } from "./agent-slash-commands.ts";
 import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
@@ -144,9 +152,7 @@ export class Session implements SessionContext {
 
   /** Something happened in this thread or another. */
   event(event: AgentEvent): void {
-    if (event.type !== "unknown" && "threadId" in event.data && event.data.threadId === this.#thread.id) {
-      this.#ownEvent(event);
-    }
+    if (this.#isOwn(event)) this.#ownEvent(event);
     if (event.type === "thread/status/changed") this.#noteStatus(event.data.threadId, event.data.status);
     if (REFRESHING.includes(event.type)) this.page?.refresh?.();
     this.changed();
@@ -268,6 +274,7 @@ export class Session implements SessionContext {
   async #switchTo(threadId: string | undefined): Promise<void> {
     this.help.keepDraft(this.composer);
     await this.#thread.switchTo(threadId);
+    this.help.setAgentCommands([]);
     this.composer.clear();
     this.help.bringDraft(this.composer);
   }
@@ -282,7 +289,15 @@ export class Session implements SessionContext {
     else this.waitingElsewhere.delete(threadId);
   }
 
+  #isOwn(event: AgentEvent): boolean {
+    const { id } = this.#thread;
+    if (event.type !== "unknown") return id !== undefined && threadIdOf(event) === id;
+    return id !== undefined && isRecord(event.params) && event.params.threadId === id;
+  }
+
   #ownEvent(event: AgentEvent): void {
+    const commands = agentCommandsIn(event);
+    if (commands !== undefined) this.help.setAgentCommands(commands);
     if (event.type === "item/mcpToolCall/progress")
       this.transcript.progress(event.data.itemId, event.data.message);
     const block = noticeOf(event, this.look) ?? this.#answers.outcome(event, this.look);

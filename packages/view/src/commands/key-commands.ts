@@ -70,6 +70,7 @@ export const KEY_COMMANDS = {
   listNew: key("Lists", "list", "Start a new thread", ["n"]),
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),
 
+  askView: key("Answers", "ask", "Show it full screen, a diff in two columns", ["v"]),
   askDeclineWithMessage: key("Answers", "ask", "Decline with a reason", ["m"]),
 } as const satisfies Readonly<Record<string, KeyCommand>>;
 

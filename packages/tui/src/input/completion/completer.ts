@@ -32,6 +32,8 @@ export interface CompletionSources {
   commands(): readonly NameChoice[];
   /** The values of a command's argument; `files` if they are files. */
   argumentsOf(command: string): readonly NameChoice[] | "files";
+  /** Called with a file that was chosen. */
+  used?(path: string): void;
   /** Called when completions have arrived, to draw again. */
   changed(): void;
 }
@@ -104,9 +106,10 @@ export class Completer {
 
   /** Inserts the selected completion. False if there is none. */
   accept(editor: CompletedEditor): boolean {
-    const chosen = this.#picker?.selected?.value;
+    const { value: chosen, label = "" } = this.#picker?.selected ?? {};
     const trigger = this.#trigger;
     if (chosen === undefined || trigger === undefined) return false;
+    if (trigger.kind === "file" && !chosen.isPartial) this.#sources.used?.(label);
     editor.replaceAround(trigger.before, trigger.after, chosen.text + (chosen.isPartial ? "" : " "));
     this.#close();
     this.#trigger = undefined;

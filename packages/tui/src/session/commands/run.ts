@@ -1,4 +1,5 @@
 import { type CommandId, commandOf, reasonUnavailable } from "@flint/view/commands";
+import { approvalPage } from "../../pages/approval-page.ts";
 import { diffPage } from "../../pages/diff-page.ts";
 import { helpPage } from "../../pages/help-page.ts";
 import { InboxPage } from "../../pages/inbox-page.ts";
@@ -46,6 +47,10 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   listBackground: (session) => listBackground(session),
   stopBackground,
   showDiff: (session, turn) => session.openPage(diffPage(() => session.state, turnNamed(session, turn))),
+  askView: (session) => {
+    const { approval } = session.asks;
+    if (approval !== undefined) session.openPage(approvalPage(approval, session.settings?.cwd ?? "/"));
+  },
   showTranscript: (session) => session.openPage(transcriptPage(session)),
   showInbox: (session) => session.openPage(new InboxPage(session)),
   showUsage: show.showUsage,

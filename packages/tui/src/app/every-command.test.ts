@@ -1,0 +1,97 @@
+import { Gate } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const ESCAPE = "\u001b";
+const DIFF = "@@ -1,1 +1,1 @@\n-before\n+after\n";
+const CHANGES = [{ path: "/work/a.ts", kind: "modify" as const, diff: DIFF }];
+
+/** What each command shows after a turn. */
+const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
+  ["/agent", "Agent"],
+  ["/model", "Model"],
+  ["/settings", "Settings of the agent"],
+  ["/permissions", "Permissions"],
+  ["/plan", "Permissions: plan"],
+  ["/goal", "No goal. /goal TEXT sets one."],
+  ["/goal ship it", "The agent is told the goal with the next turn."],
+  ["/mcp", "MCP servers"],
+  ["/usage", "Tokens"],
+  ["/limits", "Usage limits"],
+  ["/status", "Permissions"],
+  ["/doctor", "All is well."],
+  ["/diff", "+after"],
+  ["/transcript", "› hi"],
+  ["/inbox", "Nothing waits for you."],
+  ["/threads", "Threads"],
+  ["/copy", "Copied 4 characters."],
+  ["/export", /Exported to flint-\S+\.md\./],
+  ["/rename better", "Ask for something"],
+  ["/rewind", "Go back to before which prompt?"],
+  ["/fork", "This is a copy of the thread"],
+  ["/undo", "Nothing to undo"],
+  ["/theme", "Theme"],
+  ["/keys", "Esc Esc"],
+  ["/help", "Type a prompt and press Enter."],
+  ["/new", "Your next prompt starts a new thread."],
+];
+
+test.each(SHOWN)("%s", async (typed, shown) => {
+  const scripts = [[{ fileChange: CHANGES, asks: false }, { text: "done" }]];
+  const session = await SessionFixture.open({ rows: 60, scripts });
+  await session.keys("hi", ENTER, typed, ENTER);
+  const screen = session.terminal.screen.join("\n");
+  if (typeof shown === "string") expect(screen).toContain(shown);
+  else expect(screen).toMatch(shown);
+});
+
+test.each([
+  ["/review", "Review: "],
+  ["/compact", "Context compacted"],
+])("%s starts a turn", async (typed, shown) => {
+  const compaction = { type: "contextCompaction" as const, id: "c" };
+  const emit = { type: "item/completed" as const, item: compaction };
+  const scripts = [[{ text: "done" }], [{ emit }, { text: "more" }]];
+  const session = await SessionFixture.open({ scripts });
+  await session.keys("hi", ENTER, typed, ENTER);
+  expect(session.terminal.everything).toContain(shown);
+});
+
+test("a command that makes no sense now says why", async () => {
+  const gate = new Gate();
+  const session = await SessionFixture.open({ scripts: [[{ wait: gate }]] });
+  await session.keys("hi", ENTER, "/compact", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("Not now: a turn is running.");
+  gate.open();
+});
+
+test("the palette finds a command by words of its title", async () => {
+  const session = await SessionFixture.open();
+  await session.keys("\u0010", "mcp", ENTER);
+  expect(session.terminal.screen[0]).toBe("MCP servers");
+});
+
+test("the agent's own commands are completed below Flint's, and sent as they are", async () => {
+  const params = { availableCommands: [{ name: "init", description: "Write AGENTS.md" }, { name: 7 }] };
+  const emit = { type: "extension" as const, method: "gemini/available_commands_update", params };
+  const session = await SessionFixture.open({ scripts: [[{ emit }, { text: "A" }], [{ text: "B" }]] });
+  await session.keys("hi", ENTER, "/ini");
+  expect(session.terminal.screen.join("\n")).toContain("init  Write AGENTS.md");
+  await session.keys(ENTER);
+  expect(session.terminal.everything).toContain("› /init");
+});
+
+test("a diff that waits for approval is shown on the whole screen in two columns, and answered afterwards", async () => {
+  const session = await SessionFixture.open({ columns: 120, scripts: [[{ fileChange: CHANGES }]] });
+  await session.keys("change it", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("v shows it on the whole screen");
+  await session.keys("v");
+  expect(session.terminal.isAlternate).toBe(true);
+  expect(session.terminal.screen.join("\n")).toMatch(/-before +│ 1 \+after/);
+  await session.keys("s");
+  expect(session.terminal.screen.join("\n")).not.toContain("│");
+  await session.keys("q", "y");
+  expect(session.terminal.everything).toContain("→ allowed once");
+  await session.keys(ESCAPE);
+});

@@ -1,0 +1,40 @@
+import type { Approval } from "@flint/protocol";
+import { approvalPrompt } from "@flint/view";
+import { canSplit, splitDiff } from "../draw/diff.ts";
+import { changeSpans } from "../draw/draw-blocks.ts";
+import { drawApproval } from "../draw/draw-row.ts";
+import { type Line, screenRows } from "../draw/line.ts";
+import { Pager } from "./pager.ts";
+
+/** What an approval asks about, on the whole screen; a diff in one column or in two. It is answered after closing it. */
+export function approvalPage({ action, suggestions }: Approval, cwd: string): Pager {
+  const prompt = approvalPrompt(action, suggestions);
+  let isSplit = true;
+  return new Pager({
+    title: prompt.title,
+    hint: "s one or two columns",
+    lines: (look) => {
+      const inner = { ...look, columns: look.columns - 1 };
+      if (!isSplit || !canSplit(inner.columns)) return screenRows(drawApproval(prompt, inner, cwd), inner);
+      const diffs = prompt.body.filter((block) => block.kind === "diff");
+      const rest = { ...prompt, body: prompt.body.filter((block) => block.kind !== "diff") };
+      return [
+        ...screenRows(drawApproval(rest, inner, cwd), inner),
+        ...diffs.flatMap((block): Line[] => [
+          [],
+          changeSpans(block, "inProgress", look, cwd),
+          ...splitDiff(block, inner, inner.columns),
+        ]),
+      ];
+    },
+    command: (id) => {
+      if (id === "toggleSplit") isSplit = !isSplit;
+      return id === "toggleSplit";
+    },
+  });
+}
+
+/** Whether there is something in an approval that is better read on the whole screen. */
+export function hasDiff({ action, suggestions }: Approval): boolean {
+  return approvalPrompt(action, suggestions).body.some(({ kind }) => kind === "diff");
+}
