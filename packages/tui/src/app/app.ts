@@ -18,6 +18,7 @@ import { Connection, type SessionServer } from "./connection.ts";
 import { Frames } from "./frames.ts";
 import { LeftOver } from "./left-over.ts";
 import { FullView, InlineView, PlainView, type SessionView } from "./views.ts";
+import { WindowTitle } from "./window-title.ts";
 
 /** How a session begins. */
 export interface SessionStart {
@@ -45,6 +46,9 @@ export interface SessionOptions {
   readonly screen: "inline" | "full" | "plain";
 }
 
+/** How long the size has to stay the same before it is drawn. */
+const RESIZE_MS = 40;
+
 /** A session in a terminal, from the first frame until the terminal is restored. */
 export class SessionApp {
   readonly #options: SessionOptions;
@@ -55,6 +59,7 @@ export class SessionApp {
   readonly #full: FullScreen;
   readonly #view: SessionView;
   readonly #attention: Attention;
+  readonly #title: WindowTitle;
   readonly #leftOver: LeftOver;
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
@@ -62,6 +67,7 @@ export class SessionApp {
   #theme = "auto";
   #isFirst = true;
   #closed = false;
+  #cancelResize: () => void = () => {};
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -74,6 +80,7 @@ export class SessionApp {
     this.#full = new FullScreen(write, this.#look);
     this.#view = this.#viewOf(options.screen, write);
     this.#attention = new Attention(write);
+    this.#title = new WindowTitle(write);
     this.#leftOver = new LeftOver(options.machine, options.device.name);
     this.#session = new Session({
       machine: options.machine,
@@ -154,15 +161,23 @@ export class SessionApp {
     this.#leftOver.mark(false);
     device.listen({
       input: (bytes) => this.#reader.push(bytes),
-      resized: () => this.#frames.now(),
+      resized: () => this.#resized(),
       continued: () => this.#continue(),
       ended: () => this.close(1),
     });
   }
 
+  /** A window that is dragged changes its size faster than it draws, so what is drawn would be for another size. */
+  #resized(): void {
+    this.#cancelResize();
+    this.#cancelResize = this.#options.clock.after(RESIZE_MS, () => this.#frames.now());
+  }
+
   #pause(): void {
+    this.#cancelResize();
     this.#full.leave();
     this.#view.clear();
+    this.#title.forget();
     this.#options.device.write(this.#reading.off);
     this.#leftOver.clear();
   }
@@ -223,7 +238,10 @@ export class SessionApp {
     const { clock } = this.#options;
     const look = this.#look();
     const isAlternate = this.#options.screen === "full" || session.page !== undefined;
-    if (this.#options.screen !== "plain") this.#leftOver.mark(isAlternate);
+    if (this.#options.screen !== "plain") {
+      this.#leftOver.mark(isAlternate);
+      this.#title.look(session.state, look);
+    }
     if (session.page !== undefined && this.#options.screen !== "plain") {
       const { rows, cursor } = session.page.draw(look);
       this.#full.draw(rows, cursor);

@@ -1,4 +1,4 @@
-import type { UserInput } from "@flint/protocol";
+import { LIMITS, type UserInput } from "@flint/protocol";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
@@ -25,6 +25,11 @@ export class Composer {
 
   get text(): string {
     return this.#editor.text;
+  }
+
+  /** Whether nothing more can be written: a prompt has a largest size. */
+  get isFull(): boolean {
+    return this.#editor.text.length >= LIMITS.prompt;
   }
 
   get input(): UserInput[] {

@@ -180,7 +180,10 @@ export class SessionKeys {
     else if (menu !== undefined) menu.type(text);
     else if (place === "ask" || asks.isTyping) asks.type(text);
     // A key that came too early for an answer belongs to what was being written, or to nothing.
-    else if (!asks.isOpen || !composer.isEmpty) composer.type(text);
+    else if (!asks.isOpen || !composer.isEmpty) {
+      if (composer.isFull) this.#session.say(FULL);
+      else composer.type(text);
+    }
   }
 
   #paste(text: string): void {
@@ -188,9 +191,14 @@ export class SessionKeys {
     if (page !== undefined) page.type(text.slice(0, MAX_SEARCH));
     else if (menu !== undefined) menu.type(text.slice(0, MAX_SEARCH));
     else if (asks.isTyping) asks.paste(text);
-    else pasteIntoComposer(this.#session, text);
+    else {
+      pasteIntoComposer(this.#session, text);
+      if (this.#session.composer.isFull) this.#session.say(FULL);
+    }
   }
 }
+
+const FULL = "The prompt is as long as it can be. Put long texts into a file and mention it with @.";
 
 /** More of a paste is not searched for. */
 const MAX_SEARCH = 200;

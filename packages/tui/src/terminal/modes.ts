@@ -15,17 +15,16 @@ export const BELL = "\u0007";
 
 const PASTE = { on: "\u001b[?2004h", off: "\u001b[?2004l" } as const;
 const FOCUS = { on: "\u001b[?1004h", off: "\u001b[?1004l" } as const;
+/** Keeps the title that the window has, and brings it back. */
+const TITLE = { on: "\u001b[22;2t", off: "\u001b[23;2t" } as const;
 /** Asks for keys that cannot be mistaken for others, in terminals with the kitty keyboard protocol. */
 const KEYS = { on: "\u001b[>1u", off: "\u001b[<u" } as const;
 
 /** What a session switches on while it reads keys. The mouse stays the terminal's own. */
 export const READING = {
-  on: `${PASTE.on}${FOCUS.on}${KEYS.on}`,
-  off: `${KEYS.off}${FOCUS.off}${PASTE.off}`,
+  on: `${TITLE.on}${PASTE.on}${FOCUS.on}${KEYS.on}`,
+  off: `${KEYS.off}${FOCUS.off}${PASTE.off}${TITLE.off}`,
 } as const;
-
-/** Asks for the colour of the background. A terminal that does not know the question stays silent. */
-export const ASK_BACKGROUND = "\u001b]11;?\u0007";
 
 /** Moves the cursor up by rows. */
 export function up(rows: number): string {
@@ -54,5 +53,5 @@ export function desktopNotice(text: string): string {
 
 /** Sets the title of the window. The text must not have control characters. */
 export function windowTitle(text: string): string {
-  return `\u001b]0;${text}\u0007`;
+  return `\u001b]2;${text}\u001b\\`;
 }
