@@ -2,7 +2,7 @@ import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import type { Keymap } from "@flint/view/commands";
 import { type Look, readLook } from "../draw/look.ts";
-import { KeyReader } from "../input/index.ts";
+import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
 import type { Machine, NewThreadSettings, PermissionChoice } from "../session/context.ts";
 import { headerBlock } from "../session/header.ts";
@@ -12,7 +12,7 @@ import { TICK_MS } from "../session/session-rows.ts";
 import type { TerminalDevice } from "../terminal/device.ts";
 import { FullScreen } from "../terminal/full-screen.ts";
 import { InlineScreen } from "../terminal/inline-screen.ts";
-import { copyToClipboard, READING } from "../terminal/modes.ts";
+import { ASK_BACKGROUND, copyToClipboard, READING } from "../terminal/modes.ts";
 import { Attention } from "./attention.ts";
 import { Connection, type SessionServer } from "./connection.ts";
 import { Frames } from "./frames.ts";
@@ -46,6 +46,9 @@ export interface SessionOptions {
   readonly screen: "inline" | "full" | "plain";
 }
 
+/** Backgrounds above this, of 255, count as light. */
+const HALF_LIGHT = 128;
+
 /** How long the size has to stay the same before it is drawn. */
 const RESIZE_MS = 40;
 
@@ -65,6 +68,8 @@ export class SessionApp {
   readonly #exit: Promise<number>;
   #resolveExit: (code: number) => void = () => {};
   #theme = "auto";
+  /** What the terminal says of its background; it is not waited for. */
+  #isLight = false;
   #isFirst = true;
   #closed = false;
   #cancelResize: () => void = () => {};
@@ -110,6 +115,7 @@ export class SessionApp {
     this.#reader = new KeyReader(clock, (events) => {
       for (const event of events) {
         if (event.type === "focus") this.#attention.focus(event.focused);
+        if (event.type === "answer") this.#answered(event.answer);
         this.#keys.take(event);
       }
       this.#frames.now();
@@ -141,12 +147,23 @@ export class SessionApp {
   readonly #look = (): Look => {
     const look = readLook(this.#options.environment, this.#options.device.size);
     const isPlain = this.#theme === "plain" || this.#options.screen === "plain";
-    return isPlain ? { ...look, colour: false } : look;
+    const light = this.#theme === "auto" ? this.#isLight : this.#theme === "light";
+    return isPlain ? { ...look, colour: false } : { ...look, light };
   };
+
+  #answered(answer: TerminalAnswer): void {
+    if (answer.about !== "background") return;
+    const { red, green, blue } = answer.color;
+    const isLight = 0.299 * red + 0.587 * green + 0.114 * blue > HALF_LIGHT;
+    if (isLight === this.#isLight) return;
+    this.#isLight = isLight;
+    this.#redraw();
+  }
 
   /** A plain terminal is sent no sequences at all. */
   get #reading(): { readonly on: string; readonly off: string } {
-    return this.#options.screen === "plain" ? { on: "", off: "" } : READING;
+    if (this.#options.screen === "plain") return { on: "", off: "" };
+    return { on: `${READING.on}${ASK_BACKGROUND}`, off: READING.off };
   }
 
   #viewOf(screen: SessionOptions["screen"], write: (text: string) => void): SessionView {

@@ -86,3 +86,17 @@ test("a session cleans up after one that was killed on the same terminal", async
   next.app.close(0);
   expect(notes.get("open-test")).toBe("");
 });
+
+test("a terminal that says it is light gets colours for that; one that says nothing is not waited for", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
+  expect(session.terminal.writes[0]).toContain("\u001b]11;?");
+  await session.keys("\u001b]11;rgb:ffff/ffff/f0f0\u001b\\");
+  const before = session.terminal.writes.length;
+  await session.keys("build it", ENTER);
+  const written = session.terminal.writes.slice(before).join("");
+  expect(written).toContain("\u001b[35m▸");
+  expect(written).not.toContain("\u001b[33m");
+  await session.keys("n", "/theme dark", ENTER);
+  session.app.close(0);
+  expect(session.terminal.everything).not.toContain("rgb:");
+});

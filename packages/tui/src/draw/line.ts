@@ -69,8 +69,11 @@ export function textOf(line: Line): string {
   return line.map((each) => each.text).join("");
 }
 
+/** Yellow cannot be read on a light background. */
+const LIGHT_CODES: Readonly<Record<Style, string>> = { ...CODES, yellow: "35" };
+
 /** The line as it is written to a terminal. */
-export function styled(line: Line, colour: boolean): string {
+export function styled(line: Line, colour: boolean, isLight = false): string {
   if (!colour) return textOf(line);
   let written = "";
   for (let at = 0; at < line.length; ) {
@@ -78,13 +81,13 @@ export function styled(line: Line, colour: boolean): string {
     let text = "";
     // Pieces of the same style that follow each other are one.
     for (; at < line.length && line[at]?.style === style; at += 1) text += line[at]?.text ?? "";
-    written += style === undefined ? text : withStyle(text, style);
+    written += style === undefined ? text : withStyle(text, isLight ? LIGHT_CODES[style] : CODES[style]);
   }
   return written;
 }
 
-function withStyle(text: string, style: Style): string {
-  return text === "" ? "" : `\u001b[${CODES[style]}m${text}\u001b[0m`;
+function withStyle(text: string, code: string): string {
+  return text === "" ? "" : `\u001b[${code}m${text}\u001b[0m`;
 }
 
 interface StyledCell extends Cell {

@@ -4,6 +4,8 @@ export interface Look {
   readonly rows: number;
   readonly colour: boolean;
   readonly unicode: boolean;
+  /** Whether the background is light; unknown and dark look the same. */
+  readonly light?: boolean | undefined;
 }
 
 /** The size that a stream reports. */

@@ -48,6 +48,6 @@ export class FullScreen {
 
   /** The last column stays free: writing into it makes some terminals scroll. */
   #row(line: Line, look: Look): string {
-    return styled(cutLine(line, look.columns - 1, ""), look.colour);
+    return styled(cutLine(line, look.columns - 1, ""), look.colour, look.light);
   }
 }

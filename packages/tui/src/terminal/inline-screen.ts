@@ -29,7 +29,7 @@ export class InlineScreen {
   /** Adds final rows, replaces the live ones and places the cursor. Writes nothing if nothing has changed. */
   draw(final: readonly Line[], live: readonly Line[], cursor?: CursorPlace): void {
     const look = this.#look();
-    const rows = live.map((line) => styled(line, look.colour));
+    const rows = live.map((line) => styled(line, look.colour, look.light));
     const isSized = look.columns === this.#columns;
     const isSameText = isSized && final.length === 0 && isSame(rows, this.#drawn);
     if (isSameText && isSamePlace(cursor, this.#cursor)) return;
@@ -68,7 +68,7 @@ export class InlineScreen {
     look: Look,
   ): string {
     const above = final.map((line) => {
-      const text = styled(line, look.colour);
+      const text = styled(line, look.colour, look.light);
       return `${isFull(textWidth(textOf(line)), look) ? text : `${text}${ERASE.row}`}\r\n`;
     });
     const below = rows.slice(keep).map((text, index) => {

@@ -26,6 +26,9 @@ export const READING = {
   off: `${KEYS.off}${FOCUS.off}${PASTE.off}${TITLE.off}`,
 } as const;
 
+/** Asks for the colour of the background. A terminal that does not know the question stays silent. */
+export const ASK_BACKGROUND = "\u001b]11;?\u001b\\";
+
 /** Moves the cursor up by rows. */
 export function up(rows: number): string {
   return rows > 0 ? `\u001b[${rows}A` : "";

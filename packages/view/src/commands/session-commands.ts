@@ -239,7 +239,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "theme",
-    arguments: [optional("theme", { kind: "choice", choices: ["auto", "plain"] })],
+    arguments: [optional("theme", { kind: "choice", choices: ["auto", "dark", "light", "plain"] })],
   },
   showKeys: { title: "Show all keys", group: "Session", place: "everywhere", keys: [], slash: "keys" },
   showHelp: { title: "Show help", group: "Session", place: "everywhere", keys: ["f1"], slash: "help" },

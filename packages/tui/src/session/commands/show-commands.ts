@@ -135,7 +135,9 @@ export function openPalette(
 }
 
 const THEMES = [
-  ["auto", "your terminal's colours"],
+  ["auto", "for the background that your terminal says it has"],
+  ["dark", "for a dark background"],
+  ["light", "for a light background"],
   ["plain", "no colours"],
 ] as const;
 
