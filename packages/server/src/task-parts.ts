@@ -2,7 +2,7 @@ import type { Engine } from "@flint/core";
 import type { Sandbox } from "@flint/core/ports";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
-import type { DecisionContext, GitPlaces, Lease, TaskStore } from "@flint/tasks";
+import type { DecisionContext, GitPlaces, Lease, NewsSink, TaskRunOptions, TaskStore } from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
 /** Questions stay open for other clients; if nobody answers in time, the task itself asks. */
@@ -28,14 +28,23 @@ export interface TaskParts {
   onProblem(problem: string): void;
 }
 
-/** Where attempts work, and how one run is carried out there. */
-export async function runParts(parts: TaskParts, store: TaskStore, context: () => DecisionContext) {
-  const { TaskRun } = await import("@flint/tasks");
+/** Where attempts work, and how one run is carried out there; what happens in its turns goes to the sink. */
+export async function runParts(
+  parts: TaskParts,
+  store: TaskStore,
+  context: () => DecisionContext,
+  sink?: NewsSink,
+) {
+  const { RunNews, TaskRun } = await import("@flint/tasks");
   const places = await gitPlaces(parts);
   const client = await connectTo(parts.engine());
   const options = { store, places, client, context, askMs: parts.askMs ?? ASK_MS };
-  const run = (lease: Lease, state: TaskState, signal: AbortSignal) =>
-    new TaskRun(options, lease, state, signal).work();
+  const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
+    if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
+    const news = new RunNews(sink, parts.now);
+    const onEvent: TaskRunOptions["onEvent"] = (...given) => news.onEvent(...given);
+    await new TaskRun({ ...options, onEvent }, lease, state, signal).work().finally(() => news.stop());
+  };
   return { places, run };
 }
 

@@ -1,8 +1,10 @@
 export { type DecisionContext, TaskRefusal } from "./decide/decision.ts";
+export type { NewsSink } from "./news/news-stream.ts";
+export { RunNews } from "./news/run-news.ts";
 export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
 export { GitPlaces } from "./run/git-places.ts";
 export type { Places } from "./run/places.ts";
-export { TaskRun } from "./run/task-run.ts";
+export { TaskRun, type TaskRunOptions } from "./run/task-run.ts";
 export { TaskService, type TaskServiceOptions } from "./service/task-service.ts";
 export { JournalStore } from "./store/journal-store.ts";
 export { MemoryStore } from "./store/memory-store.ts";

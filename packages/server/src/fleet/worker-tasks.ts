@@ -50,6 +50,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       BullQueue,
       Dispatcher,
       FleetWorker: Worker,
+      NewsStream,
       RedisStore,
       WorkerRegistry,
     } = await import("@flint/tasks/fleet");
@@ -58,13 +59,15 @@ export class WorkerTasks implements Tasks, RunningWorker {
     const queue = await BullQueue.open({ url, namespace, lockMs: leaseMs, onProblem });
     const workers = new WorkerRegistry(store);
     const context = () => ({ now: now(), random: Math.random(), id: () => mintId() });
-    const { places, run } = await runParts(this.#parts, store, context);
+    const news = new NewsStream({ redis: store.connection, onProblem });
+    const { places, run } = await runParts(this.#parts, store, context, news);
     const shared = { store, queue, workers, leaseMs, context, onProblem };
     const dispatcher = new Dispatcher({ ...shared, affinityMs });
     const worker = new Worker({
       ...{ ...settings, ...shared, places, run, now, namespace, version: VERSION, trusted: new Set(trusted) },
     });
     this.#end = async () => {
+      news.close();
       await dispatcher.stop();
       await queue.close();
       await store.close();

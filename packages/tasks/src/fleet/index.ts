@@ -1,3 +1,4 @@
+export { NEWS_KEY, NewsStream } from "../news/news-stream.ts";
 export { BullQueue } from "../queue/bull/bull-queue.ts";
 export { RedisProblem } from "../store/redis/redis-connection.ts";
 export { RedisStore } from "../store/redis/redis-store.ts";

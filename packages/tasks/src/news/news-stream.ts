@@ -1,0 +1,78 @@
+import type { Redis } from "ioredis";
+import type { News } from "./turn-news.ts";
+
+/** Where events of tasks go for other programs. Publishing never fails a turn. */
+export interface NewsSink {
+  publish(news: News): void;
+}
+
+/** What a stream depends on. */
+export interface NewsStreamOptions {
+  readonly redis: Redis;
+  readonly key?: string | undefined;
+  readonly maxLength?: number | undefined;
+  onProblem(message: string): void;
+}
+
+/** The key that readers of such events know. */
+export const NEWS_KEY = "agm:events:stream";
+const MAX_LENGTH = 100_000;
+/** What is kept while Redis is away; the oldest goes first. The truth about tasks is in their store. */
+const MAX_WAITING = 10_000;
+
+/** A Redis stream of events, one JSON text each. While Redis is away they wait, and are sent in order when it is back. */
+export class NewsStream implements NewsSink {
+  readonly #options: NewsStreamOptions;
+  #waiting: string[] = [];
+  #sending: Promise<void> | undefined;
+  #isTold = false;
+  #isClosed = false;
+
+  constructor(options: NewsStreamOptions) {
+    this.#options = options;
+  }
+
+  publish(news: News): void {
+    if (this.#isClosed) return;
+    this.#waiting.push(JSON.stringify(news));
+    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  /** Resolves once everything so far was sent. */
+  async flushed(): Promise<void> {
+    await this.#sending;
+  }
+
+  /** Sends nothing more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let text = this.#waiting[0]; text !== undefined && !this.#isClosed; text = this.#waiting[0]) {
+      // Expected: Redis is away. The connection comes back by itself, and sends what was not answered again.
+      try {
+        await this.#send(text);
+        this.#isTold = false;
+        this.#waiting.shift();
+      } catch (thrown) {
+        this.#tellOnce(thrown);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+
+  async #send(text: string): Promise<void> {
+    const { redis, key = NEWS_KEY, maxLength = MAX_LENGTH } = this.#options;
+    await redis.xadd(key, "MAXLEN", "~", maxLength, "*", "data", text);
+  }
+
+  #tellOnce(thrown: unknown): void {
+    if (!this.#isTold) this.#options.onProblem(`Events of tasks wait for Redis: ${String(thrown)}`);
+    this.#isTold = true;
+  }
+}
