@@ -1,7 +1,11 @@
 import { execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Bench, Figure } from "../bench.ts";
+import { processorMicroseconds, residentMegabytes } from "../process-usage.ts";
 import { interleave } from "../rounds.ts";
 import { lowest } from "../statistics.ts";
 
@@ -32,7 +36,13 @@ export const terminal: Figure = {
       attach: () => measured(bench, "attach", items),
       floor: () => measured(bench, "floor", deltas),
       stream: () => measured(bench, "stream", deltas),
+      echo: () => measured(bench, "echo", deltas),
     });
+    const rest = await atRest(
+      [process.execPath, flint, "--offline"],
+      environment,
+      bench.choose(10_000, 1_000),
+    );
     return [
       {
         figure: "terminal: to the first frame",
@@ -54,6 +64,24 @@ export const terminal: Figure = {
         floor: { name: "not drawn", value: lowest(costs.floor) },
         target: { of: "ratio", most: 1.6 },
       },
+      {
+        figure: "terminal: a key to its frame meanwhile, p99",
+        value: lowest(costs.echo),
+        unit: "ms",
+        target: { of: "value", most: 20 },
+      },
+      {
+        figure: "terminal: CPU in 10 s in which nothing happens",
+        value: rest.idleMs,
+        unit: "ms",
+        target: { of: "value", most: 1 },
+      },
+      {
+        figure: "terminal: memory of a session",
+        value: rest.megabytes,
+        unit: "MB",
+        target: { of: "value", most: 90 },
+      },
     ];
   },
 };
@@ -61,6 +89,41 @@ export const terminal: Figure = {
 async function measured(bench: Bench, what: string, amount: number): Promise<number> {
   const { stdout } = await run(process.execPath, [bench.program("terminal"), what, String(amount)]);
   return JSON.parse(stdout).value;
+}
+
+/** What a session uses while nothing happens, as CPU time in 10 seconds, and the memory that it holds. */
+async function atRest(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  milliseconds: number,
+): Promise<{ readonly idleMs: number; readonly megabytes: number }> {
+  const line = `exec ${command.map((word) => `'${word}'`).join(" ")}`;
+  const child = spawn("script", ["-qec", line, "/dev/null"], { env, stdio: ["pipe", "pipe", "ignore"] });
+  try {
+    await seen(child.stdout, "Ask for something");
+    const pid = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim());
+    // What follows the first frame, such as the list of models, is not rest.
+    await pause(3_000);
+    const before = processorMicroseconds(pid);
+    await pause(milliseconds);
+    const used = (processorMicroseconds(pid) - before) / 1000;
+    return { idleMs: (used * 10_000) / milliseconds, megabytes: residentMegabytes(pid) };
+  } finally {
+    child.stdin.end("\u0003\u0003");
+    const [node = "", flint = ""] = command;
+    await run(node, [flint, "server", "stop"], { env });
+  }
+}
+
+function seen(output: Readable, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let all = "";
+    output.on("data", (chunk: Buffer) => {
+      all += chunk.toString();
+      if (all.includes(text)) resolve();
+    });
+    output.on("end", () => reject(new Error(`The session ended without a frame: ${JSON.stringify(all)}`)));
+  });
 }
 
 /** How long a program in a terminal, which `script` of util-linux makes, takes until it says that it starts. */

@@ -22,6 +22,9 @@ const screen = new InlineScreen(
 );
 const transcript = new InlineTranscript({ look: () => LOOK, now: Date.now });
 
+/** The frames of the stream, for keys. */
+let drawn: Frames = new Frames(FRAME_CLOCK, () => undefined);
+
 function historyOf(items: number): ThreadState {
   const turns: Turn[] = Array.from({ length: items / 10 }, (_, index) => ({
     id: `turn-${index}`,
@@ -64,6 +67,7 @@ async function stream(isDrawn: boolean): Promise<number> {
     screen.draw(final, [...live.slice(-30), []], { row: Math.min(30, live.length), column: 0 });
   };
   const frames = new Frames(FRAME_CLOCK, draw);
+  drawn = frames;
   transcript.begin(state);
   // What is loaded once, such as the lexer, is part of the first frame and not of the stream.
   draw();
@@ -82,5 +86,21 @@ async function stream(isDrawn: boolean): Promise<number> {
   return cpuSince(before);
 }
 
-const value = what === "attach" ? attach() : await stream(what === "stream");
+/** How long a key waits for its frame while text streams, from the moment it is due: the 99th percentile. */
+async function echo(): Promise<number> {
+  const waits: number[] = [];
+  const timer = setInterval(() => {
+    const dueAt = performance.now() + 1;
+    setTimeout(() => {
+      drawn.now();
+      waits.push(performance.now() - dueAt);
+    }, 1);
+  }, 37);
+  await stream(true);
+  clearInterval(timer);
+  waits.sort((one, other) => one - other);
+  return waits[Math.floor(waits.length * 0.99)] ?? 0;
+}
+
+const value = what === "echo" ? await echo() : what === "attach" ? attach() : await stream(what === "stream");
 process.stdout.write(`${JSON.stringify({ value, written })}\n`);
