@@ -2,10 +2,10 @@ import { agents } from "../commands/agents/table.ts";
 import { orCodexExec } from "../commands/codex/shim.ts";
 import { EXEC_FLAGS } from "../commands/exec/options.ts";
 import { server } from "../commands/server/table.ts";
-import { worker } from "../commands/worker/table.ts";
 import { resume } from "../commands/session/table.ts";
 import { tasks } from "../commands/tasks/table.ts";
 import { threads } from "../commands/threads/table.ts";
+import { worker } from "../commands/worker/table.ts";
 import { VERSION } from "../version.ts";
 import { type Command, type CommandGroup, type CommandSection, command } from "./command.ts";
 import { ACP_FLAGS, HELP_FLAG, JSON_FLAG, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
@@ -197,7 +197,10 @@ const version = command({
 
 /** Every command, under the headings of `flint --help`. Each is loaded only when it is called. */
 export const SECTIONS: readonly CommandSection[] = [
-  { title: "Run agents", commands: { resume, exec: orCodexExec(exec), tasks, worker, threads, models, limits } },
+  {
+    title: "Run agents",
+    commands: { resume, exec: orCodexExec(exec), tasks, worker, threads, models, limits },
+  },
   { title: "Serve editors and other clients", commands: { acp, serve, server } },
   { title: "Set up", commands: { doctor, agents, config, trust, rules, completions, version } },
   { title: "Protocol and integration", commands: integration(serve) },
