@@ -13,6 +13,17 @@ export interface AgentCommand {
   _meta?: Meta;
 }
 
+export interface AgentFeature {
+  name: string;
+  stage: string;
+  displayName?: string;
+  description?: string;
+  announcement?: string;
+  enabled: boolean;
+  defaultEnabled: boolean;
+  _meta?: Meta;
+}
+
 /** Another agent continues the thread from here. */
 export interface AgentHandoffItem {
   type: "agentHandoff";
@@ -1079,6 +1090,18 @@ export interface Methods {
       requiresLogin: boolean;
       provider: string;
       agent?: string;
+      _meta?: Meta;
+    };
+  };
+  /** List the optional features of the agent, as it reports them; empty if it has none. */
+  "agent/features/list": {
+    params: {
+      threadId?: Id;
+      _meta?: Meta;
+    };
+    result: {
+      agent: string;
+      data: AgentFeature[];
       _meta?: Meta;
     };
   };

@@ -56,6 +56,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "workspace/trust": { cwd: "/", files: [{ path: ".mcp.json", sha256: "00" }] },
   "workspace/distrust": { cwd: "/" },
   "account/read": thread,
+  "agent/features/list": thread,
   "account/limits/read": {},
   // There is no git repository in the folder, so no task is ever done there.
   "task/add": { tasks: [{ prompt: "p", cwd: "/nowhere" }] },

@@ -12,6 +12,7 @@ export * from "./flint.ts";
 export * from "./harness.ts";
 export * from "./items.ts";
 export * from "./methods.ts";
+export * from "./server/agent-feature.ts";
 export * from "./server/config.ts";
 export * from "./server/rendezvous.ts";
 export * from "./server/restored-files.ts";

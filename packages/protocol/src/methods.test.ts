@@ -81,6 +81,7 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "workspace/trust": { cwd: "/work", files: [{ path: ".mcp.json", sha256: "00" }] },
   "workspace/distrust": { cwd: "/work" },
   "account/read": ofThread,
+  "agent/features/list": ofThread,
   "account/limits/read": { agent: "codex" },
   "task/add": { tasks: [{ prompt: "Port it", cwd: "/repo", name: "port", rounds: 2, clientId: "c1" }] },
   "task/list": { revision: 3, timeoutMs: 1000 },

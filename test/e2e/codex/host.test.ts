@@ -67,7 +67,8 @@ describe("a request about the machine", () => {
     expect(await client.request("getAuthStatus", {})).toMatchObject({ requiresOpenaiAuth: false });
     // The others answer with an error here, which is looked at below, or need a repository.
     const others = ["account/login/start", "getAuthStatus", "gitDiffToRemote"];
-    const known = Object.keys(CODEX_HOST_REQUESTS);
+    // Codex is also asked for its features by the driver, so that request is declared there.
+    const known = [...Object.keys(CODEX_HOST_REQUESTS), "experimentalFeature/list"];
     expect([...Object.keys(asked), ...others].sort()).toEqual(known.sort());
   });
 

@@ -14,6 +14,7 @@ export const configHandlers: Pick<
   | "config/read"
   | "mcpServerStatus/list"
   | "account/read"
+  | "agent/features/list"
   | "account/limits/read"
 > = {
   async initialize({ clientInfo }, { services, client }) {
@@ -68,6 +69,11 @@ export const configHandlers: Pick<
   async "mcpServerStatus/list"({ threadId }, { services }) {
     const driver = await driverOf(services, threadId);
     return { result: { data: [...((await driver.mcpServers?.()) ?? [])] } };
+  },
+
+  async "agent/features/list"({ threadId }, { services }) {
+    const driver = await driverOf(services, threadId);
+    return { result: { agent: driver.id, data: [...((await driver.features?.()) ?? [])] } };
   },
 
   async "account/read"({ threadId }, { services }) {

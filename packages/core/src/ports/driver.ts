@@ -1,6 +1,7 @@
 import {
   type Action,
   type AgentCommand,
+  type AgentFeature,
   type Answers,
   type BackgroundCommand,
   type ClientTool,
@@ -74,6 +75,8 @@ export interface Driver {
   usageReports?(model: string): Promise<UsageReports>;
   /** The account that the agent works with. */
   account?(): Promise<Account>;
+  /** The optional features of its agents, as they report them. Absent: none. */
+  features?(): Promise<readonly AgentFeature[]>;
   /** The usage limits of its account, asked now; empty if it does not tell. Starts nothing. */
   limits?(): Promise<readonly ReportedLimit[]>;
   /** The agent's MCP servers, as far as they are known without starting it. */

@@ -12,7 +12,7 @@ import {
   SYSTEM_CLOCK,
   type UsageReports,
 } from "@flint/core/ports";
-import type { ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
+import type { AgentFeature, ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import { type AgentOptions, agentEnvironment } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
@@ -93,6 +93,18 @@ export class CodexDriver extends DescribedDriver implements Driver {
     });
     this.#sessions.add(session);
     return session;
+  }
+
+  async features(): Promise<readonly AgentFeature[]> {
+    return this.#ask(async (server) => {
+      const { data } = await server.request("experimentalFeature/list", {}, this.#timing.list);
+      return data.map(({ name, stage, displayName, description, announcement, enabled, defaultEnabled }) => ({
+        ...{ name, stage, enabled, defaultEnabled },
+        ...(displayName == null ? {} : { displayName }),
+        ...(description == null ? {} : { description }),
+        ...(announcement == null ? {} : { announcement }),
+      }));
+    }, []);
   }
 
   async account(): Promise<Account> {

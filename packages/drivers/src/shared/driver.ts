@@ -9,7 +9,7 @@ import type {
   SessionSpec,
   UsageReports,
 } from "@flint/core/ports";
-import type { ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
+import type { AgentFeature, ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 
 /** Loads the code of a driver and makes one. */
@@ -112,6 +112,10 @@ export class LazyDriver extends DescribedDriver implements Driver {
   async account(): Promise<Account> {
     const account = await (await this.#driver()).account?.();
     return account ?? { account: null, requiresLogin: false };
+  }
+
+  async features(): Promise<readonly AgentFeature[]> {
+    return (await (await this.#driver()).features?.()) ?? [];
   }
 
   /** Those of a driver that is in use; loads nothing. */

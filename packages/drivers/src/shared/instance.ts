@@ -12,6 +12,7 @@ import {
   type UsageReports,
 } from "@flint/core/ports";
 import type {
+  AgentFeature,
   ConfigOption,
   ConfigValues,
   Model,
@@ -57,6 +58,10 @@ export class InstanceDriver extends DescribedDriver implements Driver {
 
   async account(): Promise<Account> {
     return (await this.#driver.account?.()) ?? { account: null, requiresLogin: false };
+  }
+
+  async features(): Promise<readonly AgentFeature[]> {
+    return (await this.#driver.features?.()) ?? [];
   }
 
   async limits(): Promise<readonly ReportedLimit[]> {

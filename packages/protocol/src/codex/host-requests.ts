@@ -71,7 +71,6 @@ const LISTS = {
   ),
   "collaborationMode/list": request("Lists collaboration modes.", nothing, list),
   "permissionProfile/list": request("Lists permission profiles.", () => foreignObject(paged), list),
-  "experimentalFeature/list": request("Lists experimental features.", () => foreignObject(paged), list),
 } as const;
 
 /** The ways to log in to Codex, in its own order. */

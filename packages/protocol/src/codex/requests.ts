@@ -29,6 +29,16 @@ export const CodexBackgroundTerminal = foreignObject({
   cpuPercent: z.nullable(z.number()),
   rssKb: z.nullable(z.number()),
 });
+/** An experimental feature of Codex. */
+const CodexFeature = foreignObject({
+  name: z.string(),
+  stage: z.string(),
+  displayName: nullish(z.string()),
+  description: nullish(z.string()),
+  announcement: nullish(z.string()),
+  enabled: z.boolean(),
+  defaultEnabled: z.boolean(),
+});
 /** An empty answer. */
 export const nothing = () => foreignObject({});
 
@@ -218,6 +228,11 @@ export const CODEX_REQUESTS = {
     "Lists models.",
     () => foreignObject({ ...page, includeHidden: nullish(z.boolean()) }),
     () => foreignObject({ data: z.array(CodexModel), nextCursor: nullish(z.string()) }),
+  ),
+  "experimentalFeature/list": request(
+    "Lists experimental features.",
+    () => foreignObject(page),
+    () => foreignObject({ data: z.array(CodexFeature), nextCursor: nullish(z.string()) }),
   ),
   "account/read": request(
     "Reads the account.",

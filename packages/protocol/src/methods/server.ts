@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Rule } from "../approval/grant.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
+import { AgentFeature } from "../server/agent-feature.ts";
 import { ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
 import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
@@ -148,6 +149,12 @@ export const SERVER_METHODS = {
         provider: z.string(),
         agent: z.optional(z.string()),
       }),
+  }),
+  "agent/features/list": method({
+    doc: "List the optional features of the agent, as it reports them; empty if it has none.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id) }),
+    result: () => looseObject({ agent: z.string(), data: z.array(AgentFeature) }),
   }),
   "account/limits/read": method({
     doc: "Read the usage limits of the agents' accounts, as last reported. A running Codex is asked; no agent is started. A limit that has reset since is left out.",

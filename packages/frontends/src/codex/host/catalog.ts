@@ -1,4 +1,4 @@
-import type { ConfigOption, Model, Result } from "@flint/protocol";
+import type { AgentFeature, ConfigOption, Model, Result } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import * as z from "zod/mini";
 import type { CoreCalls } from "../../shared/core-calls.ts";
@@ -35,9 +35,11 @@ export const lists: Handlers<Lists> = {
     expectNoCursor(cursor);
     reply({ data: PERMISSION_PROFILES, nextCursor: null });
   },
-  "experimentalFeature/list"({ cursor }, { reply }) {
+  async "experimentalFeature/list"({ cursor }, { core, reply }) {
     expectNoCursor(cursor);
-    reply({ data: [], nextCursor: null });
+    const { agent, data } = await core.call("agent/features/list", {});
+    // Clients read the stages of Codex; another agent's would mean something else.
+    reply({ data: agent === "codex" ? data.map(featureOf) : [], nextCursor: null });
   },
   async "mcpServerStatus/list"({ threadId, cursor }, { core, reply }) {
     expectNoCursor(cursor);
@@ -49,6 +51,12 @@ export const lists: Handlers<Lists> = {
     reply({ data: servers, nextCursor: null });
   },
 };
+
+function featureOf(feature: AgentFeature) {
+  const { displayName, description, announcement } = feature;
+  const texts = { displayName: displayName ?? null, description: description ?? null };
+  return { ...feature, ...texts, announcement: announcement ?? null };
+}
 
 /** The first answer has the whole list, so no cursor can have come from here. */
 function expectNoCursor(cursor: string | null | undefined): void {

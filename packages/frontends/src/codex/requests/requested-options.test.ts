@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { streamTransport } from "@flint/rpc/node";
-import { testEngine, WireClient } from "@flint/testkit";
+import { scriptedDriver, testEngine, WireClient } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { ClientConnection } from "../../shared/client-connection.ts";
 import { CLIENT_SCRIPTS, fields } from "../../testing/client-scripts.ts";
@@ -10,8 +10,8 @@ const { initialize, turnEnd } = CLIENT_SCRIPTS.codex;
 const SCHEMA = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
 
 /** A Codex client of an engine with a scripted agent. */
-async function connected() {
-  const { engine, driver } = testEngine();
+async function connected(given = scriptedDriver()) {
+  const { engine, driver } = testEngine({ driver: given });
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   new ClientConnection(codexFrontend(), engine, streamTransport(toServer, toClient));
   const client = WireClient.over(toClient, toServer);
@@ -97,3 +97,22 @@ test("the goal of a Codex client is pursued after its turn, until it is complete
   await expect.poll(async () => (await goal()).status, { timeout: 10_000 }).toBe("complete");
   expect(driver.turns).toHaveLength(2);
 });
+
+test.each([
+  [
+    "codex",
+    [{ name: "steer", stage: "beta", displayName: "Steering", enabled: true, defaultEnabled: false }],
+  ],
+  ["other", []],
+])(
+  "experimentalFeature/list has the features of the agent behind, if that is Codex: %s [S2-29]",
+  async (id, listed) => {
+    const feature = { name: "steer", stage: "beta", displayName: "Steering", enabled: true };
+    const features = async () => [{ ...feature, defaultEnabled: false }];
+    const { client } = await connected(Object.assign(scriptedDriver({ id }), { features }));
+    expect(await client.request("experimentalFeature/list", {})).toEqual({
+      data: listed.map((each) => ({ ...each, description: null, announcement: null })),
+      nextCursor: null,
+    });
+  },
+);
