@@ -55,3 +55,11 @@ test("files are completed after @", async () => {
   await session.keys(TAB);
   expect(session.terminal.screen.join("\n")).toContain("› @needle.ts");
 });
+
+test("Ctrl-R finds an earlier prompt by some of its letters", async () => {
+  const { path } = await temporaryFolder();
+  const scripts = [[{ text: "A" }], [{ text: "B" }]];
+  const session = await SessionFixture.open({ notesFolder: path, scripts });
+  await session.keys("fix the build", ENTER, "run the tests", ENTER, "\u0012", "buil", ENTER);
+  expect(session.terminal.screen.join("\n")).toMatch(/› fix the build\n {2}scripted/);
+});

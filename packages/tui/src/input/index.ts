@@ -3,7 +3,7 @@
  *
  * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` and `keyLabel` name keys.
  * - `editor`: `Editor` is the text of the composer; `layout` says what to draw and where the cursor is.
- * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys, `HistorySearch` for Ctrl-R.
+ * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys.
  * - `completion`: `Completer` is the list below the composer; `FileIndex`, `commandChoices` and `argumentChoices` fill it.
  * - `picker`: `Picker` is any list that is narrowed down by typing.
  * - `attach`: `droppedFiles` recognizes files in a paste, `clipboardImage` gets an image.
@@ -41,7 +41,6 @@ export {
 export { Drafts } from "./history/drafts.ts";
 export { HistoryFile } from "./history/history-file.ts";
 export {
-  HistorySearch,
   HistoryWalk,
   promptsForSearch,
   promptsIn,

@@ -3,7 +3,7 @@ import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { Drafts } from "./drafts.ts";
 import { HistoryFile } from "./history-file.ts";
-import { HistorySearch, HistoryWalk, promptsForSearch, promptsIn } from "./prompt-history.ts";
+import { HistoryWalk, promptsForSearch, promptsIn } from "./prompt-history.ts";
 
 describe("going through earlier prompts", () => {
   test("keeps what was being written, and what was edited on the way", () => {
@@ -25,44 +25,6 @@ describe("going through earlier prompts", () => {
     ];
     expect(promptsIn(all, "/x")).toEqual(["c", "a"]);
     expect(promptsForSearch(all, "/x")).toEqual(["b", "c", "a"]);
-  });
-});
-
-describe("searching", () => {
-  const prompts = ["fix the Build", "run tests", "fix tests", "say hello"];
-
-  test("finds the newest match, then older and newer ones", () => {
-    const search = new HistorySearch(prompts);
-    search.type("fix");
-    expect(search.match).toBe("fix tests");
-    search.older();
-    expect(search.match).toBe("fix the Build");
-    search.older();
-    expect(search.match).toBe("fix the Build");
-    search.newer();
-    expect(search.match).toBe("fix tests");
-  });
-
-  test("narrows with each key, ignores case unless a capital is typed, and recovers", () => {
-    const search = new HistorySearch(prompts);
-    search.type("build");
-    expect(search.match).toBe("fix the Build");
-    search.type("x");
-    expect([search.match, search.isFailing]).toEqual([undefined, true]);
-    search.erase();
-    expect(search.match).toBe("fix the Build");
-    for (const _ of "build") search.erase();
-    search.type("TESTS");
-    expect(search.match).toBeUndefined();
-  });
-
-  test("of nothing finds nothing", () => {
-    const search = new HistorySearch([]);
-    search.type("x");
-    search.older();
-    search.newer();
-    search.erase();
-    expect([search.match, search.query, search.isFailing]).toEqual([undefined, "", false]);
   });
 });
 
