@@ -162,7 +162,6 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "ps",
-    when: ["thread"],
   },
   stopBackground: {
     title: "Stop a background command, or all of them",
@@ -171,7 +170,6 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "stop",
     arguments: [optional("process", { kind: "text" })],
-    when: ["thread"],
   },
   showDiff: {
     title: "Show file changes",

@@ -6,7 +6,8 @@ const NOTHING_RUNS = "No background commands are running.";
 /** Shows the commands that the agent left running; choosing one stops it. */
 export function listBackground(session: SessionContext): void {
   session.run(async () => {
-    const threadId = await session.ensureThread();
+    const threadId = session.state?.thread.id;
+    if (threadId === undefined) return session.say(NOTHING_RUNS);
     const { data } = await session.client.call("thread/backgroundCommands/list", { threadId });
     if (data.length === 0) return session.say(NOTHING_RUNS);
     session.openMenu({
@@ -22,7 +23,8 @@ export function listBackground(session: SessionContext): void {
 /** Stops a background command, or all of them if none is named. */
 export function stopBackground(session: SessionContext, processId: string): void {
   session.run(async () => {
-    const threadId = await session.ensureThread();
+    const threadId = session.state?.thread.id;
+    if (threadId === undefined) return session.say(NOTHING_RUNS);
     const chosen = processId === "" ? {} : { processId };
     const { stopped } = await session.client.call("thread/backgroundCommands/stop", { threadId, ...chosen });
     const isUnknown = stopped.length === 0 && processId !== "";
