@@ -45,7 +45,8 @@ try {
     await pane.until((screen) => screen.includes(until), until, "screen");
     if (name === undefined) continue;
     const rows = trimmed(await pane.picture());
-    writeFileSync(join(ROOT, "docs/images", `${name}.svg`), svgOf(rows, COLUMNS, THEMES[theme ?? "dark"]));
+    const picture = svgOf(rows, COLUMNS, THEMES[theme ?? "dark"], `flint in a terminal: ${name}`);
+    writeFileSync(join(ROOT, "docs/images", `${name}.svg`), picture);
     console.log(`wrote docs/images/${name}.svg`);
   }
 } finally {

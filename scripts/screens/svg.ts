@@ -39,7 +39,7 @@ const [WIDTH, HEIGHT, MARGIN, FONT] = [8.4, 18, 14, 14];
 const FAMILY = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
 /** A picture of the rows of a terminal, which have their colours as escape sequences. */
-export function svgOf(rows: readonly string[], columns: number, theme: Theme): string {
+export function svgOf(rows: readonly string[], columns: number, theme: Theme, title: string): string {
   const [width, height] = [columns * WIDTH + 2 * MARGIN, rows.length * HEIGHT + 2 * MARGIN];
   // tmux says how characters look only where that changes, also from row to row.
   let pen: Pen = {};
@@ -50,6 +50,7 @@ export function svgOf(rows: readonly string[], columns: number, theme: Theme): s
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${round(width)} ${height}" font-family="${FAMILY}" font-size="${FONT}">`,
+    `<title>${title}</title>`,
     `<rect width="100%" height="100%" rx="8" fill="${theme.background}"/>`,
     ...lines,
     "</svg>",
