@@ -122,8 +122,8 @@ export class ServerTasks implements Tasks {
       connectTo(engine()),
     ]);
     const serviceOf = async (store: TaskStore, most = concurrency) => {
-      const run = (command: readonly string[], variables: Readonly<Record<string, string>>) =>
-        runProgram(sandbox, root, command, variables);
+      const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
+        runProgram(sandbox, root, await outerCommand(command, environment), variables);
       this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
       return new TaskService({ store, places, client, now, onProblem, concurrency: most, askMs, limits });
     };
@@ -149,6 +149,12 @@ function journalOf(root: string): string {
 }
 
 const PROGRAM_MS = 30_000;
+
+/** The command with a search path that leads to no program which an agent put among those of a project. */
+async function outerCommand(command: readonly string[], { PATH = "" }: NodeJS.ProcessEnv): Promise<string[]> {
+  const { outerSearchPath } = await import("@flint/host/sandbox");
+  return ["/usr/bin/env", `PATH=${outerSearchPath(PATH, [process.cwd()])}`, ...command];
+}
 
 /** Runs a program that the user has configured, as the user: nobody else can have named it. */
 async function runProgram(

@@ -49,6 +49,11 @@ export class GitCommand {
     this.#environment = { ...gitEnvironment(environment), PATH };
   }
 
+  /** Where programs are found that may run outside of the sandbox. */
+  get searchPath(): string {
+    return this.#environment.PATH ?? "";
+  }
+
   /** The same for a repository that was found: a `.git` that is replaced later leads nowhere else. */
   in({ worktree, gitDir }: GitLocation): GitCommand {
     const located = new GitCommand(worktree, this.#environment);

@@ -25,7 +25,9 @@ export async function copyFolder(
     await rm(partial, { recursive: true, force: true });
     await mkdir(dirname(partial), { recursive: true, mode: 0o700 });
     await copyAll(folder, partial);
-    const git = gitIn(partial).with(FLINT_IDENTITY);
+    // What is in the folder may be anybody's: no settings in it count, and no filter of the user runs on it.
+    await rm(join(partial, ".git"), { recursive: true, force: true });
+    const git = gitIn(partial).with({ ...FLINT_IDENTITY, ...NO_SETTINGS });
     await git.run(["init", "--quiet", "--initial-branch=main"]);
     await git.run(["add", "--all"]);
     await git.run(["commit", "--quiet", "--allow-empty", "--no-verify", "-m", `Copy of ${folder}`]);
@@ -33,6 +35,8 @@ export async function copyFolder(
   }
   return { top, commonDir, subfolder: "", isCopy: true };
 }
+
+const NO_SETTINGS = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
 
 async function copyAll(from: string, to: string): Promise<void> {
   // Expected: the folder is gone or cannot be read, or the disk is full.

@@ -28,7 +28,7 @@ export async function openPullRequest(
   const url = (await git.run(["remote", "get-url", remote])).trim();
   const isGitLab = /gitlab/i.test(url);
   const program = isGitLab ? "glab" : "gh";
-  await run(sandbox, request, [program, "--version"], `${program} is needed to open pull requests.`);
+  await run(git, sandbox, request, [program, "--version"], `${program} is needed to open pull requests.`);
   const pushed = await git
     .with(PUSHING)
     .attempt(["push", "--quiet", remote, `refs/heads/${branch}:refs/heads/${branch}`]);
@@ -53,7 +53,7 @@ export async function openPullRequest(
         body,
       ]
     : ["gh", "pr", "create", "--head", branch, ...into, "--title", title, "--body", body];
-  const output = await run(sandbox, request, command, "The pull request could not be opened.");
+  const output = await run(git, sandbox, request, command, "The pull request could not be opened.");
   return /https?:\/\/\S+/.exec(output)?.[0] ?? url;
 }
 
@@ -72,7 +72,9 @@ async function remoteOf(git: GitCommand, target: string | undefined): Promise<st
   return chosen;
 }
 
+/** Neither the program nor the git that it runs is one that an agent put among those of the project. */
 async function run(
+  git: GitCommand,
   sandbox: Pick<Sandbox, "launch">,
   { folder }: PullRequest,
   command: readonly string[],
@@ -84,7 +86,8 @@ async function run(
   // Expected: the program is not installed.
   const ended = await sandbox
     .launch({
-      ...{ command, cwd: folder, workspace: folder, timeoutMs: 2 * MINUTES },
+      ...{ command: ["/usr/bin/env", `PATH=${git.searchPath}`, ...command], cwd: folder, workspace: folder },
+      timeoutMs: 2 * MINUTES,
       policy: { type: "dangerFullAccess" },
       onOutput: (text) => {
         output = `${output}${text}`.slice(-4000);

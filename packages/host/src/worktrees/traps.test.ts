@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder, needs } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { GitCommand } from "../git/git-command.ts";
 import { CommandSandbox } from "../sandbox/index.ts";
 import { mergeResult } from "./merge.ts";
 import { openPullRequest } from "./pull-request.ts";
@@ -67,6 +68,20 @@ describe("a worktree", () => {
     expect((await git("worktree", "list")).split("\n")).toHaveLength(1);
   });
 
+  confined("runs no command that the name of a submodule smuggles in", async () => {
+    const { home, cwd, git, worktrees } = await setUp();
+    await run("git", ["clone", "-q", cwd, home.join("library")]);
+    await git("submodule", "--quiet", "add", home.join("library"), "lib");
+    const mark = home.join("ran-outside");
+    const section = (name: string) => `[submodule "${name}"]\n\tpath = lib\n\turl = ./lib\n`;
+    const hostile = `lib.update=!touch ${mark}; #`;
+    await writeFile(join(cwd, ".gitmodules"), section(hostile) + section("lib"));
+    await git("add", ".gitmodules");
+    await git("commit", "-q", "-m", "of an agent");
+    await worktrees.prepare({ ...NAME, cwd });
+    expect(existsSync(mark)).toBe(false);
+  });
+
   confined("keeps the user's unfinished work out, also what is staged", async () => {
     const { cwd, git, worktrees } = await setUp();
     await writeFile(join(cwd, "a.txt"), "unfinished\n");
@@ -117,6 +132,19 @@ describe("a folder that is in no repository", () => {
     expect([existsSync(join(cwd, ".git")), existsSync(join(cwd, "b.txt"))]).toEqual([false, false]);
     await worktrees.remove(NAME, worktree.repository);
     expect(await worktrees.names()).toEqual([]);
+  });
+
+  confined("runs no filter that its broken .git names", async () => {
+    const home = await agentFolder();
+    const cwd = home.join("notes");
+    const mark = home.join("ran-outside");
+    await mkdir(join(cwd, ".git"), { recursive: true });
+    await writeFile(join(cwd, ".git/config"), `[filter "x"]\n\tclean = touch ${mark}; cat\n`);
+    await writeFile(join(cwd, ".gitattributes"), "* filter=x\n");
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX);
+    const { repository } = await worktrees.prepare({ ...NAME, cwd });
+    expect(repository.isCopy).toBe(true);
+    expect(existsSync(mark)).toBe(false);
   });
 
   confined("that is gone is refused", async () => {
@@ -179,10 +207,15 @@ describe("a pull request", () => {
     await run("git", ["clone", "-q", "--bare", setup.cwd, setup.home.join("remote.git")]);
     await setup.git("remote", "add", "origin", setup.home.join("remote.git"));
     await setup.git("branch", "flint/port-it");
-    const environment = { ...process.env, PATH: `${bin}:/usr/bin:/bin` };
-    const sandbox = new CommandSandbox({ environment });
-    const git = setup.worktrees.git(setup.cwd);
-    return { ...setup, open: () => openPullRequest(git, sandbox, { ...request, folder: setup.cwd }) };
+    const open = (first = bin) => {
+      const environment = { ...process.env, PATH: `${first}:/usr/bin:/bin` };
+      const sandbox = new CommandSandbox({ environment });
+      return openPullRequest(new GitCommand(setup.cwd, environment), sandbox, {
+        ...request,
+        folder: setup.cwd,
+      });
+    };
+    return { ...setup, open };
   }
 
   test("is opened by the user's own gh, after the branch was pushed", async () => {
@@ -194,6 +227,15 @@ describe("a pull request", () => {
     );
     const pushed = await run("git", ["-C", home.join("remote.git"), "branch", "--list", "flint/*"]);
     expect(pushed.stdout).toContain("flint/port-it");
+  });
+
+  test("is not opened by a gh that lies in the project", async () => {
+    const { cwd, open } = await withRemote();
+    const planted = '#!/bin/sh\necho "$@" > called\n';
+    await mkdir(join(cwd, "bin"));
+    await writeFile(join(cwd, "bin/gh"), planted, { mode: 0o755 });
+    await expect(open(join(cwd, "bin"))).rejects.toThrow("gh was not found");
+    expect(existsSync(join(cwd, "called"))).toBe(false);
   });
 
   test("needs gh, and says how to get on without it", async () => {

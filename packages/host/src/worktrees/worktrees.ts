@@ -241,18 +241,12 @@ async function updateSubmodules(git: GitCommand, { top }: WorktreeRepository): P
   for (const line of listed.stdout.trim().split("\n")) {
     const [, name = "", path = ""] = /^submodule\.(.+)\.path (.+)$/.exec(line) ?? [];
     const source = join(top, path);
-    // The list may be that of an agent's commit: nothing outside of the user's checkout is a submodule of it.
-    if (name === "" || !source.startsWith(`${top}/`) || !(await exists(join(source, ".git")))) continue;
-    await local.run([
-      "-c",
-      `submodule.${name}.url=${source}`,
-      "submodule",
-      "--quiet",
-      "update",
-      "--init",
-      "--",
-      path,
-    ]);
+    // The list may be that of an agent's commit: nothing outside of the user's checkout is a submodule of it, and a name
+    // with an equals sign would set something else, such as a command.
+    const isName = /^\w[\w./+-]*$/.test(name);
+    if (!isName || !source.startsWith(`${top}/`) || !(await exists(join(source, ".git")))) continue;
+    const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--", path];
+    await local.run(["-c", `submodule.${name}.url=${source}`, ...update]);
   }
 }
 
