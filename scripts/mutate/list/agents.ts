@@ -75,7 +75,7 @@ export const AGENT_FAULTS: readonly Mutation[] = [
     name: "empty-change-to-codex",
     promise: "A Codex client is sent the start of a change once its content is known.",
     file: "packages/frontends/src/codex/ordering/stages.ts",
-    find: "return this.#withhold(event.data.item.id);",
+    find: "return this.#withhold(event.data.threadId, event.data.item.id);",
     replace: "return [event];",
     tests: ["packages/frontends/src/codex/ordering/stages.test.ts"],
   },

@@ -43,8 +43,8 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
     name: "policy-unanswered-asks",
     promise: "A policy file that declines what it does not mention declines it.",
     file: POLICY,
-    find: 'if (policyRules?.unanswered !== "decline") return verdict;',
-    replace: "if (policyRules !== undefined || policyRules === undefined) return verdict;",
+    find: 'if (policyRules?.unanswered !== "decline") return decision;',
+    replace: "if (policyRules !== undefined || policyRules === undefined) return decision;",
     tests: ["packages/core/src/approval/policy.test.ts"],
   },
   {
