@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { readArguments } from "../../command-line/command.ts";
+import { WORKER_FLAGS } from "./flags.ts";
+import { settingsOf } from "./worker.ts";
+
+const read = (...args: string[]) => settingsOf(readArguments(args, WORKER_FLAGS).values, undefined);
+
+test("a worker lets tasks do little unless its options allow more", () => {
+  expect(read("--redis", "redis://q", "--name", "w", "--folder", "/srv")).toMatchObject({
+    ...{ redis: "redis://q", namespace: "default", name: "w", concurrency: 1, trusted: [] },
+    ceiling: { folders: ["/srv"], merge: ["none", "branch"], network: false, acceptApprovals: false },
+  });
+});
+
+test.each([
+  [[], "worker needs the Redis of the fleet"],
+  [["--redis", "redis://q", "--label", "x"], "write it as KEY=VALUE"],
+  [["--redis", "redis://q", "--concurrency", "0"], "a whole number from 1 to 256"],
+  [["--redis", "redis://q", "--merge", "push"], "push"],
+])("a worker with %j is a usage error", (args, problem) => {
+  expect(() => read(...args)).toThrow(problem);
+});
+
+test("the workers of the compose example start with valid options, beside a Redis that never evicts", () => {
+  const file = new URL("../../../../../examples/fleet/compose.yaml", import.meta.url);
+  const { services } = parse(readFileSync(file, "utf8"), { merge: true });
+  expect(Object.keys(services)).toEqual(["redis", "worker-1", "worker-2"]);
+  expect(services.redis.command).toEqual(expect.arrayContaining(["--appendonly", "noeviction"]));
+  for (const name of ["worker-1", "worker-2"]) {
+    const [program, command, ...args] = services[name].command;
+    expect([program, command, services[name].image]).toEqual(["flint", "worker", expect.any(String)]);
+    expect(read(...args)).toMatchObject({ name, redis: "redis://redis:6379", concurrency: 2 });
+  }
+});
