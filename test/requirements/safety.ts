@@ -70,6 +70,6 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
   done("P36", "Control characters in untrusted text are shown, never obeyed"),
 
   // Tasks
-  planned("P37", "task layer", "Killing workers at random loses no task and completes none twice"),
+  done("P37", "Killing workers at random loses no task and completes none twice"),
   done("P38", "An outage of Redis loses no acknowledged task"),
 ];
