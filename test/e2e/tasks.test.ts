@@ -98,9 +98,10 @@ class Place {
   flint(...args: string[]): Promise<Ran> {
     return new Promise((resolve) => {
       const options = { cwd: this.repo, env: this.#env };
-      execFile(process.execPath, [FLINT, ...args], options, (error, stdout, stderr) => {
+      const child = execFile(process.execPath, [FLINT, ...args], options, (error, stdout, stderr) => {
         resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
       });
+      child.stdin?.end();
     });
   }
 
@@ -149,7 +150,7 @@ needs(
       step("^Review the changes", says(APPROVES)),
     ]);
     const watched = await place.flint("tasks", "watch");
-    expect(watched.stdout).toContain("#1 Port it: wants approval, round 2 of 3");
+    expect(watched.stdout).toContain("#1 Port it: needs approval, round 2 of 3");
     expect(watched.code).toBe(10);
     const { stdout: log } = await place.flint("tasks", "logs", "1");
     for (const line of [
@@ -203,7 +204,7 @@ needs("claude", "bwrap", "git")(
     ]);
     expect((await place.flint("tasks", "answer", "1", "blue")).code).toBe(0);
     const done = await place.flint("tasks", "watch");
-    expect(done.stdout).toContain("wants approval");
+    expect(done.stdout).toContain("needs approval");
     expect((await place.flint("tasks", "diff", "1")).stdout).toContain("+blue");
   },
   TEST_MS,
@@ -223,6 +224,31 @@ needs("bwrap", "git")(
     await stop("SIGTERM");
     await place.serve();
     expect((await place.flint("tasks", "list")).stdout).toMatch(/#1 +suspended, (2h|1h 5\d)/);
+  },
+  TEST_MS,
+);
+
+needs("bwrap", "git", "tmux")(
+  "exec --detach returns at once, and compare keeps one of several results",
+  async () => {
+    const place = await Place.make();
+    await place.serve();
+    const detached = await place.flint("exec", "--detach", "write `one` to one.txt");
+    expect(detached.stdout).toContain("flint tasks logs 1 -f");
+    expect((await place.flint("tasks", "logs", "1", "-f")).stdout).toContain("needs approval");
+    const agents = ["--agents", "flint,flint/offline", "--check", "test -f two.txt"];
+    const terminal = await place.terminal("compare", "write `two` to two.txt", ...agents);
+    await terminal.until((screen) => screen.includes("Keep which (flint, flint/offline)?"), "the question");
+    expect(await terminal.everything()).toMatch(/flint\/offline +needs approval +1 file, \+1 -0/);
+    await terminal.type("flint/offline");
+    await terminal.press("Enter");
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.everything()).toContain("Kept the result of flint/offline: branch flint/");
+    expect((await place.flint("tasks", "list", "--all")).stdout).toMatch(/#2 +cancelled/);
+    const [branch = ""] = (await place.git("branch", "--format=%(refname:short)", "--list", "flint/*")).split(
+      "\n",
+    );
+    expect(await place.git("show", `${branch}:two.txt`)).toBe("two");
   },
   TEST_MS,
 );

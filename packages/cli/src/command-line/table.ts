@@ -33,6 +33,29 @@ const exec = command({
   run: async (given) => (await import("../commands/exec/exec.ts")).exec(given),
 });
 
+const compare = command({
+  summary: "Have several agents do the same task, and keep one result",
+  usage: '"PROMPT"',
+  flags: {
+    agents: { type: "string", takes: "NAMES", doc: "Agents or models, separated by commas" },
+    check: {
+      type: "string",
+      takes: "COMMAND",
+      multiple: true,
+      doc: "Command that must succeed in each worktree (repeatable)",
+    },
+    diff: { type: "boolean", doc: "Print the diffs below the table" },
+    ...JSON_FLAG,
+    ...HELP_FLAG,
+  },
+  examples: ['flint compare "speed up the parser" --agents claude,codex,flint --check "npm test"'],
+  notes: [
+    "Each agent works in a worktree of its own, as a task. The result that you keep becomes a branch.",
+    "Exits with 10 if you decide later, and with 1 if there is no result.",
+  ],
+  run: async (given) => (await import("../commands/tasks/compare.ts")).compareAgents(given),
+});
+
 const serve = command({
   summary: "Serve one client on stdin and stdout, or many on sockets",
   usage: "[--stdio] [--listen ADDRESS]",
@@ -199,7 +222,7 @@ const version = command({
 export const SECTIONS: readonly CommandSection[] = [
   {
     title: "Run agents",
-    commands: { resume, exec: orCodexExec(exec), tasks, worker, threads, models, limits },
+    commands: { resume, exec: orCodexExec(exec), tasks, compare, worker, threads, models, limits },
   },
   { title: "Serve editors and other clients", commands: { acp, serve, server } },
   { title: "Set up", commands: { doctor, agents, config, trust, rules, completions, version } },

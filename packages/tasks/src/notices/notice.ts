@@ -42,7 +42,7 @@ function wordsOf({ spec, ask, suspended, error }: TaskState, kind: NoticeKind): 
     case "asking":
       return `${title} asks you: ${ask?.message ?? ""}`;
     case "approving":
-      return `${title} is done and wants your approval.`;
+      return `${title} is done and needs your approval.`;
     case "suspended": {
       const until =
         suspended?.untilMs === undefined ? "" : ` until ${new Date(suspended.untilMs).toISOString()}`;

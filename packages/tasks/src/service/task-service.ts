@@ -168,18 +168,33 @@ export class TaskService {
     );
     const ids = new Map<string, string>();
     const added: TaskState[] = [];
+    // Those that wait for none of the others are added together: many share one sync to disk.
+    let together: { readonly name: string | undefined; readonly adding: Promise<TaskState> }[] = [];
+    const pending = new Set<string>();
+    const settle = async () => {
+      const states = await Promise.all(together.map(({ adding }) => adding));
+      for (const [position, state] of states.entries()) {
+        const name = together[position]?.name;
+        known.set(state.id, state);
+        if (name !== undefined) ids.set(name, state.id);
+        added.push(state);
+      }
+      together = [];
+      pending.clear();
+    };
     for (const index of inOrder(inputs)) {
       const spec = specs[index];
       const input = inputs[index];
       if (spec === undefined || input === undefined) continue;
+      if (spec.after.some((name) => pending.has(name))) await settle();
       const after = spec.after.map((id) => ids.get(id) ?? id);
       const resolved = { ...spec, after };
       const waiting = obstacle({ spec: resolved }, (id) => known.get(id), this.#options.now()) !== undefined;
-      const state = await this.#options.store.add({ spec: resolved, by, waiting, key: input.clientId });
-      known.set(state.id, state);
-      if (input.name !== undefined) ids.set(input.name, state.id);
-      added.push(state);
+      const adding = this.#options.store.add({ spec: resolved, by, waiting, key: input.clientId });
+      together.push({ name: input.name, adding });
+      if (input.name !== undefined) pending.add(input.name);
     }
+    await settle();
     this.start();
     return added.map(taskRow);
   }
@@ -260,15 +275,15 @@ function inOrder(
   const byName = new Map(
     inputs.flatMap(({ name }, index) => (name === undefined ? [] : [[name, index] as const])),
   );
-  const order: number[] = [];
+  const order = new Set<number>();
   const visit = (index: number): void => {
-    if (order.includes(index)) return;
+    if (order.has(index)) return;
     for (const name of inputs[index]?.after ?? []) {
       const before = byName.get(name);
       if (before !== undefined && before !== index) visit(before);
     }
-    order.push(index);
+    order.add(index);
   };
   for (const index of inputs.keys()) visit(index);
-  return order;
+  return [...order];
 }

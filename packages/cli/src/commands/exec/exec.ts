@@ -28,7 +28,15 @@ export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): P
   const images = await Promise.all(options.images.map(imageInput));
   const log = (text: string): void => void process.stderr.write(text);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, log) : undefined;
-  const input = [...textInput(positionals, piped), ...images];
+  const texts = textInput(positionals, piped);
+  if (values.detach === true) {
+    const { checkDetached, execDetached } = await import("./detach.ts");
+    checkDetached(values);
+    const prompt = texts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
+    const model = values.model ?? values.agent;
+    return execDetached({ options, cwd: server.cwd, model, prompt, json: values.json === true });
+  }
+  const input = [...texts, ...images];
   const file = options.lastMessageFile;
   const onAnswer = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
   return runTurn({ options, server, schema, input, onAnswer });

@@ -38,6 +38,10 @@ export const EXEC_FLAGS = {
   },
   quiet: { type: "boolean", short: "q", doc: "Print only the final message" },
   ephemeral: { type: "boolean", doc: "Do not store the thread" },
+  detach: {
+    type: "boolean",
+    doc: "Run it as a task in the background, in a worktree of its own; flint tasks logs N -f follows it",
+  },
   "max-tokens": { type: "string", takes: "N", doc: "Ask before continuing past this many tokens" },
   "max-cost": { type: "string", takes: "USD", doc: "Ask before continuing past this cost" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Ask before continuing past this much working time" },

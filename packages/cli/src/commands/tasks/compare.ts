@@ -1,0 +1,130 @@
+import type { TaskRow } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { count, escapeControls } from "@flint/view";
+import { statusOf, usedBy } from "@flint/view/tasks";
+import { oneArgument, UsageError } from "../../command-line/command.ts";
+import { columns, say, sayJson } from "../../command-line/output.ts";
+import { isInteractive } from "../../command-line/terminal.ts";
+import { withTaskServer } from "./task-server.ts";
+
+interface CompareArguments {
+  readonly values: {
+    readonly agents?: string | undefined;
+    readonly check?: readonly string[] | undefined;
+    readonly diff?: boolean | undefined;
+    readonly json?: boolean | undefined;
+  };
+  readonly positionals: readonly string[];
+}
+
+interface Candidate {
+  readonly agent: string;
+  readonly task: TaskRow;
+  readonly diff: string;
+  readonly tree: string | null;
+}
+
+const POLL_MS = 30_000;
+const MOVING: ReadonlySet<TaskRow["phase"]> = new Set(["waiting", "ready", "running"]);
+
+/** `flint compare`: has several agents do the same, each in a worktree of its own, and keeps one result. */
+export async function compareAgents({ values, positionals }: CompareArguments): Promise<number> {
+  const prompt = oneArgument("compare", positionals, "a prompt");
+  const agents = (values.agents ?? "").split(",").flatMap((name) => name.trim() || []);
+  if (agents.length < 2 || new Set(agents).size !== agents.length)
+    throw new UsageError("--agents needs at least two different agents, such as --agents claude,codex.");
+  const checks = (values.check ?? []).map((command) => ({ command }));
+  return withTaskServer(async (client) => {
+    const tasks = agents.map((model) => ({
+      ...{ prompt, cwd: process.cwd(), executors: [{ model }], reviewers: [], checks, rounds: 1 },
+      title: `${prompt.split("\n")[0]?.slice(0, 60)} (${model})`,
+    }));
+    const { data } = await client.call("task/add", { tasks });
+    const ended = await untilResting(
+      client,
+      data.map(({ id }) => id),
+    );
+    const candidates = await Promise.all(
+      ended.map(async (task, index): Promise<Candidate> => {
+        const { diff, tree } = await client.call("task/diff", { taskId: task.id });
+        return { agent: agents[index] ?? "", task, diff, tree };
+      }),
+    );
+    if (values.json === true) return sayJson(candidates);
+    say(comparison(candidates));
+    if (values.diff === true) for (const candidate of candidates) say(diffOf(candidate));
+    return keepOne(client, candidates);
+  });
+}
+
+/** The tasks, in this order, once none of them goes on by itself. */
+async function untilResting(client: FlintClient, ids: readonly string[]): Promise<TaskRow[]> {
+  let revision: number | undefined;
+  for (;;) {
+    const known = revision === undefined ? {} : { revision, timeoutMs: POLL_MS };
+    const list = await client.call("task/list", known, { timeoutMs: 2 * POLL_MS });
+    revision = list.revision;
+    const tasks = ids.flatMap((id) => list.data.find((task) => task.id === id) ?? []);
+    if (!tasks.some(({ phase }) => MOVING.has(phase))) return tasks;
+  }
+}
+
+/** What each agent made of it, side by side. */
+export function comparison(candidates: readonly Candidate[]): string {
+  const rows = candidates.map(({ agent, task, diff }) => [
+    agent,
+    statusOf(task, Date.now()),
+    changesIn(diff),
+    usedBy(task),
+    `#${task.number}`,
+  ]);
+  return columns([["AGENT", "STATUS", "CHANGES", "USED", "TASK"], ...rows]);
+}
+
+/** The size of a unified diff, such as `2 files, +10 -3`. */
+export function changesIn(diff: string): string {
+  if (diff === "") return "none";
+  const lines = diff.split("\n");
+  const files = lines.filter((line) => line.startsWith("diff --git ")).length;
+  const added = lines.filter((line) => line.startsWith("+") && !line.startsWith("+++ ")).length;
+  const removed = lines.filter((line) => line.startsWith("-") && !line.startsWith("--- ")).length;
+  return `${count(files, "file")}, +${added} -${removed}`;
+}
+
+function diffOf({ agent, diff }: Candidate): string {
+  return `\n${agent}\n${escapeControls(diff) || "no changes\n"}`;
+}
+
+/** Asks which result to keep; the tasks of the others are cancelled. Without a terminal, says how. */
+async function keepOne(client: FlintClient, candidates: readonly Candidate[]): Promise<number> {
+  const done = candidates.filter(({ task }) => task.phase === "approving");
+  if (done.length === 0) {
+    say("\nNo agent has a result that can be kept. flint tasks show N says why.\n");
+    return 1;
+  }
+  if (!isInteractive()) {
+    say("\nKeep one with flint tasks approve N, and drop the others with flint tasks cancel N.\n");
+    return 10;
+  }
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const names = done.map(({ agent }) => agent).join(", ");
+  const reply = await lines
+    .question(`\nKeep which (${names})? Enter decides later: `)
+    .finally(() => lines.close());
+  if (reply.trim() === "") return 10;
+  const kept = done.find(({ agent, task }) =>
+    [agent, `#${task.number}`, `${task.number}`].includes(reply.trim()),
+  );
+  if (kept === undefined)
+    throw new UsageError(`${reply.trim()} is none of ${names}. Keep one with flint tasks approve N.`);
+  await client.call("task/approve", { taskId: kept.task.id, tree: kept.tree });
+  for (const { task } of candidates)
+    if (task.id !== kept.task.id && task.phase !== "failed" && task.phase !== "done")
+      await client.call("task/cancel", { taskId: task.id, reason: "Another result was kept." });
+  const [task] = await untilResting(client, [kept.task.id]);
+  say(
+    `Kept the result of ${kept.agent}: ${task?.merged?.ref.replace("refs/heads/", "branch ") ?? task?.phase}.\n`,
+  );
+  return 0;
+}
