@@ -237,6 +237,7 @@ class Player implements Played {
     await this.#ends(() => this.ask("thread/shellCommand", { threadId, command: "echo hi" }));
     const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Known before" }] };
     await this.ask("thread/inject_items", { threadId, items: [said] });
+    await this.ask("experimentalFeature/list", {});
     await this.ask("thread/backgroundTerminals/list", { threadId });
     await this.ask("thread/backgroundTerminals/terminate", { threadId, processId: "none" });
     await this.ask("thread/backgroundTerminals/clean", { threadId });

@@ -55,16 +55,18 @@ describe("an answer that comes after the approval expired", () => {
     expect(next.eventsOf("approval/requested")).toEqual([]);
   });
 
-  test("counts once: a second answer, a refusal, and an answer for a file change find no approval", async () => {
+  test("counts once: a second answer, a refusal, and an answer for the call of a tool find no approval", async () => {
     const { client, threadId, approval } = await expired([{ command: "make all" }]);
     const respond = (decision: typeof ALLOW | { readonly outcome: "deny" }) =>
       client.call("approval/respond", { threadId, approvalId: approval.id, decision });
     await expect(respond({ outcome: "deny" })).rejects.toMatchObject({ kind: "approvalNotFound" });
     await respond(ALLOW);
     await expect(respond(ALLOW)).rejects.toMatchObject({ kind: "approvalNotFound" });
-    const file = await expired([{ fileChange: [{ path: "/repo/a", kind: "add", diff: "" }] }]);
-    const late = { threadId: file.threadId, approvalId: file.approval.id, decision: ALLOW };
-    await expect(file.client.call("approval/respond", late)).rejects.toMatchObject({
+    const tool = await expired([
+      { approve: { kind: "tool", itemId: "x", server: "docs", tool: "read", arguments: {} } },
+    ]);
+    const late = { threadId: tool.threadId, approvalId: tool.approval.id, decision: ALLOW };
+    await expect(tool.client.call("approval/respond", late)).rejects.toMatchObject({
       kind: "approvalNotFound",
     });
   });

@@ -48,5 +48,5 @@ test("reports the turns that an undo restored", () => {
       { files: "keep", preview: false, undo: true },
     );
   expect([back(["u1"]), back(["u1", "u2"])]).toEqual(["1 turn restored\n", "2 turns restored\n"]);
-  expect(back([])).toContain("new turns since");
+  expect(back([])).toContain("has new turns, so only files were restored");
 });
