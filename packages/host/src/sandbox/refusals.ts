@@ -11,7 +11,7 @@ export function tooManySockets([first = "", ...others]: readonly string[]): Flin
 
 /** What is not offered without bubblewrap. */
 export const NO_BROKER =
-  "A single command of Claude or Codex cannot be given more than its sandbox: what you allow beyond it stays inside, which the question says. Install bubblewrap (apt-get install bubblewrap).";
+  "Commands of Claude and Codex cannot leave their sandbox, even if you allow it; the approval says so. Install bubblewrap (apt-get install bubblewrap).";
 
 /** What to do where nothing can be confined. */
 export const WAY_OUT =
