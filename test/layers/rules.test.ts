@@ -200,7 +200,6 @@ describe("the process and environment rules", () => {
 
   test.each([
     "~/host/src/sandbox/mechanisms/bubblewrap.ts",
-    "~/drivers/src/shared/agent-process.ts",
     "~/sdk/src/transport/spawn.ts",
     "~/testkit/src/fake.ts",
     "~/rpc/src/a.test.ts",

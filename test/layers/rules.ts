@@ -49,7 +49,6 @@ const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];
 /** The only places that may start a process. */
 const STARTS_PROCESSES = [
   /^packages\/host\/src\/(?:git|network|sandbox)\//,
-  /^packages\/drivers\/src\/shared\//,
   /^packages\/sdk\/src\/transport\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.
   /^packages\/cli\/src\/commands\/serve\/acp\.ts$/,
