@@ -6,7 +6,7 @@ import { commandHelp } from "../../packages/cli/src/command-line/help.ts";
 import { COMMANDS } from "../../packages/cli/src/command-line/table.ts";
 import { ACP } from "../../packages/frontends/src/acp/vocabulary.ts";
 import { ENVIRONMENT } from "../../packages/server/src/config/environment.ts";
-import { CONFIG_KEYS } from "../../packages/server/src/config/keys.ts";
+import { CONFIG_KEYS } from "../../packages/server/src/config/keys/table.ts";
 import { readSources } from "../../test/source/files.ts";
 import type { Material } from "./files.ts";
 

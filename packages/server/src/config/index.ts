@@ -9,16 +9,13 @@ export {
 export {
   APPROVAL_NAMES,
   approvalPolicyNamed,
-  CONFIG_KEYS,
-  CONFIG_NAMES,
   ENFORCEMENTS,
   enforcementNamed,
   GIT_MODES,
-  namesBelow,
-  rowNameOf,
   SANDBOX_NAMES,
   sandboxPolicyNamed,
-} from "./keys.ts";
+} from "./keys/policy-names.ts";
+export { CONFIG_KEYS, CONFIG_NAMES, namesBelow, rowNameOf } from "./keys/table.ts";
 export { mcpServersOf } from "./mcp-servers.ts";
 export { ConfigError, ConfigValues, checkedDocument, isTable, nearest, unknownKey } from "./parse.ts";
 export {

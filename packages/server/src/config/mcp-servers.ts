@@ -1,6 +1,6 @@
 import type { McpServerConfig } from "@flint/core/ports";
 import { hostRuleProblem, isRecord } from "@flint/protocol";
-import { CONFIG_KEYS, rowNameOf } from "./keys.ts";
+import { CONFIG_KEYS, rowNameOf } from "./keys/table.ts";
 import { ConfigError, ConfigValues } from "./parse.ts";
 
 /** Replaces placeholders in a string, such as `{env:NAME}`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CONFIG_NAMES } from "./keys.ts";
+import { CONFIG_NAMES } from "./keys/table.ts";
 import { ConfigError, nearest, parseConfig } from "./parse.ts";
 
 const GOOD = `
@@ -83,7 +83,7 @@ describe("a configuration file", () => {
 });
 
 test("every key has a description and its accepted values", async () => {
-  const { CONFIG_KEYS } = await import("./keys.ts");
+  const { CONFIG_KEYS } = await import("./keys/table.ts");
   for (const name of CONFIG_NAMES) {
     expect(CONFIG_KEYS[name].takes).not.toBe("");
     expect(CONFIG_KEYS[name].doc).toMatch(/\.$/);

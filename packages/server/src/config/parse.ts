@@ -1,6 +1,6 @@
 import { KNOWN_AGENTS } from "@flint/drivers";
 import { isRecord } from "@flint/protocol";
-import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys.ts";
+import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys/table.ts";
 
 /** An invalid configuration: one line for each problem. */
 export class ConfigError extends Error {

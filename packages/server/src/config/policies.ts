@@ -1,5 +1,5 @@
 import { type Budget, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
-import { approvalPolicyNamed, enforcementNamed, sandboxPolicyNamed } from "./keys.ts";
+import { approvalPolicyNamed, enforcementNamed, sandboxPolicyNamed } from "./keys/policy-names.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
 import { type ModeSettings, permissionMode } from "./permission-modes.ts";
 

@@ -1,104 +1,31 @@
-import type { ApprovalPolicy, BudgetEnforcement, GitMode, ResumeMode, SandboxPolicy } from "@flint/protocol";
 import { COMMAND_IDS, readChord } from "@flint/view/commands";
 import * as z from "zod/mini";
-import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "./permission-modes.ts";
-
-/** What happens to commits that agents make in the sandbox. */
-export const GIT_MODES = ["off", "ask", "auto"] as const satisfies readonly GitMode[];
-
-/** Approval policies as the command line and configuration files write them, and the protocol's value of each. */
-const APPROVALS = {
-  never: "never",
-  "unless-trusted": "unlessTrusted",
-  // Codex lets its model decide what to ask for; here the same rules as for unless-trusted decide.
-  always: "always",
-} as const satisfies Record<string, ApprovalPolicy>;
-
-const SANDBOXES = {
-  "read-only": "readOnly",
-  "workspace-write": "workspaceWrite",
-  "danger-full-access": "dangerFullAccess",
-  "external-sandbox": "externalSandbox",
-} as const satisfies Record<string, SandboxPolicy["type"]>;
-
-const ENFORCEMENT_NAMES = {
-  strict: "strict",
-  "best-effort": "bestEffort",
-} as const satisfies Record<string, BudgetEnforcement>;
-
-/** The names of the ways to enforce limits. */
-// Object.keys widens the keys of this table to strings.
-export const ENFORCEMENTS = Object.keys(ENFORCEMENT_NAMES) as readonly (keyof typeof ENFORCEMENT_NAMES)[];
-
-/** The protocol's value of a way to enforce limits. */
-export function enforcementNamed(name: keyof typeof ENFORCEMENT_NAMES): BudgetEnforcement {
-  return ENFORCEMENT_NAMES[name];
-}
-
-/** The name of an approval policy in kebab-case. */
-export type ApprovalName = keyof typeof APPROVALS;
-/** The name of a sandbox policy in kebab-case. */
-export type SandboxName = keyof typeof SANDBOXES;
-
-// Object.keys widens the keys of these tables to strings.
-export const APPROVAL_NAMES = Object.keys(APPROVALS) as readonly ApprovalName[];
-// As above.
-export const SANDBOX_NAMES = Object.keys(SANDBOXES) as readonly SandboxName[];
-
-/** The protocol's value of an approval policy. */
-export function approvalPolicyNamed(name: ApprovalName): ApprovalPolicy {
-  return APPROVALS[name];
-}
-
-/** The protocol's value of a sandbox policy, without further settings. */
-export function sandboxPolicyNamed(name: SandboxName): SandboxPolicy {
-  return { type: SANDBOXES[name] };
-}
-
-/** A key of the configuration. `*` in its name stands for a name that the user chooses. */
-interface ConfigKey<Schema extends z.ZodMiniType = z.ZodMiniType> {
-  readonly schema: Schema;
-  /** Describes a valid value; completes "must be". */
-  readonly takes: string;
-  readonly doc: string;
-  /** Whether a project file may set it. Addresses and keys never come from a project. */
-  readonly inProject: boolean;
-  /** What the `*` at the end of its name can be, if not anything. */
-  readonly names?: readonly string[];
-}
-
-function key<Schema extends z.ZodMiniType>(
-  schema: Schema,
-  takes: string,
-  doc: string,
-  where: "user" | "user or project",
-): ConfigKey<Schema> {
-  return { schema, takes, doc, inProject: where === "user or project" };
-}
-
-const count = z.int().check(z.minimum(1));
-const amount = z.number().check(z.positive());
-const price = z.number().check(z.nonnegative());
-const string = z.string().check(z.minLength(1));
-const strings = z.array(z.string());
-const pairs = z.record(z.string(), z.string());
-const address = z.url({ protocol: /^https?$/ });
+import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "../permission-modes.ts";
+import {
+  ADDRESS,
+  AMOUNT,
+  address,
+  amount,
+  BOOLEAN,
+  COUNT,
+  type ConfigKey,
+  choice,
+  count,
+  key,
+  PAIRS,
+  PRICE,
+  pairs,
+  price,
+  SECONDS,
+  STRINGS,
+  string,
+  strings,
+} from "./key.ts";
+import { APPROVAL_NAMES, ENFORCEMENTS, GIT_MODES, SANDBOX_NAMES } from "./policy-names.ts";
+import { TASK_KEYS } from "./task-keys.ts";
 
 const chord = z.string().check(z.refine((text) => readChord(text) !== undefined));
 
-const COUNT = "a whole number above 0";
-const AMOUNT = "a number above 0";
-const PRICE = "a number of US dollars, 0 or more";
-const SECONDS = "a number of seconds above 0";
-const ADDRESS = "an http:// or https:// URL";
-const BOOLEAN = "true or false";
-const STRINGS = "a list of strings";
-const PAIRS = "a table of strings";
-const choice = (values: readonly string[]) =>
-  `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
-
-const RESUME_MODES = ["auto", "ask", "never"] as const satisfies readonly ResumeMode[];
-const QUIET_HOURS = /^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/;
 const DURABILITIES = ["full", "relaxed"] as const;
 const PROCESS_SPANS = ["thread", "turn"] as const;
 
@@ -254,50 +181,7 @@ export const CONFIG_KEYS = {
     "Stop an agent's background work in an unused thread after this long (default: a day).",
     "user",
   ),
-  "tasks.concurrency": key(count, COUNT, "How many tasks run at once (default: 2).", "user"),
-  "tasks.ask_timeout": key(
-    amount,
-    SECONDS,
-    "Have the task itself ask you if nobody answers its agent within this time (default: 60).",
-    "user",
-  ),
-  "tasks.resume": key(
-    z.enum(RESUME_MODES),
-    choice(RESUME_MODES),
-    "What a task does at a usage limit: continue after the reset (default), ask you, or fail.",
-    "user",
-  ),
-  "tasks.max_wait": key(
-    z.int().check(z.minimum(60), z.maximum(14 * 86_400)),
-    "a whole number of seconds from 60 to 1209600",
-    "Ask you instead of waiting longer than this for a usage limit to reset (default: a day).",
-    "user",
-  ),
-  "tasks.quiet_hours": key(
-    z.string().check(z.regex(QUIET_HOURS)),
-    "two times such as 23:00-07:00",
-    "Hours in which tasks do not continue after a usage limit, in the server's time zone.",
-    "user",
-  ),
-  "tasks.desktop_notices": key(
-    z.boolean(),
-    BOOLEAN,
-    "Show a desktop notice when a task waits for you, fails or is done.",
-    "user",
-  ),
-  "tasks.notice_command": key(
-    strings,
-    "a list with a program and its arguments",
-    "Program to run for each notice; FLINT_NOTICE, FLINT_NOTICE_TEXT and FLINT_NOTICE_JSON describe it.",
-    "user",
-  ),
-  "tasks.webhook": key(address, ADDRESS, "URL that each notice is posted to as JSON.", "user"),
-  "tasks.webhook_secret_env": key(
-    string,
-    "the name of an environment variable",
-    "Environment variable with the secret that signs what is posted (X-Flint-Signature, HMAC-SHA256).",
-    "user",
-  ),
+  ...TASK_KEYS,
   "acp.auto_resume": key(
     z.boolean(),
     BOOLEAN,
@@ -364,13 +248,6 @@ export const CONFIG_KEYS = {
     "Set to false to disable this server.",
     "user or project",
   ),
-  "tasks.redis": key(
-    z.url({ protocol: /^(?:rediss?|unix)$/ }),
-    "an address such as redis://host:6379, rediss://user:password@host or unix:/path/to.sock",
-    "Redis that keeps the tasks of a fleet; tasks are kept on this machine if absent.",
-    "user",
-  ),
-  "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
   "keys.*": {
     ...key(
       z.union([chord, z.array(chord)]),

@@ -1,0 +1,74 @@
+import type { ResumeMode } from "@flint/protocol";
+import * as z from "zod/mini";
+import {
+  ADDRESS,
+  address,
+  amount,
+  BOOLEAN,
+  COUNT,
+  type ConfigKey,
+  choice,
+  count,
+  key,
+  SECONDS,
+  string,
+  strings,
+} from "./key.ts";
+
+const RESUME_MODES = ["auto", "ask", "never"] as const satisfies readonly ResumeMode[];
+const QUIET_HOURS = /^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/;
+
+/** The keys in `[tasks]`. */
+export const TASK_KEYS = {
+  "tasks.concurrency": key(count, COUNT, "How many tasks run at once (default: 2).", "user"),
+  "tasks.ask_timeout": key(
+    amount,
+    SECONDS,
+    "Have the task itself ask you if nobody answers its agent within this time (default: 60).",
+    "user",
+  ),
+  "tasks.resume": key(
+    z.enum(RESUME_MODES),
+    choice(RESUME_MODES),
+    "What a task does at a usage limit: continue after the reset (default), ask you, or fail.",
+    "user",
+  ),
+  "tasks.max_wait": key(
+    z.int().check(z.minimum(60), z.maximum(14 * 86_400)),
+    "a whole number of seconds from 60 to 1209600",
+    "Ask you instead of waiting longer than this for a usage limit to reset (default: a day).",
+    "user",
+  ),
+  "tasks.quiet_hours": key(
+    z.string().check(z.regex(QUIET_HOURS)),
+    "two times such as 23:00-07:00",
+    "Hours in which tasks do not continue after a usage limit, in the server's time zone.",
+    "user",
+  ),
+  "tasks.desktop_notices": key(
+    z.boolean(),
+    BOOLEAN,
+    "Show a desktop notice when a task waits for you, fails or is done.",
+    "user",
+  ),
+  "tasks.notice_command": key(
+    strings,
+    "a list with a program and its arguments",
+    "Program to run for each notice; FLINT_NOTICE, FLINT_NOTICE_TEXT and FLINT_NOTICE_JSON describe it.",
+    "user",
+  ),
+  "tasks.webhook": key(address, ADDRESS, "URL that each notice is posted to as JSON.", "user"),
+  "tasks.webhook_secret_env": key(
+    string,
+    "the name of an environment variable",
+    "Environment variable with the secret that signs what is posted (X-Flint-Signature, HMAC-SHA256).",
+    "user",
+  ),
+  "tasks.redis": key(
+    z.url({ protocol: /^(?:rediss?|unix)$/ }),
+    "an address such as redis://host:6379, rediss://user:password@host or unix:/path/to.sock",
+    "Redis that keeps the tasks of a fleet; tasks are kept on this machine if absent.",
+    "user",
+  ),
+  "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
+} as const satisfies Record<string, ConfigKey>;
