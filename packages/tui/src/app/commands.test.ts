@@ -23,6 +23,17 @@ test("selectors of the agent are controls, and a choice is set for the thread [S
   ]);
 });
 
+test("what is chosen before the first prompt is shown, and reaches the first turn [S0-101]", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
+  await session.keys("/settings", ENTER);
+  const before = session.terminal.screen.find((row) => row.includes("Thinking: "));
+  await session.keys(ENTER);
+  const after = session.terminal.screen.find((row) => row.includes("Thinking: "));
+  expect(after).not.toBe(before);
+  await session.keys(ESCAPE, "go", ENTER);
+  expect(session.engine.driver.sessions[0]?.turns[0]?.settings.config).toMatchObject({ thinking: "true" });
+});
+
 test("the model picker lists what the agents offer, and the choice applies from the next turn [S0-101]", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
   await session.keys("/model", ENTER);

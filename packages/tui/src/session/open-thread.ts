@@ -54,7 +54,7 @@ export class OpenThread {
   async setControl(id: string, value: string): Promise<void> {
     const threadId = this.id;
     if (threadId !== undefined) await this.#client().configSet(id, value, threadId);
-    else this.#pending = { ...this.#pending, config: { ...this.#pending.config, [id]: value } };
+    else await this.change({ config: { ...this.#pending.config, [id]: value } });
   }
 
   /** Goes over to another thread, or to a new one. The turn of this one goes on; its events are no longer received. */

@@ -93,9 +93,13 @@ export function choosePermissions(session: SessionContext, wanted: string): void
 /** Shows every selector that the agent advertises, as a control. None is known by name. */
 export function openControls(session: SessionContext): void {
   session.run(async () => {
-    const options = await session.client.configList(session.state?.thread.id);
+    const { model = "", config = {} } = session.settings ?? {};
+    const params = { threadId: session.state?.thread.id, ...(model === "" ? {} : { model }) };
+    const { options: listed } = await session.client.call("config/list", params);
+    // What was chosen before the first prompt is not the server's to know yet.
+    const options = listed.map((option) => ({ ...option, value: config[option.id] ?? option.value }));
     const isRunning = session.state?.activeTurnId !== undefined;
-    const controls = controlsOf(options, { model: session.settings?.model ?? "", isRunning });
+    const controls = controlsOf(options, { model, isRunning });
     if (controls.length === 0) session.say("This agent has no settings for its model.");
     else {
       const items = controls.map((control) => controlItem(session, control));
