@@ -20,7 +20,8 @@ export type ExitCode = keyof typeof EXIT_CODES;
 /** Why this program stopped a turn: a signal, a closed output pipe, or output that cannot be written. */
 export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE" | "outputFailed";
 
-const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
+/** The code for each cause. */
+export const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
   SIGINT: 130,
   SIGTERM: 143,
   SIGHUP: 143,

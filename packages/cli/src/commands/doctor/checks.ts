@@ -39,13 +39,20 @@ export const CHECKS: readonly Check[] = [
 async function program(): Promise<readonly Finding[]> {
   const detail = `${VERSION} on Node ${process.versions.node}`;
   if (isNodeNewEnough(process.versions.node)) return [{ name: "flint", state: "ok", detail }];
-  return [{ name: "flint", state: "problem", detail, fix: "Install Node 20.19, 22.13 or newer." }];
+  return [
+    {
+      name: "flint",
+      state: "problem",
+      detail,
+      fix: "Install Node 20.19 or later in 20, or Node 22.13 or newer.",
+    },
+  ];
 }
 
 /** Whether Flint supports this version of Node. */
 export function isNodeNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > 20 || (major === 20 && minor >= 19);
+  return (major === 20 && minor >= 19) || (major === 22 && minor >= 13) || major > 22;
 }
 
 async function state(): Promise<readonly Finding[]> {

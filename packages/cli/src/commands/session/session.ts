@@ -11,6 +11,7 @@ import { inheritedEnvironment, userConfigPath } from "@flint/server/environment"
 import { NodeDevice, type PermissionChoice, SessionApp, type SessionStart } from "@flint/tui";
 import { canMoveCursor } from "@flint/tui/draw";
 import { choice, type Given, noArguments, UsageError } from "../../command-line/command.ts";
+import { STOP_CODES } from "../../command-line/exit-codes.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -78,19 +79,19 @@ function screenOf(
   return canMoveCursor(environment) ? "inline" : "plain";
 }
 
+const STOP_SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
+
 /** Runs a session, and restores the terminal however this process ends. */
 async function runRestoring(app: SessionApp): Promise<number> {
-  const signals = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 } as const;
   const onExit = (): void => app.close(1);
-  const onSignal = (signal: NodeJS.Signals): void => app.close(signals[signal as keyof typeof signals] ?? 1);
-  const names = Object.keys(signals) as (keyof typeof signals)[];
-  for (const name of names) process.on(name, onSignal);
+  const handlers = STOP_SIGNALS.map((signal) => [signal, () => app.close(STOP_CODES[signal])] as const);
+  for (const [signal, handler] of handlers) process.on(signal, handler);
   // An unexpected error must not leave the terminal in another mode.
   process.on("exit", onExit);
   try {
     return await app.run();
   } finally {
-    for (const name of names) process.off(name, onSignal);
+    for (const [signal, handler] of handlers) process.off(signal, handler);
     process.off("exit", onExit);
   }
 }
