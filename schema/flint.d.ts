@@ -624,6 +624,7 @@ export interface TaskRow {
   executor: string;
   reviewer?: string;
   merge: MergeMode;
+  channel?: Id;
   thread?: TurnReference;
   ask?: TaskAsk;
   untilMs?: number;
@@ -1923,10 +1924,15 @@ export interface Methods {
     params: {
       taskId: Id;
       content: string;
+      live?: boolean;
+      keep?: boolean;
       _meta?: Meta;
     };
     result: {
+      steerId: Id;
       live: boolean;
+      error?: string;
+      turn?: TurnReference;
       _meta?: Meta;
     };
   };

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { TaskAnswer } from "../task/task-events.ts";
+import { TaskAnswer, TurnReference } from "../task/task-events.ts";
 import { TaskRow } from "../task/task-row.ts";
 import { TaskSpec } from "../task/task-spec.ts";
 import { Id } from "../wire/ids.ts";
@@ -77,8 +77,25 @@ export const TASK_METHODS = {
   "task/steer": method({
     doc: "Send the executor a message: into the running turn, or with its next one.",
     scope: "none",
-    params: () => looseObject({ ...taskParams, content: text }),
-    result: () => looseObject({ live: z.boolean() }),
+    params: () =>
+      looseObject({
+        ...taskParams,
+        content: text,
+        /** Whether a running turn gets it; with false, the next one does. Default: true. */
+        live: z.optional(z.boolean()),
+        /** Keep it for a retry if the task has ended; otherwise that is an error. */
+        keep: z.optional(z.boolean()),
+      }),
+    result: () =>
+      looseObject({
+        steerId: Id,
+        /** Whether a running turn got it. */
+        live: z.boolean(),
+        /** Why no running turn got it, unless `live` was false. */
+        error: z.optional(z.string()),
+        /** The turn that it was sent to. */
+        turn: z.optional(TurnReference),
+      }),
   }),
   "task/suspend": method({
     doc: "Suspend a task; a running turn is interrupted.",

@@ -225,6 +225,12 @@ export const TASK_EVENTS = {
       content: text,
       /** Whether a running turn got it; otherwise the next one does. */
       live: z.boolean(),
+      /** Whether a running turn was to get it. Absent: yes. */
+      requested: z.optional(z.boolean()),
+      /** Why no running turn got it. */
+      error: z.optional(text),
+      /** The turn that it was sent to. */
+      turn: z.optional(TurnReference),
     }),
   ),
 } as const;

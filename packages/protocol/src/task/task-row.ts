@@ -36,6 +36,8 @@ export const TaskRow = looseObject({
   executor: z.string(),
   reviewer: z.optional(z.string()),
   merge: MergeMode,
+  /** The channel of messages that it belongs to. */
+  channel: z.optional(Id),
   /** The thread of the executor, to attach to. */
   thread: z.optional(TurnReference),
   ask: z.optional(TaskAsk),
@@ -74,6 +76,7 @@ export function taskRow(state: TaskState): TaskRow {
     executor: spec.executors[state.executor]?.model ?? "default",
     ...(reviewer === undefined ? {} : { reviewer: reviewer.model ?? "default" }),
     merge: spec.merge,
+    ...(spec.channel === undefined ? {} : { channel: spec.channel }),
     ...(state.executorThread === undefined ? {} : { thread: state.executorThread }),
     ...(state.ask === undefined ? {} : { ask: state.ask }),
     ...(state.suspended?.untilMs === undefined ? {} : { untilMs: state.suspended.untilMs }),

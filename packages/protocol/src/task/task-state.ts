@@ -39,6 +39,8 @@ export interface RoundState {
   readonly executor: number;
   /** The idempotency key of the executor's turn. */
   readonly clientId: string;
+  /** How many of the task's instructions the turn was told; those after them are for the next one. */
+  readonly told?: number | undefined;
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
   readonly tree?: string | null | undefined;
@@ -320,7 +322,7 @@ function withRound(state: TaskState, change: Partial<RoundState>): TaskState {
 }
 
 function onRoundStarted(state: TaskState, data: TaskEventData<"round/started">): TaskState {
-  const round: RoundState = { ...data, checks: [], reviews: [] };
+  const round: RoundState = { ...data, told: state.instructions.length, checks: [], reviews: [] };
   // A turn that is tried again is the same round.
   const earlier = state.rounds.filter((known) => known.round !== data.round);
   return { ...state, rounds: [...earlier, round] };
@@ -336,7 +338,7 @@ function onExecuted(state: TaskState, data: TaskEventData<"round/executed">): Ta
     ...withRound(state, { turn, commit, tree, summary }),
     executorThread: turn,
     step: "check",
-    instructions: [],
+    instructions: state.instructions.slice(currentRound(state)?.told),
     answer: undefined,
     backoffs: 0,
     limitsInRow: 0,

@@ -33,6 +33,16 @@ describe("the executor's turn", () => {
     expect(reviewing({ checks: [{ command: "npm test" }] }).step).toBe("check");
   });
 
+  test("leaves what was said while it ran to the next turn", () => {
+    const before = { steerId: "s1", by: "ann", content: "before", live: false };
+    const ready = after(reviewing(), [{ type: "task/steered", data: before }]);
+    const started = after(ready, startRound(ready, context));
+    const during = { ...before, steerId: "s2", content: "during" };
+    const steered = after(started, [{ type: "task/steered", data: during }]);
+    const next = after(steered, afterTurn(steered, completed(HASH("b")), context));
+    expect(next.instructions).toEqual(["during"]);
+  });
+
   test("that changed nothing asks the user immediately", () => {
     const state = executing();
     const next = after(state, afterTurn(state, { ...completed(), changed: false }, context));

@@ -1,5 +1,4 @@
 import {
-  currentRound,
   FlintError,
   isEnded,
   type LimitPolicy,
@@ -20,6 +19,7 @@ import { obstacle } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { TaskScheduler } from "./scheduler.ts";
+import { LOCAL_WORKER, steerTurn } from "./steering.ts";
 import { TaskWorker } from "./worker.ts";
 
 /** What the task service depends on. */
@@ -65,7 +65,7 @@ export class TaskService {
       onProblem: (message) => options.onProblem(message),
     });
     this.#worker = new TaskWorker({
-      ...{ store, leaseMs, now, name: "local", concurrency: options.concurrency ?? CONCURRENCY },
+      ...{ store, leaseMs, now, name: LOCAL_WORKER, concurrency: options.concurrency ?? CONCURRENCY },
       onProblem: (message) => options.onProblem(message),
       run: (lease, state, signal) =>
         new TaskRun(
@@ -135,7 +135,7 @@ export class TaskService {
       this.#decide(taskId, (state) => person.approve(state, tree, by)),
     "task/reject": async ({ taskId, comments }, by) =>
       this.#decide(taskId, (state) => person.rejectResult(state, comments, by)),
-    "task/steer": async ({ taskId, content }, by) => this.#steer(taskId, content, by),
+    "task/steer": async (params, by) => this.#steer(params, by),
     "task/suspend": async ({ taskId }, by) => this.#decide(taskId, (state) => person.suspend(state, by)),
     "task/resume": async ({ taskId }, by) => this.#decide(taskId, (state) => person.resume(state, by)),
     "task/cancel": async ({ taskId, reason }, by) =>
@@ -212,24 +212,18 @@ export class TaskService {
     throw new FlintError("overloaded", "The task keeps changing; try again.");
   }
 
-  async #steer(taskId: string, content: string, by: string): Promise<{ live: boolean }> {
+  async #steer(
+    { taskId, content, live = true, keep = false }: Params<"task/steer">,
+    by: string,
+  ): Promise<Result<"task/steer">> {
     const state = await this.#find(taskId);
-    if (isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Retry it first.`);
-    const live = await this.#steerTurn(state, content);
-    await this.#decide(taskId, () => [event("task/steered", { steerId: mintId(), by, content, live })]);
-    return { live };
-  }
-
-  async #steerTurn(state: TaskState, content: string): Promise<boolean> {
-    const threadId = currentRound(state)?.turn?.threadId;
-    if (state.phase !== "running" || state.step !== "execute" || threadId === undefined) return false;
-    // Expected: the turn has just ended, or its agent cannot be steered; the next turn gets the message.
-    return this.#options.client
-      .call("turn/steer", { threadId, input: [{ type: "text", text: content }] })
-      .then(
-        () => true,
-        () => false,
-      );
+    if (isEnded(state) && !keep)
+      throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Retry it first.`);
+    const steerId = mintId();
+    const outcome = live ? await steerTurn(this.#options.client, state, content) : { live: false };
+    const steered = event("task/steered", { steerId, by, content, requested: live, ...outcome });
+    await this.#decide(taskId, () => [steered]);
+    return { steerId, ...outcome };
   }
 
   async #find(taskId: string): Promise<TaskState> {

@@ -1,0 +1,38 @@
+import { currentRound, type TaskEventData, type TaskState } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+
+/** The name of the worker of a server that runs its tasks itself. */
+export const LOCAL_WORKER = "local";
+
+/** Whether a running turn got a message, which one was meant, and why it did not get it. */
+export type SteerOutcome = Pick<TaskEventData<"task/steered">, "live" | "error" | "turn">;
+
+/** Sends a message into the running turn of a task's executor, if there is one in reach of this client. */
+export async function steerTurn(
+  client: FlintClient,
+  state: TaskState,
+  content: string,
+): Promise<SteerOutcome> {
+  const { number, phase, step } = state;
+  if (phase !== "running") return missed(`Task ${number} is ${phase}.`);
+  const turn = currentRound(state)?.turn;
+  if (step !== "execute" || turn?.turnId === undefined)
+    return missed(`The executor of task ${number} has no running turn.`);
+  if (turn.worker !== undefined && turn.worker !== LOCAL_WORKER)
+    return { ...missed(`The turn runs on worker ${turn.worker} and cannot be steered from here.`), turn };
+  // Expected: the turn has just ended, or its agent cannot be steered; the next turn gets the message.
+  try {
+    const { threadId, turnId } = turn;
+    const input = [{ type: "text" as const, text: content }];
+    await client.call("turn/steer", { threadId, expectedTurnId: turnId, input });
+    return { live: true, turn };
+  } catch (thrown) {
+    return { ...missed(thrown instanceof Error ? thrown.message : String(thrown)), turn };
+  }
+}
+
+const MAX_ERROR = 4000;
+
+function missed(error: string): SteerOutcome {
+  return { live: false, error: error.slice(0, MAX_ERROR) };
+}
