@@ -7,7 +7,7 @@ export const S2: readonly Requirement[] = [
   done("S2-2", "A client spawns the server, initializes, works, and closes stdin to end it"),
   done("S2-3", "Messages that carry the JSON-RPC header are understood too"),
   done("S2-4", "initialize takes client info and empty capabilities"),
-  planned("S2-5", "task layer", "session.messages pages by limit and offset"),
+  done("S2-5", "session.messages pages by limit and offset"),
 
   // Threads
   done(
@@ -96,9 +96,9 @@ export const S2: readonly Requirement[] = [
   done("S2-67", "Plan events carry each step and its state"),
   done("S2-68", "Executor and reviewer turns ask for concise reasoning summaries"),
   done("S2-69", "Reasoning summaries explain rejections and decisions in the task log"),
-  planned("S2-70", "task layer", "session.post adds a channel message and emits session:message"),
-  planned("S2-71", "task layer", "task.steer records a steer and can inject it into the running turn"),
-  planned("S2-72", "task layer", "task.steers lists every steer that was recorded"),
+  done("S2-70", "session.post adds a channel message and emits session:message"),
+  done("S2-71", "task.steer records a steer and can inject it into the running turn"),
+  done("S2-72", "task.steers lists every steer that was recorded"),
 
   // Server requests
   done("S2-73", "A command question takes accept, acceptForSession, decline or cancel"),

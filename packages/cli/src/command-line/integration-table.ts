@@ -6,6 +6,7 @@ export function integration(serve: Command): Readonly<Record<string, Command | C
   return {
     "app-server": { ...serve, summary: "Alias for serve", examples: ["flint app-server"] },
     "codex-shim": codexShim,
+    agm,
     connect,
     harness,
     "harness-client": harnessClient,
@@ -28,6 +29,22 @@ const codexShim: Command = {
   notes: ["flint-codex does the same, for clients that only accept the path of a program."],
   run: async (args) => (await import("../commands/codex/shim.ts")).codexShim(args),
 };
+
+const agm = command({
+  summary: "Answer agm requests about tasks on stdin and stdout",
+  usage: "",
+  flags: HELP_FLAG,
+  examples: [
+    `echo '{"method":"task.list"}' | flint agm`,
+    `echo '{"method":"session.create","params":{"title":"Port the parser"}}' | flint agm`,
+  ],
+  notes: [
+    'One JSON object per line, {"method", "params"}, is answered by a line with "ok" and "data", or "error" and "code".',
+    "The tasks are those of flint tasks: they run in the background server, which is started if none is running.",
+    "A posted message is told as session:message: in Redis with tasks.redis, otherwise as a line after the answer.",
+  ],
+  run: async (given) => (await import("../commands/agm.ts")).agm(given),
+});
 
 const connect = command({
   summary: "Bridge stdin and stdout to the running server",

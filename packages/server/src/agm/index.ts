@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { isRecord } from "@flint/protocol";
+import { type LineFault, LineReader } from "@flint/rpc";
+import type { FlintClient } from "@flint/sdk";
+import type { News, NewsSink } from "@flint/tasks";
+import type { FleetOptions } from "../fleet/fleet-options.ts";
+import { AgmApi } from "./agm-api.ts";
+import { AgmError, agmErrorOf } from "./agm-error.ts";
+import { ChannelFile } from "./channel-file.ts";
+
+/** What serving agm depends on. */
+export interface AgmOptions {
+  readonly client: FlintClient;
+  /** The state folder. */
+  readonly root: string;
+  readonly cwd: string;
+  /** Where events go; without one they are lines between the answers. */
+  readonly fleet?: Pick<FleetOptions, "redis"> | undefined;
+  readonly input: AsyncIterable<Uint8Array | string>;
+  /** Resolves once more can be written. */
+  write(line: string): Promise<void>;
+  onProblem(problem: string): void;
+}
+
+const MAX_LINE = 1024 * 1024;
+/** How long events may take to reach Redis after the last answer. */
+const FLUSH_MS = 5000;
+
+/** Answers requests, one JSON object per line, in their order, until the input ends. */
+export async function serveAgm(options: AgmOptions): Promise<void> {
+  const { client, root, cwd, input, write, onProblem } = options;
+  const path = join(root, "tasks", "channels.jsonl");
+  const channels = await ChannelFile.open({ path, onDamage: onProblem });
+  const events = await openEvents(options);
+  try {
+    const api = new AgmApi({ client, channels, news: events.sink, cwd, now: () => Date.now() });
+    const lines: (string | LineFault)[] = [];
+    const reader = new LineReader({
+      limit: MAX_LINE,
+      line: (text) => void lines.push(text),
+      fault: (fault) => void lines.push(fault),
+    });
+    const answerAll = async () => {
+      for (const line of lines.splice(0)) {
+        await write(`${JSON.stringify(await answerTo(api, line))}\n`);
+        // After the answer: a peer that reads a single line gets what it asked for.
+        for (const news of events.taken()) await write(`${JSON.stringify(news)}\n`);
+      }
+    };
+    for await (const chunk of input) {
+      reader.push(chunk);
+      await answerAll();
+    }
+    reader.end();
+    await answerAll();
+  } finally {
+    await events.close();
+    channels.close();
+  }
+}
+
+/** The answer to one line. */
+async function answerTo(api: AgmApi, line: string | LineFault): Promise<object> {
+  // Expected: whatever a peer can get wrong, or a server that has gone.
+  try {
+    const { method, params } = requestOf(line);
+    return { ok: true, data: await api.call(method, params) };
+  } catch (thrown) {
+    const { message, code } = agmErrorOf(thrown);
+    return { ok: false, error: message, code };
+  }
+}
+
+function requestOf(line: string | LineFault): Readonly<Record<string, unknown>> {
+  if (typeof line !== "string") {
+    const what = line.kind === "oversize" ? `longer than ${MAX_LINE} bytes` : "not UTF-8";
+    throw new AgmError("INVALID_PARAMS", `The line is ${what}.`);
+  }
+  const request = parsed(line);
+  if (isRecord(request)) return request;
+  throw new AgmError("INVALID_PARAMS", 'A request is one line of JSON: {"method": "…", "params": {…}}.');
+}
+
+function parsed(line: string): unknown {
+  // Expected: a line that is not JSON.
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Events {
+  readonly sink: NewsSink;
+  /** The events that are to be written between the answers. */
+  taken(): readonly News[];
+  close(): Promise<void>;
+}
+
+async function openEvents({ fleet, onProblem }: AgmOptions): Promise<Events> {
+  if (fleet === undefined) {
+    const waiting: News[] = [];
+    const sink = { publish: (news: News) => void waiting.push(news) };
+    return { sink, taken: () => waiting.splice(0), close: async () => undefined };
+  }
+  const { NewsStream, openConnection } = await import("@flint/tasks/fleet");
+  const redis = await openConnection(fleet.redis);
+  const stream = new NewsStream({ redis, onProblem });
+  return {
+    sink: stream,
+    taken: () => [],
+    close: async () => {
+      if (!(await isSent(stream.flushed()))) onProblem("Some events were not sent: Redis did not answer.");
+      stream.close();
+      redis.disconnect();
+    },
+  };
+}
+
+/** Whether it was sent in time. */
+async function isSent(flushed: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), FLUSH_MS);
+  });
+  return Promise.race([flushed.then(() => true), late]).finally(() => clearTimeout(timer));
+}
