@@ -17,6 +17,7 @@ export * from "./server/config.ts";
 export * from "./server/rendezvous.ts";
 export * from "./server/restored-files.ts";
 export * from "./server/usage-limit.ts";
+export { reduceTask } from "./task/reduce-task.ts";
 export * from "./task/task-events.ts";
 export * from "./task/task-row.ts";
 export * from "./task/task-spec.ts";
