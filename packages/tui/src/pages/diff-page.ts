@@ -1,5 +1,6 @@
 import { isKnownItem, type ThreadState, type Turn } from "@flint/protocol";
-import { diffBlock, type RowStatus } from "@flint/view";
+import { type DiffBlock, diffBlock } from "@flint/view";
+import type { CommandId } from "@flint/view/commands";
 import { canSplit, diffLines, splitDiff } from "../draw/diff.ts";
 import { changeSpans } from "../draw/draw-blocks.ts";
 import { type Line, lineOf, wrapLine } from "../draw/line.ts";
@@ -8,23 +9,49 @@ import { Pager } from "./pager.ts";
 
 /** The changes to files of a thread, or of its last turn. */
 export function diffPage(state: () => ThreadState | undefined, turnId?: string): Pager {
-  const starts: number[] = [];
-  let isSplit = false;
-  return new Pager({
+  return changesPage({
     title: turnId === undefined ? "Changes in this thread" : "Changes in this turn",
-    hint: "[ ] previous and next file · s two columns",
-    lines: (look) => {
+    empty: "No files were changed by the agent's edits.",
+    changes: () => {
       const now = state();
       const turns = (now?.turns ?? []).filter(({ id }) => turnId === undefined || id === turnId);
+      return { blocks: turns.flatMap(blocksIn), cwd: now?.settings.cwd ?? "/" };
+    },
+  });
+}
+
+/** Changes to files, and what is said of them. */
+export interface ChangesContent {
+  readonly title: string;
+  /** What is shown if there are none. */
+  readonly empty: string;
+  /** The changes, with absolute paths, and the folder that paths are shown from. */
+  changes(): { readonly blocks: readonly DiffBlock[]; readonly cwd: string };
+  /** Further keys, as in any pager. */
+  command?(id: CommandId): boolean | "close";
+  readonly hint?: string | undefined;
+}
+
+/** Changes to files on the whole screen: file by file, in one column or in two. */
+export function changesPage(content: ChangesContent): Pager {
+  const starts: number[] = [];
+  let isSplit = false;
+  const keys = "[ ] previous and next file · s two columns";
+  return new Pager({
+    title: content.title,
+    hint: content.hint === undefined ? keys : `${content.hint} · ${keys}`,
+    lines: (look) => {
+      const { blocks, cwd } = content.changes();
+      if (blocks.length === 0) return [lineOf(content.empty, "dim")];
       const lines = isSplit && canSplit(look.columns) ? splitLines : unifiedLines;
-      return changeLines(turns, now?.settings.cwd ?? "/", look, { starts, lines });
+      return changeLines(blocks, cwd, look, { starts, lines });
     },
     command: (id, pager) => {
       if (id === "toggleSplit") {
         isSplit = !isSplit;
         return true;
       }
-      if (id !== "nextPart" && id !== "previousPart") return false;
+      if (id !== "nextPart" && id !== "previousPart") return content.command?.(id) ?? false;
       const next = starts.find((start) => start > pager.top);
       const previous = starts.findLast((start) => start < pager.top);
       pager.goTo((id === "nextPart" ? next : previous) ?? pager.top);
@@ -33,30 +60,32 @@ export function diffPage(state: () => ThreadState | undefined, turnId?: string):
   });
 }
 
-type DrawDiff = (block: ReturnType<typeof diffBlock>, look: Look) => Line[];
+type DrawDiff = (block: DiffBlock, look: Look) => Line[];
 
 const unifiedLines: DrawDiff = (block, look) =>
   diffLines(block).flatMap((line) => wrapLine(line, look.columns - 1, 1));
 
 const splitLines: DrawDiff = (block, look) => splitDiff(block, look, look.columns - 1);
 
+function blocksIn({ items }: Turn): DiffBlock[] {
+  return items.flatMap((item) => {
+    if (!isKnownItem(item) || item.type !== "fileChange" || item.status !== "completed") return [];
+    return item.changes.map(diffBlock);
+  });
+}
+
 function changeLines(
-  turns: readonly Turn[],
+  blocks: readonly DiffBlock[],
   cwd: string,
   look: Look,
   { starts, lines: draw }: { readonly starts: number[]; readonly lines: DrawDiff },
 ): Line[] {
   const lines: Line[] = [];
   starts.length = 0;
-  for (const item of turns.flatMap(({ items }) => items)) {
-    if (!isKnownItem(item) || item.type !== "fileChange" || item.status !== "completed") continue;
-    for (const change of item.changes) {
-      const block = diffBlock(change);
-      const status: RowStatus = "completed";
-      starts.push(lines.length);
-      lines.push(changeSpans(block, status, look, cwd));
-      lines.push(...draw(block, look), []);
-    }
+  for (const block of blocks) {
+    starts.push(lines.length);
+    lines.push(changeSpans(block, "completed", look, cwd));
+    lines.push(...draw(block, look), []);
   }
-  return lines.length === 0 ? [lineOf("No files were changed by the agent's edits.", "dim")] : lines;
+  return lines;
 }

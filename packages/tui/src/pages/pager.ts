@@ -12,8 +12,8 @@ export interface PagerContent {
   readonly title: string;
   /** All lines at a width; called again whenever something has changed. */
   lines(look: Look): readonly Line[];
-  /** Further keys, with what they do. Gives whether the command was one of them. */
-  command?(id: CommandId, pager: Pager): boolean;
+  /** Further keys, with what they do. Gives whether the command was one of them, or `close` if the pager is over. */
+  command?(id: CommandId, pager: Pager): boolean | "close";
   /** What the keys do that only this content has. */
   readonly hint?: string | undefined;
   /** Whether it begins at its end, as a transcript does. */
@@ -75,7 +75,7 @@ export class Pager implements Page {
       case "closePager":
         return "close";
       default:
-        return this.#content.command?.(id, this) === true;
+        return this.#content.command?.(id, this) ?? false;
     }
   }
 
