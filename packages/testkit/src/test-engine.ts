@@ -13,6 +13,7 @@ import {
   type RunningProcess,
   type Sandbox,
   type Store,
+  type Tasks,
   type Workspaces,
 } from "@flint/core/ports";
 import { MemoryStore } from "@flint/host/store";
@@ -39,6 +40,8 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly policyRules?: PolicyRules;
   readonly budget?: Budget;
   readonly workspaces?: Workspaces;
+  /** None by default, as on a server that runs no tasks. */
+  readonly tasks?: Tasks;
   readonly mcpServers?: readonly McpServerConfig[];
   readonly sandbox?: Sandbox;
   /** No file contents are stored by default. */
@@ -142,6 +145,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       checkpoints: options.checkpoints,
       policyRules: options.policyRules,
       budget: options.budget,
+      tasks: options.tasks,
       mcpServers: options.mcpServers ?? [],
       workspaces: options.workspaces ?? NO_WORKSPACE_CONFIG,
       secrets: options.secrets ?? [],

@@ -24,6 +24,7 @@ const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/diff", "+after"],
   ["/transcript", "› hi"],
   ["/inbox", "Waiting for you"],
+  ["/tasks", "runs no tasks"],
   ["/threads", "Threads"],
   ["/copy", "Copied 4 characters."],
   ["/export", /Exported to flint-\S+\.md\./],

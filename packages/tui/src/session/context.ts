@@ -95,6 +95,8 @@ export interface Page {
   command(id: CommandId): boolean | "close";
   /** Takes typed text. */
   type(text: string): void;
+  /** Takes pasted text; without this, its beginning is typed. */
+  paste?(text: string): void;
   /** Called with every change of the thread and of other threads. */
   refresh?(): void;
 }

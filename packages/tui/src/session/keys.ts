@@ -188,7 +188,8 @@ export class SessionKeys {
 
   #paste(text: string): void {
     const { page, menu, asks } = this.#session;
-    if (page !== undefined) page.type(text.slice(0, MAX_SEARCH));
+    if (page?.paste !== undefined) page.paste(text);
+    else if (page !== undefined) page.type(text.slice(0, MAX_SEARCH));
     else if (menu !== undefined) menu.type(text.slice(0, MAX_SEARCH));
     else if (asks.isTyping) asks.paste(text);
     else {

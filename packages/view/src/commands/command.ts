@@ -11,6 +11,7 @@ export type CommandGroup =
   | "Editing"
   | "Navigation"
   | "Lists"
+  | "Tasks"
   | "Answers";
 
 /** What has to be the case for a command to make sense. */

@@ -70,6 +70,16 @@ export const KEY_COMMANDS = {
   listNew: key("Lists", "list", "Start a new thread", ["n"]),
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),
 
+  taskApprove: key("Tasks", "pager", "Approve the result, or allow what is asked for", ["a"]),
+  taskReply: key("Tasks", "pager", "Request changes, answer, or send the executor a message", ["r"]),
+  taskDiff: key("Tasks", "pager", "Show the result as a diff", ["d"]),
+  taskLog: key("Tasks", "pager", "Show the whole log", ["l"]),
+  taskThread: key("Tasks", "pager", "Open the executor's thread", ["o"]),
+  taskSuspend: key("Tasks", "pager", "Suspend or resume the task", ["p"]),
+  taskRetry: key("Tasks", "pager", "Run the task again", ["t"]),
+  taskGiveUp: key("Tasks", "pager", "Give up on the task that asks", ["x"]),
+  taskCancel: key("Tasks", "pager", "Cancel the task", ["c"]),
+
   askView: key("Answers", "ask", "Show it full screen, a diff in two columns", ["v"]),
   askDeclineWithMessage: key("Answers", "ask", "Decline with a reason", ["m"]),
 } as const satisfies Readonly<Record<string, KeyCommand>>;

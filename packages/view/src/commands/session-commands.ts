@@ -195,6 +195,14 @@ export const SESSION_COMMANDS = {
     keys: ["alt+i"],
     slash: "inbox",
   },
+  showTasks: {
+    title: "Show tasks, those that need you first",
+    group: "Show",
+    place: "everywhere",
+    keys: ["alt+t"],
+    slash: "tasks",
+    arguments: [optional("task", { kind: "text" })],
+  },
   showUsage: {
     title: "Show what this thread has used",
     group: "Show",

@@ -3,6 +3,7 @@ import { approvalPage } from "../../pages/approval-page.ts";
 import { diffPage } from "../../pages/diff-page.ts";
 import { helpPage } from "../../pages/help-page.ts";
 import { InboxPage } from "../../pages/inbox-page.ts";
+import { TasksPage } from "../../pages/tasks/tasks-page.ts";
 import { ThreadList } from "../../pages/thread-list.ts";
 import { transcriptPage } from "../../pages/transcript-page.ts";
 import type { Session } from "../session.ts";
@@ -53,6 +54,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   },
   showTranscript: (session) => session.openPage(transcriptPage(session)),
   showInbox: (session) => session.openPage(new InboxPage(session)),
+  showTasks: (session, task) => session.openPage(new TasksPage(session, task)),
   showUsage: show.showUsage,
   showLimits: show.showLimits,
   showStatus: show.showStatus,

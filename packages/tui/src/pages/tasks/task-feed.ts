@@ -1,0 +1,81 @@
+import type { TaskRow } from "@flint/protocol";
+import { type FlintClient, FlintRequestError } from "@flint/sdk";
+import type { SessionContext } from "../../session/context.ts";
+
+/** How long the server waits for a change before it answers all the same. */
+const WAIT_MS = 60_000;
+/** Longer than that, a server that does not answer is not waited for. */
+const ANSWER_MS = 90_000;
+
+/** The tasks of the server as they change. Nothing is polled: each request is answered with the next change. */
+export class TaskFeed {
+  readonly #session: SessionContext;
+  readonly #changed: () => void;
+  #tasks: readonly TaskRow[] | undefined;
+  #revision: number | undefined;
+  /** The client whose answer is waited for, or that has failed. */
+  #asked: FlintClient | undefined;
+  #problem: string | undefined;
+
+  /** `changed` is called with every new list. */
+  constructor(session: SessionContext, changed: () => void) {
+    this.#session = session;
+    this.#changed = changed;
+  }
+
+  /** All tasks; undefined before the first answer. */
+  get tasks(): readonly TaskRow[] | undefined {
+    return this.#tasks;
+  }
+
+  /** Why there is no list, or no newer one. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Asks for the next change, unless that is done. Called with every frame: a page that is no longer shown asks no more. */
+  look(): void {
+    // Expected: the connection was lost, and is made again by the session.
+    try {
+      const { client } = this.#session;
+      if (client !== this.#asked) void this.#ask(client);
+    } catch (thrown) {
+      this.#asked = undefined;
+      this.#problem = wordsOf(thrown);
+    }
+  }
+
+  /** Asks again after a failure. */
+  retry(): void {
+    if (this.#problem !== undefined) this.#asked = undefined;
+  }
+
+  async #ask(client: FlintClient): Promise<void> {
+    this.#asked = client;
+    const revision = this.#revision;
+    const known =
+      revision === undefined || this.#problem !== undefined ? {} : { revision, timeoutMs: WAIT_MS };
+    // Expected: a server without tasks, or one that is gone. Either is shown instead of the list.
+    try {
+      const list = await client.call("task/list", known, { timeoutMs: ANSWER_MS });
+      if (this.#asked !== client) return;
+      this.#asked = undefined;
+      this.#problem = undefined;
+      this.#tasks = list.data;
+      this.#revision = list.revision;
+      if (list.revision !== revision) this.#changed();
+    } catch (thrown) {
+      if (this.#asked === client) this.#problem = wordsOf(thrown);
+    }
+    this.#session.changed();
+  }
+}
+
+const NO_TASKS =
+  "The server of this session runs no tasks: only the shared server does. Use flint tasks in a shell.";
+
+/** What a failure means to the user. */
+export function wordsOf(thrown: unknown): string {
+  if (thrown instanceof FlintRequestError && thrown.kind === "unsupported") return NO_TASKS;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

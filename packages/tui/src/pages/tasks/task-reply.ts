@@ -1,0 +1,41 @@
+import { type Line, lineOf } from "../../draw/line.ts";
+import type { Look } from "../../draw/look.ts";
+import { Composer, type DrawnComposer } from "../../session/composer.ts";
+import type { TaskAction } from "./task-actions.ts";
+
+/** The most that a task takes at once, as the protocol has it. */
+const MOST = 4000;
+/** The most rows of it that are shown, and what the terminal keeps for the rest. */
+const [MOST_ROWS, OTHER_ROWS] = [6, 6];
+
+/** What a person writes to a task: a comment, an answer, or a message to its executor. */
+export class TaskReply {
+  readonly action: Extract<TaskAction, { kind: "write" }>;
+  readonly text = new Composer();
+
+  constructor(action: Extract<TaskAction, { kind: "write" }>) {
+    this.action = action;
+  }
+
+  /** What is sent. */
+  get words(): string {
+    return this.text.text.trim();
+  }
+
+  /** Whether it can be sent. */
+  get isReady(): boolean {
+    return this.words.length <= MOST && (this.words !== "" || !this.action.isRequired);
+  }
+
+  /** Its rows, with the cursor among them. */
+  draw(look: Look): DrawnComposer {
+    const most = Math.max(1, Math.min(MOST_ROWS, look.rows - OTHER_ROWS));
+    const { rows, cursor } = this.text.draw(look, most, "Enter sends it, Esc closes this");
+    const over = this.words.length - MOST;
+    const head: Line =
+      over > 0
+        ? lineOf(`${this.action.prompt}  ${over} characters too long`, "yellow")
+        : lineOf(this.action.prompt, "bold");
+    return { rows: [head, ...rows], cursor: { ...cursor, row: cursor.row + 1 } };
+  }
+}

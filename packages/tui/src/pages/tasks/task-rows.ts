@@ -1,0 +1,64 @@
+import type { TaskRow } from "@flint/protocol";
+import { escapeControls } from "@flint/view";
+import { roundOf, statusOf, usedBy } from "@flint/view/tasks";
+import { type Line, type Style, span } from "../../draw/line.ts";
+import { type Look, marksFor } from "../../draw/look.ts";
+
+/** The rows of a list of tasks: how each stands, what it is, and behind that what fits of its round, agents and cost. */
+export function taskRows(
+  tasks: readonly TaskRow[],
+  selected: string | undefined,
+  now: number,
+  look: Look,
+): Line[] {
+  const { current, arrow, between } = marksFor(look.unicode);
+  const widthOf = (textOf: (task: TaskRow) => string) =>
+    Math.max(0, ...tasks.map((task) => textOf(task).length));
+  const statusWidth = widthOf((task) => statusOf(task, now));
+  const numberWidth = widthOf(({ number }) => `#${number}`);
+  return tasks.map((task) => {
+    const isSelected = task.id === selected;
+    const [mark, style] = markOf(task, look);
+    const agents = task.reviewer === undefined ? task.executor : `${task.executor} ${arrow} ${task.reviewer}`;
+    const facts = task.round === 0 ? [agents] : [roundOf(task), agents, usedBy(task)];
+    return [
+      span(isSelected ? `${current} ` : "  ", "cyan"),
+      span(`${mark} `, style),
+      span(`${statusOf(task, now).padEnd(statusWidth)}  `, isWaiting(task) ? "yellow" : "dim"),
+      span(`#${task.number}`.padEnd(numberWidth + 1), "cyan"),
+      span(oneLine(task.title), isSelected ? "bold" : undefined),
+      span(`  ${oneLine(facts.join(between))}`, "dim"),
+    ];
+  });
+}
+
+/** Whether a task waits for a person. */
+export function isWaiting({ phase }: TaskRow): boolean {
+  return phase === "asking" || phase === "approving";
+}
+
+function markOf({ phase }: TaskRow, look: Look): readonly [string, Style] {
+  const marks = marksFor(look.unicode);
+  switch (phase) {
+    case "asking":
+    case "approving":
+      return [marks.warning, "yellow"];
+    case "running":
+      return [marks.running, "green"];
+    case "done":
+      return [marks.done, "green"];
+    case "failed":
+      return [marks.failed, "red"];
+    case "cancelled":
+      return [marks.declined, "dim"];
+    case "suspended":
+    case "ready":
+    case "waiting":
+      return [marks.pending, "dim"];
+  }
+}
+
+/** A text on one row. */
+export function oneLine(text: string): string {
+  return escapeControls(text).replaceAll("\n", " ");
+}

@@ -1,0 +1,171 @@
+import type { TaskRow } from "@flint/protocol";
+import { escapeControls } from "@flint/view";
+import type { CommandId, KeyPlace } from "@flint/view/commands";
+import { hasEnded, inOrder } from "@flint/view/tasks";
+import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
+import { type Look, marksFor } from "../../draw/look.ts";
+import type { Page, SessionContext } from "../../session/context.ts";
+import { TaskFeed } from "./task-feed.ts";
+import { TaskPage } from "./task-page.ts";
+import { isWaiting, oneLine, taskRows } from "./task-rows.ts";
+
+/** All tasks, those that wait for the user first, as they change. Enter opens one. */
+export class TasksPage implements Page {
+  readonly #session: SessionContext;
+  readonly #feed: TaskFeed;
+  /** The task whose page is shown instead of the list. */
+  #open: TaskPage | undefined;
+  /** What the user asked for, until the list is here. */
+  #wanted: string;
+  #selected: string | undefined;
+  #withEnded = false;
+  #message = "";
+
+  /** `wanted` is the number of a task to open, or empty. */
+  constructor(session: SessionContext, wanted = "") {
+    this.#session = session;
+    this.#wanted = wanted.trim();
+    this.#feed = new TaskFeed(session, () => this.#changed());
+  }
+
+  get place(): KeyPlace {
+    return this.#open?.place ?? "list";
+  }
+
+  draw(look: Look): ReturnType<Page["draw"]> {
+    this.#feed.look();
+    if (this.#open !== undefined) return this.#open.draw(look);
+    const { more } = marksFor(look.unicode);
+    const tasks = this.#shown;
+    const below = this.#below(look);
+    const height = Math.max(1, look.rows - 1 - below.length);
+    const from = Math.max(0, Math.min(this.#at - Math.floor(height / 2), tasks.length - height));
+    const selected = tasks[this.#at]?.id;
+    const rows = taskRows(tasks.slice(from, from + height), selected, this.#session.now(), look);
+    const body = rows.length === 0 ? this.#emptyLines(look) : rows;
+    const filled = [...body, ...Array.from({ length: height - body.length }, (): Line => [])];
+    const lines: Line[] = [this.#title, ...filled.slice(0, height), ...below];
+    return { rows: lines.slice(0, look.rows).map((line) => cutLine(line, look.columns - 1, more)) };
+  }
+
+  command(id: CommandId): boolean | "close" {
+    if (this.#open !== undefined) return this.#openCommand(this.#open, id);
+    this.#message = "";
+    this.#feed.retry();
+    switch (id) {
+      case "listUp":
+      case "listDown":
+        this.#move(id === "listUp" ? -1 : 1);
+        return true;
+      case "listOpen":
+        this.#openTask(this.#shown[this.#at]);
+        return true;
+      case "listArchived":
+        this.#withEnded = !this.#withEnded;
+        return true;
+      case "listClose":
+        return "close";
+      default:
+        return false;
+    }
+  }
+
+  type(text: string): void {
+    this.#open?.type(text);
+  }
+
+  paste(text: string): void {
+    this.#open?.paste(text);
+  }
+
+  get #shown(): readonly TaskRow[] {
+    return inOrder(this.#feed.tasks ?? []).filter((task) => this.#withEnded || !hasEnded(task));
+  }
+
+  get #at(): number {
+    return Math.max(
+      0,
+      this.#shown.findIndex(({ id }) => id === this.#selected),
+    );
+  }
+
+  #move(by: 1 | -1): void {
+    const tasks = this.#shown;
+    this.#selected = tasks[Math.max(0, Math.min(this.#at + by, tasks.length - 1))]?.id;
+  }
+
+  #openCommand(page: TaskPage, id: CommandId): boolean | "close" {
+    const done = page.command(id);
+    if (done !== "close" || page.isOver) return done;
+    this.#open = undefined;
+    return true;
+  }
+
+  #openTask(task: TaskRow | undefined): void {
+    if (task === undefined) return;
+    this.#selected = task.id;
+    let known = task;
+    this.#open = new TaskPage(this.#session, () => {
+      // A task that was removed elsewhere stays as it was last seen.
+      known = this.#feed.tasks?.find(({ id }) => id === task.id) ?? known;
+      return known;
+    });
+  }
+
+  #changed(): void {
+    const wanted = this.#wanted;
+    this.#wanted = "";
+    // What is selected stays so, also if it moves in the list.
+    this.#selected ??= this.#shown[0]?.id;
+    this.#open?.refresh();
+    if (wanted === "") return;
+    const found = this.#feed.tasks?.find(({ number }) => String(number) === wanted.replace(/^#/, ""));
+    if (found === undefined) this.#message = `There is no task ${escapeControls(wanted)}.`;
+    else this.#openTask(found);
+  }
+
+  get #title(): Line {
+    const waiting = (this.#feed.tasks ?? []).filter(isWaiting).length;
+    const need = waiting === 0 ? "" : waiting === 1 ? "  1 needs you" : `  ${waiting} need you`;
+    return [span(this.#withEnded ? "All tasks" : "Tasks", "bold"), span(need, "yellow")];
+  }
+
+  #emptyLines(look: Look): Line[] {
+    const { tasks, problem } = this.#feed;
+    if (problem !== undefined)
+      return wrapLine(lineOf(escapeControls(problem).replaceAll("\n", " "), "yellow"), look.columns - 1);
+    if (tasks === undefined) return [lineOf("Looking", "dim")];
+    return [
+      lineOf(tasks.length === 0 ? "No tasks." : "No open tasks.", "dim"),
+      lineOf('Add one in a shell: flint tasks add "what to do"', "dim"),
+    ];
+  }
+
+  /** What the selected task waits for or has come to, and what the keys do. */
+  #below(look: Look): Line[] {
+    const { between } = marksFor(look.unicode);
+    const tasks = this.#shown;
+    const columns = look.columns - 1;
+    const selected = tasks[this.#at];
+    const detail = (selected === undefined ? undefined : detailOf(selected)) ?? "";
+    const isStale = tasks.length > 0 && this.#feed.problem !== undefined;
+    const message = this.#message || (isStale ? (this.#feed.problem ?? "") : "");
+    const ended = (this.#feed.tasks ?? []).filter(hasEnded).length;
+    const hints = [
+      "Enter open",
+      ...(ended === 0 ? [] : [this.#withEnded ? ". open tasks only" : `. ${ended} that ended`]),
+      "q close",
+    ];
+    return [
+      ...wrapLine(lineOf(oneLine(detail)), columns, 2).slice(0, 3),
+      ...(message === "" ? [] : wrapLine(lineOf(oneLine(message), "yellow"), columns)),
+      lineOf(hints.join(between), "dim"),
+    ].filter((line, at, all) => line.length > 0 || at === all.length - 1);
+  }
+}
+
+function detailOf({ phase, ask, error, note, merged }: TaskRow): string | undefined {
+  if (phase === "asking") return ask?.message;
+  if (phase === "suspended") return note;
+  return error ?? merged?.ref.replace("refs/heads/", "branch ");
+}
