@@ -1,5 +1,6 @@
 import type { Tasks } from "@flint/core/ports";
 import {
+  FlintError,
   type Params,
   type Result,
   reduceTask,
@@ -17,6 +18,8 @@ export class FakeTasks implements Tasks {
   /** What was decided, in order. */
   readonly decided: [method: TaskMethod, params: unknown][] = [];
   diff = "";
+  /** What every decision is refused with. */
+  refusal: string | undefined;
   /** How many clients wait for a change. */
   waiting = 0;
   readonly #states = new Map<string, TaskState>();
@@ -64,6 +67,7 @@ export class FakeTasks implements Tasks {
     const events = this.#events.get(taskId) ?? [];
     if (method === "task/read")
       return { task: taskRow(state), spec: state.spec, events: events.slice(after) };
+    if (this.refusal !== undefined) throw new FlintError("invalidRequest", this.refusal);
     this.decided.push([method, params]);
     if (method === "task/approve") this.happened(taskId, { type: "task/ended", data: { status: "done" } });
     if (method === "task/cancel") this.happened(taskId, { type: "task/cancelled", data: { by: "ann" } });

@@ -174,6 +174,34 @@ test.each([
   expect(tasks.decided).toMatchObject([["task/answer", { askId: "ask-1", answer }]]);
 });
 
+test("what was written is kept if it is refused, with the reason", async () => {
+  const tasks = new FakeTasks();
+  tasks.add("Fix the parser", needsApproval);
+  tasks.refusal = "Task 1 is running and waits for no approval.";
+  const { screen, keys } = await open(tasks);
+  await keys(ENTER, "r", "keep the key", ENTER);
+  expect(screen()).toContain("Task 1 is running and waits for no approval.");
+  expect(screen()).toContain("› keep the key");
+  tasks.refusal = undefined;
+  await keys(ENTER);
+  expect(tasks.decided).toMatchObject([["task/reject", { comments: "keep the key" }]]);
+});
+
+test("a key that was pressed before a command was asked about does not allow it", async () => {
+  const tasks = new FakeTasks();
+  const id = tasks.add("Fix the parser");
+  const { session, screen, keys } = await open(tasks);
+  await keys(ENTER);
+  tasks.happened(id, asks({ reason: "approval" }));
+  await session.settle(100);
+  expect(screen()).toContain("a allow once");
+  session.terminal.type("a");
+  await session.settle();
+  expect(tasks.decided).toEqual([]);
+  await keys("a");
+  expect(tasks.decided).toHaveLength(1);
+});
+
 test("a command that waits for approval is shown in full", async () => {
   const command = `make ${"very ".repeat(60)}long`;
   const action = { kind: "command" as const, itemId: "i1", command, cwd: "/work" };
@@ -195,7 +223,9 @@ test("a task is suspended at once, cancelled only by pressing the key twice, and
   expect(screen()).toContain("p resume");
   await keys("c");
   expect(screen()).toContain("Press c again to cancel this task.");
-  await keys("j", "c", "c");
+  await keys("j", "c");
+  expect(tasks.decided.map(([method]) => method)).toEqual(["task/suspend"]);
+  await keys("c");
   expect(tasks.decided.map(([method]) => method)).toEqual(["task/suspend", "task/cancel"]);
   expect(screen()).toContain("t run again");
   await keys("q", ".");
