@@ -245,7 +245,8 @@ export class Session implements SessionContext {
   async openThread(threadId: string): Promise<void> {
     await this.#switchTo(threadId);
     const left = this.state === undefined ? 0 : this.transcript.begin(this.state);
-    if (left > 0) this.say(`${left} earlier turns are not printed. Ctrl-O shows the whole thread.`);
+    const turns = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
+    if (left > 0) this.say(`${turns} not printed. Ctrl-O shows the whole thread.`);
   }
 
   newThread(): Promise<void> {
