@@ -57,11 +57,12 @@ export class Feed {
   /** Reads one task up to its last event; undefined if it is not there. */
   async refresh(task: string): Promise<TaskState | undefined> {
     const { redis, keys, replica } = this.#options;
-    const known = replica.get(task)?.version ?? 0;
+    const known = replica.get(task);
+    // From the last event that is known, to see that it is still the same.
     const answers = await redis
       .multi()
       .hget(keys.task(task), "version")
-      .xrange(keys.log(task), `${known + 1}-0`, "+")
+      .xrange(keys.log(task), `${known?.version ?? 1}-0`, "+")
       .exec();
     const [stored, entries] = (answers ?? []).map(([error, value]) => {
       if (error !== null) throw error;
@@ -71,13 +72,14 @@ export class Feed {
       replica.drop(task);
       return undefined;
     }
-    if (Number(stored) < known) {
-      // Redis went back: what it has counts.
+    // The form in which the client returns entries.
+    const events = eventsOf(entries as StreamEntry[]);
+    if (known !== undefined && events[0]?.at !== known.updatedAt) {
+      // Redis went back, and may have gone on in another way: what it has counts.
       replica.drop(task);
       return this.refresh(task);
     }
-    // The form in which the client returns entries.
-    replica.apply(task, eventsOf(entries as StreamEntry[]));
+    replica.apply(task, events);
     return replica.get(task);
   }
 

@@ -75,6 +75,24 @@ describe("stores of two machines", () => {
     expect(lost?.fence).toBeGreaterThan(lease.fence);
   });
 
+  withRedis("notice that Redis went back and then went on in another way", async () => {
+    const { url } = await RedisServer.start();
+    const [here, there] = [await open(url), await open(url)];
+    const task = await add(here);
+    const { id } = task;
+    const events = await here.events(id);
+    const asked = { type: "task/cancelled", data: { by: "alice" } } as const;
+    await here.commit({ task: id, expect: 1, events: [asked] });
+    expect(await there.read(id)).toMatchObject({ version: 2, phase: "cancelled" });
+    await here.connection.flushall();
+    await here.restore(task, events);
+    // As many events as before, but others.
+    const lease = await here.lease(id, "w1", 60_000);
+    expect(lease).toBeDefined();
+    expect(await there.read(id)).toMatchObject({ version: 2, phase: "running" });
+    expect(await there.list()).toMatchObject([{ version: 2, phase: "running" }]);
+  });
+
   withRedis("have one scheduler at a time", async () => {
     const { url } = await RedisServer.start();
     const [here, there] = [await open(url), await open(url)];
