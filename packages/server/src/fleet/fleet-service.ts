@@ -42,7 +42,7 @@ export async function openFleet(
   const file = await fleet.AcceptedFile.open(join(root, "tasks", "accepted.jsonl"));
   const backup = new fleet.TaskBackup({
     ...{ store, stored: file.stored, checkMs: BACKUP_CHECK_MS, onProblem },
-    persist: (task, events) => file.append(task, events),
+    persist: (tasks) => file.append(tasks),
   });
   const service = await serviceOf(store);
   return {
@@ -57,7 +57,7 @@ export async function openFleet(
       // Not answered before this machine has it too: Redis may lose what it has acknowledged.
       if (method === "task/add") {
         const added = result as Result<"task/add">; // The result of the method that was just compared.
-        for (const { id } of added.data) await backup.accept(id);
+        await backup.accept(added.data.map(({ id }) => id));
       }
       return result;
     },

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord, type TaskEvent } from "@flint/protocol";
 import { readStoredEvent } from "../store/stored-event.ts";
+import type { StoredEvents } from "./task-backup.ts";
 
 /** The tasks that a server accepted for a fleet, a line for each event. */
 export class AcceptedFile {
@@ -30,8 +31,11 @@ export class AcceptedFile {
   }
 
   /** Returns once the disk has it. */
-  append(task: string, events: readonly TaskEvent[]): void {
-    writeSync(this.#file, events.map((event) => `${JSON.stringify({ task, event })}\n`).join(""));
+  append(tasks: readonly StoredEvents[]): void {
+    const lines = tasks.flatMap(({ task, events }) =>
+      events.map((event) => `${JSON.stringify({ task, event })}\n`),
+    );
+    writeSync(this.#file, lines.join(""));
     fdatasyncSync(this.#file);
   }
 

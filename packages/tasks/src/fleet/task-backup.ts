@@ -1,12 +1,18 @@
-import { isEnded, type TaskEvent, type TaskState } from "@flint/protocol";
+import { FlintError, isEnded, type TaskEvent, type TaskState } from "@flint/protocol";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
+
+/** Some events of a task. */
+export interface StoredEvents {
+  readonly task: string;
+  readonly events: readonly TaskEvent[];
+}
 
 /** What keeping copies depends on. */
 export interface TaskBackupOptions {
   readonly store: RedisStore;
-  /** Writes events of a task to disk before it returns. */
-  persist(task: string, events: readonly TaskEvent[]): void;
+  /** Writes events of tasks to disk before it returns. */
+  persist(tasks: readonly StoredEvents[]): void;
   /** What was written before. */
   readonly stored: ReadonlyMap<string, readonly TaskEvent[]>;
   readonly checkMs: number;
@@ -34,13 +40,22 @@ export class TaskBackup {
     });
   }
 
-  /** Keeps a task from now on. Returns once it is on disk. */
-  async accept(task: string): Promise<void> {
-    if (this.#own.has(task)) return;
-    const events = await this.#options.store.events(task);
-    if (events.length === 0) return;
-    this.#options.persist(task, events);
-    this.#keep(task, events);
+  /** Keeps tasks from now on. Returns once they are on disk; rejects if Redis has lost one before that. */
+  async accept(tasks: readonly string[]): Promise<void> {
+    const added = await Promise.all(
+      tasks
+        .filter((task) => !this.#own.has(task))
+        .map(async (task) => ({ task, events: await this.#options.store.events(task) })),
+    );
+    const present = added.filter(({ events }) => events.length > 0);
+    this.#options.persist(present);
+    for (const { task, events } of present) this.#keep(task, events);
+    const lost = added.length - present.length;
+    if (lost > 0)
+      throw new FlintError(
+        "storageFailed",
+        `Redis has lost ${lost} of the ${added.length} tasks just added. Add those again that flint tasks does not list.`,
+      );
   }
 
   /** Compares with Redis now and then. */
@@ -89,7 +104,7 @@ export class TaskBackup {
     const known = this.#own.get(task) ?? [];
     const fresh = events.filter(({ version }) => version > known.length);
     if (fresh.length === 0 || fresh[0]?.version !== known.length + 1) return;
-    this.#options.persist(task, fresh);
+    this.#options.persist([{ task, events: fresh }]);
     this.#keep(task, fresh);
   }
 
