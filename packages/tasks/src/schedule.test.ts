@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { event } from "./decide/decision.ts";
 import { due, nextDue, obstacle, plan } from "./schedule.ts";
 import { accountsOf } from "./service/accounts.ts";
+import { Random } from "./testing/random.ts";
 import { added, after, NOW } from "./testing/task.ts";
 
 /** A task of its own name that is ready. */
@@ -19,6 +20,30 @@ function limited(id: string, untilMs: number, change: Partial<TaskSpec> = {}): T
 const offered = (tasks: readonly TaskState[], now = NOW) =>
   plan(tasks, accountsOf(tasks), now).map((offer) => [offer.task.id, offer.probe]);
 
+/** The same order, by looking through everything for each task. */
+function oneByOne(tasks: readonly TaskState[]): TaskState[] {
+  const running = new Map<string, number>();
+  const count = (owner: string) => running.set(owner, (running.get(owner) ?? 0) + 1);
+  for (const { phase, addedBy } of tasks) if (phase === "running") count(addedBy);
+  const left = new Set(tasks.filter(({ phase }) => phase === "ready"));
+  const order: TaskState[] = [];
+  while (left.size > 0) {
+    const load = ({ addedBy }: TaskState) => running.get(addedBy) ?? 0;
+    const [best] = [...left].sort(
+      (one, other) =>
+        other.spec.priority - one.spec.priority ||
+        load(one) - load(other) ||
+        one.addedAt - other.addedAt ||
+        one.number - other.number,
+    );
+    if (best === undefined) break;
+    left.delete(best);
+    count(best.addedBy);
+    order.push(best);
+  }
+  return order;
+}
+
 describe("what is handed out", () => {
   test("comes by priority, then by how little its owner has running, then by age", () => {
     const tasks = [
@@ -28,6 +53,21 @@ describe("what is handed out", () => {
       task("high", { priority: 5 }, { addedBy: "ann", addedAt: NOW + 3 }),
     ];
     expect(offered(tasks).map(([id]) => id)).toEqual(["high", "b1", "a1", "a2"]);
+  });
+
+  test("is, of many tasks of many owners, each time the best of what is left", () => {
+    const random = new Random(1);
+    const tasks = Array.from({ length: 300 }, (_, index) =>
+      task(
+        `t${index}`,
+        { priority: random.below(3) },
+        {
+          ...{ addedBy: `owner-${random.below(5)}`, addedAt: NOW + random.below(50), number: index },
+          phase: random.chance(0.2) ? "running" : "ready",
+        },
+      ),
+    );
+    expect(offered(tasks).map(([id]) => id)).toEqual(oneByOne(tasks).map(({ id }) => id));
   });
 
   test("is nothing of an account that is at its limit, and everything of the others", () => {

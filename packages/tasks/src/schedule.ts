@@ -51,16 +51,9 @@ export function plan(
   const running = new Map<string, number>();
   for (const { phase, addedBy } of tasks)
     if (phase === "running") running.set(addedBy, (running.get(addedBy) ?? 0) + 1);
-  const ready = tasks.filter(({ phase }) => phase === "ready").sort(byPriorityThenAge);
   const offers: Offer[] = [];
   const probed = new Set<string>();
-  while (ready.length > 0) {
-    const best = ready[0]?.spec.priority;
-    const candidates = ready.filter(({ spec }) => spec.priority === best);
-    const task = candidates.reduce((least, other) =>
-      (running.get(other.addedBy) ?? 0) < (running.get(least.addedBy) ?? 0) ? other : least,
-    );
-    ready.splice(ready.indexOf(task), 1);
+  for (const task of inTurns(tasks, running)) {
     const account = accounts.get(accountOf(task));
     if (task.step !== "merge" && account !== undefined) {
       if ((account.limitedUntilMs ?? 0) > now) continue;
@@ -72,6 +65,34 @@ export function plan(
     running.set(task.addedBy, (running.get(task.addedBy) ?? 0) + 1);
   }
   return offers;
+}
+
+/** The ready tasks in the order of a plan, which counts meanwhile what their owners have running. */
+function* inTurns(tasks: readonly TaskState[], running: ReadonlyMap<string, number>): Iterable<TaskState> {
+  const priorities = new Map<number, Map<string, TaskState[]>>();
+  for (const task of tasks.filter(({ phase }) => phase === "ready").sort(byPriorityThenAge)) {
+    const owners = priorities.get(task.spec.priority) ?? new Map<string, TaskState[]>();
+    const queue = owners.get(task.addedBy) ?? [];
+    queue.push(task);
+    priorities.set(task.spec.priority, owners.set(task.addedBy, queue));
+  }
+  for (const owners of priorities.values()) {
+    const queues = [...owners.values()].map((queue) => queue.reverse());
+    for (let task = takeNext(queues, running); task !== undefined; task = takeNext(queues, running))
+      yield task;
+  }
+}
+
+/** Takes the oldest task of an owner who has least running; of each owner only the oldest is looked at. */
+function takeNext(queues: readonly TaskState[][], running: ReadonlyMap<string, number>) {
+  const load = ({ addedBy }: TaskState) => running.get(addedBy) ?? 0;
+  let best: TaskState[] | undefined;
+  for (const queue of queues) {
+    const [task, least] = [queue.at(-1), best?.at(-1)];
+    if (task === undefined) continue;
+    if (least === undefined || (load(task) - load(least) || byPriorityThenAge(task, least)) < 0) best = queue;
+  }
+  return best?.pop();
 }
 
 function byPriorityThenAge(left: TaskState, right: TaskState): number {

@@ -24,6 +24,10 @@ const TICK_MS = 500;
 const LEAD_MS = 2000;
 /** How long a run that was put may wait before it is put again, in case the queue has lost it. */
 const PUT_AGAIN_MS = 15_000;
+/** How many runs are put without waiting for each other. */
+const PUT_TOGETHER = 100;
+/** Changes within this time are looked at together, because a look goes through all tasks. */
+const GATHER_MS = 20;
 
 /**
  * Puts the tasks that are ready into the queue, and moves on what waits or was lost. Every server and worker has one;
@@ -36,6 +40,7 @@ export class Dispatcher {
   readonly #put = new Map<string, { readonly runs: readonly QueuedRun[]; readonly at: number }>();
   #scheduler: TaskScheduler | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #ticking: Promise<void> | undefined;
   #isStopped = false;
   #unsubscribe: (() => void) | undefined;
@@ -53,8 +58,18 @@ export class Dispatcher {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
     await this.#ticking;
     await this.#resign();
+  }
+
+  #tickSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      // A look that is under way may have read before this change.
+      if (this.#ticking === undefined) this.#tick();
+      else this.#tickSoon();
+    }, GATHER_MS);
   }
 
   #tick(): void {
@@ -71,8 +86,8 @@ export class Dispatcher {
     const { store, leaseMs, context, onProblem } = this.#options;
     if (!(await store.lead(this.#who, LEAD_MS))) return this.#resign();
     if (this.#scheduler === undefined) {
-      this.#scheduler = new TaskScheduler({ store, leaseMs, context, onProblem });
-      this.#unsubscribe = store.subscribe(() => this.#tick());
+      this.#scheduler = new TaskScheduler({ store, leaseMs, context, onProblem, gatherMs: GATHER_MS });
+      this.#unsubscribe = store.subscribe(() => this.#tickSoon());
     }
     this.#scheduler.wake();
     await this.#dispatch();
@@ -100,12 +115,15 @@ export class Dispatcher {
       // What may not run any more, because of a limit or a person, is not left for a worker to find out.
       if (!offered.has(key)) await Promise.all(runs.map((run) => this.#options.queue.remove(run)));
     }
-    for (const [key, task] of offered) {
-      if (this.#put.has(key)) continue;
-      const runs = await this.#runsOf(task);
-      await Promise.all(runs.map((run) => this.#options.queue.put(run)));
-      this.#put.set(key, { runs, at: now });
-    }
+    const fresh = [...offered].filter(([key]) => !this.#put.has(key));
+    for (let from = 0; from < fresh.length; from += PUT_TOGETHER)
+      await Promise.all(
+        fresh.slice(from, from + PUT_TOGETHER).map(async ([key, task]) => {
+          const runs = await this.#runsOf(task);
+          await Promise.all(runs.map((run) => this.#options.queue.put(run)));
+          this.#put.set(key, { runs, at: now });
+        }),
+      );
   }
 
   /** The worker that has the task's thread may have it first, and the others of its pool after a while. */

@@ -10,6 +10,8 @@ export interface SchedulerOptions {
   readonly store: TaskStore;
   readonly context: () => DecisionContext;
   readonly leaseMs: number;
+  /** Changes within this time are looked at together. */
+  readonly gatherMs?: number | undefined;
   onProblem(message: string): void;
 }
 
@@ -55,6 +57,7 @@ export class TaskScheduler {
       while (this.#again && !this.#isStopped) {
         this.#again = false;
         await this.#tick();
+        await this.#gather();
       }
     } catch (thrown) {
       this.#options.onProblem(thrown instanceof Error ? thrown.message : String(thrown));
@@ -63,6 +66,11 @@ export class TaskScheduler {
       // In the same step as the last look: a call after it starts anew instead of being lost.
       this.#ticking = undefined;
     }
+  }
+
+  async #gather(): Promise<void> {
+    const { gatherMs = 0 } = this.#options;
+    if (gatherMs > 0) await new Promise((resolve) => setTimeout(resolve, gatherMs));
   }
 
   async #tick(): Promise<void> {

@@ -4,6 +4,7 @@ import { MemoryStore } from "../store/memory-store.ts";
 import { testSpec } from "../testing/spec.ts";
 import { context } from "../testing/task.ts";
 import { TaskScheduler } from "./scheduler.ts";
+import { TaskService } from "./task-service.ts";
 import { TaskWorker } from "./worker.ts";
 
 const LEASE_MS = 30_000;
@@ -65,6 +66,43 @@ describe("a worker", () => {
     isFull = false;
     worker.wake();
     expect(await ran).toBe(1);
+  });
+});
+
+describe("a service", () => {
+  test("adds tasks that come after each other without waiting for the disk in between", async () => {
+    const store = new MemoryStore({ now: Date.now });
+    const add = store.add.bind(store);
+    let written = 0;
+    let sync: () => void = () => undefined;
+    const synced = new Promise<void>((resolve) => {
+      sync = resolve;
+    });
+    store.add = async (task) => {
+      const state = await add(task);
+      written += 1;
+      // Nothing counts before the disk has all of it.
+      if (written === 3) sync();
+      await synced;
+      return state;
+    };
+    // Nothing runs, so nobody uses these.
+    const unused = undefined as never;
+    const service = new TaskService({
+      ...{ store, places: unused, client: unused, now: Date.now, concurrency: 0, onProblem: () => undefined },
+    });
+    onTestFinished(() => service.close());
+    const tasks = [{ name: "c", after: ["b"] }, { name: "a" }, { name: "b", after: ["a"] }].map((given) => ({
+      ...{ ...given, prompt: given.name, cwd: "/repo" },
+    }));
+    const { data } = await service.call("task/add", { tasks }, "ann");
+    expect(data.map(({ title, phase }) => [title, phase])).toEqual([
+      ["a", "ready"],
+      ["b", "waiting"],
+      ["c", "waiting"],
+    ]);
+    const states = await Promise.all(data.map(({ id }) => store.read(id)));
+    expect(states.map((state) => state?.spec.after)).toEqual([[], [data[0]?.id], [data[1]?.id]]);
   });
 });
 

@@ -167,34 +167,24 @@ export class TaskService {
       resolveSpec(request, this.#options.limits),
     );
     const ids = new Map<string, string>();
-    const added: TaskState[] = [];
-    // Those that wait for none of the others are added together: many share one sync to disk.
-    let together: { readonly name: string | undefined; readonly adding: Promise<TaskState> }[] = [];
-    const pending = new Set<string>();
-    const settle = async () => {
-      const states = await Promise.all(together.map(({ adding }) => adding));
-      for (const [position, state] of states.entries()) {
-        const name = together[position]?.name;
-        known.set(state.id, state);
-        if (name !== undefined) ids.set(name, state.id);
-        added.push(state);
-      }
-      together = [];
-      pending.clear();
-    };
+    // None waits for the answer to another, so that all of them share a sync or two to disk.
+    const adding: Promise<TaskState>[] = [];
     for (const index of inOrder(inputs)) {
       const spec = specs[index];
       const input = inputs[index];
       if (spec === undefined || input === undefined) continue;
-      if (spec.after.some((name) => pending.has(name))) await settle();
-      const after = spec.after.map((id) => ids.get(id) ?? id);
+      const { name, clientId: key } = input;
+      const after = spec.after.map((before) => ids.get(before) ?? before);
       const resolved = { ...spec, after };
-      const waiting = obstacle({ spec: resolved }, (id) => known.get(id), this.#options.now()) !== undefined;
-      const adding = this.#options.store.add({ spec: resolved, by, waiting, key: input.clientId });
-      together.push({ name: input.name, adding });
-      if (input.name !== undefined) pending.add(input.name);
+      const isLater = after.some((before) => !known.has(before));
+      const waiting =
+        isLater || obstacle({ spec: resolved }, (id) => known.get(id), this.#options.now()) !== undefined;
+      // A task with a key may be there already, under an id that only the store knows.
+      const id = key === undefined ? mintId() : undefined;
+      adding.push(this.#options.store.add({ id, spec: resolved, by, waiting, key }));
+      if (name !== undefined) ids.set(name, id ?? (await Promise.all(adding)).at(-1)?.id ?? name);
     }
-    await settle();
+    const added = await Promise.all(adding);
     this.start();
     return added.map(taskRow);
   }

@@ -34,11 +34,10 @@ export class MemoryStore implements TaskStore {
     this.#id = id ?? (() => mintId(now()));
   }
 
-  async add({ spec, by, waiting, key }: NewTask): Promise<TaskState> {
+  async add({ id = this.#id(), spec, by, waiting, key }: NewTask): Promise<TaskState> {
     const known = key === undefined ? undefined : this.#keys.get(key);
     const present = known === undefined ? undefined : this.#tasks.get(known);
     if (present !== undefined) return present.state;
-    const id = this.#id();
     const number = this.#lastNumber + 1;
     const data = { spec, number, by, waiting, ...(key === undefined ? {} : { key }) };
     return this.#append(id, [{ type: "task/added", data }]);

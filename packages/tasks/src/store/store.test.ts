@@ -66,6 +66,18 @@ describe.each(STORES)("a store %s", (_name, test, open) => {
     expect((await store.list()).map(({ number }) => number)).toEqual([1, 2]);
   });
 
+  test("adds tasks together that come after each other, in their order, under ids that were known before", async () => {
+    const { store } = await open();
+    const ids = ["first", "second", "third"];
+    const adding = ids.map((id, index) =>
+      store.add({ id, spec: testSpec({ after: ids.slice(0, index) }), by: "alice", waiting: index > 0 }),
+    );
+    expect((await Promise.all(adding)).map(({ id }) => id)).toEqual(ids);
+    expect((await store.list()).map(({ id, number }) => [id, number])).toEqual(
+      ids.map((id, index) => [id, index + 1]),
+    );
+  });
+
   test("takes no decision that rests on an old state", async () => {
     const { store } = await open();
     const { id, version } = await add(store);

@@ -35,6 +35,8 @@ export type WriteResult =
 
 /** A task to add. Adding with the same key again returns the task that is there. */
 export interface NewTask {
+  /** Known beforehand by whoever adds several that come after each other; otherwise the store chooses one. */
+  readonly id?: string | undefined;
   readonly spec: TaskSpec;
   readonly by: string;
   readonly waiting: boolean;

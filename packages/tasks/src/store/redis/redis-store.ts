@@ -1,5 +1,6 @@
 import { mintId, reduceTask, type TaskEvent, type TaskEventBody, type TaskState } from "@flint/protocol";
 import type { Redis } from "ioredis";
+import { leased as decideLease } from "../../decide/run.ts";
 import type {
   Lease,
   LostRun,
@@ -56,6 +57,10 @@ export class RedisStore implements TaskStore {
   readonly #replica = new Replica();
   readonly #feed: Feed;
   readonly #sign: RedisStoreOptions["sign"];
+  /** The tasks that are on their way to Redis. */
+  readonly #adding = new Map<string, Promise<TaskState>>();
+  /** What the next one waits for, so that numbers are in the order of the calls. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(redis: Redis, listening: Redis, keys: TaskKeys, sign: RedisStoreOptions["sign"]) {
     this.#redis = redis;
@@ -73,8 +78,18 @@ export class RedisStore implements TaskStore {
   }
 
   async add(task: NewTask): Promise<TaskState> {
+    const id = task.id ?? mintId();
+    const earlier = task.spec.after.flatMap((before) => this.#adding.get(before) ?? []);
+    // A scheduler that saw a task without those it comes after would take them for removed.
+    const turn = earlier.length === 0 ? this.#turn : Promise.all([this.#turn, ...earlier]);
+    const adding = turn.then(() => this.#add(id, task));
+    if (earlier.length > 0) this.#turn = turn.catch(() => undefined);
+    this.#adding.set(id, adding);
+    return adding.finally(() => this.#adding.delete(id));
+  }
+
+  async #add(id: string, task: NewTask): Promise<TaskState> {
     const { spec, by, waiting, key } = task;
-    const id = mintId();
     const signature = this.#sign?.(id, task);
     const rest = {
       spec,
@@ -124,13 +139,16 @@ export class RedisStore implements TaskStore {
   async lease(task: string, worker: string, milliseconds: number): Promise<Lease | undefined> {
     const [id, runId] = [mintId(), mintId()];
     const { keys } = this;
-    const fence = await SCRIPTS.lease.run(
+    const answer = await SCRIPTS.lease.run(
       this.#redis,
       [keys.task(task), keys.log(task), keys.feed, keys.leases],
       [task, worker, milliseconds, id, runId, mintId()],
     );
-    if (typeof fence !== "number") return undefined;
-    await this.read(task);
+    const [fence, version = 0, at = 0] = asStrings(answer).map(Number);
+    if (fence === undefined) return undefined;
+    const [leased] = decideLease({ runId, worker, fence, leaseId: id });
+    if (leased === undefined || !this.#replica.apply(task, [{ ...leased, version, at }]))
+      await this.read(task);
     return { task, runId, worker, fence, id };
   }
 

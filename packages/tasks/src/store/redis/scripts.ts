@@ -69,20 +69,21 @@ return {'ok', now}
 `;
 
 /**
- * Leases a ready task; the fence rises. Answers with the fence, or nothing if the task is not ready.
+ * Leases a ready task; the fence rises. Answers with the fence, the version and the time, or nothing if the task is not
+ * ready.
  *
  * KEYS task log feed leases; ARGV id worker milliseconds lease run nonce
  */
 export const LEASE = `${NOW}${APPEND}
-local stored = redis.call('HMGET', KEYS[1], 'phase', 'fence', 'lease')
-if stored[3] == ARGV[4] then return tonumber(stored[2]) end
+local stored = redis.call('HMGET', KEYS[1], 'phase', 'fence', 'lease', 'version', 'at')
+if stored[3] == ARGV[4] then return {stored[2], stored[4], stored[5]} end
 if stored[1] ~= 'ready' then return false end
 local fence = tonumber(stored[2]) + 1
 local body = cjson.encode({type = 'run/leased', data = {runId = ARGV[5], worker = ARGV[2], fence = fence, leaseId = ARGV[4]}})
-append(ARGV[1], KEYS[1], KEYS[2], KEYS[3], ARGV[6], {body})
+local version = append(ARGV[1], KEYS[1], KEYS[2], KEYS[3], ARGV[6], {body})
 redis.call('HSET', KEYS[1], 'phase', 'running', 'fence', fence, 'lease', ARGV[4])
 redis.call('ZADD', KEYS[4], now + ARGV[3], ARGV[1])
-return fence
+return {fence, version, now}
 `;
 
 /** Extends a lease that is in force. KEYS task leases; ARGV id lease fence milliseconds */
