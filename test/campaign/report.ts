@@ -1,0 +1,27 @@
+import { FAULT_NAMES, type Fault } from "./faults.ts";
+import type { Invariant } from "./invariants.ts";
+
+/** How many breaches of an invariant a report shows. */
+const SHOWN = 10;
+
+/** The faults of a campaign, counted, in words. */
+export function describeFaults(faults: readonly Fault[]): string {
+  const kinds: readonly Fault[] = ["kill", "stop", "redis", "flush"];
+  return kinds
+    .map((kind) => [faults.filter((fault) => fault === kind).length, FAULT_NAMES[kind]] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, name]) => `${count} ${name}`)
+    .join(", ");
+}
+
+/** What held and what was broken, a line each. */
+export function renderReport(invariants: readonly Invariant[]): string {
+  const width = Math.max(...invariants.map(({ name }) => name.length));
+  return invariants
+    .flatMap(({ name, seen, breaches }) => [
+      `${breaches.length === 0 ? "held  " : "BROKEN"}  ${name.padEnd(width)}  ${seen}`,
+      ...breaches.slice(0, SHOWN).map((breach) => `        ${breach}`),
+      ...(breaches.length > SHOWN ? [`        … and ${breaches.length - SHOWN} more`] : []),
+    ])
+    .join("\n");
+}

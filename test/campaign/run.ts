@@ -1,0 +1,46 @@
+import { parseArgs } from "node:util";
+import { temporaryFolder } from "@flint/testkit";
+import { Random } from "../../packages/tasks/src/testing/random.ts";
+import { playCampaign } from "./campaign.ts";
+import { chooseFaults } from "./faults.ts";
+import { describeFaults, renderReport } from "./report.ts";
+
+// Plays a campaign against a fleet of real processes on a real Redis, and exits with 1 if anything promised was broken.
+// npm run campaign [-- --tasks 500] [--faults 200] [--workers 3] [--seed 1]
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      tasks: { type: "string", default: "500" },
+      faults: { type: "string", default: "200" },
+      workers: { type: "string", default: "3" },
+      seed: { type: "string", default: "1" },
+    },
+  });
+  const [tasks, count] = [numberOf("tasks", values.tasks, 1), numberOf("faults", values.faults, 1)];
+  const [workers, seed] = [numberOf("workers", values.workers, 1), numberOf("seed", values.seed, 0)];
+  const faults = chooseFaults(new Random(seed), count);
+  console.log(`${tasks} tasks, ${workers} workers, seed ${seed}: ${describeFaults(faults)}`);
+  const startedAt = performance.now();
+  const seconds = () => Math.round((performance.now() - startedAt) / 1000);
+  await using folder = await temporaryFolder();
+  const onProgress = (line: string) => console.log(`${String(seconds()).padStart(5)} s  ${line}`);
+  const invariants = await playCampaign({ tasks, workers, faults, seed, folder, onProgress });
+  console.log(`\n${renderReport(invariants)}\n${seconds()} s`);
+  return invariants.every(({ breaches }) => breaches.length === 0) ? 0 : 1;
+}
+
+function numberOf(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= least) return value;
+  throw new Error(`--${name} takes a whole number from ${least} on, not ${JSON.stringify(text)}.`);
+}
+
+// What a campaign started is ended at the exit of this process, which a signal alone would leave out.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+try {
+  process.exitCode = await main();
+} catch (thrown) {
+  // A wrong option, no Redis, or a campaign that came to a halt: the message says which.
+  console.error(thrown instanceof Error ? thrown.message : String(thrown));
+  process.exitCode = 1;
+}
