@@ -59,21 +59,7 @@ export class Feed {
     const { redis, keys, replica } = this.#options;
     const known = replica.get(task);
     // From the last event that is known, to see that it is still the same.
-    const answers = await redis
-      .multi()
-      .hget(keys.task(task), "version")
-      .xrange(keys.log(task), `${known?.version ?? 1}-0`, "+")
-      .exec();
-    const [stored, entries] = (answers ?? []).map(([error, value]) => {
-      if (error !== null) throw error;
-      return value;
-    });
-    if (typeof stored !== "string") {
-      replica.drop(task);
-      return undefined;
-    }
-    // The form in which the client returns entries.
-    const events = eventsOf(entries as StreamEntry[]);
+    const events = eventsOf(await redis.xrange(keys.log(task), `${known?.version ?? 1}-0`, "+"));
     if (known !== undefined && events[0]?.at !== known.updatedAt) {
       // Redis went back, and may have gone on in another way: what it has counts.
       replica.drop(task);
