@@ -14,6 +14,7 @@ export interface Figure {
 
 /** The programs that are started to be measured, or to be measured against. */
 export const PROGRAMS = [
+  "add-tasks",
   "bench-server",
   "checkpoint",
   "claude-server",
@@ -22,6 +23,7 @@ export const PROGRAMS = [
   "fake-claude",
   "fake-engine",
   "fan-out",
+  "fleet-rate",
   "floor-adapter",
   "floor-claude",
   "git",

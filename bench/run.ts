@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { measureAgainst, renderComparison } from "./against.ts";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
+import { addTasks } from "./figures/add-tasks.ts";
 import { agentCpu } from "./figures/agent-cpu.ts";
 import { approvalSpread } from "./figures/approval-spread.ts";
 import { asleep } from "./figures/asleep.ts";
@@ -15,6 +16,7 @@ import { deltaCpu } from "./figures/delta-cpu.ts";
 import { durability } from "./figures/durability.ts";
 import { execStart } from "./figures/exec-start.ts";
 import { fanOut } from "./figures/fan-out.ts";
+import { fleet } from "./figures/fleet.ts";
 import { frontendMemory } from "./figures/frontend-memory.ts";
 import { git } from "./figures/git.ts";
 import { idle } from "./figures/idle.ts";
@@ -41,6 +43,8 @@ const FIGURES: readonly Figure[] = [
   approvalSpread,
   decision,
   durability,
+  addTasks,
+  fleet,
   checkpoint,
   sandbox,
   network,
