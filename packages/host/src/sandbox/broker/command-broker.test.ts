@@ -270,7 +270,7 @@ needs("namespaces")(
     });
     expect(await sandbox.openBroker()).toBeUndefined();
     expect((await sandbox.state()).limitations).toEqual([
-      expect.stringMatching(/Claude or Codex.*stays inside/),
+      expect.stringMatching(/Claude and Codex cannot leave their sandbox/),
     ]);
   },
 );
