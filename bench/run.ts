@@ -1,5 +1,7 @@
 // Measures Flint against the least that could do the same work, and prints one table. See README.md beside this file.
+
 import { parseArgs } from "node:util";
+import { errorMessage } from "@flint/protocol";
 import { measureAgainst, renderComparison } from "./against.ts";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
@@ -108,7 +110,7 @@ async function measureAll(bench: Bench, figures: readonly Figure[]): Promise<(Ro
     try {
       rows.push(...(await figure.measure(bench)));
     } catch (error) {
-      rows.push({ figure: figure.name, reason: error instanceof Error ? error.message : String(error) });
+      rows.push({ figure: figure.name, reason: errorMessage(error) });
       endChildren();
     }
   }
@@ -126,6 +128,6 @@ try {
   process.exitCode = await main();
 } catch (error) {
   // A wrong option or a missing build: the message says what to do, the stack would only hide it.
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 2;
 }

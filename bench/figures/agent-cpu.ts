@@ -1,3 +1,4 @@
+import { errorMessage } from "@flint/protocol";
 import { PEER_NAME, startPeer } from "../acp-peer.ts";
 import type { Bench, Figure } from "../bench.ts";
 import { type Relay, threadRelay } from "../relay.ts";
@@ -22,7 +23,7 @@ export const agentCpu: Figure = {
 
 /** The rest of the figure can be taken without the other program. */
 function notTaken(error: unknown): Missing {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return { figure: `CPU per delta of Claude against ${PEER_NAME}`, reason };
 }
 

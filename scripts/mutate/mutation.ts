@@ -1,3 +1,4 @@
+import { errorMessage } from "@flint/protocol";
 /** A planted fault: one change of one file that breaks one promise, and the tests that have to notice. */
 export type Mutation = {
   /** What `--only` and the report call it. */
@@ -49,6 +50,6 @@ function fileProblems(mutation: Mutation, read: (path: string) => string | undef
     mutated(mutation, source);
     return problems;
   } catch (thrown) {
-    return [...problems, thrown instanceof Error ? thrown.message : String(thrown)];
+    return [...problems, errorMessage(thrown)];
   }
 }

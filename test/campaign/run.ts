@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { errorMessage } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { Random } from "../../packages/tasks/src/testing/random.ts";
 import { playCampaign } from "./campaign.ts";
@@ -41,6 +42,6 @@ try {
   process.exitCode = await main();
 } catch (thrown) {
   // A wrong option, no Redis, or a campaign that came to a halt: the message says which.
-  console.error(thrown instanceof Error ? thrown.message : String(thrown));
+  console.error(errorMessage(thrown));
   process.exitCode = 1;
 }

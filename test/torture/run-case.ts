@@ -1,3 +1,4 @@
+import { errorMessage } from "@flint/protocol";
 import { isRequired } from "@flint/testkit";
 import { type Measurements, SkippedCase, type TortureCase } from "./case.ts";
 import { Context, Ledger } from "./context.ts";
@@ -25,7 +26,7 @@ export async function runCase(torture: TortureCase, short: boolean, ledger = new
   } catch (error) {
     // A failed assertion, or a machine that cannot do this; both are results.
     skipped = error instanceof SkippedCase && !isRequired(error.part);
-    reasons.push(error instanceof Error ? error.message : String(error));
+    reasons.push(errorMessage(error));
   }
   const faults = (await context.close()).slice(0, MOST_FAULTS_SHOWN);
   if (skipped) return { result: "skipped", figures, reasons };

@@ -1,3 +1,4 @@
+import { errorMessage } from "@flint/protocol";
 import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
 import { complain, lossOf, say, watchStandardStreams } from "./command-line/output.ts";
 import { VERSION } from "./version.ts";
@@ -18,7 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return isLost ? complain(`Cannot write the output: ${failure.message}.`, code === 0 ? 1 : code) : code;
   } catch (error) {
     // The last catch of the program: a usage error gets a hint, anything else only its message.
-    const message = await withoutSecrets(error instanceof Error ? error.message : String(error));
+    const message = await withoutSecrets(errorMessage(error));
     const hint = hintFor(error);
     return hint === undefined ? complain(message, 1) : complain(`${message}\n${hint}`, 2);
   }

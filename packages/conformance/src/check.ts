@@ -1,3 +1,4 @@
+import { errorMessage } from "@flint/protocol";
 import type { FrontendName } from "@flint/server/frontends";
 import type { TestContext } from "./test-context.ts";
 import { NotOffered } from "./wire/pattern.ts";
@@ -84,7 +85,7 @@ async function outcomeOf(check: Check, trial: TestContext): Promise<Pick<CheckRe
     await check.run(trial);
     return { outcome: "passed", reason: undefined };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = errorMessage(thrown);
     return { outcome: thrown instanceof NotOffered ? "not offered" : "failed", reason };
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { errorMessage } from "@flint/protocol";
 import type { FrontendName } from "@flint/server/frontends";
 import { type CheckResult, runSuite, type Suite, selected } from "./check.ts";
 import { openTarget, type Target } from "./target.ts";
@@ -95,7 +96,7 @@ async function reach(trial: TestContext): Promise<void> {
       });
   } catch (error) {
     await trial.finish();
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new Error(`The server cannot be reached: ${why}`, { cause: error });
   }
   trial.end(false);

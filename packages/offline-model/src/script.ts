@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { ModelFailure, type ModelPart, type ModelRequest } from "@flint/agent/model";
 import { type Clock, pause } from "@flint/core/ports";
-import { lazy } from "@flint/protocol";
+import { errorMessage, lazy } from "@flint/protocol";
 import * as z from "zod/mini";
 import { streamText } from "./intents/respond.ts";
 
@@ -62,7 +62,7 @@ class ScriptError extends ModelFailure {
 async function readScript(path: string): Promise<readonly ScriptStep[]> {
   // Expected: a file that does not exist or cannot be read.
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new ScriptError(`The script ${path} cannot be read: ${reason}`, { cause: error });
   });
   return parseScript(text, path);

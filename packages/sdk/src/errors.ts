@@ -75,11 +75,6 @@ export class EventsLaggedError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
 function kindOf(code: number, reason: unknown): ErrorKind | "unknown" {
   if (typeof reason === "string") return isErrorKind(reason) ? reason : "unknown";
   const named = Object.entries(FLINT.errorCodes).find(([, number]) => number === code)?.[0];

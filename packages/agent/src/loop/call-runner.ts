@@ -1,5 +1,5 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
-import { errorMessage } from "@flint/host/files";
+import { errorMessage } from "@flint/protocol";
 import type { Message, ToolCall } from "../models/model.ts";
 import { truncateMiddle, visibleText } from "../text.ts";
 import { failed, INTERRUPTED, runAsItem, type Tool, type ToolOutcome } from "../tools/tool.ts";

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import {
-  errorMessage,
   FileAccessError,
   type ImageInput,
   imageFromBytes,
@@ -9,7 +8,7 @@ import {
   MAX_IMAGE_BYTES,
   readPlainFile,
 } from "@flint/host/files";
-import { inputText, type UserInput } from "@flint/protocol";
+import { errorMessage, inputText, type UserInput } from "@flint/protocol";
 import type { Message } from "../models/model.ts";
 import { visibleText } from "../text.ts";
 

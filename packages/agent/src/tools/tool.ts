@@ -1,6 +1,5 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
-import { errorMessage } from "@flint/host/files";
-import type { Item } from "@flint/protocol";
+import { errorMessage, type Item } from "@flint/protocol";
 import type { ToolDescription, ToolResult } from "../models/model.ts";
 import { truncateMiddle } from "../text.ts";
 import { type InputFields, type InputValues, InvalidInput, object } from "./input.ts";

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { errorMessage } from "@flint/protocol";
 import { nearest } from "@flint/server/config";
 import type { Flags, FlagValues } from "./flags.ts";
 
@@ -105,7 +106,7 @@ function unshieldedValue(value: unknown): unknown {
 }
 
 function parseProblem(error: unknown, known: readonly string[]): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const [, name] = /^Unknown option '--?([^']+)'/.exec(message) ?? [];
   if (name === undefined) return message;
   const meant = nearest(name, known);

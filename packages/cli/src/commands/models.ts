@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
-import type { Model } from "@flint/protocol";
+import { errorMessage, type Model } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, numberOption } from "../command-line/command.ts";
@@ -37,7 +37,7 @@ async function chosenModel(client: FlintClient): Promise<Chosen> {
     return { id: (await client.configRead()).model };
   } catch (thrown) {
     // The configured model does not exist; the list shows what does.
-    return { problem: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { problem: errorMessage(thrown) };
   }
 }
 

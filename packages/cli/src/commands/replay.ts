@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isRecord } from "@flint/protocol";
+import { errorMessage, isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
 import { escapeControls } from "@flint/view";
 import { oneArgument, UsageError } from "../command-line/command.ts";
@@ -62,7 +62,7 @@ function format(records: readonly TraceRecord[], values: ReplayArguments["values
 async function textOf(path: string): Promise<string> {
   // Expected: a file that is missing or unreadable.
   return readFile(path, "utf8").catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new UsageError(`Cannot read ${path}: ${why}.`);
   });
 }

@@ -1,6 +1,7 @@
 import {
   type ErrorData,
   type EventBody,
+  errorMessage,
   FlintError,
   isId,
   type StoredEvent,
@@ -112,7 +113,7 @@ export function codeOf(thrown: unknown): string | undefined {
 export function storageFailed(what: string, thrown: unknown, data: ErrorData = {}): FlintError {
   if (thrown instanceof FlintError) return thrown;
   const code = codeOf(thrown) ?? "UNKNOWN";
-  const plain = thrown instanceof Error ? thrown.message : String(thrown);
+  const plain = errorMessage(thrown);
   const reason = REASONS.get(code) ?? `${plain}.`;
   return new FlintError("storageFailed", `${what}: ${reason}`, { code, ...data }, { cause: thrown });
 }

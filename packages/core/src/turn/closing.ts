@@ -4,6 +4,7 @@ import {
   asFlintError,
   type DeclinedAction,
   type EventBody,
+  errorMessage,
   FlintError,
   isKnownItem,
   type KnownItem,
@@ -207,6 +208,6 @@ export function turnErrorOf(thrown: unknown): TurnError {
 
 /** What an agent threw, as an error for the user. */
 export function agentFailed(thrown: unknown): FlintError {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = errorMessage(thrown);
   return new FlintError("agentFailed", `The agent failed: ${message}`, {}, { cause: thrown });
 }

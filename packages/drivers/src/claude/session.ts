@@ -6,7 +6,13 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
-import { type BackgroundCommand, FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
+import {
+  type BackgroundCommand,
+  errorMessage,
+  FlintError,
+  type ThreadSettings,
+  type UserInput,
+} from "@flint/protocol";
 import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
 import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
@@ -205,7 +211,7 @@ export class ClaudeSession implements DriverSession {
       return await this.#adjustedProcess(turn);
     } catch (thrown) {
       if (this.#closing.signal.aborted) throw thrown;
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = errorMessage(thrown);
       const message = `Claude could not continue from a copy of its session, so it gets a summary of the thread instead. Its error: ${reason}`;
       turn.emit({ type: "extension", method: "anthropic/forkFailed", params: { message } });
       this.#session = { id: crypto.randomUUID(), isKnown: false };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
-import { type BackgroundCommand, isUnconfined, type ThreadSettings } from "@flint/protocol";
+import { type BackgroundCommand, errorMessage, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { CodexUserInput } from "@flint/protocol/codex";
 import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
 import { historyText } from "../shared/history-text.ts";
@@ -188,7 +188,7 @@ export class CodexThread {
       },
       (thrown: unknown) => {
         if (!server.isRunning) throw thrown;
-        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        const reason = errorMessage(thrown);
         const message = `Codex could not continue from a copy of its thread, so it gets a summary of the thread instead. Its error: ${reason}`;
         turn.emit({ type: "extension", method: "openai/forkFailed", params: { message } });
         return undefined;

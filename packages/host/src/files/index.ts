@@ -10,7 +10,6 @@ export { removeOutwardLinks } from "./outward-links.ts";
 export {
   asFileAccessError,
   type Content,
-  errorMessage,
   FileAccessError,
   plainBytes,
   plainText,

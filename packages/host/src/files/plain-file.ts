@@ -16,11 +16,6 @@ export function asFileAccessError(path: string, thrown: unknown): FileAccessErro
   return new FileAccessError(`${path}: ${reason} (${code}).`, { cause: thrown });
 }
 
-/** The message of any thrown value. */
-export function errorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
 /** Where the kernel exposes processes, memory and devices as files. */
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 

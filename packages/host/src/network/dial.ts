@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, connect, isIP, type Socket } from "node:net";
-import { type Endpoint, formatEndpoint } from "@flint/protocol";
+import { type Endpoint, errorMessage, formatEndpoint } from "@flint/protocol";
 import { isServerPort } from "../sandbox/sockets.ts";
 
 /** Finds the addresses of a host. Rejects if there are none. */
@@ -125,7 +125,7 @@ export class Dialer {
       const found = await this.#connected(this.#connect(addresses, endpoint.port));
       return typeof found === "string" ? unreachable(endpoint, found) : { ok: true, socket: found };
     } catch (thrown) {
-      return unreachable(endpoint, thrown instanceof Error ? thrown.message : String(thrown));
+      return unreachable(endpoint, errorMessage(thrown));
     }
   }
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Clock } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import { errorMessage, FlintError } from "@flint/protocol";
 
 /** The programs that a namespace is made and entered with, as absolute paths. */
 export interface NamespaceTools {
@@ -108,7 +108,7 @@ export class NetworkNamespace {
       await run([...namespace.enter, "/bin/true"]).finally(() => namespace.close());
       return undefined;
     } catch (thrown) {
-      return thrown instanceof Error ? thrown.message : String(thrown);
+      return errorMessage(thrown);
     } finally {
       cancel();
       holder.stdin.end();

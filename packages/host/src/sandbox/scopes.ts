@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Clock, CommitOffer, LaunchSpec, ProcessSpec } from "@flint/core/ports";
-import { type ConfinedPolicy, FlintError, type Permission } from "@flint/protocol";
+import { type ConfinedPolicy, errorMessage, FlintError, type Permission } from "@flint/protocol";
 import { GitScopes, type GitScopesOptions } from "../git/git-scopes.ts";
 import type { RefusedHost } from "../network/connection-log.ts";
 import { type NamespaceTools, NetworkNamespace } from "../network/namespace.ts";
@@ -170,7 +170,7 @@ const WITHOUT_NETWORK =
 
 /** An agent has to reach its model, and must not do so with everything that it runs on the network of the machine. */
 function refusedAgent({ command: [program = ""] }: Request, cause: unknown): FlintError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = errorMessage(cause);
   const message = `Did not start ${program}: its sandbox cannot limit the network here. ${reason} Install bubblewrap (apt-get install bubblewrap), or choose --network all, which leaves the network open, or --sandbox danger-full-access (dangerFullAccess).`;
   return new FlintError("sandboxUnavailable", message, { command: program }, { cause });
 }

@@ -1,6 +1,6 @@
 import { cp, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { FlintError } from "@flint/protocol";
+import { errorMessage, FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 import { FLINT_IDENTITY, type WorktreeRepository } from "./worktree-repository.ts";
 
@@ -43,7 +43,7 @@ async function copyAll(from: string, to: string): Promise<void> {
   try {
     await cp(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true });
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = errorMessage(thrown);
     throw new FlintError("invalidParams", `${from} cannot be copied for the task: ${reason}`);
   }
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tokensOf } from "@flint/agent/conversation";
 import { type Model, ModelFailure, type ModelPart, tokensInCharacters } from "@flint/agent/model";
 import type { Clock } from "@flint/core/ports";
-import { previewOf } from "@flint/protocol";
+import { errorMessage, previewOf } from "@flint/protocol";
 import { formatAsJson } from "../json-sample.ts";
 import { OfflineModel } from "../offline-model.ts";
 import { CutStream, ScriptedFailure } from "../script.ts";
@@ -79,7 +79,7 @@ export class ModelServer {
       else sendJson(response, 200, this.#get(path, request));
     } catch (error) {
       const status = error instanceof HttpError ? error.status : 500;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       const errorBody =
         path.startsWith("/messages") || "anthropic-version" in request.headers
           ? messagesApi.errorBody

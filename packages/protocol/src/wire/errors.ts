@@ -47,6 +47,10 @@ export class FlintError extends Error {
 /** Any thrown value as a FlintError; what is not one becomes `internalError` with the value as its cause. */
 export function asFlintError(thrown: unknown): FlintError {
   if (thrown instanceof FlintError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new FlintError("internalError", `Flint failed: ${message}`, {}, { cause: thrown });
+  return new FlintError("internalError", `Flint failed: ${errorMessage(thrown)}`, {}, { cause: thrown });
+}
+
+/** The message of any thrown value. */
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

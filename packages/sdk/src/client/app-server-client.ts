@@ -1,6 +1,14 @@
-import { FLINT, LIMITS, METHODS, type Method, type ParamsInput, type Result } from "@flint/protocol";
+import {
+  errorMessage,
+  FLINT,
+  LIMITS,
+  METHODS,
+  type Method,
+  type ParamsInput,
+  type Result,
+} from "@flint/protocol";
 import { type Id, Peer, PeerClosedError, PeerTimeoutError, RemoteError, type Transport } from "@flint/rpc";
-import { FlintConnectionError, FlintRequestError, messageOf, type OnWarning, problemOf } from "../errors.ts";
+import { FlintConnectionError, FlintRequestError, type OnWarning, problemOf } from "../errors.ts";
 import { readNotification } from "../events/agent-event.ts";
 import {
   BUFFER_LIMITS,
@@ -26,7 +34,7 @@ export function externalEndpoint(transport: Transport): Endpoint {
   return {
     transport,
     explain: (reason) => {
-      const why = reason === undefined ? "" : `: ${messageOf(reason)}`;
+      const why = reason === undefined ? "" : `: ${errorMessage(reason)}`;
       const details = reason === undefined ? {} : { cause: reason };
       return Promise.resolve(
         new FlintConnectionError("closed", `The server closed the connection${why}.`, details),
@@ -125,7 +133,7 @@ export class AppServerClient {
 
   /** Passes a fault in the caller's own code on as a warning. */
   warnOfFault(who: string, error: unknown): void {
-    this.#warn({ kind: "handlerFailed", message: `A fault in ${who}: ${messageOf(error)}` });
+    this.#warn({ kind: "handlerFailed", message: `A fault in ${who}: ${errorMessage(error)}` });
   }
 
   /** Closes the connection and rejects what is pending. Resolves when a server that was started has ended. */

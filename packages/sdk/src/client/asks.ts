@@ -1,7 +1,14 @@
-import { Answers, ApprovalAnswer, FLINT, failedToolCall, ToolCallResult } from "@flint/protocol";
+import {
+  Answers,
+  ApprovalAnswer,
+  errorMessage,
+  FLINT,
+  failedToolCall,
+  ToolCallResult,
+} from "@flint/protocol";
 import type { Id, RpcError } from "@flint/rpc";
 import { describeAction } from "@flint/view";
-import { messageOf, type OnWarning, problemOf } from "../errors.ts";
+import { type OnWarning, problemOf } from "../errors.ts";
 import type { AgentEvent } from "../events/agent-event.ts";
 import type { ApprovalRequest, ReadAsk, ToolCall, UserInputRequest } from "./read-ask.ts";
 
@@ -128,7 +135,7 @@ export class Asks {
       this.#replies.reply(id, result);
     } catch (thrown) {
       // A handler may put something into its answer that JSON cannot hold; silence would stall the turn.
-      const message = `The answer cannot be sent: ${messageOf(thrown)}`;
+      const message = `The answer cannot be sent: ${errorMessage(thrown)}`;
       this.#warn({ kind: "handlerFailed", message });
       this.#replies.replyError(id, { code: FLINT.errorCodes.internalError, message });
     }
@@ -147,7 +154,7 @@ export class Asks {
       return this.#declineFaulty(subject, `gave no decision: ${problemOf(answer.error)}`, signal);
     } catch (thrown) {
       // The handler is the caller's code. A fault there must never become consent.
-      return this.#declineFaulty(subject, `failed: ${messageOf(thrown)}`, signal);
+      return this.#declineFaulty(subject, `failed: ${errorMessage(thrown)}`, signal);
     }
   }
 
@@ -160,8 +167,8 @@ export class Asks {
       return { result: { answers: Answers.parse(wireAnswers(reply)) } };
     } catch (thrown) {
       // The handler is the caller's code, and may also have returned something that is not an answer.
-      this.#warnOfHandler(`The onQuestion handler failed: ${messageOf(thrown)}`, signal);
-      return leave(`The onQuestion handler of this client failed: ${messageOf(thrown)}`);
+      this.#warnOfHandler(`The onQuestion handler failed: ${errorMessage(thrown)}`, signal);
+      return leave(`The onQuestion handler of this client failed: ${errorMessage(thrown)}`);
     }
   }
 
@@ -174,7 +181,7 @@ export class Asks {
       return { result: ToolCallResult.parse(result) };
     } catch (thrown) {
       // The handler is the caller's code, and may also have returned something that is not a result.
-      const message = `The onToolCall handler failed: ${messageOf(thrown)}`;
+      const message = `The onToolCall handler failed: ${errorMessage(thrown)}`;
       this.#warnOfHandler(message, signal);
       return { result: failedToolCall(message) };
     }

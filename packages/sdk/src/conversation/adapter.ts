@@ -1,6 +1,6 @@
-import type { ApprovalPolicy } from "@flint/protocol";
+import { type ApprovalPolicy, errorMessage } from "@flint/protocol";
 import type { FlintClient } from "../client/flint-client.ts";
-import { FlintConnectionError, FlintRequestError, messageOf, TurnFailedError } from "../errors.ts";
+import { FlintConnectionError, FlintRequestError, TurnFailedError } from "../errors.ts";
 import type { AgentEvent } from "../events/agent-event.ts";
 import type { ThreadHandle } from "../thread/thread-handle.ts";
 import type { TurnResult } from "../thread/turn-run.ts";
@@ -205,7 +205,7 @@ function asTurnFailure(
   cause: unknown,
   signal: AbortSignal,
 ): TurnFailedError {
-  const message = `The turn of conversation "${key}" failed: ${messageOf(cause)}`;
+  const message = `The turn of conversation "${key}" failed: ${errorMessage(cause)}`;
   const turn = cause instanceof TurnFailedError && cause.turn !== undefined ? { turn: cause.turn } : {};
   return new TurnFailedError(failureOf(cause, signal), message, { threadId, ...turn, cause });
 }

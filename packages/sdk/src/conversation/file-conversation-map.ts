@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isId, isRecord } from "@flint/protocol";
-import { messageOf, type OnWarning } from "../errors.ts";
+import { errorMessage, isId, isRecord } from "@flint/protocol";
+import type { OnWarning } from "../errors.ts";
 import type { ConversationMap } from "./adapter.ts";
 
 const FORMAT_VERSION = 1;
@@ -80,7 +80,7 @@ function parse(text: string): Parsed {
     content = JSON.parse(text);
   } catch (thrown) {
     // Cut off or overwritten: expected of a file that outlives programs.
-    return { threads: new Map(), damage: messageOf(thrown) };
+    return { threads: new Map(), damage: errorMessage(thrown) };
   }
   const stored: unknown = isRecord(content) ? content.threads : undefined;
   if (!isRecord(stored)) return { threads: new Map(), damage: "it has no threads" };

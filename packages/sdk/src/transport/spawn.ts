@@ -1,8 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { errorMessage } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
 import type { Endpoint } from "../client/app-server-client.ts";
-import { FlintConnectionError, messageOf } from "../errors.ts";
+import { FlintConnectionError } from "../errors.ts";
 
 /** How to start a server; `flint serve --stdio` from PATH by default. */
 export type SpawnOptions = {
@@ -95,7 +96,7 @@ class ServerProcess implements Endpoint {
 
 function neverStarted(label: string, cause: unknown): FlintConnectionError {
   const way = "Check that the program is on PATH (or name it in spawn.command) and that spawn.cwd exists.";
-  return new FlintConnectionError("spawnFailed", `Could not start ${label}: ${messageOf(cause)}. ${way}`, {
+  return new FlintConnectionError("spawnFailed", `Could not start ${label}: ${errorMessage(cause)}. ${way}`, {
     cause,
   });
 }

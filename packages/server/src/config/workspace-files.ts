@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { McpServerConfig, Steering, WorkspaceConfig, Workspaces } from "@flint/core/ports";
 import { unlinkedText } from "@flint/host/files";
-import { FlintError, type WorkspaceFile } from "@flint/protocol";
+import { errorMessage, FlintError, type WorkspaceFile } from "@flint/protocol";
 import { McpPrograms } from "../trust/mcp-programs.ts";
 import { ProjectFiles, type SteeredAgent, type TrustEntry } from "../trust/project-files.ts";
 import type { TrustFile } from "../trust/trust-file.ts";
@@ -179,7 +179,7 @@ async function foundFile(known: KnownFile, content: string, trustedHash: string 
   try {
     return { file, values: await known.parse(content, known.path) };
   } catch (thrown) {
-    const problem = thrown instanceof Error ? thrown.message : String(thrown);
+    const problem = errorMessage(thrown);
     return { file: { ...file, problem }, values: new ConfigValues() };
   }
 }

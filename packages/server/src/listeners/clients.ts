@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import type { ClientConnection, ConnectionOptions } from "@flint/frontends";
-import { LIMITS } from "@flint/protocol";
+import { errorMessage, LIMITS } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import type { FrontendName, Frontends, OpenFrontend } from "../frontends.ts";
 import { type ClientTransport, WatchedTransport } from "./client-transport.ts";
@@ -47,7 +47,7 @@ export class Clients {
     try {
       return await this.#frontends.open(name);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       process.stderr.write(`flint: Cannot load the ${name} front end: ${escapeControls(reason)}\n`);
       return undefined;
     }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { PolicyRules } from "@flint/core/ports";
+import { errorMessage } from "@flint/protocol";
 import { homeFolder } from "../config/environment.ts";
 import { ConfigError, isTable } from "../config/parse.ts";
 import { FileRules, type PolicyRule } from "./file-rules.ts";
@@ -18,7 +19,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new ConfigError(`The policy file ${path} cannot be read: ${why}.`, { cause: error });
   }
 }

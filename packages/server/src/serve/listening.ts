@@ -2,6 +2,7 @@ import type { Engine } from "@flint/core";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import type { Frontend } from "@flint/frontends";
 import type { Lock } from "@flint/host/lock";
+import { errorMessage } from "@flint/protocol";
 import { type FrontendName, type FrontendSettings, Frontends, ROOT_FRONTEND } from "../frontends.ts";
 import { isLoopback, type ListenAddress } from "../listeners/address.ts";
 import { Clients, type Listener } from "../listeners/clients.ts";
@@ -205,7 +206,7 @@ export async function shareServer(
     );
   } catch (error) {
     // Expected: a state folder that cannot be written. The client on stdio is served all the same.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     process.stderr.write(`flint: Other clients cannot join this server: ${reason}\n`);
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
 import { Redactor } from "@flint/core";
+import { errorMessage } from "@flint/protocol";
 import { cappedTrace, type Trace, type TraceCaps } from "@flint/rpc";
 import * as z from "zod/mini";
 import { ConfigError } from "../config/parse.ts";
@@ -123,7 +124,7 @@ function openPrivate(path: string): number {
     return file;
   } catch (error) {
     if (file !== undefined) closeSync(file);
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     const message = `Cannot write the trace to ${path}: ${why}. Choose a file you can write to.`;
     throw new ConfigError(message, { cause: error });
   }

@@ -1,4 +1,4 @@
-import { mintId, type TaskState } from "@flint/protocol";
+import { errorMessage, mintId, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
@@ -113,7 +113,7 @@ export class FleetWorker {
       this.#running.set(task, run);
       await run.work(state).finally(() => this.#running.delete(task));
     } catch (thrown) {
-      onProblem(thrown instanceof Error ? thrown.message : String(thrown));
+      onProblem(errorMessage(thrown));
     }
   }
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { TaskState } from "@flint/protocol";
+import { errorMessage, type TaskState } from "@flint/protocol";
 import type { TaskStore } from "../store/task-store.ts";
 import { type Notice, noticeOf } from "./notice.ts";
 
@@ -78,7 +78,7 @@ export class Notifier {
       const code = await this.#options.run(command, environment);
       if (code !== 0) this.#options.onProblem(`The notice program ${command[0]} exited with ${code}.`);
     } catch (thrown) {
-      this.#options.onProblem(`The notice program ${command[0]} cannot be run: ${messageOf(thrown)}`);
+      this.#options.onProblem(`The notice program ${command[0]} cannot be run: ${errorMessage(thrown)}`);
     }
   }
 
@@ -95,7 +95,7 @@ export class Notifier {
         if (ok) return;
         problem = `it answered ${status}`;
       } catch (thrown) {
-        problem = messageOf(thrown);
+        problem = errorMessage(thrown);
       }
     }
     this.#options.onProblem(
@@ -123,10 +123,6 @@ function desktopCommand({ text }: Notice): string[] {
         text,
       ]
     : ["notify-send", "--app-name=flint", "Flint", text];
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ import {
   type Worktree,
   type Worktrees,
 } from "@flint/host/worktrees";
-import { currentRound, type Finding, FlintError, type TaskState } from "@flint/protocol";
+import { currentRound, errorMessage, type Finding, type TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
 import type { CommittedWork, Places } from "./places.ts";
 
@@ -37,7 +37,7 @@ export class GitPlaces implements Places {
       const { base, folder } = await this.#worktree(state);
       return { kind: "prepared", base, folder, included: await this.#worktrees.included(nameOf(state)) };
     } catch (thrown) {
-      return { kind: "unable", mayPass: false, message: messageOf(thrown) };
+      return { kind: "unable", mayPass: false, message: errorMessage(thrown) };
     }
   }
 
@@ -135,7 +135,7 @@ export class GitPlaces implements Places {
     } catch (thrown) {
       return {
         kind: "unable",
-        message: `${messageOf(thrown)} The branch ${branch} has the result.`,
+        message: `${errorMessage(thrown)} The branch ${branch} has the result.`,
         mayPass: false,
       };
     }
@@ -183,8 +183,4 @@ function nameOf({ id, attempt }: TaskState) {
 function lastCommit({ rounds }: TaskState, before: number): string | undefined {
   const round = rounds.findLast((each) => each.round < before && typeof each.commit === "string");
   return round?.commit ?? undefined;
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof FlintError || thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,5 +1,6 @@
 import {
   type Action,
+  errorMessage,
   type NetworkPermission,
   type Role,
   type RunUsage,
@@ -181,7 +182,7 @@ function failureOf(error: TurnError | undefined): Setback {
 
 function problemOf(thrown: unknown, signal: AbortSignal): Setback {
   if (signal.aborted) return { kind: "interrupted", message: "The run was stopped." };
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = errorMessage(thrown);
   return thrown instanceof FlintConnectionError ? { kind: "overload", message } : { kind: "failed", message };
 }
 

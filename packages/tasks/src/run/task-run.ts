@@ -3,6 +3,7 @@ import {
   type Check,
   type CheckResult,
   currentRound,
+  errorMessage,
   isKnownItem,
   type TaskState,
   type TurnReference,
@@ -221,7 +222,7 @@ export class TaskRun {
       try {
         results.push(await this.#runCheck(check, folder));
       } catch (thrown) {
-        return { kind: "unable", message: thrown instanceof Error ? thrown.message : String(thrown) };
+        return { kind: "unable", message: errorMessage(thrown) };
       }
       if (results.at(-1)?.exitCode !== 0) break;
     }

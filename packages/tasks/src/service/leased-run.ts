@@ -1,4 +1,4 @@
-import type { TaskState } from "@flint/protocol";
+import { errorMessage, type TaskState } from "@flint/protocol";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 
 /** What carrying out a run depends on. */
@@ -45,7 +45,7 @@ export class LeasedRun {
     try {
       await run(this.#lease, state, this.#stop.signal);
     } catch (thrown) {
-      onProblem(`Task ${state.number}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      onProblem(`Task ${state.number}: ${errorMessage(thrown)}`);
     } finally {
       clearInterval(renewal);
       clearTimeout(this.#guard);

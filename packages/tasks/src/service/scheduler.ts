@@ -1,4 +1,4 @@
-import type { TaskState } from "@flint/protocol";
+import { errorMessage, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { fail } from "../decide/finish.ts";
 import { afterLost } from "../decide/run.ts";
@@ -60,7 +60,7 @@ export class TaskScheduler {
         await this.#gather();
       }
     } catch (thrown) {
-      this.#options.onProblem(thrown instanceof Error ? thrown.message : String(thrown));
+      this.#options.onProblem(errorMessage(thrown));
       this.#wakeAfter(RETRY_MS);
     } finally {
       // In the same step as the last look: a call after it starts anew instead of being lost.

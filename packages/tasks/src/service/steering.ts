@@ -1,4 +1,4 @@
-import { currentRound, type TaskEventData, type TaskState } from "@flint/protocol";
+import { currentRound, errorMessage, type TaskEventData, type TaskState } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 
 /** The name of the worker of a server that runs its tasks itself. */
@@ -27,7 +27,7 @@ export async function steerTurn(
     await client.call("turn/steer", { threadId, expectedTurnId: turnId, input });
     return { live: true, turn };
   } catch (thrown) {
-    return { ...missed(thrown instanceof Error ? thrown.message : String(thrown)), turn };
+    return { ...missed(errorMessage(thrown)), turn };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { TaskState } from "@flint/protocol";
+import { errorMessage, type TaskState } from "@flint/protocol";
 import { plan } from "../schedule.ts";
 import { accountsOf } from "./accounts.ts";
 import { LeasedRun, type LeasedRunOptions } from "./leased-run.ts";
@@ -63,7 +63,7 @@ export class TaskWorker {
         await this.#takeReady();
       }
     } catch (thrown) {
-      this.#options.onProblem(`No task could be taken: ${messageOf(thrown)}`);
+      this.#options.onProblem(`No task could be taken: ${errorMessage(thrown)}`);
     } finally {
       // In the same step as the last look: a call after it starts anew instead of being lost.
       this.#taking = undefined;
@@ -92,8 +92,4 @@ export class TaskWorker {
     });
     this.#running.set(id, { run, done });
   }
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "@flint/core/ports";
+import { errorMessage } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
 
 /** A server that a session uses. */
@@ -82,7 +83,7 @@ export class Connection {
 
   #failed(thrown: unknown): void {
     if (this.#stopped) return;
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = errorMessage(thrown);
     if (this.#attempts === 0) this.#listener.lost(reason, false);
     else this.#retry(reason);
   }

@@ -1,4 +1,4 @@
-import type { Thread } from "@flint/protocol";
+import { errorMessage, type Thread } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { cutLine, type Line, span, wrapLine } from "../draw/line.ts";
@@ -156,7 +156,7 @@ export class ThreadList implements Page {
     this.#session.run(async () => {
       // What fails is said here: the session's own messages are behind this page.
       await work().catch((thrown: unknown) => {
-        this.#message = thrown instanceof Error ? thrown.message : String(thrown);
+        this.#message = errorMessage(thrown);
       });
       this.#load();
     });

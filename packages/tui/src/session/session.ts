@@ -1,5 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import {
+  errorMessage,
   isRecord,
   type ThreadSettings,
   type ThreadState,
@@ -173,7 +174,7 @@ export class Session implements SessionContext {
   }
 
   run(work: () => Promise<unknown>): void {
-    const failed = (thrown: unknown) => this.warn(thrown instanceof Error ? thrown.message : String(thrown));
+    const failed = (thrown: unknown) => this.warn(errorMessage(thrown));
     // Expected: the server refuses, or is gone. Either is something to tell the user.
     try {
       void work().then(() => this.changed(), failed);

@@ -1,4 +1,5 @@
-import { errorMessage, FileAccessError } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
+import { errorMessage } from "@flint/protocol";
 import type { StructuredPatch } from "diff";
 import { string } from "../input.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { errorMessage, unifiedDiff } from "@flint/host/files";
-import type { FileUpdateChange, Item } from "@flint/protocol";
+import { unifiedDiff } from "@flint/host/files";
+import { errorMessage, type FileUpdateChange, type Item } from "@flint/protocol";
 import { declined, done, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { FileVersions } from "./file-versions.ts";
 import type { FileContent, WorkspaceFile } from "./workspace-file.ts";

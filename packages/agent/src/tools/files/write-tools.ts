@@ -1,6 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { errorMessage, FileAccessError } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
+import { errorMessage } from "@flint/protocol";
 import { boolean, optional, string } from "../input.ts";
 import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { ChangeSet, failChange } from "./change-set.ts";

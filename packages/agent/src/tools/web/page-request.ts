@@ -2,7 +2,7 @@ import { lookup as resolveName } from "node:dns";
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { lazy } from "@flint/protocol";
+import { errorMessage, lazy } from "@flint/protocol";
 
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -54,7 +54,7 @@ export async function requestPage(address: string, options: PageRequestOptions):
       if (thrown instanceof PageError) throw thrown;
       if (timeout.aborted)
         throw new PageError(`${url.host} did not answer within ${TIMEOUT_MS / 1000} seconds.`);
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = errorMessage(thrown);
       throw new PageError(`${url.host} could not be reached: ${reason}`, { cause: thrown });
     }
   }

@@ -1,5 +1,4 @@
-import { errorMessage } from "@flint/host/files";
-import type { Item } from "@flint/protocol";
+import { errorMessage, type Item } from "@flint/protocol";
 import { truncateMiddle, visibleText } from "../../text.ts";
 import { string } from "../input.ts";
 import {

@@ -2,6 +2,7 @@ import { access, constants, mkdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
 import { type AgentDescriptor, KNOWN_AGENTS } from "@flint/drivers";
+import { errorMessage } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
   type ConfiguredAgent,
@@ -20,7 +21,7 @@ import { count } from "@flint/view";
 import { VERSION } from "../../version.ts";
 import { versionOf } from "../agents/versions.ts";
 import { driftFindings, versionDrift } from "./drift.ts";
-import { type Check, type Finding, reason } from "./finding.ts";
+import type { Check, Finding } from "./finding.ts";
 import { models } from "./model-checks.ts";
 
 /** Every check, in the order of the report. */
@@ -71,7 +72,7 @@ async function state(): Promise<readonly Finding[]> {
       },
     ];
   } catch (thrown) {
-    const detail = `${folder}: ${reason(thrown)}`;
+    const detail = `${folder}: ${errorMessage(thrown)}`;
     return [{ name: "threads", state: "problem", detail, fix: "Set FLINT_HOME to a folder you own." }];
   }
 }
@@ -89,7 +90,7 @@ async function sandbox(cwd: string): Promise<readonly Finding[]> {
     const fix = "apt-get install bubblewrap";
     return [{ name: "sandbox", state: "problem", detail: found.detail ?? "not available", fix }];
   } catch (thrown) {
-    return [{ name: "sandbox", state: "problem", detail: reason(thrown) }];
+    return [{ name: "sandbox", state: "problem", detail: errorMessage(thrown) }];
   } finally {
     await embedded.close();
   }
@@ -189,7 +190,7 @@ async function machineFindings(): Promise<readonly Finding[]> {
     return [{ name, state: "ok", detail: `${SYSTEM_CONFIG_PATH} ${locks}` }];
   } catch (thrown) {
     const fix = `Ask the administrator to edit ${SYSTEM_CONFIG_PATH}.`;
-    return [{ name, state: "problem", detail: reason(thrown), fix }];
+    return [{ name, state: "problem", detail: errorMessage(thrown), fix }];
   }
 }
 
@@ -206,7 +207,7 @@ function fileFinding(values: ConfigValues, path: string): Finding {
 }
 
 function faultFinding(thrown: unknown, path: string): Finding {
-  return { name: "configuration", state: "problem", detail: reason(thrown), fix: `Edit ${path}.` };
+  return { name: "configuration", state: "problem", detail: errorMessage(thrown), fix: `Edit ${path}.` };
 }
 
 async function serverFindings(values: ConfigValues): Promise<readonly Finding[]> {

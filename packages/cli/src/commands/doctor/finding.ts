@@ -9,8 +9,3 @@ export interface Finding {
 
 /** Checks one thing. Never rejects. */
 export type Check = (cwd: string) => Promise<readonly Finding[]>;
-
-/** The message of an error. */
-export function reason(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}

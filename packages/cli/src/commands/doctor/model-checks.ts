@@ -1,5 +1,5 @@
 import { FIRST_LISTED } from "@flint/drivers";
-import type { Model } from "@flint/protocol";
+import { errorMessage, type Model } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
   ConfigValues,
@@ -12,7 +12,7 @@ import { embed } from "@flint/server/embed";
 import { setting, userConfigPath, variable } from "@flint/server/environment";
 import type { ServerOptions } from "@flint/server/serve";
 import { count } from "@flint/view";
-import { type Finding, reason } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 /** The models by provider, and which keys are set, without their values. */
 export async function models(cwd: string): Promise<readonly Finding[]> {
@@ -54,7 +54,7 @@ async function chosenFinding(
   } catch (thrown) {
     // The configured model is not available.
     const wanted = config.get("model") ?? setting("FLINT_MODEL");
-    const detail = `${wanted === undefined ? "" : `${wanted}: `}${reason(thrown)}`;
+    const detail = `${wanted === undefined ? "" : `${wanted}: `}${errorMessage(thrown)}`;
     return { name: "model", state: "problem", detail, fix };
   }
 }

@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { LIMITS, type UserInput } from "@flint/protocol";
+import { errorMessage, LIMITS, type UserInput } from "@flint/protocol";
 import { UsageError } from "../../command-line/command.ts";
 import { type Schema, schemaFault } from "./schema.ts";
 
@@ -46,7 +46,7 @@ function parsed(text: string, path: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     // The user's file: the parser's message helps them most.
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new UsageError(`--output-schema ${path} is not JSON: ${reason}`);
   }
 }
@@ -152,7 +152,7 @@ async function beginningOf(path: string, whole: string): Promise<{ head: Uint8Ar
     }
   } catch (cause) {
     // The system's message says whether it is missing, unreadable or a folder.
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new UsageError(`Cannot read --image ${path}: ${reason}`);
   }
 }

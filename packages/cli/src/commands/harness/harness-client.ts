@@ -1,4 +1,5 @@
 import {
+  errorMessage,
   HARNESS,
   HARNESS_ITEMS,
   type HarnessApprovalRequest,
@@ -60,7 +61,7 @@ class HarnessClient {
         request: (id, method) => this.#refuse(id, method),
         notification: (method, params) => this.#onNotification(method, params),
         bad: ({ message }) => this.#screen.line(`warning: ignored a line from the server: ${message}`),
-        crashed: (error) => this.#end(messageOf(error)),
+        crashed: (error) => this.#end(errorMessage(error)),
       },
     });
   }
@@ -75,7 +76,7 @@ class HarnessClient {
       return 0;
     } catch (error) {
       // A rejected request, or a connection that closed before the response: the message says which.
-      return this.#fail(messageOf(error));
+      return this.#fail(errorMessage(error));
     } finally {
       for (const open of this.#unanswered.values()) open.abort();
       this.#peer.close();
@@ -205,7 +206,7 @@ class HarnessClient {
       await this.#peer.request("approval.respond", { requestId, decision });
     } catch (error) {
       // Another client was faster, or the connection is closed, which run() reports.
-      if (!signal.aborted) this.#screen.line(`warning: the answer was not accepted: ${messageOf(error)}`);
+      if (!signal.aborted) this.#screen.line(`warning: the answer was not accepted: ${errorMessage(error)}`);
     }
   }
 }
@@ -236,10 +237,6 @@ interface Schema<Output> {
 function when<Output>(schema: Schema<Output>, value: unknown, act: (output: Output) => void): void {
   const parsed = schema.safeParse(value);
   if (parsed.success) act(parsed.data);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Prints streamed text, each item on lines of its own. Repeated pieces are printed once. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Frontend } from "@flint/frontends";
 import type { Lock } from "@flint/host/lock";
+import { errorMessage } from "@flint/protocol";
 import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
@@ -44,7 +45,7 @@ async function claimRole(joining: JoinOptions): Promise<Role> {
     const { joinOrClaim } = await import("@flint/server/single-instance");
     return roleAfter(await joinOrClaim(joining), joining.folder);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     complain(`Other clients cannot join this server: ${reason}`, 0);
     return { lock: undefined };
   }

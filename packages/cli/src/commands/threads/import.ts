@@ -1,4 +1,4 @@
-import type { NativeSession, Result } from "@flint/protocol";
+import { errorMessage, type NativeSession, type Result } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, UsageError } from "../../command-line/command.ts";
@@ -75,7 +75,7 @@ async function importAll(
     } catch (thrown) {
       if (all !== true) throw thrown;
       failures += 1;
-      complain(thrown instanceof Error ? thrown.message : String(thrown), 0);
+      complain(errorMessage(thrown), 0);
     }
   }
   if (json === true) sayJson(done);

@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import { FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
+import { errorMessage, FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import {
   type Id,
   idText,
@@ -145,7 +145,7 @@ export class AcpConnection {
       this.#peer.reply(id, await Promise.race([this.#handle(method, params), cancelled]));
     } catch (thrown) {
       const code = thrown instanceof RequestRefusal ? thrown.code : ACP_CODES.internalError;
-      this.#peer.replyError(id, { code, message: thrown instanceof Error ? thrown.message : String(thrown) });
+      this.#peer.replyError(id, { code, message: errorMessage(thrown) });
     } finally {
       this.#open.delete(key);
     }

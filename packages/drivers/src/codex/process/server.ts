@@ -1,5 +1,5 @@
 import type { CommandBroker, Sandbox } from "@flint/core/ports";
-import { FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
+import { errorMessage, FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import {
   CODEX,
   CODEX_REQUESTS,
@@ -259,7 +259,7 @@ export class CodexServer {
     }
     listener.call(call).then(
       (result) => this.#peer.reply(id, result),
-      (error: unknown) => refuse(STANDARD_CODES.internalError, messageOf(error)),
+      (error: unknown) => refuse(STANDARD_CODES.internalError, errorMessage(error)),
     );
   }
 
@@ -285,8 +285,4 @@ function threadIdOf(params: object): string | undefined {
     Reflect.get(params, "conversationId") ??
     Reflect.get(Object(thread), "id");
   return typeof found === "string" ? found : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { BrokeredCommand, ProcessSpec, RunningProcess } from "@flint/core/ports";
+import { errorMessage } from "@flint/protocol";
 import { FRAME, REFUSED } from "./flint-run.ts";
 
 /** How long a command may take to end after it was told to. */
@@ -47,7 +48,7 @@ export class BrokeredRun {
       await Promise.all(sent);
       if (!this.#isStopped) this.#exit(exitCode);
     } catch (thrown) {
-      this.refuse(thrown instanceof Error ? thrown.message : String(thrown));
+      this.refuse(errorMessage(thrown));
     } finally {
       signal.removeEventListener("abort", stop);
       this.#caller.end();

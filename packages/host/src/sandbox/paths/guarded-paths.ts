@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { FlintError } from "@flint/protocol";
+import { errorMessage, FlintError } from "@flint/protocol";
 import { isInside } from "../mechanisms/binds.ts";
 
 /** The locations of Flint's own state and settings. */
@@ -221,7 +221,7 @@ async function statOrCreate(
     return await lstat(path);
   } catch (thrown) {
     if (!isMovable) return undefined;
-    if (codeOf(thrown) !== "ENOENT") throw cannotGuard(path, reasonOf(thrown));
+    if (codeOf(thrown) !== "ENOENT") throw cannotGuard(path, errorMessage(thrown));
     if (ifMissing === "reject") throw cannotGuard(path, "it does not exist, and the command could create it");
     return create(path);
   }
@@ -236,7 +236,7 @@ async function create(path: string): Promise<Stats | undefined> {
     const code = codeOf(thrown);
     if (code === "EROFS" || ((code === "EACCES" || code === "EPERM") && !(await isOurs(dirname(path)))))
       return undefined;
-    if (code !== "EEXIST") throw cannotGuard(path, reasonOf(thrown));
+    if (code !== "EEXIST") throw cannotGuard(path, errorMessage(thrown));
   }
   return lstat(path);
 }
@@ -248,10 +248,6 @@ async function isOurs(folder: string): Promise<boolean> {
 
 function codeOf(thrown: unknown): unknown {
   return thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-}
-
-function reasonOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 function cannotGuard(path: string, reason: string): FlintError {

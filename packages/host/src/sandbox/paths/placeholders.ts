@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { SerialQueue } from "@flint/core/async";
-import { FlintError } from "@flint/protocol";
+import { errorMessage, FlintError } from "@flint/protocol";
 import { mountinfoPath, SYSTEM_PATH } from "../mechanisms/launch.ts";
 import { pipesOf } from "../processes/process-tree.ts";
 import { FolderPresence, type PresenceSocket } from "../sockets.ts";
@@ -131,7 +131,7 @@ async function make(path: string, placeholders: Set<string>): Promise<string | u
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
     if (code === "EEXIST") return examine(path, placeholders);
     if (HARMLESS.has(code)) return undefined;
-    throw cannotProtect(path, thrown instanceof Error ? thrown.message : String(thrown));
+    throw cannotProtect(path, errorMessage(thrown));
   }
 }
 

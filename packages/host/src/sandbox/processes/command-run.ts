@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { LaunchResult, LaunchSpec } from "@flint/core/ports";
+import { errorMessage } from "@flint/protocol";
 import { KERNEL_MS, ProcessTree, type RunSpec } from "./process-tree.ts";
 
 /** How long a command may take to end after SIGTERM. */
@@ -47,7 +48,7 @@ export class CommandRun {
     try {
       this.#tree = new ProcessTree(this.#spec, "ignore");
     } catch (thrown) {
-      return this.#couldNotStart(thrown instanceof Error ? thrown.message : String(thrown));
+      return this.#couldNotStart(errorMessage(thrown));
     }
     const abort = () => this.#stop("aborted");
     this.#options.signal?.addEventListener("abort", abort, { once: true });

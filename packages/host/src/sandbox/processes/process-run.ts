@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import type { RunningProcess } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import { errorMessage, FlintError } from "@flint/protocol";
 import { FIRST_PROCESS } from "../mechanisms/launch.ts";
 import { holdsOutput } from "./held-output.ts";
 import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
@@ -98,7 +98,7 @@ async function spawned(spec: RunSpec, name: string): Promise<{ tree: ProcessTree
     await once(tree.child, "spawn");
     return { tree, streams: { stdin, stdout, stderr } };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = errorMessage(thrown);
     throw new FlintError("agentFailed", `${name} could not be started: ${reason}`, { command: name });
   }
 }

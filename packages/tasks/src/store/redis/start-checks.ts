@@ -1,3 +1,4 @@
+import { errorMessage } from "@flint/protocol";
 import type { Redis } from "ioredis";
 import type { TaskKeys } from "./keys.ts";
 import { connectOnce, publicAddress, RedisProblem } from "./redis-connection.ts";
@@ -48,7 +49,7 @@ async function checkFormat(redis: Redis, where: string, keys: TaskKeys, version:
 /** What a failed command means for the user. */
 function connectProblem(where: string, thrown: unknown): RedisProblem {
   const cause = { cause: thrown };
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = errorMessage(thrown);
   const code = /^[A-Z]+/.exec(message)?.[0] ?? "";
   if (["WRONGPASS", "NOAUTH"].includes(code) || message.includes("AUTH"))
     return new RedisProblem(`Redis at ${where} rejects the user or password.`, cause);

@@ -1,4 +1,4 @@
-import type { TaskRow } from "@flint/protocol";
+import { errorMessage, type TaskRow } from "@flint/protocol";
 import { type FlintClient, FlintRequestError } from "@flint/sdk";
 import type { SessionContext } from "../../session/context.ts";
 
@@ -77,5 +77,5 @@ const NO_TASKS =
 /** What a failure means to the user. */
 export function wordsOf(thrown: unknown): string {
   if (thrown instanceof FlintRequestError && thrown.kind === "unsupported") return NO_TASKS;
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return errorMessage(thrown);
 }
