@@ -11,7 +11,6 @@ import {
   threadIdOf,
 } from "@flint/protocol";
 import { approvalHandlers } from "./handlers/approval.ts";
-import { backgroundHandlers } from "./handlers/background.ts";
 import { branchHandlers } from "./handlers/branch.ts";
 import { configHandlers } from "./handlers/config.ts";
 import { goalHandlers } from "./handlers/goal.ts";
@@ -26,7 +25,7 @@ import type {
 import { historyHandlers } from "./handlers/history.ts";
 import { importHandlers } from "./handlers/import.ts";
 import { taskHandlers } from "./handlers/task.ts";
-import { threadHandlers } from "./handlers/thread.ts";
+import { backgroundHandlers, threadHandlers } from "./handlers/thread.ts";
 import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
 import { type EngineOptions, Services } from "./services.ts";

@@ -204,7 +204,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
   {
     name: "denial-offers-flint-port",
     promise: "A port on which a Flint server listens is offered to no command.",
-    file: "packages/host/src/sandbox/denials/machine-ports.ts",
+    file: "packages/host/src/sandbox/denials/denials.ts",
     find: "return isListening && !(await isServerPort(port));",
     replace: "return isListening || (await isServerPort(port));",
     tests: ["packages/host/src/sandbox/denials/denials.test.ts"],

@@ -18,12 +18,11 @@ import {
 } from "@flint/protocol";
 import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { type Actor, coveringGrants, rejectUnknownRule, suggestionsFor } from "./grants.ts";
+import { type Actor, coveringGrants, isWorkspaceEdit, rejectUnknownRule, suggestionsFor } from "./grants.ts";
 import { lateGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
-import { isWorkspaceEdit } from "./workspace-edits.ts";
 
 /** What open requests need of their thread. */
 export interface OpenRequestsOptions {

@@ -2,8 +2,8 @@ import type { Action, ApprovalPolicy } from "@flint/protocol";
 import { verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import type { Ruling } from "../ports/index.ts";
+import { isWorkspaceEdit } from "./grants.ts";
 import { judge } from "./policy.ts";
-import { isWorkspaceEdit } from "./workspace-edits.ts";
 
 const reading: Action = { kind: "command", itemId: "i", command: "ls", cwd: "/project" };
 const command: Action = { kind: "command", itemId: "i", command: "rm a", cwd: "/project" };

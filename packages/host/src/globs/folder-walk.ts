@@ -1,9 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { readPlainFile } from "../files/plain-file.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
-import { pathWithin } from "./path-within.ts";
 
 /** An entry of the folder that is walked. */
 export interface Entry {
@@ -115,4 +114,11 @@ function kindOf(found: Dirent): Entry["kind"] {
   if (found.isFile()) return "file";
   if (found.isDirectory()) return "folder";
   return found.isSymbolicLink() ? "link" : "other";
+}
+
+/** The path relative to a folder; empty for the folder itself, undefined for what is outside of it. */
+export function pathWithin(folder: string, path: string): string | undefined {
+  const inside = relative(folder, path);
+  if (inside === ".." || inside.startsWith(`..${sep}`) || resolve(inside) === inside) return undefined;
+  return inside.split(sep).join("/");
 }

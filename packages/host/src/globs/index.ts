@@ -1,5 +1,4 @@
-export { type Entry, FolderWalk, type WalkOptions } from "./folder-walk.ts";
+export { type Entry, FolderWalk, pathWithin, type WalkOptions } from "./folder-walk.ts";
 export { type FuzzyMatch, fuzzyMatch } from "./fuzzy-match.ts";
 export { Glob } from "./glob.ts";
 export { IgnoreRules } from "./ignore-rules.ts";
-export { pathWithin } from "./path-within.ts";

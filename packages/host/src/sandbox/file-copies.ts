@@ -2,8 +2,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock, CopiedFile } from "@flint/core/ports";
-import { plainText, UNREADABLE, unlinkedText } from "../files/plain-file.ts";
-import { replacePrivateFile } from "../files/replace-file.ts";
+import { plainText, replacePrivateFile, UNREADABLE, unlinkedText } from "../files/plain-file.ts";
 
 /** A file and the copy of it that a program can write. */
 export interface FileCopy extends Pick<CopiedFile, "accepts"> {

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { Rule } from "../approval/grant.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
-import { AgentFeature } from "../server/agent-feature.ts";
-import { ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
+import { AgentFeature, ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
 import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";

@@ -61,3 +61,16 @@ export const WorkspaceFile = looseObject({
   problem: z.optional(z.string()),
 });
 export type WorkspaceFile = z.output<typeof WorkspaceFile>;
+
+/** A feature of an agent that the user can turn on or off in the agent's own configuration. */
+export const AgentFeature = looseObject({
+  name: z.string(),
+  /** How mature it is, in the agent's own words, such as `beta`. */
+  stage: z.string(),
+  displayName: z.optional(z.string()),
+  description: z.optional(z.string()),
+  announcement: z.optional(z.string()),
+  enabled: z.boolean(),
+  defaultEnabled: z.boolean(),
+});
+export type AgentFeature = z.output<typeof AgentFeature>;

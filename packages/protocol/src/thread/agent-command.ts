@@ -9,3 +9,13 @@ export const AgentCommand = looseObject({
   hint: z.optional(z.string()),
 });
 export type AgentCommand = z.output<typeof AgentCommand>;
+
+/** A command that an agent left running while it does other things. `processId` is the agent's own name for it. */
+export const BackgroundCommand = looseObject({
+  processId: z.string(),
+  command: z.string(),
+  cwd: z.optional(z.string()),
+  /** The item that shows it. */
+  itemId: z.optional(z.string()),
+});
+export type BackgroundCommand = z.output<typeof BackgroundCommand>;

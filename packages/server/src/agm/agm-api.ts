@@ -1,9 +1,8 @@
 import { mintId, type Result, type TaskRow } from "@flint/protocol";
 import { type FlintClient, FlintRequestError } from "@flint/sdk";
 import { messageNews, type NewsSink } from "@flint/tasks";
-import { AgmError } from "./agm-error.ts";
 import type { ChannelFile } from "./channel-file.ts";
-import { AGM_PARAMS, type AgmMethod, type AgmParams, isAgmMethod } from "./params.ts";
+import { AGM_PARAMS, AgmError, type AgmMethod, type AgmParams, isAgmMethod } from "./params.ts";
 import { type MessageRow, type StoredSession, timestamp } from "./rows.ts";
 import { logViews, sessionIdOf, sessionView, statusOf, steerViews, taskView } from "./views.ts";
 

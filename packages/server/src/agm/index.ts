@@ -5,8 +5,8 @@ import type { FlintClient } from "@flint/sdk";
 import type { News, NewsSink } from "@flint/tasks";
 import type { FleetOptions } from "../fleet/fleet-options.ts";
 import { AgmApi } from "./agm-api.ts";
-import { AgmError, agmErrorOf } from "./agm-error.ts";
 import { ChannelFile } from "./channel-file.ts";
+import { AgmError, agmErrorOf } from "./params.ts";
 
 /** What serving agm depends on. */
 export interface AgmOptions {

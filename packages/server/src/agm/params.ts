@@ -1,4 +1,5 @@
-import { Id, MergeMode, TASK_BOUNDS } from "@flint/protocol";
+import { errorMessage, Id, MergeMode, TASK_BOUNDS } from "@flint/protocol";
+import { FlintRequestError } from "@flint/sdk";
 import * as z from "zod/mini";
 import { MessageKind } from "./rows.ts";
 
@@ -83,4 +84,29 @@ export type AgmParams<Name extends AgmMethod> = z.output<(typeof AGM_PARAMS)[Nam
 /** Whether a name from a peer is a method. */
 export function isAgmMethod(name: string): name is AgmMethod {
   return Object.hasOwn(AGM_PARAMS, name);
+}
+
+/** The codes of this wire. */
+export type AgmCode = "NOT_FOUND" | "INVALID_PARAMS" | "INVALID_METHOD" | "INTERNAL";
+
+/** Why a request failed, as sent to the client. */
+export class AgmError extends Error {
+  override readonly name = "AgmError";
+  readonly code: AgmCode;
+
+  constructor(code: AgmCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Kinds of errors of the server that the request itself is the cause of. */
+const OF_THE_REQUEST: ReadonlySet<string> = new Set(["invalidParams", "invalidRequest", "unsupported"]);
+
+/** The error of this wire for whatever was thrown. */
+export function agmErrorOf(thrown: unknown): AgmError {
+  if (thrown instanceof AgmError) return thrown;
+  const isOfRequest = thrown instanceof FlintRequestError && OF_THE_REQUEST.has(thrown.kind);
+  const message = errorMessage(thrown);
+  return new AgmError(isOfRequest ? "INVALID_PARAMS" : "INTERNAL", message);
 }

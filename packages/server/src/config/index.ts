@@ -27,6 +27,5 @@ export {
 } from "./permission-modes.ts";
 export { DEFAULT_POLICIES, modelOfAgent } from "./policies.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";
-export { sessionKeymap } from "./session-keys.ts";
 export { mergedConfig, readSystemConfig, SYSTEM_CONFIG_PATH, type SystemConfig } from "./system-config.ts";
-export { UserConfig } from "./user-config.ts";
+export { sessionKeymap, UserConfig } from "./user-config.ts";

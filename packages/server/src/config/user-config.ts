@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { type Keymap, keymapOf } from "@flint/view/commands";
 import { replaceFile } from "../state/replace-file.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
 import { nativeOptions } from "./server-config.ts";
-import { sessionKeymap } from "./session-keys.ts";
 
 /** The user's configuration file. A missing file is empty. */
 export class UserConfig {
@@ -192,4 +192,19 @@ function withoutEmpty(document: unknown): unknown {
   if (!isTable(document)) return document;
   const entries = Object.entries(document).map(([name, value]) => [name, withoutEmpty(value)] as const);
   return Object.fromEntries(entries.filter(([, value]) => !isTable(value) || Object.keys(value).length > 0));
+}
+
+/** The keys of terminal sessions. Throws a ConfigError if one key would mean two things in one place. */
+export function sessionKeymap(values: ConfigValues): Keymap {
+  const keymap = keymapOf(Object.fromEntries(values.entries().flatMap(changedKeys)));
+  if (keymap.problems.length === 0) return keymap;
+  const problems = keymap.problems.map((problem) => `keys: ${problem}`);
+  throw new ConfigError([...problems, "Choose another key, or [] for a command without keys."].join(" "));
+}
+
+/** What the configuration says about one command. */
+function changedKeys([name, value]: readonly [string, unknown]): [string, readonly string[]][] {
+  const [table, command] = name.split(".");
+  if (table !== "keys" || command === undefined) return [];
+  return [[command, [value].flat().filter((key) => typeof key === "string")]];
 }

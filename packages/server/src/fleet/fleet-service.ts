@@ -1,11 +1,11 @@
-import { join } from "node:path";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { mintId, type Params, type Result, type TaskMethod } from "@flint/protocol";
 import type { TaskService } from "@flint/tasks";
-import type { RedisStore } from "@flint/tasks/fleet";
+import type { RedisStore, TaskSigner } from "@flint/tasks/fleet";
 import type { TaskParts } from "../task-parts.ts";
 import { VERSION } from "../version.ts";
 import { AFFINITY_MS, BACKUP_CHECK_MS, type FleetOptions, LEASE_MS } from "./fleet-options.ts";
-import { signerOf } from "./signing-key.ts";
 
 /** Rejects with what is wrong unless the tasks of a fleet can be kept at this address. */
 export async function checkFleet({ redis: url, namespace }: FleetOptions): Promise<void> {
@@ -69,4 +69,24 @@ export async function openFleet(
       file.close();
     },
   };
+}
+
+/** The key with which the server of a state folder signs the tasks that it adds; made when it is needed first. */
+export async function signerOf(root: string): Promise<TaskSigner> {
+  const { TaskSigner: Signer } = await import("@flint/tasks/fleet");
+  const path = join(root, "tasks", "signing-key.pem");
+  // Expected: there is none yet.
+  const present = await readFile(path, "utf8").catch(() => undefined);
+  return Signer.fromPem(present ?? (await madeOnce(path, Signer.generate())));
+}
+
+/** Writes a file that is not there; of several that do at once, all get what the first has written. */
+async function madeOnce(path: string, text: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const own = `${path}.${mintId()}.new`;
+  await writeFile(own, text, { flag: "wx", mode: 0o600 });
+  // Expected: another one was first.
+  await link(own, path).catch(() => undefined);
+  await rm(own, { force: true });
+  return readFile(path, "utf8");
 }

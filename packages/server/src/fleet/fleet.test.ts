@@ -10,7 +10,7 @@ import { agentFolder, Gate, needs, RedisServer, type Script, scriptedDriver } fr
 import { afterEach, describe, expect } from "vitest";
 import { type Embedded, embed } from "../embed.ts";
 import type { RunningWorker, WorkerSettings } from "./fleet-options.ts";
-import { signerOf } from "./signing-key.ts";
+import { signerOf } from "./fleet-service.ts";
 
 const fleetTest = needs("redis", "bwrap", "git");
 const run = promisify(execFile);

@@ -1,2 +1,1 @@
-export { checkFleet } from "./fleet-service.ts";
-export { signerOf } from "./signing-key.ts";
+export { checkFleet, signerOf } from "./fleet-service.ts";

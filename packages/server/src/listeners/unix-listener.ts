@@ -10,10 +10,10 @@ import {
   type RendezvousRequest,
 } from "@flint/protocol";
 import { FRONTEND_NAMES, type FrontendName, isFrontendName } from "../frontends.ts";
+import { firstLine } from "../single-instance/rendezvous.ts";
 import { VERSION } from "../version.ts";
 import { SocketTransport } from "./client-transport.ts";
 import type { Clients, Connections, Listener } from "./clients.ts";
-import { firstLine } from "./first-line.ts";
 
 /** Where to listen, and which front end serves its clients; on a rendezvous socket each client chooses one. */
 export interface UnixOptions {

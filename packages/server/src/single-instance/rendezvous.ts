@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync } from "node:fs";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { MAX_RENDEZVOUS_LINE } from "@flint/protocol";
 import { runFolder, setting } from "../config/environment.ts";
 
 /** The longest path of a unix socket that every system supports, in bytes. */
@@ -36,4 +38,34 @@ function shortFolder(): string {
   const isOwn = process.getuid === undefined || uid === process.getuid();
   if (lstatSync(folder).isDirectory() && isOwn && (mode & OTHERS) === 0) return folder;
   throw new Error(`${folder} is not private to you. Delete it, or set FLINT_HOME to a shorter path.`);
+}
+
+const LF = 10;
+
+/**
+ * Reads the first line from a socket and leaves the rest unread. Undefined if the socket ends, the line is too long, or it
+ * does not arrive in time.
+ */
+export function firstLine(socket: Socket, milliseconds: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let seen = Buffer.alloc(0);
+    const settle = (line: string | undefined): void => {
+      clearTimeout(timer);
+      socket.off("readable", take).off("end", giveUp).off("close", giveUp).off("error", giveUp);
+      resolve(line);
+    };
+    const giveUp = (): void => settle(undefined);
+    // Paused mode leaves the stream untouched for the next reader.
+    const take = (): void => {
+      seen = Buffer.concat([seen, socket.read() ?? Buffer.alloc(0)]);
+      const end = seen.indexOf(LF);
+      if (end !== -1) {
+        if (end + 1 < seen.length) socket.unshift(seen.subarray(end + 1));
+        settle(seen.toString("utf8", 0, end));
+      } else if (seen.length > MAX_RENDEZVOUS_LINE) giveUp();
+    };
+    const timer = setTimeout(giveUp, milliseconds);
+    timer.unref();
+    socket.on("readable", take).on("end", giveUp).on("close", giveUp).on("error", giveUp);
+  });
 }

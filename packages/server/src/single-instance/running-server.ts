@@ -5,8 +5,8 @@ import { parseRendezvousLine, RENDEZVOUS, type RendezvousRequest, type RunningSe
 import { readRunningServer, spawnDetached } from "@flint/sdk";
 import { logFile } from "../config/environment.ts";
 import type { FrontendName } from "../frontends.ts";
-import { firstLine } from "../listeners/first-line.ts";
 import { preparePrivate } from "./claim.ts";
+import { firstLine } from "./rendezvous.ts";
 
 /** A connection to a running server, or why there is none. */
 export type Connected =

@@ -1,7 +1,13 @@
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
 import { cleanText, displayUrl, redact } from "./clean-text.ts";
-import { mismatchedField } from "./mismatch.ts";
-import { type ErrorDetails, errorDetails, type Problem, parseErrorBody, retryAfter } from "./problem.ts";
+import {
+  type ErrorDetails,
+  errorDetails,
+  mismatchedField,
+  type Problem,
+  parseErrorBody,
+  retryAfter,
+} from "./problem.ts";
 
 /** The endpoint of a request, as it is described to users. */
 export interface EndpointInfo {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RETRY_POLICY, retryAfter, retryDelay } from "./problem.ts";
+import { mismatchedField, RETRY_POLICY, retryAfter, retryDelay } from "./problem.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
 
@@ -22,4 +22,27 @@ test("doubles each delay unless the endpoint asks for one", () => {
   ]);
   expect(retryDelay(20, undefined, RETRY_POLICY)).toBe(60_000);
   expect(retryDelay(5, 10, RETRY_POLICY)).toBe(10);
+});
+
+const issue = (path: readonly string[], message: string) => ({ path, message });
+
+test("names the field that did not fit, of the shape that fits best", () => {
+  const union = {
+    ...issue([], "Invalid input"),
+    errors: [
+      [issue(["type"], "expected a"), issue(["x"], "no")],
+      [issue(["response", "id"], "expected string")],
+    ],
+  };
+  expect(mismatchedField({ name: "AI_TypeValidationError", cause: { issues: [union] } })).toBe(
+    "response.id (expected string)",
+  );
+  expect(mismatchedField({ error: { cause: { issues: [issue(["usage"], "expected number")] } } })).toBe(
+    "usage (expected number)",
+  );
+});
+
+test("names none if none is reported", () => {
+  expect(mismatchedField(new Error("no"))).toBeUndefined();
+  expect(mismatchedField({ cause: { issues: [issue([], "Invalid input")] } })).toBeUndefined();
 });

@@ -14,7 +14,6 @@ import { userConfigPath } from "@flint/server/environment";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, complain, say, sayJson } from "../../command-line/output.ts";
-import { versionNumber, versionOf } from "./versions.ts";
 
 interface ListArguments {
   readonly values: { readonly json?: boolean | undefined };
@@ -128,4 +127,23 @@ function stateOf({ path, version, testedVersion }: AgentRow): string {
   return testedVersion === undefined || testedVersion === version
     ? version
     : `${version} (tested: ${testedVersion})`;
+}
+
+const VERSION_MS = 10_000;
+
+/** The first line of `--version`; undefined if the program fails or takes too long. */
+export async function versionOf(
+  client: FlintClient,
+  program: string,
+  cwd: string,
+): Promise<string | undefined> {
+  const asked = client.call("command/exec", { command: [program, "--version"], cwd, timeoutMs: VERSION_MS });
+  const answer = await asked.catch(() => undefined);
+  const [line = ""] = (answer?.exitCode === 0 ? answer.stdout : "").trim().split("\n");
+  return line === "" ? undefined : line;
+}
+
+/** The number in what a program prints about its version. */
+export function versionNumber(line: string | undefined): string | undefined {
+  return line === undefined ? undefined : (/\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?/.exec(line)?.[0] ?? line);
 }

@@ -19,7 +19,7 @@ import { embed } from "@flint/server/embed";
 import { setting, stateFolder, userConfigPath } from "@flint/server/environment";
 import { count } from "@flint/view";
 import { VERSION } from "../../version.ts";
-import { versionOf } from "../agents/versions.ts";
+import { versionOf } from "../agents/agents.ts";
 import { driftFindings, versionDrift } from "./drift.ts";
 import type { Check, Finding } from "./finding.ts";
 import { models } from "./model-checks.ts";

@@ -1,6 +1,6 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ConfigOption, Model, Result } from "@flint/protocol";
-import { modelDescription } from "../../shared/model-details.ts";
+import { modelDescription } from "../../shared/client-text.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
 import { modesOf } from "./modes.ts";
 

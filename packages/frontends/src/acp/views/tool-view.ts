@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
 import type { Action, CommandAction, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
-import { declinedText, refusedConnections } from "../../shared/declined-text.ts";
+import { declinedText, refusedConnections } from "../../shared/client-text.ts";
 import { hunksOf } from "./patch-hunks.ts";
 
 /** A file that a tool call works on, with the line if it is known, counted from one. */

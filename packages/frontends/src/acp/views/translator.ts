@@ -1,5 +1,5 @@
 import type { EventType, ThreadEvent, Turn } from "@flint/protocol";
-import { lateGrantText } from "../../shared/declined-text.ts";
+import { lateGrantText } from "../../shared/client-text.ts";
 import type { Update, UpdateFormat } from "../protocol-version.ts";
 import { infoUpdate, usageUpdate } from "./content.ts";
 import {

@@ -13,7 +13,7 @@ import type {
   CodexServerNotificationParams,
   CodexThreadStatus,
 } from "@flint/protocol/codex";
-import { lateGrantText } from "../../shared/declined-text.ts";
+import { lateGrantText } from "../../shared/client-text.ts";
 import type { Notification, Resolved } from "../../shared/encoder.ts";
 import { approvalAsk, type CodexAsk } from "../asks/approvals.ts";
 import { toolCallAsk } from "../asks/client-tools.ts";

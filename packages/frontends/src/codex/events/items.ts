@@ -16,7 +16,7 @@ import type {
   CodexItemTimes,
   CodexUserInput,
 } from "@flint/protocol/codex";
-import { DECLINED_COMMAND, declinedText, refusedConnections } from "../../shared/declined-text.ts";
+import { DECLINED_COMMAND, declinedText, refusedConnections } from "../../shared/client-text.ts";
 
 /** An item of this wire, with the times that are known of it. */
 export type TimedItem = CodexItem & CodexItemTimes;

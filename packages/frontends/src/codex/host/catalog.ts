@@ -1,8 +1,8 @@
 import type { AgentFeature, ConfigOption, Model, Result } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import * as z from "zod/mini";
+import { modelDescription } from "../../shared/client-text.ts";
 import type { CoreCalls } from "../../shared/core-calls.ts";
-import { modelDescription } from "../../shared/model-details.ts";
 import { REASONING_EFFORT } from "../events/threads.ts";
 import type { Handlers } from "../requests/handler.ts";
 import { codexError } from "../wire/errors.ts";

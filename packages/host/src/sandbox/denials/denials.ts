@@ -1,4 +1,4 @@
-import { access, constants, realpath } from "node:fs/promises";
+import { access, constants, readFile, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Denial } from "@flint/core/ports";
 import { type ConfinedPolicy, describeRefusedConnection, formatEndpoint } from "@flint/protocol";
@@ -6,7 +6,7 @@ import type { RefusedHost } from "../../network/connection-log.ts";
 import { isInside } from "../mechanisms/binds.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
 import { writeProblem } from "../paths/writable-paths.ts";
-import { isMachinePort } from "./machine-ports.ts";
+import { isServerPort } from "../sockets.ts";
 import { signsOf } from "./recognise.ts";
 
 /** A connection that was refused to a command. */
@@ -119,4 +119,33 @@ async function nearest(path: string): Promise<string> {
   if (found !== undefined) return found;
   const parent = dirname(path);
   return parent === path ? path : nearest(parent);
+}
+
+/** The state of a socket that listens, as the kernel lists it. */
+const LISTENING = "0A";
+
+/** Addresses at which a program on this machine answers `localhost`: any address, and loopback, of both families. */
+const LOCAL_ADDRESSES: ReadonlySet<string> = new Set([
+  ...["00000000", "0100007F"],
+  ...["0".repeat(32), `${"0".repeat(24)}01000000`, "0000000000000000FFFF00000100007F"],
+]);
+
+/**
+ * Whether a program of this machine, other than a Flint server, listens on a port of `localhost`. Looks at the kernel's
+ * list and connects to nothing.
+ */
+export async function isMachinePort(port: number): Promise<boolean> {
+  const lists = await Promise.all(
+    // Expected: a machine without one of the families.
+    ["/proc/net/tcp", "/proc/net/tcp6"].map((file) => readFile(file, "latin1").catch(() => "")),
+  );
+  const isListening = lists.some((list) => list.split("\n").some((row) => listensOn(row, port)));
+  return isListening && !(await isServerPort(port));
+}
+
+/** A row has a number, the local and the remote address with their ports in hexadecimal, and the state. */
+function listensOn(row: string, port: number): boolean {
+  const [, local = "", , state] = row.trim().split(/\s+/);
+  const [address = "", hexadecimal = ""] = local.split(":");
+  return state === LISTENING && LOCAL_ADDRESSES.has(address) && Number.parseInt(hexadecimal, 16) === port;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelDescription } from "./model-details.ts";
+import { modelDescription } from "./client-text.ts";
 
 const model = { id: "flint/openai/gpt", displayName: "GPT", isDefault: false };
 
