@@ -9,7 +9,7 @@ import type { Row } from "../row.ts";
 import { lowest } from "../statistics.ts";
 
 const LEASE_MS = 2_000;
-/** Longer than all of the measurement: no run ends by itself. */
+/** Longer than the whole measurement, so that no run expires. */
 const WORK_MS = 600_000;
 
 /** What a run of a fleet costs beside its work, and how long a task waits whose worker is gone. */

@@ -8,7 +8,7 @@ import { interleave } from "../rounds.ts";
 
 const [folder = "", tasks = "1", rounds = "1"] = process.argv.slice(2);
 const COUNT = Number(tasks);
-// Workers run no task here, so nobody uses these.
+// Workers run no task here, so these are not used.
 const unused = undefined as never;
 
 function fileOf(line: (index: number) => string): string {

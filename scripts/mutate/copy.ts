@@ -42,7 +42,7 @@ export class WorkspaceCopy {
   }
 }
 
-/** Links each package by itself: those of the workspace have to lead into the copy. */
+/** Links each package separately: those of the workspace have to lead into the copy. */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {

@@ -4,7 +4,7 @@ import type { LedgerLine } from "./ledger.ts";
 
 /** What a campaign leaves behind. */
 export interface Evidence {
-  /** The tasks that were acknowledged to whoever added them. */
+  /** The tasks whose addition was acknowledged. */
   readonly acknowledged: readonly string[];
   /** The log of each task, as the server that added it has it. */
   readonly logs: ReadonlyMap<string, readonly TaskEvent[]>;
@@ -97,7 +97,7 @@ function lostRunsTold(tasks: readonly Judged[]): Invariant {
   const runs = tasks.flatMap(({ id, runs: all }) => all.map((run) => ({ id, ...run })));
   const count = (type: string) => runs.filter(({ end }) => end?.type === type).length;
   return {
-    name: "every run that was lost is told",
+    name: "every lost run is reported",
     seen: `${runs.length} runs, ${count("run/lost")} lost, ${count("run/released")} given back`,
     breaches: runs
       .filter(({ end }) => end === undefined)

@@ -4,7 +4,7 @@ import type { Invariant } from "./invariants.ts";
 /** How many breaches of an invariant a report shows. */
 const SHOWN = 10;
 
-/** The faults of a campaign, counted, in words. */
+/** The faults of a campaign, counted, as text. */
 export function describeFaults(faults: readonly Fault[]): string {
   const kinds: readonly Fault[] = ["kill", "stop", "redis", "flush"];
   return kinds

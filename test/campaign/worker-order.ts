@@ -3,7 +3,7 @@ import { isRecord } from "@flint/protocol";
 /** The namespace of a campaign's tasks, in a Redis of its own. */
 export const NAMESPACE = "campaign";
 
-/** What a worker process is told. */
+/** The arguments of a worker process. */
 export interface WorkerOrder {
   readonly url: string;
   readonly name: string;
@@ -19,5 +19,5 @@ export interface WorkerOrder {
 export function readOrder(text = ""): WorkerOrder {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value) || typeof value.url !== "string") throw new Error("The argument is not an order.");
-  return value as unknown as WorkerOrder; // Written by whoever starts workers, and by nobody else.
+  return value as unknown as WorkerOrder; // Only the campaign that starts workers writes it.
 }

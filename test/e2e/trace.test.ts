@@ -57,7 +57,7 @@ async function recorded(agent: Agent): Promise<void> {
   for (const frame of frames) expect(JSON.parse(frame)).toBeTypeOf("object");
 }
 
-/** A folder apart from the system's temporary one, with a workspace and a home of its own. */
+/** A folder outside of the system's temporary one, with a workspace and a home of its own. */
 async function newFixture(agent: Agent) {
   const { path: folder } = await agentFolder();
   const [workspace, home, state] = [join(folder, "workspace"), join(folder, "home"), join(folder, "state")];

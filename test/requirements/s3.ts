@@ -31,7 +31,7 @@ export const S3: readonly Requirement[] = [
   done("S3-19", "session/new answers id, config options, models and modes"),
   done("S3-20", "A config option has its current value and the values to choose from"),
   done("S3-21", "Resuming the last session automatically is a config option"),
-  done("S3-22", "Text, image, resource and resource link blocks are taken; audio is refused in words"),
+  done("S3-22", "Text, image, resource and resource link blocks are taken; audio is refused with a reason"),
   done("S3-23", "A tool call is pending, in_progress, completed or failed"),
   done(
     "S3-24",

@@ -53,7 +53,7 @@ async function digest(folder: string): Promise<string> {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Makes the folder appear with all its files. Whoever comes second finds it there, with the same content. */
+/** Makes the folder appear with all its files. A second builder finds it there, with the same content. */
 async function moveTo(temporary: string, folder: string): Promise<void> {
   try {
     await rename(temporary, folder);

@@ -27,7 +27,7 @@ export function wordsText(words: number): string {
 /** The script that a prompt asks for. Text that is not a script is echoed. */
 export function readScript(text: string): Script {
   if (!text.startsWith("[")) return [{ text: `You said: ${text}` }];
-  // Whoever writes prompts for the scripted server writes them with `scriptText`.
+  // Prompts for the scripted server are written with `scriptText`.
   const steps = JSON.parse(text) as readonly WireStep[];
   return steps.flatMap(plainSteps);
 }

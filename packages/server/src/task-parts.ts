@@ -5,7 +5,7 @@ import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
 import type { DecisionContext, GitPlaces, Lease, NewsSink, TaskRunOptions, TaskStore } from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
-/** Questions stay open for other clients; if nobody answers in time, the task itself asks. */
+/** Questions stay open for other clients; without an answer in time, they become questions of the task. */
 const CLIENT: ClientConnectOptions = {
   clientInfo: { name: "flint-tasks", version: VERSION },
   onApproval: (_request, { signal }) => untilAborted(signal),

@@ -163,7 +163,7 @@ describe("what an executor may do without asking", () => {
       expect((await untilPhase(client, id, "asking", "approving", "failed")).phase).toBe(phase);
     });
 
-  confined("is told what was answered to what it asked", async () => {
+  confined("gets the answer to its question", async () => {
     const prompts: string[] = [];
     const { client, cwd } = await setUpTasks((text, turn, folder) => {
       prompts.push(text);

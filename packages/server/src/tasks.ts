@@ -85,7 +85,7 @@ export class ServerTasks implements Tasks {
   /** Continues the tasks of an earlier server, if there are any. */
   resume(): void {
     const { root, fleet } = this.#options;
-    // Expected: Redis is away. Whoever uses tasks gets the reason, and the next use tries again.
+    // Expected: Redis is unreachable. Callers get the reason, and the next call tries again.
     if (fleet !== undefined || existsSync(journalOf(root))) this.#load().catch(() => undefined);
   }
 
@@ -156,7 +156,7 @@ async function outerCommand(command: readonly string[], { PATH = "" }: NodeJS.Pr
   return ["/usr/bin/env", `PATH=${outerSearchPath(PATH, [process.cwd()])}`, ...command];
 }
 
-/** Runs a program that the user has configured, as the user: nobody else can have named it. */
+/** Runs a program from the user's own configuration, as the user. A project cannot set it. */
 async function runProgram(
   sandbox: Sandbox,
   folder: string,

@@ -36,7 +36,7 @@ describe("rowOf", () => {
     expect(line(failed)).toBe("unknown failed: hologram h wide failed [json]");
   });
 
-  test("shows a tool call in words, with what it is about first", () => {
+  test("shows a tool call as text, with its subject first", () => {
     const words = (given: unknown, title?: string) =>
       spanText(rowOf({ ...EVERY_ITEM.toolCall, arguments: given, ...(title && { title }) }).meta);
     expect(words({ limit: 20, file_path: "/a.ts" })).toBe("/a.ts, limit 20");

@@ -5,7 +5,7 @@ const RESULT_TESTS = ["packages/drivers/src/claude/translate/result.test.ts"];
 const STREAMED_TESTS = ["packages/drivers/src/claude/translate/streamed-file.test.ts"];
 const SETTINGS_TESTS = ["packages/core/src/engine/settings.test.ts"];
 
-/** Faults in what clients choose for an agent, and in what they are told of it. */
+/** Faults in what clients choose for an agent, and in what they see of it. */
 export const AGENT_FAULTS: readonly Mutation[] = [
   {
     name: "codex-summary-dropped",

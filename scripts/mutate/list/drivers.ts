@@ -7,7 +7,7 @@ const CLAUDE_SETTINGS_TESTS = ["packages/drivers/src/claude/changed-settings.tes
 const CLAUDE_REQUESTS = "packages/drivers/src/claude/control-requests.ts";
 const CLAUDE_REQUEST_TESTS = ["packages/drivers/src/claude/control-requests.test.ts"];
 
-/** Faults in what agents are told, and in how what they say is read. */
+/** Faults in what agents are sent, and in how their output is read. */
 export const DRIVER_FAULTS: readonly Mutation[] = [
   {
     name: "codex-declined-file-accepted",

@@ -144,7 +144,7 @@ export class McpConnection {
     return this.#call({ method: "tools/call", params: { name: tool, arguments: input } }, listener);
   }
 
-  /** Closes it. Resolves when nothing of it is left; never rejects. */
+  /** Closes it. Resolves once the process is gone; never rejects. */
   async close(): Promise<void> {
     await this.#transport.close();
   }

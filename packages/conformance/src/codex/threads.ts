@@ -41,7 +41,7 @@ const THREAD = {
   turns: LIST,
 } as const;
 
-/** What can be done with threads apart from working in them. */
+/** Everything that can be done with threads except running turns in them. */
 export const THREADS: CheckGroup = {
   about: "Threads",
   checks: [

@@ -2,7 +2,7 @@ import type { ReportedLimit, TurnError, UsageLimit } from "@flint/protocol";
 import type { Clock, LimitStore } from "../ports/index.ts";
 import { resetInText, speaksOfLimit } from "./reset-text.ts";
 
-/** A reset time further away than this, either way, is a mistake of whoever reported it. */
+/** A reset time further away than this, either way, is a mistake in the report. */
 const LATEST_RESET_MS = 400 * 86_400_000;
 const PASSED_RESET_MS = 300_000;
 

@@ -94,7 +94,7 @@ export const configHandlers: Pick<
   },
 };
 
-/** An agent as clients are told about it. */
+/** An agent as clients see it. */
 function agentOf(driver: Driver, model: string) {
   const { id, displayName = id } = driver;
   const provider = driver.provider?.(model) ?? id;

@@ -43,7 +43,7 @@ export interface ThreadContext extends HandlerContext {
 
 /**
  * What a handler decides to happen, in this order: `events` are stored, the result is sent, the client is subscribed,
- * the events are sent, `after` runs. Nothing of it happens if the handler throws.
+ * the events are sent, `after` runs. If the handler throws, none of it happens.
  */
 export interface ThreadOutcome<Name extends Method> {
   readonly result: Result<Name>;

@@ -90,7 +90,7 @@ export const turnHandlers: Pick<
 
   async "thread/inject"({ messages }, { thread }) {
     const { turn, events } = thread.decideInjected(messages);
-    // The session that is open does not know of them; the next one is told.
+    // The open session does not know about them; the next one will.
     return { result: { turn }, events, after: () => void thread.closeSession() };
   },
 

@@ -87,7 +87,7 @@ export interface Driver {
   close?(): Promise<void>;
 }
 
-/** What an agent can do, as clients are told before they use it. */
+/** What an agent can do. Clients see this before they use it. */
 export interface AgentCapabilities {
   readonly streaming: boolean;
   readonly configOptions: boolean;

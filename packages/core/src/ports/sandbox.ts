@@ -27,7 +27,7 @@ export interface SandboxScope {
    * a proxy that holds each connection until then. Never rejects.
    */
   decide?(connection: WantedConnection): Promise<ConnectionDecision>;
-  /** Called with each connection that does not come about, whoever decided that. */
+  /** Called with each connection that was refused or failed, for any reason. */
   onFailedConnection?(connection: FailedConnection): void;
   /** Set if they have a git directory of their own in place of the workspace's. */
   readonly privateGit: boolean;
@@ -121,7 +121,7 @@ export interface ProcessSpec {
    * it adds is private to it and deleted when it ends. What does not exist is left out.
    */
   readonly privateFolders?: readonly PrivateFolder[];
-  /** What it may not write although its policy would let it, apart from its own paths. What does not exist is left out. */
+  /** What it may not write although its policy would allow it, not counting its own paths. Missing paths are left out. */
   readonly readOnlyPaths?: readonly string[];
   /** Files and folders that it sees empty, and cannot write. What does not exist is left out. */
   readonly hiddenPaths?: readonly string[];

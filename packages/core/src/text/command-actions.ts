@@ -39,7 +39,7 @@ function below(folder: string, action: CommandAction): CommandAction {
   return { ...action, path: path.startsWith("/") ? path : posix.join(folder, path) };
 }
 
-/** A quotation, an ignored redirection, an operator, or any other character. Nothing of it overlaps. */
+/** A quotation, an ignored redirection, an operator, or any other character. They never overlap. */
 const PIECES = /'[^']*'|"[^"]*"| (?:[12]?>\/dev\/null|2>&1)(?=[\s;|&]|$)|&&|\|\||[|;\n]|[\s\S]/g;
 const OPERATORS: ReadonlySet<string> = new Set(["&&", "||", "|", ";", "\n"]);
 

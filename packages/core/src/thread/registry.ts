@@ -200,7 +200,7 @@ export class ThreadRegistry {
     return loaded;
   }
 
-  /** Closes a turn that was running when its server ended. Nothing of it runs again. */
+  /** Closes a turn that was running when its server ended. It is not run again. */
   async #closeInterruptedTurn({ log }: LiveThread): Promise<void> {
     const { activeTurnId } = log.state;
     if (activeTurnId === undefined) return;

@@ -70,7 +70,7 @@ export interface AgentExit {
 export class AgentProcess {
   readonly name: string;
   readonly transport: Transport;
-  /** Resolves when nothing of it is left; never rejects. */
+  /** Resolves once every process is gone; never rejects. */
   readonly exited: Promise<AgentExit>;
   /** Runs single commands of the agent beyond its sandbox; undefined if it has none, or none can be had. */
   readonly broker: CommandBroker | undefined;

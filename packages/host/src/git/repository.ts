@@ -82,7 +82,7 @@ async function isPlainRepository(worktree: string): Promise<boolean> {
   );
   const folders = [top, dotGit, objects, refs];
   if (!folders.every((found) => found?.isDirectory() === true) || shared !== undefined) return false;
-  // Git does not use a repository of another user unless it was told to.
+  // Git does not use another user's repository unless it is configured to.
   if (![top, dotGit].every((found) => found?.uid === process.geteuid?.())) return false;
   const [head, config] = await Promise.all(
     ["HEAD", "config"].map((name) => plainText(join(worktree, ".git", name), MAX_CONFIG)),

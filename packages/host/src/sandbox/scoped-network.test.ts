@@ -126,7 +126,7 @@ describeEachMechanism("where no network can be made, with %s", (mechanism, confi
     return made;
   }
 
-  confined("an agent is refused with the ways out, and nothing of it runs", async () => {
+  confined("refuses to start an agent, and names the ways out", async () => {
     const { sandbox, scope, home } = await broken();
     const spec = { command: ["touch", "started"], cwd: home.path, workspace: home.path, scope } as const;
     const policy = { type: "workspaceWrite" } as const;

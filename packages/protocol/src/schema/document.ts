@@ -35,7 +35,7 @@ export interface TypeName {
   readonly [key: string]: unknown;
 }
 
-/** The names of types. Apart from the types themselves, so that they cost nothing at run time. */
+/** The names of types. Separate from the types themselves, so that they cost nothing at run time. */
 export type TypeNames = z.core.$ZodRegistry<TypeName>;
 
 /** A name for every exported schema, every item type and the data of every harness item type. */

@@ -77,7 +77,7 @@ export const TaskAnswer = looseObject({
 });
 export type TaskAnswer = z.output<typeof TaskAnswer>;
 
-/** Why a task waits by itself. */
+/** Why a task is suspended. */
 export const SuspendReason = z.enum(["usageLimit", "backoff", "person"]);
 export type SuspendReason = z.output<typeof SuspendReason>;
 
@@ -161,14 +161,14 @@ export const TASK_EVENTS = {
   "task/fallback": row("Another agent takes over a role.", () =>
     looseObject({ role: z.enum(["executor", "reviewer"]), index: z.int(), reason: text }),
   ),
-  "task/suspended": row("The task waits by itself, until a time or a person's word.", () =>
+  "task/suspended": row("The task is suspended until a time, or until a user resumes it.", () =>
     looseObject({
       reason: SuspendReason,
       untilMs: z.optional(z.number()),
       account: z.optional(z.string()),
       limit: z.optional(UsageLimit),
       message: z.optional(text),
-      /** What the next turn of the executor is told first. */
+      /** What the next turn of the executor starts with. */
       instructions: z.optional(text),
     }),
   ),

@@ -15,7 +15,7 @@ export const Check = looseObject({
 });
 export type Check = z.output<typeof Check>;
 
-/** Who works in a role: an agent or a model of it (the configured one if absent), and what it is told besides the prompt. */
+/** Who works in a role: an agent or a model of it (the configured one if absent), and instructions in addition to the prompt. */
 export const Role = looseObject({
   model: z.optional(shortText),
   instructions: z.optional(z.string().check(z.maxLength(16_000))),
@@ -67,7 +67,7 @@ export const TaskSpec = looseObject({
   base: z.optional(shortText),
   /** The first works; the others take over, in this order, if it cannot. */
   executors: z.array(Role).check(z.minLength(1), z.maxLength(TASK_BOUNDS.roles)),
-  /** Empty: nobody reviews. The first judges; the others are asked, in this order, if it cannot. */
+  /** Empty: there is no review. The first judges; the others are asked, in this order, if it cannot. */
   reviewers: z.array(Role).check(z.maxLength(TASK_BOUNDS.roles)),
   checks: z.array(Check).check(z.maxLength(TASK_BOUNDS.checks)),
   setup: z.optional(Check),

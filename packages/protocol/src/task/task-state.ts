@@ -29,7 +29,7 @@ export interface RoundState {
   readonly executor: number;
   /** The idempotency key of the executor's turn. */
   readonly clientId: string;
-  /** How many of the task's instructions the turn was told; those after them are for the next one. */
+  /** How many of the task's instructions the turn got; later ones are for the next turn. */
   readonly told?: number | undefined;
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
@@ -91,7 +91,7 @@ export interface TaskState {
   readonly executor: number;
   readonly reviewer: number;
   readonly executorThread: TurnReference | undefined;
-  /** What the next turn of the executor is told first. */
+  /** What the next turn of the executor starts with. */
   readonly instructions: readonly string[];
   readonly suspended: TaskEventData<"task/suspended"> | undefined;
   readonly ask: TaskAsk | undefined;

@@ -7,7 +7,7 @@ import type { ConversationMap } from "./adapter.ts";
 const FORMAT_VERSION = 1;
 
 /**
- * A map in one JSON file that only its owner can read. Each change replaces the whole file or nothing of it. A
+ * A map in one JSON file that only its owner can read. Each change replaces the whole file or none of it. A
  * damaged file is renamed with a warning and never stops a program. One program at a time may use the file.
  */
 export class FileConversationMap implements ConversationMap {

@@ -195,7 +195,7 @@ describe("agm steers", () => {
     },
   );
 
-  confined("are all listed, newest first and in pages, whoever sent them [S2-72]", async () => {
+  confined("lists messages from all senders, newest first and in pages [S2-72]", async () => {
     const setup = await setUpTasks(writes("b.txt", "x\n"));
     const { id } = await addTask(setup.client, setup.cwd, { reviewers: [] });
     await untilPhase(setup.client, id, "approving");

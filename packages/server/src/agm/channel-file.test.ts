@@ -58,7 +58,9 @@ describe("the file of channels", () => {
     const { path, open, contents } = await setUp();
     const file = await open(1000);
     file.append({ message: message("one") });
-    expect(() => file.append({ message: message("x".repeat(1000)) })).toThrow("Move it away to start anew");
+    expect(() => file.append({ message: message("x".repeat(1000)) })).toThrow(
+      "Move it away to start a new one",
+    );
     expect(contents(file)).toEqual(["one"]);
     expect(readFileSync(path, "utf8")).not.toContain("xxx");
   });

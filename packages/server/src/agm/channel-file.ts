@@ -117,6 +117,8 @@ export class ChannelFile {
   #assertFits(size: number): void {
     const { path, limit = LIMIT } = this.#options;
     if (size > limit)
-      throw new Error(`${path} may have ${limit} bytes and would have ${size}. Move it away to start anew.`);
+      throw new Error(
+        `${path} may have ${limit} bytes and would have ${size}. Move it away to start a new one.`,
+      );
   }
 }

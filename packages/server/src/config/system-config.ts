@@ -5,7 +5,7 @@ import { agentOfModel } from "@flint/protocol";
 import { ConfigError, ConfigValues, checkedDocument, nearest, parseDocument } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
 
-/** The configuration file of the machine. It cannot be moved by a variable: then whoever is bound by it could. */
+/** The configuration file of the machine. No variable can move it, because then the users it restricts could. */
 export const SYSTEM_CONFIG_PATH = "/etc/flint/config.toml";
 
 /** What the administrator of the machine has configured. */
@@ -13,7 +13,7 @@ export interface SystemConfig {
   /** Values for everyone who does not set them. */
   readonly values: ConfigValues;
   readonly locks: SettingsLocks | undefined;
-  /** Options that nobody may turn on. */
+  /** Options that cannot be turned on. */
   readonly forbidden: ReadonlySet<"allow_unconfined" | "allow_remote_mcp">;
 }
 

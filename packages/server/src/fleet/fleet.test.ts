@@ -147,7 +147,7 @@ describe("a fleet", () => {
     },
   );
 
-  fleetTest("does not run what nobody signed, or what a worker does not allow", async () => {
+  fleetTest("does not run unsigned tasks, or what a worker does not allow", async () => {
     const { client, cwd, startWorker, fleet } = await setUp((_name, _text, folder) => writes(folder));
     const forger = await RedisStore.open({ url: fleet.redis, namespace: "test", version: "0" });
     const merging = await add(client, cwd, { merge: "squash" });

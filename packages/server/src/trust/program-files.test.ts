@@ -27,7 +27,7 @@ describe("the files of a program that agents can write", () => {
     ["a module of Python", { command: "python3", args: ["-m", "server"] }, "server.py"],
     ["a module in a package", { command: "python3", args: ["-m", "tools.server"] }, "tools/server.py"],
     ["a script that bun runs", { command: "bun", args: ["server.ts"] }, "server.ts"],
-    ["a script that bun is told to run", { command: "bun", args: ["run", "./server.ts"] }, "server.ts"],
+    ["a script that bun runs", { command: "bun", args: ["run", "./server.ts"] }, "server.ts"],
     [
       "a file that a variable makes Node load",
       { command: "node", args: ["-e", "0"], env: { NODE_OPTIONS: "--require ./hook.cjs" } },

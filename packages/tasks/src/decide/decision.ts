@@ -8,7 +8,7 @@ import {
   totalTokens,
 } from "@flint/protocol";
 
-/** What a decision may use besides the state: nothing of it is read from the machine by the decision itself. */
+/** What a decision may use besides the state. Decisions themselves read nothing from the machine. */
 export interface DecisionContext {
   readonly now: number;
   /** From 0 to 1: for the jitter of waits. */

@@ -14,7 +14,7 @@ export type Setback =
   | { readonly kind: "limit"; readonly limit: UsageLimit }
   /** It may work later: an overload, the network, a start that failed. */
   | { readonly kind: "overload"; readonly message: string }
-  /** The agent asked and nobody answered in time; the question stays open in its thread. */
+  /** The agent asked and got no answer in time; the question stays open in its thread. */
   | {
       readonly kind: "asks";
       readonly reason: "approval" | "question";

@@ -95,7 +95,7 @@ function withoutChecks(state: TaskState, contested: readonly Contest[]): Events 
   return [event("round/checked", { results: [], findings })];
 }
 
-/** What follows the checks: the review, the next round, or the end where nobody reviews. */
+/** What follows the checks: the review, the next round, or the end if there is no reviewer. */
 export function afterChecks(state: TaskState, outcome: CheckOutcome, context: DecisionContext): Events {
   if (outcome.kind === "unable")
     return [asking(context, "failure", `The checks could not run: ${outcome.message}`)];

@@ -46,7 +46,7 @@ export function fallback(state: TaskState, role: RoleName, reason: string): Even
   return [event("task/fallback", { role, index: at + 1, reason: reason.slice(0, 1000) })];
 }
 
-/** A failure that may pass by itself: the task pauses, longer each time, and fails in the end. */
+/** A transient failure: the task pauses, longer each time, and finally fails. */
 export function backOff(state: TaskState, message: string, context: DecisionContext): Events {
   const untilMs = backoffUntil(state.backoffs, context.now, context.random);
   if (untilMs === undefined) return fail(`${message} (after ${state.backoffs} pauses)`);

@@ -4,7 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** How long a task pauses after the first, second, … failure that may pass by itself. */
+/** How long a task pauses after the first, second, … transient failure. */
 const BACKOFFS_MS = [1, 5, 15, 60, 60].map((minutes) => minutes * MINUTE);
 
 /** The end of the pause after this many failures in a row; undefined if there were too many. */
@@ -19,7 +19,7 @@ const JITTER_MS = 90 * SECOND;
 /** Reset times in the past are known to be reported; asking again at once would only repeat the failure. */
 const LEAST_WAIT_MS = MINUTE;
 
-/** When a task that met a usage limit continues, or why it cannot by itself. */
+/** When a task that hit a usage limit resumes, or why it needs the user. */
 export type Resumption = { readonly untilMs: number } | { readonly ask: string };
 
 /** When to try again after a usage limit. `repeats` is how often the same limit was met in a row: reset times may be wrong. */

@@ -19,7 +19,7 @@ export interface DispatcherOptions {
   onProblem(message: string): void;
 }
 
-/** How often leases are looked at, and how long nobody schedules after the end of who did. */
+/** How often leases are checked, and how long there is no scheduler after one has ended. */
 const TICK_MS = 500;
 const LEAD_MS = 2000;
 /** How long a run that was put may wait before it is put again, in case the queue has lost it. */

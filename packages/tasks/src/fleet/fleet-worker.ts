@@ -80,7 +80,7 @@ export class FleetWorker {
         throw new Error(
           `Another worker named ${this.#options.name} is running. Choose another name with --name.`,
         );
-      // The entry of a worker that was killed ends by itself.
+      // The entry of a killed worker expires.
       await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS));
     }
   }

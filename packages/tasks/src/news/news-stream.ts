@@ -54,7 +54,7 @@ export class NewsStream implements NewsSink {
 
   async #sendAll(): Promise<void> {
     for (let text = this.#waiting[0]; text !== undefined && !this.#isClosed; text = this.#waiting[0]) {
-      // Expected: Redis is away. The connection comes back by itself, and sends what was not answered again.
+      // Expected: Redis is unreachable. The connection reconnects, and resends what had no answer.
       try {
         await this.#send(text);
         this.#isTold = false;

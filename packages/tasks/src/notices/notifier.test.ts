@@ -93,7 +93,7 @@ describe("a notice", () => {
     expect(problems).toEqual([]);
   });
 
-  test("that nobody takes is reported and holds up nothing", async () => {
+  test("that no program accepts is reported and blocks nothing", async () => {
     const { url, count } = await receiver(500);
     const { happen, problems, notifier } = await setUp({ webhook: { url, secret: undefined } });
     await happen(ASKS);

@@ -38,7 +38,7 @@ export class Notifier {
     this.#unsubscribe = options.store.subscribe(({ state }) => this.#onChange(state));
   }
 
-  /** Starts with what is there, of which nobody is notified again. */
+  /** Starts with the current tasks, without notifying about them again. */
   static async start(options: NotifierOptions): Promise<Notifier> {
     return new Notifier(options, await options.store.list());
   }
@@ -89,7 +89,7 @@ export class Notifier {
     for (let attempt = 0; attempt < WEBHOOK_TRIES && !this.#stopping.signal.aborted; attempt += 1) {
       if (attempt > 0) await pause(PAUSE_MS * attempt, this.#stopping.signal);
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(WEBHOOK_MS)]);
-      // Expected: nobody listens, or not in time.
+      // Expected: no program listens, or it is too slow.
       try {
         const { ok, status } = await fetch(webhook.url, { method: "POST", headers, body, signal });
         if (ok) return;

@@ -14,7 +14,7 @@ export function variablesOf(state: Pick<TaskState, "id" | "number" | "attempt">)
   return [`FLINT_TASK_ID=${state.id}`, `FLINT_PORT_BASE=${portBase(state)}`];
 }
 
-/** The sandbox of checks: the network is open only if the task allows all of it, because nobody is asked for single hosts. */
+/** The sandbox of checks: the network is open only if the task allows all of it, because no one is asked about single hosts. */
 export function checkPolicy(network: NetworkPermission | undefined): SandboxPolicyInput {
   return { type: "workspaceWrite", networkAccess: network === "all" };
 }

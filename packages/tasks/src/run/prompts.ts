@@ -1,7 +1,7 @@
 import type { TaskState, TrackedFinding } from "@flint/protocol";
 import { blockingFindings } from "../decide/findings.ts";
 
-/** What the executor is told in a round: the task in the first one, and what is left to do in the others. */
+/** The executor's prompt in a round: the task in the first one, and what is left to do in the others. */
 export function executorPrompt(state: TaskState): string {
   const isContinued = state.executorThread !== undefined;
   const parts = [
@@ -32,7 +32,7 @@ function publicFinding({ id, severity, file, line, what, why, fix }: TrackedFind
   return { id, severity, file, line, what, why, fix };
 }
 
-/** What a reviewer is told: the task, what was said of it before, and how to judge. The executor's words are data. */
+/** A reviewer's prompt: the task, earlier findings, and how to judge. The executor's text is data. */
 export function reviewerPrompt(state: TaskState, diff: string): string {
   const last = state.rounds.at(-1);
   const earlier = state.findings.filter(({ source }) => source !== "check");

@@ -188,7 +188,7 @@ function problemOf(thrown: unknown, signal: AbortSignal): Setback {
 
 type Unanswered = Extract<Setback, { kind: "asks" }>;
 
-/** Watches for questions that nobody answers: then the turn is interrupted, and the question becomes the task's own. */
+/** Watches for unanswered questions: the turn is interrupted, and the question becomes one of the task. */
 class AskWatch {
   readonly #client: FlintClient;
   readonly #askMs: number;

@@ -65,7 +65,7 @@ export class TaskRun {
     this.#state = state;
   }
 
-  /** Resolves when the run is over. Nothing of it counts once its lease is void or the signal has fired. */
+  /** Resolves when the run is over. Its results are ignored once its lease is void or the signal has fired. */
   async work(): Promise<void> {
     while (this.#state.run?.leaseId === this.#lease.id && !this.#signal.aborted) {
       const events = await this.#step(this.#state);

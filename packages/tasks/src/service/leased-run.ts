@@ -50,7 +50,7 @@ export class LeasedRun {
       clearInterval(renewal);
       clearTimeout(this.#guard);
     }
-    // Expected: the store cannot be reached; the lease ends by itself.
+    // Expected: the store cannot be reached; the lease expires.
     await this.#giveBack().catch((thrown: unknown) => onProblem(`Task ${state.number}: ${String(thrown)}`));
   }
 

@@ -32,7 +32,7 @@ export class TaskScheduler {
     this.#unsubscribe = options.store.subscribe(() => this.wake());
   }
 
-  /** Whether something goes on by itself at a time. */
+  /** Whether a task is due at a later time. */
   get isWaiting(): boolean {
     return this.#timer !== undefined;
   }
@@ -63,7 +63,7 @@ export class TaskScheduler {
       this.#options.onProblem(errorMessage(thrown));
       this.#wakeAfter(RETRY_MS);
     } finally {
-      // In the same step as the last look: a call after it starts anew instead of being lost.
+      // In the same tick as the last check, so that a later call starts a new pass instead of being lost.
       this.#ticking = undefined;
     }
   }

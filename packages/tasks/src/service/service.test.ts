@@ -86,7 +86,7 @@ describe("a service", () => {
       await synced;
       return state;
     };
-    // Nothing runs, so nobody uses these.
+    // Nothing runs, so these are not used.
     const unused = undefined as never;
     const service = new TaskService({
       ...{ store, places: unused, client: unused, now: Date.now, concurrency: 0, onProblem: () => undefined },
@@ -107,7 +107,7 @@ describe("a service", () => {
 });
 
 describe("a scheduler", () => {
-  test("has no timer while nothing goes on by itself, and one until the next task is due", async () => {
+  test("has a timer only while a task is due later", async () => {
     const { store, scheduler, add } = setUp();
     const { id, version } = await add();
     const ask = { id: "a", reason: "question" as const, message: "?" };

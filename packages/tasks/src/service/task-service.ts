@@ -86,7 +86,7 @@ export class TaskService {
     this.#worker.wake();
   }
 
-  /** Whether a task runs, or goes on by itself later: a server that stopped meanwhile would not wake it up. */
+  /** Whether a task runs or is due later: a server that stopped before then would not start it. */
   get isWorking(): boolean {
     return this.#worker.load > 0 || this.#scheduler.isWaiting;
   }

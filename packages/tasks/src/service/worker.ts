@@ -65,7 +65,7 @@ export class TaskWorker {
     } catch (thrown) {
       this.#options.onProblem(`No task could be taken: ${errorMessage(thrown)}`);
     } finally {
-      // In the same step as the last look: a call after it starts anew instead of being lost.
+      // In the same tick as the last check, so that a later call starts a new pass instead of being lost.
       this.#taking = undefined;
     }
   }

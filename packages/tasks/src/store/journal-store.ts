@@ -123,7 +123,7 @@ export class JournalStore implements TaskStore {
     writeSync(this.#file, events.map((event) => `${JSON.stringify({ task, ...event })}\n`).join(""));
   }
 
-  /** Resolves once everything written so far is on disk. Whoever comes during a sync shares the next one. */
+  /** Resolves once everything written so far is on disk. Calls during a sync share the next one. */
   #synced(): Promise<void> {
     if (!this.#durable) return Promise.resolve();
     if (this.#syncing === undefined) {

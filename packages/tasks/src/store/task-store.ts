@@ -9,7 +9,7 @@ export interface Lease {
   readonly id: string;
 }
 
-/** A run whose lease ended without a word. Its fence is void: nothing of it is accepted any more. */
+/** A run whose lease ended without a word. Its fence is void: nothing it writes is accepted any more. */
 export interface LostRun {
   readonly task: string;
   /** The fence that is in force instead. */
@@ -35,7 +35,7 @@ export type WriteResult =
 
 /** A task to add. Adding with the same key again returns the task that is there. */
 export interface NewTask {
-  /** Known beforehand by whoever adds several that come after each other; otherwise the store chooses one. */
+  /** Given by a caller that adds several tasks that depend on each other; otherwise the store chooses one. */
   readonly id?: string | undefined;
   readonly spec: TaskSpec;
   readonly by: string;

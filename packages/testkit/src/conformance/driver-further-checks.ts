@@ -125,7 +125,7 @@ async function checkRecall(arrange: Arrange): Promise<void> {
   expect(await first.ended).toEqual(COMPLETED);
   await first.session.close();
   const nativeId = nativeIdOf(first.turn);
-  // Whoever has a session of its own to go on with has to know from there what was said.
+  // An agent that resumes its own session has to know from it what was said.
   const history = nativeId === undefined ? [asStored(first.turn)] : [];
   const driver = await gives(under).again();
   const session = await open(under, { driver, nativeId, history });

@@ -96,12 +96,12 @@ export function statusMark(status: RowStatus, marks: Marks): Span {
   }
 }
 
-/** A tool call on one line: its name, and its arguments in words. */
+/** A tool call on one line: its name, and its arguments as text. */
 export function callLine({ title, meta }: Pick<Row, "title" | "meta">, mark: Span): Line {
   return [mark, span(" "), ...title.map(drawSpan), ...metaSpans(meta)];
 }
 
-/** What an agent wants to do, in full: nothing of it is cut or folded. */
+/** What an agent wants to do, in full: never cut or folded. */
 export function drawApproval(prompt: ApprovalPrompt, look: Look, cwd: string): LineBlock {
   const head = [span(marksFor(look.unicode).current, "yellow"), span(` ${prompt.title}`, "bold")];
   const place: Line[] = prompt.place === undefined ? [] : [[span("in ", "dim"), drawSpan(prompt.place)]];
@@ -211,7 +211,7 @@ function drawTool(row: Row, context: RowContext): LineBlock[] {
   return [isOpen ? { head: [first, ...body], indent: 4 } : { head: [first], body, indent: 2 }];
 }
 
-/** A detail of a call in words: arguments as `name: value`, results as text. */
+/** A detail of a call as text: arguments as `name: value`, results as text. */
 function detail(block: Block, look: Look): Line[] {
   if (block.kind !== "json") return wholeBlock(block, look, "");
   const { value } = block;

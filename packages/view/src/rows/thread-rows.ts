@@ -35,7 +35,7 @@ interface TurnRows {
 
 const turns = new WeakMap<Turn, TurnRows>();
 
-/** The rows of one turn; the same array as before if nothing of it has changed. */
+/** The rows of one turn; the same array as before if nothing in it has changed. */
 function turnRows(
   turn: Turn,
   openItemIds: readonly string[],

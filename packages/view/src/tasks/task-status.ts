@@ -21,7 +21,7 @@ export function inOrder(tasks: readonly TaskRow[]): TaskRow[] {
   );
 }
 
-/** Whether nothing more happens to a task by itself. */
+/** Whether a task has ended or waits for the user. */
 export function hasEnded({ phase }: TaskRow): boolean {
   return phase === "done" || phase === "failed" || phase === "cancelled";
 }

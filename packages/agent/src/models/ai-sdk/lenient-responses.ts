@@ -42,7 +42,7 @@ class Completion {
   #items = 0;
   #itemId = "";
 
-  /** One line of the stream. Only lines that lack something are written anew. */
+  /** One line of the stream. Only incomplete lines are rewritten. */
   line(line: string): string {
     if (!line.startsWith("data:") || !/"response\./.test(line)) return line;
     if (/\.delta"/.test(line) && line.includes('"item_id"')) return line;

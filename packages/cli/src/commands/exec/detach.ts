@@ -4,7 +4,7 @@ import { say, sayJson } from "../../command-line/output.ts";
 import { withTaskServer } from "../tasks/task-server.ts";
 import type { ExecOptions } from "./options.ts";
 
-/** What cannot be said of a turn that nobody watches, by the option that says it. */
+/** Why an option cannot be combined with --detach, by option. */
 const WATCHED = [
   "resume",
   "continue",

@@ -57,7 +57,7 @@ export async function compareAgents({ values, positionals }: CompareArguments): 
   });
 }
 
-/** The tasks, in this order, once none of them goes on by itself. */
+/** The tasks, in this order, once each has ended or needs the user. */
 async function untilResting(client: FlintClient, ids: readonly string[]): Promise<TaskRow[]> {
   let revision: number | undefined;
   for (;;) {

@@ -25,7 +25,7 @@ export interface ConnectionHandlers {
   frame(frame: Exclude<ClaudeFrame, ClaudeFrameOf<"control_response">>): void;
   /** Called instead with a frame that ends a turn, but cannot be read. */
   unreadableResult(reason: string): void;
-  /** Called when the process has ended, or nothing can be read from it any more. Nothing of it is left then. */
+  /** Called once the process and everything it started is gone, also if only its output has ended. */
   died(error: FlintError): void;
 }
 
@@ -141,7 +141,7 @@ export class ClaudeConnection {
     transport.resume();
   }
 
-  /** Stops the process and everything it started, after `graceMs` by force. Resolves when nothing of it is left. */
+  /** Stops the process and everything it started, after `graceMs` by force. Resolves once every process is gone. */
   async stop(graceMs?: number): Promise<void> {
     this.#isClosed = true;
     await this.#process.stop(graceMs);

@@ -63,7 +63,7 @@ export class ClaudeProcess {
     this.#model = claudeModel(settings.model);
   }
 
-  /** Resolves once Claude is initialized. Rejects with a FlintError or SessionNotFound; then nothing of it is left. */
+  /** Resolves once Claude is initialized. Rejects with a FlintError or SessionNotFound, after the process is gone. */
   static async start(options: ClaudeProcessOptions): Promise<ClaudeProcess> {
     let refusal: ClaudeFrameOf<"result"> | undefined;
     let isInitialized = false;

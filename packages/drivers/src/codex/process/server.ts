@@ -64,7 +64,7 @@ const MAX_BUFFERED = 200;
 
 /** A running `codex app-server`, shared by threads. When it ends, every pending request is rejected at once. */
 export class CodexServer {
-  /** Resolves when nothing of it is left. */
+  /** Resolves once every process is gone. */
   readonly ended: Promise<void>;
   readonly #process: AgentProcess;
   readonly #peer: Peer;

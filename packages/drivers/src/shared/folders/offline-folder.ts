@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The folder for an agent's state while it works on the offline model, apart from the user's own sessions of it. */
+/** The folder for an agent's state while it uses the offline model, separate from the user's own sessions. */
 export class OfflineFolder {
   readonly #stateFolder: string | undefined;
   readonly #name: string;

@@ -4,7 +4,7 @@ import type { BrokeredCommand, ProcessSpec, RunningProcess } from "@flint/core/p
 import { errorMessage } from "@flint/protocol";
 import { FRAME, REFUSED } from "./flint-run.ts";
 
-/** How long a command may take to end after it was told to. */
+/** How long a command may take to stop. */
 const STOP_MS = 500;
 
 /**
@@ -21,7 +21,7 @@ export class BrokeredRun {
 
   constructor(caller: Socket) {
     this.#caller = caller;
-    // Whoever goes away takes the command along.
+    // If the client disconnects, the command is stopped.
     caller.once("close", () => void this.stop());
   }
 
@@ -36,7 +36,7 @@ export class BrokeredRun {
     const { argv, cwd, policy, workspace, signal } = command;
     const stop = () => void this.stop();
     signal.addEventListener("abort", stop, { once: true });
-    // Expected: the sandbox cannot be set up. Then nothing ran, and the caller is told why.
+    // Expected: the sandbox cannot be set up. Then nothing ran, and the caller gets the reason.
     try {
       const program = ["/bin/sh", "-c", IN_FOLDER, "sh", cwd, ...argv];
       const running = await start({ command: program, cwd, policy, workspace, environment: {} });

@@ -139,7 +139,7 @@ export class UnixCommandBroker implements CommandBroker {
     this.#runs.delete(run);
   }
 
-  /** Takes a grant, so that nobody can take it again. */
+  /** Takes a grant, so that it cannot be used again. */
   async #take(
     key: string,
     cwd: string,

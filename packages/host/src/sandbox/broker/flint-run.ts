@@ -18,7 +18,7 @@ export const CUT_OFF = 125;
 
 /**
  * Runs in the place of an approved command: it names its grant to the broker, and passes on output and exit code. It does
- * not know the command. Whoever reads its token can only have the approved command run, and only once.
+ * not know the command. A process that reads its token can only run the approved command, and only once.
  */
 const PROGRAM = `"use strict";
 const [token = "", ...others] = process.argv.slice(2);

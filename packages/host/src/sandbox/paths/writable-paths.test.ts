@@ -28,7 +28,7 @@ describe("a folder that a command wants to write", () => {
     ...["~/.config", "~/.config/git", "~/.local", "~/.local/bin", "~/.local/share", "~/.cache", "~/.m2"],
     ...["~/.cache/opencode/bin", "~/.local/share/goose", "~/.ssh", "~/.claude/hooks", "~/.gradle"],
     ...["~/code/.vscode", "~/code/.git/hooks", "/etc", "/usr/bin"],
-  ])("is not %s, whoever asks", async (path) => {
+  ])("is never %s", async (path) => {
     expect(await resolved(path)).toMatchObject({ problem: expect.stringContaining("cannot be opened") });
   });
 

@@ -53,7 +53,7 @@ export async function resolveWritable(
   return problem === undefined ? { path: real } : { problem: `${real} cannot be opened: ${problem}` };
 }
 
-/** Why no approval lets a command write a real path, apart from Flint's own files; undefined if one may. */
+/** Why no approval lets a command write a real path, not counting Flint's own files; undefined if one can. */
 export async function writeProblem(path: string, home: string | undefined): Promise<string | undefined> {
   const isSystem = SYSTEM_FOLDERS.some((folder) => isInside(path, folder)) && !isInside(path, OWN_IN_SYSTEM);
   if (path === sep || isSystem) return "it belongs to the system";

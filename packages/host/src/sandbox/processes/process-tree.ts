@@ -168,7 +168,7 @@ function start(spec: RunSpec, stdin: "ignore" | "pipe", mark: string): ChildProc
     return spawn(program, rest, {
       ...{ cwd: spec.cwd, env: { ...spec.environment, [MARK_NAME]: mark }, detached: true },
       // The fourth notifies the watcher of a group when this process ends, and us when a command in a namespace starts.
-      // The fifth is the stderr of a command in a namespace, apart from that of its wrapper.
+      // The fifth is the stderr of a command in a namespace, separate from that of its wrapper.
       stdio: [
         ...[stdin, "pipe" as const, "pipe" as const, "pipe" as const],
         ...(spec.containment === "group" ? [] : ["pipe" as const]),

@@ -24,7 +24,7 @@ export const TASK_KEYS = {
   "tasks.ask_timeout": key(
     amount,
     SECONDS,
-    "Have the task itself ask you if nobody answers its agent within this time (default: 60).",
+    "Turn an agent's question into a question of the task if it has no answer after this time (default: 60).",
     "user",
   ),
   "tasks.resume": key(

@@ -18,7 +18,7 @@ const LASTING: ConnectionSettings = {
   retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_PAUSE_MS),
 };
 
-/** Opens a connection that comes back by itself. Commands wait while the server is away. */
+/** Opens a connection that reconnects automatically. Commands wait while the server is unreachable. */
 export async function openConnection(url: string, options: ConnectionSettings = {}): Promise<Redis> {
   const redis = await client(url, { ...LASTING, ...options });
   // Reported by the commands that fail; without a listener it would be printed for each attempt.

@@ -103,7 +103,7 @@ function stepEvents(thread: WrittenThread, step: Step, index: number): EventBody
   }
 }
 
-/** Whoever looks does not disturb the writer. */
+/** Reading does not disturb the writer. */
 export async function checkPeek(make: MakeStore): Promise<void> {
   const { store } = await arrange(make);
   const thread = await WrittenThread.create(store);

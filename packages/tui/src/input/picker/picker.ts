@@ -28,7 +28,7 @@ export interface PickerWindow<Value> {
   readonly below: number;
 }
 
-/** Nobody searches for more; a paste may be longer. */
+/** Long enough for any search; a paste may be longer. */
 const MAX_QUERY = 200;
 
 /** A list to choose from, narrowed down by typing. Without a search it keeps its order and its groups. */
