@@ -6,6 +6,13 @@ export type Action =
   | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; changes: FileUpdateChange[]; _meta?: Meta }
   | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
 
+export interface AgentAccount {
+  type: string;
+  label?: string;
+  plan?: string;
+  _meta?: Meta;
+}
+
 export interface AgentCommand {
   name: string;
   description?: string;
@@ -1082,17 +1089,48 @@ export interface Methods {
       _meta?: Meta;
     };
     result: {
-      account: {
-        type: string;
-        label?: string;
-        plan?: string;
-        _meta?: Meta;
-      } | null;
+      account: AgentAccount | null;
       requiresLogin: boolean;
       provider: string;
       agent?: string;
       _meta?: Meta;
     };
+  };
+  /** Log in to an agent, that of new threads unless one is named. `type` and the fields beside it are the agent's own, as in the protocol of Codex. A login that the user finishes elsewhere ends with `account/login/completed`. Rejected, with the command to run, for an agent that logs in only in a terminal. */
+  "account/login/start": {
+    params: {
+      agent?: string;
+      type: string;
+      _meta?: Meta;
+    };
+    result: {
+      type: string;
+      loginId?: string;
+      authUrl?: string;
+      verificationUrl?: string;
+      userCode?: string;
+      _meta?: Meta;
+    };
+  };
+  /** Cancel a login that was started and has not ended. */
+  "account/login/cancel": {
+    params: {
+      agent?: string;
+      loginId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      status: "canceled" | "notFound";
+      _meta?: Meta;
+    };
+  };
+  /** Log out of an agent, that of new threads unless one is named. Its other programs are logged out, too. */
+  "account/logout": {
+    params: {
+      agent?: string;
+      _meta?: Meta;
+    };
+    result: Empty;
   };
   /** List the optional features of the agent, as it reports them; empty if it has none. */
   "agent/features/list": {
@@ -2340,6 +2378,22 @@ export interface Notifications {
   "config/updated": {
     threadId?: Id;
     options: ConfigOption[];
+    _meta?: Meta;
+  };
+  /** A login to an agent that `account/login/start` started has ended. */
+  "account/login/completed": {
+    threadId?: Id;
+    agent: string;
+    loginId?: string;
+    success: boolean;
+    error?: string;
+    _meta?: Meta;
+  };
+  /** An agent works with another account from now on, or with none. */
+  "account/updated": {
+    threadId?: Id;
+    agent: string;
+    account: AgentAccount | null;
     _meta?: Meta;
   };
   /** What is known of the usage limits of an agent's account, after the agent of this thread reported a change. */

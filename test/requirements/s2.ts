@@ -40,8 +40,8 @@ export const S2: readonly Requirement[] = [
   // Account, config, models
   done("S2-22", "account/read shows who is signed in to the agent"),
   done("S2-23", "account/rateLimits/read has the limits that the agents reported, in Codex's shape"),
-  planned("S2-24", "codex front end", "account/login/start starts the login of the agent behind"),
-  planned("S2-25", "codex front end", "account/logout signs out of the agent behind"),
+  done("S2-24", "account/login/start starts the login of the agent behind"),
+  done("S2-25", "account/logout signs out of the agent behind"),
   done("S2-26", "config/read shows the settings in force"),
   done("S2-27", "model/list shows models without asking the agent each time"),
   done("S2-28", "mcpServerStatus/list shows each MCP server and its state"),

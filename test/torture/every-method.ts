@@ -57,6 +57,9 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "workspace/distrust": { cwd: "/" },
   "account/read": thread,
   "agent/features/list": thread,
+  "account/login/start": { agent: "nobody", type: "apiKey" },
+  "account/login/cancel": { agent: "nobody", loginId: "nothing" },
+  "account/logout": { agent: "nobody" },
   "account/limits/read": {},
   // There is no git repository in the folder, so no task is ever done there.
   "task/add": { tasks: [{ prompt: "p", cwd: "/nowhere" }] },

@@ -10,6 +10,7 @@ import {
   type ThreadMethod,
   threadIdOf,
 } from "@flint/protocol";
+import { accountHandlers } from "./handlers/account.ts";
 import { approvalHandlers } from "./handlers/approval.ts";
 import { branchHandlers } from "./handlers/branch.ts";
 import { configHandlers } from "./handlers/config.ts";
@@ -77,6 +78,7 @@ const HANDLERS: GlobalHandlers & ThreadHandlers = {
   ...branchHandlers,
   ...approvalHandlers,
   ...configHandlers,
+  ...accountHandlers,
   ...workspaceHandlers,
   ...taskHandlers,
 };

@@ -105,6 +105,8 @@ describe("the persistence of events", () => {
       "item/mcpToolCall/progress",
       "warning",
       "config/updated",
+      "account/login/completed",
+      "account/updated",
       "account/limits",
       "extension/notified",
     ]);

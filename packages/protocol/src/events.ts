@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval/approval.ts";
 import { Grant } from "./approval/grant.ts";
 import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
-import { ConfigOption } from "./server/config.ts";
+import { AgentAccount, ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
 import { AgentCommand } from "./thread/agent-command.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
@@ -186,6 +186,21 @@ export const EVENTS = {
   ),
   "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>
     looseObject({ threadId: z.optional(Id), options: z.array(ConfigOption) }),
+  ),
+  "account/login/completed": row(
+    "live",
+    "A login to an agent that `account/login/start` started has ended.",
+    () =>
+      looseObject({
+        threadId: z.optional(Id),
+        agent: z.string(),
+        loginId: z.optional(z.string()),
+        success: z.boolean(),
+        error: z.optional(z.string()),
+      }),
+  ),
+  "account/updated": row("live", "An agent works with another account from now on, or with none.", () =>
+    looseObject({ threadId: z.optional(Id), agent: z.string(), account: z.nullable(AgentAccount) }),
   ),
   "account/limits": row(
     "live",

@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { settingsEvents } from "../turn/decisions.ts";
 import type { GlobalHandlers } from "./handler.ts";
 
-/** Models, selectors and accounts. */
+/** Models, selectors and features. */
 export const configHandlers: Pick<
   GlobalHandlers,
   | "initialize"
@@ -13,9 +13,7 @@ export const configHandlers: Pick<
   | "config/set"
   | "config/read"
   | "mcpServerStatus/list"
-  | "account/read"
   | "agent/features/list"
-  | "account/limits/read"
 > = {
   async initialize({ clientInfo }, { services, client }) {
     client.introduce(clientInfo.title ?? clientInfo.name);
@@ -75,23 +73,6 @@ export const configHandlers: Pick<
     const driver = await driverOf(services, threadId);
     return { result: { agent: driver.id, data: [...((await driver.features?.()) ?? [])] } };
   },
-
-  async "account/read"({ threadId }, { services }) {
-    const driver = await driverOf(services, threadId);
-    const account = (await driver.account?.()) ?? { account: null, requiresLogin: false };
-    const { model } = await settingsOf(services, threadId);
-    const provider = driver.provider?.(model) ?? driver.id;
-    return { result: { ...account, provider, agent: driver.id } };
-  },
-
-  async "account/limits/read"({ agent }, { services: { options, usageLimits } }) {
-    const asked = options.drivers.filter(({ id }) => agent === undefined || id === agent);
-    // Expected: an agent that does not answer. What is known of its limits is still true.
-    await Promise.allSettled(
-      asked.map(async (driver) => usageLimits.report(driver.id, (await driver.limits?.()) ?? [])),
-    );
-    return { result: { data: [...usageLimits.known(agent)] } };
-  },
 };
 
 /** An agent as clients see it. */
@@ -102,7 +83,8 @@ function agentOf(driver: Driver, model: string) {
   return { id, displayName, provider, capabilities };
 }
 
-async function settingsOf(services: Services, threadId: string | undefined) {
+/** The settings of a thread, or those of new threads. */
+export async function settingsOf(services: Services, threadId: string | undefined) {
   if (threadId === undefined) return services.settings.defaults();
   const loaded = services.registry.loaded(threadId);
   return loaded?.log.state.settings ?? (await services.options.store.peek(threadId)).state.settings;
@@ -118,7 +100,8 @@ async function optionsWith(
   return catalogue.options(id, await catalogue.keepOffered(id, values));
 }
 
-async function driverOf(services: Services, threadId: string | undefined) {
+/** The driver of a thread, or that of new threads. */
+export async function driverOf(services: Services, threadId: string | undefined) {
   const { model } = await settingsOf(services, threadId);
   if (model === "")
     throw new FlintError("threadNotFound", `Thread ${threadId} has no readable settings.`, { threadId });

@@ -26,6 +26,7 @@ import {
   type UserInput,
   type UserQuestion,
 } from "@flint/protocol";
+import type { Account, AccountControl } from "./account.ts";
 import type { NativeSessions } from "./native-sessions.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Steering } from "./steering.ts";
@@ -75,6 +76,8 @@ export interface Driver {
   usageReports?(model: string): Promise<UsageReports>;
   /** The account that the agent works with. */
   account?(): Promise<Account>;
+  /** Logs in and out. Absent: there is nothing to log in to. */
+  accountControl?(): Promise<AccountControl | undefined>;
   /** The optional features of its agents, as they report them. Absent: none. */
   features?(): Promise<readonly AgentFeature[]>;
   /** The usage limits of its account, asked now; empty if it does not tell. Starts nothing. */
@@ -117,12 +120,6 @@ export interface UsageReports {
   readonly steps: ReportTime;
   /** `free`: there is no cost to report. */
   readonly costUsd: ReportTime | "free";
-}
-
-/** The account that an agent works with. */
-export interface Account {
-  readonly account: { readonly type: string; readonly label?: string; readonly plan?: string } | null;
-  readonly requiresLogin: boolean;
 }
 
 /** The state of one of an agent's MCP servers. */

@@ -1,3 +1,4 @@
+export * from "./account.ts";
 export * from "./checkpoints.ts";
 export * from "./clock.ts";
 export * from "./configuration.ts";

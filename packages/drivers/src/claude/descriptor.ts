@@ -25,7 +25,11 @@ export const CLAUDE = {
     ...["--append-system-prompt", "--resume", "--fork-session", "--session-id"],
   ],
   install: "npm install -g @anthropic-ai/claude-code",
-  login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
+  login: {
+    command: "claude auth login",
+    hint: "claude auth login, or set ANTHROPIC_API_KEY",
+    logout: "claude auth logout",
+  },
   hosts: CLAUDE_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "turn" },
   passedSettings: [],

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import {
   type Account,
+  type AccountControl,
   type Clock,
   type Driver,
   type DriverSession,
@@ -94,6 +95,15 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
         () => false,
       ));
     return { account: isSignedIn ? { type: "claude", label: "Claude" } : null, requiresLogin: !isSignedIn };
+  }
+
+  async accountControl(): Promise<AccountControl | undefined> {
+    const program = await this.#options.program();
+    const { sandbox } = this.#options;
+    if (program === undefined) throw notInstalled(CLAUDE);
+    if (sandbox === undefined) return undefined;
+    const { ClaudeAccountControl } = await import("./account-control.ts");
+    return new ClaudeAccountControl(program, sandbox);
   }
 
   async nativeSessions(): Promise<NativeSessions> {

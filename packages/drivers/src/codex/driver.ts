@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import {
   type Account,
+  type AccountControl,
   type Clock,
   type Driver,
   type DriverSession,
@@ -43,6 +44,7 @@ export class CodexDriver extends DescribedDriver implements Driver {
   readonly #servers: ServerPool;
   readonly #sessions = new Set<CodexSession>();
   #sandbox: Sandbox | undefined;
+  #control: AccountControl | undefined;
   #listed: ModelList | undefined;
   #listing: Promise<readonly CodexModel[]> | undefined;
   /** The process that did not list its models, if there was one at all, and until when it is not asked again. */
@@ -109,7 +111,7 @@ export class CodexDriver extends DescribedDriver implements Driver {
 
   async account(): Promise<Account> {
     const unknown: Account = { account: null, requiresLogin: false };
-    return this.#ask(async (server) => {
+    return this.#ask(async (server): Promise<Account> => {
       const { account, requiresOpenaiAuth } = await server.request("account/read", {}, this.#timing.list);
       if (account === undefined || account === null)
         return { account: null, requiresLogin: requiresOpenaiAuth };
@@ -118,6 +120,12 @@ export class CodexDriver extends DescribedDriver implements Driver {
       const plan = typeof planType === "string" ? { plan: planType } : {};
       return { account: { type, ...label, ...plan }, requiresLogin: false };
     }, unknown);
+  }
+
+  async accountControl(): Promise<AccountControl> {
+    const { CodexAccountControl } = await import("./account-control.ts");
+    this.#control ??= new CodexAccountControl(this.#servers, () => this.#requireSandbox(), this.#clock);
+    return this.#control;
   }
 
   /** As a running process tells them; it does not without a login. Starts nothing. */
@@ -204,6 +212,13 @@ export class CodexDriver extends DescribedDriver implements Driver {
       .then(ask)
       .catch(() => otherwise);
     return Promise.race([answer, late]).finally(release);
+  }
+
+  /** Without a program there is nothing to log in to; that is said as it is to a thread. */
+  async #requireSandbox(): Promise<Sandbox> {
+    await codexProgram(this.#options);
+    if (this.#sandbox === undefined) throw new Error("The driver was given nothing to start a process with.");
+    return this.#sandbox;
   }
 
   /** How a Codex of another version differs, once for each version. */

@@ -54,6 +54,7 @@ export class CodexSession implements DriverSession {
       notification: (notification) => this.#onNotification(notification),
       call: (call) => this.#turn?.call(call) ?? Promise.reject(new Error("No turn runs in this thread.")),
       isWorking: () => this.#turn !== undefined,
+      isBusy: () => this.#turn !== undefined || this.#hasBackground,
     });
   }
 

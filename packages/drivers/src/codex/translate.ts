@@ -156,6 +156,8 @@ function statelessEvents(
     case "thread/status/changed":
     case "thread/closed":
     case "serverRequest/resolved":
+    case "account/login/completed":
+    case "account/updated":
       return [];
   }
 }

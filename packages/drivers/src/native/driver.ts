@@ -20,6 +20,7 @@ import type { ModelListing } from "@flint/agent/listing";
 import type { ToolSource } from "@flint/agent/loop";
 import {
   type Account,
+  type AccountControl,
   type AgentCapabilities,
   ALL_CAPABILITIES,
   type Clock,
@@ -32,6 +33,7 @@ import {
   type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
+import { ConfiguredKeys } from "./configured-keys.ts";
 
 /** Tools of MCP servers, and the status of those servers. */
 interface ServerTools extends ToolSource {
@@ -134,6 +136,11 @@ export class NativeDriver implements Driver {
     const hasKey = found?.provider.apiKey !== undefined;
     const account = hasKey ? { type: "apiKey", label: found.provider.label } : null;
     return { account, requiresLogin: false };
+  }
+
+  /** Keys are configured, not logged in with. */
+  async accountControl(): Promise<AccountControl> {
+    return new ConfiguredKeys((await this.account()).account !== null);
   }
 
   /** The status of the MCP servers of all open sessions; of servers with the same name the latest. */

@@ -14,6 +14,8 @@ export interface AgentLogin {
   readonly command: string;
   /** All ways to log in, in one line. */
   readonly hint: string;
+  /** The command line that logs out. */
+  readonly logout?: string;
 }
 
 /** What is known about an agent without loading its driver. All other code reads these facts from here. */

@@ -1,5 +1,6 @@
 import type {
   Account,
+  AccountControl,
   AgentCapabilities,
   Driver,
   DriverSession,
@@ -11,6 +12,7 @@ import type {
 } from "@flint/core/ports";
 import type { AgentFeature, ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
+import { TerminalAccount } from "./terminal-account.ts";
 
 /** Loads the code of a driver and makes one. */
 export type LoadDriver = (options: AgentOptions) => Promise<Driver>;
@@ -67,12 +69,14 @@ export abstract class DescribedDriver {
  * installed offers no models, so that it is never chosen by accident; a thread that names it fails with the way to get it.
  */
 export class LazyDriver extends DescribedDriver implements Driver {
+  readonly #descriptor: AgentDescriptor;
   readonly #options: AgentOptions;
   readonly #load: LoadDriver;
   #loaded: Promise<Driver> | undefined;
 
   constructor(descriptor: AgentDescriptor, options: AgentOptions, load: LoadDriver) {
     super(descriptor);
+    this.#descriptor = descriptor;
     this.#options = options;
     this.#load = load;
   }
@@ -112,6 +116,11 @@ export class LazyDriver extends DescribedDriver implements Driver {
   async account(): Promise<Account> {
     const account = await (await this.#driver()).account?.();
     return account ?? { account: null, requiresLogin: false };
+  }
+
+  /** Also of an agent that is not installed: it is then said how to install it. */
+  async accountControl(): Promise<AccountControl> {
+    return (await (await this.#driver()).accountControl?.()) ?? new TerminalAccount(this.#descriptor);
   }
 
   async features(): Promise<readonly AgentFeature[]> {

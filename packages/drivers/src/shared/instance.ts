@@ -1,5 +1,6 @@
 import {
   type Account,
+  type AccountControl,
   type Driver,
   type DriverEvent,
   type DriverSession,
@@ -58,6 +59,10 @@ export class InstanceDriver extends DescribedDriver implements Driver {
 
   async account(): Promise<Account> {
     return (await this.#driver.account?.()) ?? { account: null, requiresLogin: false };
+  }
+
+  async accountControl(): Promise<AccountControl | undefined> {
+    return this.#driver.accountControl?.();
   }
 
   async features(): Promise<readonly AgentFeature[]> {

@@ -13,6 +13,8 @@ describeFrontend("the ACP front end", {
       // The choices of a session are sent when the core's answer shows that they have changed.
       "thread/settings/updated",
       "config/updated",
+      "account/login/completed",
+      "account/updated",
       "account/limits",
       "thread/archived",
       "thread/unarchived",

@@ -94,6 +94,8 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "model/rerouted":
     case "grant/changed":
     case "config/updated":
+    case "account/login/completed":
+    case "account/updated":
     case "account/limits":
     case "extension/notified":
     case "tool/requested":

@@ -37,6 +37,8 @@ describeFrontend("the harness front end", {
       "model/rerouted",
       "grant/changed",
       "config/updated",
+      "account/login/completed",
+      "account/updated",
       "account/limits",
       "extension/notified",
       "tool/requested",

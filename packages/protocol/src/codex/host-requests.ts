@@ -73,29 +73,8 @@ const LISTS = {
   "permissionProfile/list": request("Lists permission profiles.", () => foreignObject(paged), list),
 } as const;
 
-/** The ways to log in to Codex, in its own order. */
-const LOGINS = [
-  "apiKey",
-  "chatgpt",
-  "chatgptDeviceCode",
-  "chatgptAuthTokens",
-  "amazonBedrock",
-  "amazonBedrockAccessKeys",
-] as const;
-
-/** Accounts and logins. */
+/** What else clients ask about accounts. */
 const ACCOUNTS = {
-  "account/login/start": request(
-    "Starts a login.",
-    () => foreignObject({ type: z.enum(LOGINS) }),
-    () => foreignObject({ type: z.string() }),
-  ),
-  "account/login/cancel": request(
-    "Cancels a login.",
-    () => foreignObject({ loginId: z.string() }),
-    () => foreignObject({ status: z.enum(["canceled", "notFound"]) }),
-  ),
-  "account/logout": request("Logs out.", nothing, nothing),
   "account/bedrock/checkGovCloudRequirements": request(
     "Checks whether a government cloud is used.",
     nothing,

@@ -5,6 +5,7 @@ import { CODEX_CLIENT_REQUESTS } from "./client-requests.ts";
 import { CODEX_SERVER_NOTIFICATIONS } from "./notifications.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
 
+export * from "./account-requests.ts";
 export * from "./client-requests.ts";
 export * from "./host-requests.ts";
 export * from "./items.ts";

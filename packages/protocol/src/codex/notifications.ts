@@ -95,6 +95,17 @@ export const CODEX_NOTIFICATIONS = {
   ),
   configWarning: notification("Something in the configuration has no effect.", notice),
   deprecationNotice: notification("Something in use is deprecated.", notice),
+  "account/login/completed": notification("A login ended.", () =>
+    foreignObject({
+      loginId: nullish(z.string()),
+      success: z.boolean(),
+      error: nullish(z.string()),
+      onboardingEntrypoint: z.optional(z.unknown()),
+    }),
+  ),
+  "account/updated": notification("Another account is in use, or none.", () =>
+    foreignObject({ authMode: nullish(z.string()), planType: nullish(z.string()) }),
+  ),
   "account/rateLimits/updated": notification("How much of the account's limits is used.", () =>
     foreignObject({ rateLimits: CodexRateLimits }),
   ),

@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { request } from "../wire/vocabulary.ts";
+import { CODEX_ACCOUNT_REQUESTS } from "./account-requests.ts";
 import {
-  CodexAccount,
   CodexApprovalPolicy,
   CodexCollaborationMode,
   CodexModel,
-  CodexRateLimits,
   CodexReviewTarget,
   CodexSandboxMode,
   CodexSandboxPolicy,
@@ -234,26 +233,7 @@ export const CODEX_REQUESTS = {
     () => foreignObject(page),
     () => foreignObject({ data: z.array(CodexFeature), nextCursor: nullish(z.string()) }),
   ),
-  "account/read": request(
-    "Reads the account.",
-    () => foreignObject({}),
-    () =>
-      foreignObject({
-        account: nullish(CodexAccount),
-        requiresOpenaiAuth: z.boolean(),
-        workspaceRouting: z.optional(z.unknown()),
-      }),
-  ),
-  "account/rateLimits/read": request("Reads the usage limits of the account.", nothing, () =>
-    foreignObject({
-      rateLimits: CodexRateLimits,
-      rateLimitsByLimitId: nullish(z.record(z.string(), CodexRateLimits)),
-      ordinaryUsageAllowed: nullish(z.boolean()),
-      rateLimitResetCredits: z.optional(z.unknown()),
-      accountId: nullish(z.string()),
-      rateLimitUpsell: z.optional(z.unknown()),
-    }),
-  ),
+  ...CODEX_ACCOUNT_REQUESTS,
   "mcpServerStatus/list": request(
     "Lists the MCP servers and their status.",
     () => foreignObject({ ...page, detail: nullish(z.string()), threadId: nullish(z.string()) }),

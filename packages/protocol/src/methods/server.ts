@@ -1,7 +1,14 @@
 import * as z from "zod/mini";
 import { Rule } from "../approval/grant.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
-import { AgentFeature, ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
+import {
+  AgentAccount,
+  AgentFeature,
+  ConfigOption,
+  Model,
+  SandboxState,
+  WorkspaceFile,
+} from "../server/config.ts";
 import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
@@ -141,13 +148,38 @@ export const SERVER_METHODS = {
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
       looseObject({
-        account: z.nullable(
-          looseObject({ type: z.string(), label: z.optional(z.string()), plan: z.optional(z.string()) }),
-        ),
+        account: z.nullable(AgentAccount),
         requiresLogin: z.boolean(),
         provider: z.string(),
         agent: z.optional(z.string()),
       }),
+  }),
+  "account/login/start": method({
+    doc: "Log in to an agent, that of new threads unless one is named. `type` and the fields beside it are the agent's own, as in the protocol of Codex. A login that the user finishes elsewhere ends with `account/login/completed`. Rejected, with the command to run, for an agent that logs in only in a terminal.",
+    scope: "none",
+    params: () => looseObject({ agent: z.optional(z.string()), type: z.string() }),
+    result: () =>
+      looseObject({
+        type: z.string(),
+        loginId: z.optional(z.string()),
+        /** Where the user logs in, in a browser. */
+        authUrl: z.optional(z.string()),
+        /** The same, where the user then enters `userCode`. */
+        verificationUrl: z.optional(z.string()),
+        userCode: z.optional(z.string()),
+      }),
+  }),
+  "account/login/cancel": method({
+    doc: "Cancel a login that was started and has not ended.",
+    scope: "none",
+    params: () => looseObject({ agent: z.optional(z.string()), loginId: Id }),
+    result: () => looseObject({ status: z.enum(["canceled", "notFound"]) }),
+  }),
+  "account/logout": method({
+    doc: "Log out of an agent, that of new threads unless one is named. Its other programs are logged out, too.",
+    scope: "none",
+    params: () => looseObject({ agent: z.optional(z.string()) }),
+    result: () => Empty,
   }),
   "agent/features/list": method({
     doc: "List the optional features of the agent, as it reports them; empty if it has none.",

@@ -74,3 +74,12 @@ export const AgentFeature = looseObject({
   defaultEnabled: z.boolean(),
 });
 export type AgentFeature = z.output<typeof AgentFeature>;
+
+/** The account that an agent works with. */
+export const AgentAccount = looseObject({
+  type: z.string(),
+  label: z.optional(z.string()),
+  plan: z.optional(z.string()),
+});
+/** The account that an agent works with. */
+export type AgentAccount = z.output<typeof AgentAccount>;

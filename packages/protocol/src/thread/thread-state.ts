@@ -193,6 +193,8 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "warning":
     case "model/rerouted":
     case "config/updated":
+    case "account/login/completed":
+    case "account/updated":
     case "account/limits":
     case "extension/notified":
       return state;

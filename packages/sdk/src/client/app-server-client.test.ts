@@ -199,6 +199,8 @@ describe("AppServerClient", () => {
     warning: { threadId: "t", message: "m", reason: "r" },
     "model/rerouted": { ...place, fromModel: "a", toModel: "b", reason: "r" },
     "config/updated": { threadId: "t", options: [option] },
+    "account/login/completed": { agent: "a", success: true },
+    "account/updated": { agent: "a", account: null },
     "account/limits": { threadId: "t", agent: "a", limits: [] },
     "extension/notified": { threadId: "t", method: "x/y", params: {} },
   };

@@ -68,6 +68,8 @@ function lineOf(event: AgentEvent): string | undefined {
     case "question/resolved":
     case "grant/changed":
     case "config/updated":
+    case "account/login/completed":
+    case "account/updated":
     case "account/limits":
     case "extension/notified":
     case "unknown":

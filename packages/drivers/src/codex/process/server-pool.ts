@@ -46,6 +46,15 @@ export class ServerPool {
     return (await this.any()).running();
   }
 
+  /**
+   * Has all processes but one replaced, because they know an older account. One that is busy is replaced when it is
+   * needed again and nothing would be lost.
+   */
+  async renew(kept: SharedServer): Promise<void> {
+    const others = [...this.#servers.values()].filter((shared) => shared !== kept);
+    await Promise.all(others.map((shared) => shared.renew()));
+  }
+
   /** Stops all of them. A thread that needs one starts it again. */
   async close(): Promise<void> {
     await Promise.all([...this.#servers.values()].map((shared) => shared.close()));
@@ -59,6 +68,7 @@ export class SharedServer {
   readonly #keepAliveMs: number;
   readonly #onUnused: () => void;
   #current: Promise<CodexServer> | undefined;
+  #isOutdated = false;
   #users = 0;
   #cancelStop: () => void = () => {};
 
@@ -90,9 +100,17 @@ export class SharedServer {
   }
 
   /** The process, started if there is none. The caller has acquired it. */
-  server(sandbox: Sandbox): Promise<CodexServer> {
+  async server(sandbox: Sandbox): Promise<CodexServer> {
+    if (this.#isOutdated) await this.renew();
     this.#current ??= this.#start(sandbox);
     return this.#current;
+  }
+
+  /** Stops the process as soon as that loses nothing, so that another takes its place. */
+  async renew(): Promise<void> {
+    const server = await this.running();
+    this.#isOutdated = server?.isBusy === true;
+    if (!this.#isOutdated) await this.close();
   }
 
   /** The process that runs now, if any. */

@@ -46,6 +46,8 @@ export interface ThreadListener {
   call(call: CodexServerCall): Promise<object>;
   /** Whether a turn runs in the thread. Absent: none does. */
   isWorking?(): boolean;
+  /** Whether anything would be lost if the process ended now. Absent: nothing would. */
+  isBusy?(): boolean;
 }
 
 /** What a server is started with. */
@@ -134,6 +136,11 @@ export class CodexServer {
   /** How many messages were not understood. */
   get unknownMessages(): number {
     return this.#unknownMessages;
+  }
+
+  /** Whether a turn, a background command or a login would be lost if it ended now. */
+  get isBusy(): boolean {
+    return [...this.#listeners.values()].some((listener) => listener.isBusy?.() === true);
   }
 
   get isRunning(): boolean {

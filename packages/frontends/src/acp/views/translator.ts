@@ -86,6 +86,8 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "config/updated": AS_CONFIG,
   "grant/changed": (context, { data: { grant, status } }) =>
     status === "added" ? notice(context, "info", lateGrantText(grant)) : NOTHING,
+  "account/login/completed": { notShown: "ACP clients log in with `authenticate`." },
+  "account/updated": { notShown: "ACP has no update about accounts." },
   "account/limits": { notShown: "ACP has no update about accounts; the error of a turn names the limit." },
   "extension/notified": NO_UPDATE,
 };

@@ -19,6 +19,7 @@ import { approvalAsk, type CodexAsk } from "../asks/approvals.ts";
 import { toolCallAsk } from "../asks/client-tools.ts";
 import { questionAsk } from "../asks/questions.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
+import { accountUpdated, loginEnded } from "./accounts.ts";
 import { hookRunOf } from "./hooks.ts";
 import { fileChangeOf, itemOf } from "./items.ts";
 import { bucketsOf } from "./limits.ts";
@@ -124,6 +125,10 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
       return [warning(event.data)];
     case "model/rerouted":
       return [rerouted(event.data)];
+    case "account/login/completed":
+      return [notification(event.type, loginEnded(event.data))];
+    case "account/updated":
+      return [notification(event.type, accountUpdated(event.data))];
     case "account/limits":
       return bucketsOf(event.data.limits).map((rateLimits) =>
         notification("account/rateLimits/updated", { rateLimits }),

@@ -1,6 +1,6 @@
-import { agentOfModel, type Result } from "@flint/protocol";
-import type { CodexAccount } from "@flint/protocol/codex";
+import { agentOfModel } from "@flint/protocol";
 import type { CoreCalls } from "../../shared/core-calls.ts";
+import { authModeOf, codexAccountOf } from "../events/accounts.ts";
 import { bucketsOf } from "../events/limits.ts";
 import type { Handlers } from "../requests/handler.ts";
 import { codexError } from "../wire/errors.ts";
@@ -36,51 +36,24 @@ export const accounts: Handlers<Accounts> = {
       rateLimitUpsell: null,
     });
   },
-  "account/login/start"() {
-    throw codexError(
-      "Flint has no account of its own. Log in to the agent in a terminal, with `codex login` or `claude`, and see `flint doctor`.",
-    );
+  async "account/login/start"(params, { core, reply }) {
+    await core.call("account/login/start", params, (started) => reply(started));
   },
-  "account/login/cancel"(_params, { reply }) {
-    reply({ status: "notFound" });
+  async "account/login/cancel"({ loginId }, { core, reply }) {
+    reply(await core.call("account/login/cancel", { loginId }));
   },
   async "account/logout"(_params, { core, reply }) {
-    const { account, provider } = await core.call("account/read", {});
-    if (account !== null)
-      throw codexError(
-        `Flint has no account of its own; this one is ${provider}'s. Log out of the agent in a terminal, with \`codex logout\` or \`claude auth logout\`.`,
-      );
-    reply({});
+    await core.call("account/logout", {}, () => reply({}));
   },
   "account/bedrock/checkGovCloudRequirements"(_params, { reply }) {
     reply({ isGovCloud: false, shouldWarn: false });
   },
-  getAuthStatus(_params, { reply }) {
-    reply({ authMethod: null, authToken: null, requiresOpenaiAuth: false });
+  async getAuthStatus(_params, { core, reply }) {
+    const account = codexAccountOf(await core.call("account/read", {}));
+    reply({ authMethod: authModeOf(account), authToken: null, requiresOpenaiAuth: false });
   },
 };
 
 async function defaultAgent(core: CoreCalls): Promise<string> {
   return agentOfModel((await core.call("config/read", {})).model);
-}
-
-/** The account of Codex itself; clients know no other kinds. */
-function codexAccountOf({ account, agent }: Result<"account/read">): CodexAccount | null {
-  if (agent !== "codex" || account === null) return null;
-  switch (account.type) {
-    case "chatgpt":
-      return {
-        type: "chatgpt",
-        email: account.label ?? null,
-        planType: account.plan ?? "unknown",
-        workspaceName: null,
-      };
-    case "amazonBedrock":
-      return { type: "amazonBedrock", usesCodexManagedCredentials: false };
-    case "apiKey":
-    case "gcp":
-      return { type: account.type };
-    default:
-      return null;
-  }
 }

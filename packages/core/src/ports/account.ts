@@ -1,0 +1,51 @@
+import type { AgentAccount } from "@flint/protocol";
+
+/** The account that an agent works with. */
+export interface Account {
+  readonly account: Readonly<AgentAccount> | null;
+  readonly requiresLogin: boolean;
+}
+
+/** How a client wants to log in. What belongs to the type is the agent's own, and may be a secret. */
+export interface LoginRequest {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A login that was started. Without an id it has ended already. */
+export interface StartedLogin {
+  readonly type: string;
+  readonly loginId?: string;
+  /** Where the user logs in, in a browser. */
+  readonly authUrl?: string;
+  /** The same, where the user then enters `userCode`. */
+  readonly verificationUrl?: string;
+  readonly userCode?: string;
+}
+
+/** How a login ended. */
+export interface EndedLogin {
+  readonly loginId?: string;
+  readonly success: boolean;
+  readonly error?: string;
+}
+
+/** Learns what becomes of the account of an agent. */
+export interface AccountListener {
+  loginEnded(login: EndedLogin): void;
+  /** Another account is in use, or none. */
+  accountChanged(): void;
+}
+
+/** Logs in to an agent and out of it, for all programs of the user. */
+export interface AccountControl {
+  /**
+   * Starts a login, or does it. Rejects with a FlintError that has the command to run, if the agent logs in only in a
+   * terminal.
+   */
+  startLogin(request: LoginRequest, listener: AccountListener): Promise<StartedLogin>;
+  /** Cancels a login that was started. False if there is none with this id. */
+  cancelLogin(loginId: string): Promise<boolean>;
+  /** Logs out. Rejects with a FlintError that says how to, if the agent cannot be told. */
+  logout(listener: AccountListener): Promise<void>;
+}

@@ -1,0 +1,43 @@
+import type { EventData, Result } from "@flint/protocol";
+import type { CodexAccount } from "@flint/protocol/codex";
+
+type ReadAccount = Pick<Result<"account/read">, "account" | "agent">;
+
+/** The end of a login, as Codex tells it. */
+export function loginEnded(data: EventData<"account/login/completed">) {
+  const { loginId = null, success, error = null } = data;
+  return { loginId, success, error, onboardingEntrypoint: null };
+}
+
+/** The account that is in use from now on. */
+export function accountUpdated(data: EventData<"account/updated">) {
+  const authMode = authModeOf(codexAccountOf(data));
+  return { authMode, planType: data.account?.plan ?? null };
+}
+
+/** The name of an account where it is told how the user logged in. */
+export function authModeOf(account: CodexAccount | null): string | null {
+  const modes: Readonly<Record<string, string>> = { apiKey: "apikey", amazonBedrock: "bedrockApiKey" };
+  return account === null ? null : (modes[account.type] ?? account.type);
+}
+
+/** The account of Codex itself; clients know no other kinds. */
+export function codexAccountOf({ account, agent }: ReadAccount): CodexAccount | null {
+  if (agent !== "codex" || account === null) return null;
+  switch (account.type) {
+    case "chatgpt":
+      return {
+        type: "chatgpt",
+        email: account.label ?? null,
+        planType: account.plan ?? "unknown",
+        workspaceName: null,
+      };
+    case "amazonBedrock":
+      return { type: "amazonBedrock", usesCodexManagedCredentials: false };
+    case "apiKey":
+    case "gcp":
+      return { type: account.type };
+    default:
+      return null;
+  }
+}
