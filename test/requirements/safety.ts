@@ -10,10 +10,6 @@ function done(id: SafetyCase["id"], behaviour: string): SafetyCase {
   return { id, behaviour, status: "done" };
 }
 
-function planned(id: SafetyCase["id"], subject: string, behaviour: string): SafetyCase {
-  return { id, behaviour, status: "planned", subject };
-}
-
 /** What must stay true under malformed input, load, crashes and hostile neighbours. */
 export const SAFETY_CASES: readonly SafetyCase[] = [
   // Input
@@ -57,12 +53,7 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
   done("P28", "The network listener is off by default, bound to loopback and protected by a token"),
   done("P29", "A foreign Origin or Host is refused before anything is read"),
   done("P30", "Everything in the store is private to its owner, and looser files are tightened"),
-  // Commands of Claude still get the key that Claude itself logs in with.
-  planned(
-    "P31",
-    "claude driver",
-    "Provider keys never reach logs, arguments or the commands that agents run",
-  ),
+  done("P31", "Provider keys never reach logs, arguments or the commands that agents run"),
   done("P32", "A sandboxed command can write inside its roots only and reach no network"),
   done("P33", "Without a sandbox, sandboxed policies refuse to run and say so"),
   done("P34", "Only plainly harmless commands are trusted; every trick asks"),

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { CLAUDE_HOSTS, CODEX_HOSTS } from "../shared/agent.ts";
 import {
   CLAUDE_ACP_PACKAGE,
@@ -12,6 +13,7 @@ import {
   GOOSE_FOLDERS,
   OPENCODE_FOLDERS,
 } from "../shared/folders/agent-folders.ts";
+import { folderPath } from "../shared/folders/agent-paths.ts";
 import {
   CLAUDE_ACP_PROJECT,
   CODEX_ACP_PROJECT,
@@ -148,6 +150,12 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
     { id: "plan", name: "Plan" },
     { id: "bypassPermissions", name: "Bypass permissions" },
   ],
+  keys: async (command, environment) => {
+    const { claudeKeys } = await import("../shared/keys/claude-keys.ts");
+    const folder = folderPath(CLAUDE_FOLDER, environment, environment.HOME ?? homedir());
+    const start = (own: Variables) => ({ command, environment: { ...environment, ...own } });
+    return claudeKeys({ environment, folder, overridesSettings: false, start });
+  },
   offlineVariables: (address, folder) => ({
     CLAUDE_CONFIG_DIR: folder,
     ANTHROPIC_BASE_URL: address,

@@ -2,6 +2,7 @@ import { ALL_CAPABILITIES } from "@flint/core/ports";
 import type { AgentDescriptor } from "../shared/agent.ts";
 import type { AgentFolder } from "../shared/folders/agent-folders.ts";
 import { unknownProject } from "../shared/folders/project-files.ts";
+import type { AgentKeys } from "../shared/keys/agent-keys.ts";
 
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string>>;
@@ -38,6 +39,8 @@ export interface AcpProfile extends AgentDescriptor {
   readonly apiKeyLogin: { readonly methodId: string; readonly variable: string } | undefined;
   /** Variables that make it work on the offline model at an address, with its state in a folder; absent if it cannot. */
   readonly offlineVariables: ((address: string, folder: string) => Variables) | undefined;
+  /** The keys in its variables that it does not get itself; absent if it has to have them. */
+  readonly keys?: (command: readonly string[], environment: Variables) => Promise<AgentKeys | undefined>;
   /** Further variables where it asks and runs in Flint's sandbox, made from those that it has. */
   readonly sandboxedVariables: ((given: Variables) => Variables) | undefined;
 }

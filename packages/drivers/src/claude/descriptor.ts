@@ -1,5 +1,5 @@
 import { ALL_CAPABILITIES } from "@flint/core/ports";
-import { type AgentDescriptor, CLAUDE_HOSTS } from "../shared/agent.ts";
+import { type AgentDescriptor, CLAUDE_HOSTS, CLAUDE_KEYS } from "../shared/agent.ts";
 import { CLAUDE_PACKAGE } from "../shared/agent-packages.ts";
 import { CLAUDE_FOLDER } from "../shared/folders/agent-folders.ts";
 import { CLAUDE_PROJECT } from "../shared/folders/project-files.ts";
@@ -15,7 +15,7 @@ export const CLAUDE = {
   homeVariable: CLAUDE_FOLDER.movedBy.variable,
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   credentials: {
-    variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+    variables: CLAUDE_KEYS,
     files: [".claude/.credentials.json"],
   },
   package: CLAUDE_PACKAGE,

@@ -4,6 +4,9 @@ import { CODEX_PACKAGE } from "../shared/agent-packages.ts";
 import { CODEX_FOLDER } from "../shared/folders/agent-folders.ts";
 import { CODEX_PROJECT } from "../shared/folders/project-files.ts";
 
+/** Variables for keys, which Codex gets only if its configuration names them. */
+export const CODEX_KEYS: readonly string[] = ["OPENAI_API_KEY", "CODEX_API_KEY"];
+
 /** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
 export const CODEX: AgentDescriptor = {
   id: "codex",
@@ -14,10 +17,11 @@ export const CODEX: AgentDescriptor = {
   executableVariable: "CODEX_EXECUTABLE",
   homeVariable: CODEX_FOLDER.movedBy.variable,
   ownVariables: /^(?:OPENAI_|CODEX_)/,
-  credentials: { variables: ["OPENAI_API_KEY", "CODEX_API_KEY"], files: [".codex/auth.json"] },
+  // As an app server it takes no key from the environment (0.166.0, November 2026).
+  credentials: { variables: [], files: [".codex/auth.json"] },
   package: CODEX_PACKAGE,
   install: "npm install -g @openai/codex",
-  login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
+  login: { command: "codex login", hint: "codex login, or codex login --with-api-key" },
   hosts: CODEX_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "never" },
   passedSettings: ["summary", "personality"],

@@ -83,7 +83,7 @@ describe("the sandbox", () => {
   });
 
   real("gives commands none of Codex's keys [P31]", async () => {
-    const { open, settings, sandbox, stateFolder, model } = await codexFixture();
+    const { open, settings, sandbox, stateFolder, model, cwd } = await codexFixture();
     const program = agentProgram("codex");
     const environment = { OPENAI_API_KEY: "sk-not-for-commands", CODEX_API_KEY: "sk-not-for-commands" };
     const options = {
@@ -92,11 +92,16 @@ describe("the sandbox", () => {
     };
     const driver = new CodexDriver(options, SHORT_LIVED);
     onTestFinished(() => driver.close());
-    const { turn } = await run(await open({}, driver), { text: "run `env`", settings });
-    const [command] = turn.completedItems.filter(({ type }) => type === "commandExecution");
-    const output = String(Reflect.get(command ?? {}, "aggregatedOutput"));
-    expect(output).toContain("HOME=");
-    expect(output).not.toContain("sk-not-for-commands");
+    const { turn } = await run(await open({}, driver), {
+      text: "run `(env; cat /proc/[0-9]*/environ) > seen`",
+      settings,
+    });
+    expect(turn.completedItems).toContainEqual(
+      expect.objectContaining({ type: "commandExecution", exitCode: 0 }),
+    );
+    const seen = await readFile(`${cwd}/seen`, "utf8");
+    expect(seen).toContain("CODEX_HOME=");
+    expect(seen).not.toContain("sk-not-for-commands");
   });
 
   real("does not start Codex if no sandbox is available", async () => {

@@ -18,7 +18,7 @@ import {
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
 import { usesProject } from "../shared/folders/project-files.ts";
-import { CODEX } from "./descriptor.ts";
+import { CODEX_KEYS } from "./descriptor.ts";
 import { COLLABORATION_MODE, modelName, REASONING_EFFORT } from "./models.ts";
 
 /** How Codex asks for what the sandbox does not allow. */
@@ -68,7 +68,7 @@ export function threadParams(
       projects: projectTrust(settings.cwd, steering),
       ...hookSettings,
       // Commands would get the keys of Codex itself (0.166.0, November 2026).
-      "shell_environment_policy.exclude": [...CODEX.credentials.variables],
+      "shell_environment_policy.exclude": [...CODEX_KEYS],
       "shell_environment_policy.set": { TMPDIR: temporary },
       ...(mcpServers.length === 0 ? {} : { mcp_servers: mcpConfig(mcpServers) }),
     },

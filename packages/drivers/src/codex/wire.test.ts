@@ -1,6 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TurnContext } from "@flint/core/ports";
 import type { Turn } from "@flint/protocol";
-import { RecordingTurn } from "@flint/testkit";
+import { RecordingTurn, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sessionSpec } from "../testing/session-spec.ts";
 import { CodexDriver } from "./driver.ts";
@@ -237,9 +239,12 @@ describe("a misbehaving Codex", () => {
   });
 });
 
-test("[S4-29] passes Codex its key, and reports its account", async () => {
+test("[S4-29] passes Codex the key that its configuration names, and reports its account", async () => {
   const fake = new FakeCodex();
-  const environment = { OPENAI_API_KEY: "sk-test" };
+  const { path: home } = await temporaryFolder();
+  await writeFile(join(home, "config.toml"), '[model_providers.own]\nenv_key = "OPENAI_API_KEY"\n');
+  const given = { OPENAI_API_KEY: "sk-test", CODEX_HOME: home };
+  const environment = { ...given, CODEX_API_KEY: "sk-unused" };
   const driver = new CodexDriver({
     ...{ program: async () => ({ command: ["codex"], environment }), version: "1", sandbox: fake },
   });
@@ -258,7 +263,8 @@ test("[S4-29] passes Codex its key, and reports its account", async () => {
     { account: { type: "apiKey" }, requiresLogin: false },
     { account: null, requiresLogin: true },
   ]);
-  expect(fake.starts).toMatchObject([{ environment, policy: { type: "dangerFullAccess" }, cwd: "/" }]);
+  expect(fake.starts).toMatchObject([{ environment: given, policy: { type: "dangerFullAccess" }, cwd: "/" }]);
+  expect(JSON.stringify(fake.starts)).not.toContain("sk-unused");
   await driver.close();
 });
 

@@ -12,6 +12,7 @@ import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
 import type { AgentFolder } from "./folders/agent-folders.ts";
 import { agentPaths } from "./folders/agent-paths.ts";
+import type { AgentKeys } from "./keys/agent-keys.ts";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {
@@ -34,6 +35,8 @@ export interface AgentProcessSpec {
   readonly projectFolders?: readonly PrivateFolder[];
   /** The user's home folder, if it is not that of the environment. */
   readonly home?: string;
+  /** Keys in its environment that it does not get, and its commands neither; absent if there are none. */
+  readonly keys?: AgentKeys | undefined;
 }
 
 /**
@@ -97,6 +100,7 @@ export class AgentProcess {
 
   /** Rejects with a FlintError if it cannot be started, or not in the sandbox that it should be in. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
+    if (spec.keys !== undefined) return AgentProcess.#startWithout(spec.keys, spec);
     const { name, command, cwd, workspace = cwd, policy, folders, sandbox } = spec;
     const { hiddenPaths = [], projectFolders = [] } = spec;
     const hidden = isUnconfined(policy) ? await existing(hiddenPaths) : [];
@@ -127,7 +131,21 @@ export class AgentProcess {
     }
   }
 
-  /** Stops it and everything it started, after `graceMs` by force. Resolves when nothing of it is left. */
+  /** Starts it with stand-ins for its keys, which a relay replaces as long as it runs. */
+  static async #startWithout(keys: AgentKeys, spec: AgentProcessSpec): Promise<AgentProcess> {
+    const { relayKeys } = await import("./keys/agent-keys.ts");
+    const { close, ...start } = await relayKeys(keys);
+    try {
+      const process = await AgentProcess.start({ ...spec, ...start, keys: undefined });
+      void process.exited.then(close);
+      return process;
+    } catch (thrown) {
+      await close();
+      throw thrown;
+    }
+  }
+
+  /** Stops it and everything it started, after `graceMs` by force. Resolves once every process is gone. */
   stop(graceMs?: number): Promise<void> {
     return this.#running.stop(graceMs);
   }

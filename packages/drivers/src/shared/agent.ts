@@ -62,6 +62,11 @@ export const CLAUDE_HOSTS: readonly string[] = [
   ...["api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"],
 ];
 
+/** The variables that Claude takes its key from. */
+export const CLAUDE_KEYS: readonly string[] = [
+  ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+];
+
 /** Where Codex reaches its models and its login. */
 export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.com", "chatgpt.com"];
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import {
   createServer,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   request as passOn,
   type Server,
@@ -13,6 +14,7 @@ import { ModelServer } from "@flint/offline-model/http";
 /** What an agent asked the model. */
 export interface ModelRequest {
   readonly path: string;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -80,7 +82,8 @@ export class OfflineModelServer {
     // A caller that goes away in the middle of its question gets no answer.
     const text = await textOf(request).catch(() => undefined);
     if (text === undefined) return;
-    const asked: ModelRequest = { path: request.url ?? "/", body: objectIn(text) };
+    const { url: path = "/", headers } = request;
+    const asked: ModelRequest = { path, headers, body: objectIn(text) };
     this.requests.push(asked);
     const failing = isWork(asked) ? this.#failing.shift() : undefined;
     forward(request, text, (failing ?? this.#model).url, response);

@@ -44,12 +44,16 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
   const untrusted = usesProject(steering) ? {} : profile.untrustedVariables;
   const variables = sandboxed(settings, profile, await variablesOf(options, program, settings));
   const folders = profile.folders ?? defaultFolders(basename(program.command[0] ?? ""));
+  const environment = { ...variables, ...untrusted };
+  const { offlineModel } = options;
+  const keys = offlineModel === undefined ? await profile.keys?.(program.command, environment) : undefined;
   const process = await AgentProcess.start({
     name: profile.displayName,
     command: program.command,
     cwd: settings.cwd,
     policy: settings.sandboxPolicy,
-    environment: { ...variables, ...untrusted },
+    environment,
+    keys,
     hiddenPaths: hiddenPaths(profile.project, steering),
     projectFolders: privateProjectFolders(profile.project, steering),
     folders,

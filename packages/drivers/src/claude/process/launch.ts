@@ -3,10 +3,12 @@ import { dirname, join } from "node:path";
 import type { Sandbox, Steering } from "@flint/core/ports";
 import { plainText } from "@flint/host/files";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
-import { type AgentProgram, CLAUDE_HOSTS } from "../../shared/agent.ts";
+import { type AgentProgram, CLAUDE_HOSTS, CLAUDE_KEYS } from "../../shared/agent.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
 import { CLAUDE_FOLDER } from "../../shared/folders/agent-folders.ts";
+import { folderPath } from "../../shared/folders/agent-paths.ts";
 import { usesProject } from "../../shared/folders/project-files.ts";
+import { claudeKeys } from "../../shared/keys/claude-keys.ts";
 import { claudeModel } from "../models.ts";
 
 /** Which of Claude's own sessions a process works on. */
@@ -51,11 +53,26 @@ export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSp
     .join("\n\n");
   const { stepLimit } = launch;
   const given = { session, settings, instructions, stepLimit, usesProject: usesProject(steering) };
-  const command = [...program.command, ...claudeArguments(given)];
+  const commandWith = (variables?: Variables) => [
+    ...program.command,
+    ...claudeArguments({ ...given, variables }),
+  ];
   const environment = claudeEnvironment(program, offline);
   const own = { folders: [CLAUDE_FOLDER], hosts: CLAUDE_HOSTS };
-  return { name: "Claude", command, cwd, policy, environment, sandbox, home, ...own };
+  const keys =
+    offline === undefined
+      ? await claudeKeys({
+          ...{ environment, folder: folderPath(CLAUDE_FOLDER, environment, home), overridesSettings: true },
+          start: (variables) => ({
+            environment: { ...environment, ...variables },
+            command: commandWith(variables),
+          }),
+        })
+      : undefined;
+  return { name: "Claude", command: commandWith(), cwd, policy, environment, sandbox, home, keys, ...own };
 }
+
+type Variables = Readonly<Record<string, string>>;
 
 /** How Claude asks for what the sandbox does not allow. */
 const SANDBOX_INSTRUCTIONS =
@@ -78,6 +95,7 @@ export function claudeArguments({
   instructions,
   stepLimit,
   usesProject = false,
+  variables,
 }: {
   readonly session: SessionReference;
   /** What is appended to Claude's system prompt. */
@@ -86,8 +104,15 @@ export function claudeArguments({
   readonly stepLimit?: number | undefined;
   /** Whether Claude uses the settings of the project. */
   readonly usesProject?: boolean;
+  /** Variables that win over those in Claude's settings; everybody on this machine can read them. */
+  readonly variables?: Variables | undefined;
 }): string[] {
   const model = claudeModel(settings.model);
+  const own = {
+    // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
+    ...(isUnconfined(settings.sandboxPolicy) ? {} : { sandbox: { enabled: false } }),
+    ...(variables === undefined ? {} : { env: variables }),
+  };
   return [
     ...ALWAYS,
     // Files of the workspace could bring hooks and plugins, which would run without the user's trust.
@@ -96,10 +121,7 @@ export function claudeArguments({
     ...(model === undefined ? [] : ["--model", model]),
     ...(stepLimit === undefined ? [] : ["--max-turns", String(stepLimit)]),
     ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
-    // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
-    ...(!isUnconfined(settings.sandboxPolicy)
-      ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })]
-      : []),
+    ...(Object.keys(own).length === 0 ? [] : ["--settings", JSON.stringify(own)]),
   ];
 }
 
@@ -124,7 +146,7 @@ export function claudeEnvironment(
   };
   if (offline === undefined) return own;
   return {
-    ...own,
+    ...Object.fromEntries(Object.entries(own).filter(([name]) => !CLAUDE_KEYS.includes(name))),
     ANTHROPIC_BASE_URL: offline.url,
     ANTHROPIC_API_KEY: "none",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",

@@ -1,11 +1,16 @@
 import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { BROKER_HOOK } from "@flint/core/ports";
+import { plainText } from "@flint/host/files";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, CODEX_HOSTS, notInstalled } from "../../shared/agent.ts";
 import { hostsIn } from "../../shared/agent-process.ts";
 import { type AgentFolder, CODEX_FOLDER } from "../../shared/folders/agent-folders.ts";
-import { CODEX } from "../descriptor.ts";
+import { folderPath } from "../../shared/folders/agent-paths.ts";
+import { CODEX, CODEX_KEYS } from "../descriptor.ts";
+
+type Variables = Readonly<Record<string, string>>;
 
 /**
  * The sandbox around a whole process of Codex. Whatever is approved in its threads, a command that Codex runs outside of
@@ -80,14 +85,29 @@ export async function codexLaunch(
 ): Promise<CodexLaunch> {
   const program = await codexProgram(options);
   const offline = await offlineOverrides(options);
-  const environment = { NO_COLOR: "1", ...program.environment, ...offline.environment };
+  const variables = { NO_COLOR: "1", ...program.environment, ...offline.environment };
+  const environment = await withoutUnusedKeys(variables, options);
   const command = [...program.command, "app-server", ...FLAGS, ...offline.flags];
   const launch = { environment, serverSandbox: sandbox, hosts: [...CODEX_HOSTS, ...offline.hosts] };
   if (isUnconfined(sandbox.policy)) return { ...launch, command, folders: [] };
   return { ...launch, command: [...command, ...SANDBOXED_FLAGS, ...HOOK_FLAGS], folders: [CODEX_FOLDER] };
 }
 
-/** Makes Codex work on the offline model, apart from the user's account and settings. */
+/**
+ * The variables without the keys that Codex does not use: its commands could read them. It uses one only where a provider
+ * in its configuration names it.
+ */
+async function withoutUnusedKeys(variables: Variables, { offlineModel }: AgentOptions): Promise<Variables> {
+  const path = join(folderPath(CODEX_FOLDER, variables, variables.HOME ?? homedir()), "config.toml");
+  const config = offlineModel === undefined ? await plainText(path, MOST_BYTES) : undefined;
+  const isUnused = (name: string) =>
+    CODEX_KEYS.includes(name) && !(typeof config === "string" && config.includes(name));
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !isUnused(name)));
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+/** Makes Codex use the offline model, without the user's account and settings. */
 async function offlineOverrides({ offlineModel, stateFolder }: AgentOptions) {
   if (offlineModel === undefined) return { flags: [], environment: {}, hosts: [] };
   // Without retries of single requests, Codex reports every second attempt.

@@ -1,0 +1,36 @@
+import { KeyRelay } from "./key-relay.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+/** What a process is started with so that its requests go through a relay. */
+export interface RelayedStart {
+  readonly environment: Variables;
+  readonly command: readonly string[];
+}
+
+/** The keys in an agent's variables, which are put into its requests outside of the sandbox. */
+export interface AgentKeys {
+  /** Where its model is. */
+  readonly upstream: URL;
+  /** The variables in which it gets a stand-in for the key that it has there. */
+  readonly variables: readonly string[];
+  /** Variables with a header in each line, in which it gets stand-ins for the values. */
+  readonly headers: readonly string[];
+  /** How it is started so that it takes the relay at this address for its model. */
+  start(address: string): RelayedStart;
+}
+
+/** A relay for the keys of one process, and what the process is started with. */
+export async function relayKeys(keys: AgentKeys): Promise<RelayedStart & Pick<KeyRelay, "close">> {
+  const relay = await KeyRelay.open(keys.upstream);
+  const { environment, command } = keys.start(relay.address);
+  const hidden = Object.entries(environment).map(([name, value]): [string, string] => {
+    if (keys.variables.includes(name)) return [name, relay.standIn(value)];
+    if (keys.headers.includes(name)) return [name, value.replace(HEADER_VALUE, (key) => relay.standIn(key))];
+    return [name, value];
+  });
+  return { environment: Object.fromEntries(hidden), command, close: () => relay.close() };
+}
+
+/** What follows the name of a header. */
+const HEADER_VALUE = /(?<=^[^:\n]+:[^\S\n]*)\S[^\n]*/gm;
