@@ -1,4 +1,4 @@
-import { done, planned, type Requirement } from "./requirement.ts";
+import { done, type Requirement } from "./requirement.ts";
 
 /** ACP as editors speak it, Claude's stream-json, and Codex as a bridge sees it. */
 export const S3: readonly Requirement[] = [
@@ -53,22 +53,14 @@ export const S3: readonly Requirement[] = [
   done("S3-33", "session/set_model changes the model"),
   done("S3-34", "session/request_permission asks, and remembers a lasting permission"),
   done("S3-35", "Files with unsaved changes are read through the client, if the user wants it"),
-  planned(
-    "S3-36",
-    "acp front end",
-    "fs/write_text_file of a client writes the files, if the user wants that",
-  ),
+  done("S3-36", "fs/write_text_file of a client writes the files, if the user wants that"),
   // Clients that know terminal_output are sent it; those that only have terminals of their own get text.
-  planned("S3-37", "acp front end", "terminal/create of a client shows what a command prints"),
-  planned("S3-38", "acp front end", "terminal/output of a client's terminal has what a command printed"),
-  planned(
-    "S3-39",
-    "acp front end",
-    "terminal/wait_for_exit of a client's terminal tells how a command ended",
-  ),
+  done("S3-37", "terminal/create of a client shows what a command prints"),
+  done("S3-38", "terminal/output of a client's terminal has what a command printed"),
+  done("S3-39", "terminal/wait_for_exit of a client's terminal tells how a command ended"),
   done("S3-40", "A terminal stays visible after its command ended"),
   done("S3-41", "session/load opens an earlier session with its history"),
-  planned("S3-42", "acp front end", "terminal/kill stops a command in a client's terminal"),
+  done("S3-42", "terminal/kill stops a command in a client's terminal"),
   done("S3-43", "Tool updates carry the raw output"),
   done("S3-44", "Edits are shown as diffs"),
   done("S3-45", "Locations have a line number"),

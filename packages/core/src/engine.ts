@@ -29,6 +29,7 @@ import { taskHandlers } from "./handlers/task.ts";
 import { backgroundHandlers, threadHandlers } from "./handlers/thread.ts";
 import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
+import type { ClientHost } from "./ports/index.ts";
 import { type EngineOptions, Services } from "./services.ts";
 import { wellFormed } from "./text/characters.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
@@ -94,6 +95,8 @@ export class ClientSession implements CallingClient {
   readonly #services: Services;
   readonly #subscriber: Subscriber;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
+  /** What this client provides, by thread. */
+  readonly #hosts = new Map<string, ClientHost>();
   #name: string | undefined;
   #closed = false;
 
@@ -155,6 +158,20 @@ export class ClientSession implements CallingClient {
     return subscribed !== undefined && subscribed.thread.log.subscriberCount <= 1;
   }
 
+  /**
+   * Has this client run the commands of a thread that nothing confines, and keep its files, until another client does or
+   * this one is gone. Undefined: no longer.
+   */
+  provideHost(threadId: string, host: ClientHost | undefined): void {
+    const { clientProvided } = this.#services.registry;
+    const before = this.#hosts.get(threadId);
+    if (before !== undefined) clientProvided.removeHost(threadId, before);
+    this.#hosts.delete(threadId);
+    if (host === undefined || this.#closed) return;
+    this.#hosts.set(threadId, host);
+    clientProvided.setHost(threadId, host);
+  }
+
   /** To be called when the client can take more events again. */
   drained(): void {
     for (const { subscription } of this.#subscriptions.values()) void subscription.catchUp();
@@ -190,6 +207,7 @@ export class ClientSession implements CallingClient {
   close(): void {
     this.#closed = true;
     this.#services.announcements.remove(this);
+    for (const threadId of [...this.#hosts.keys()]) this.provideHost(threadId, undefined);
     for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
   }
 

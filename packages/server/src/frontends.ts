@@ -6,7 +6,7 @@ import { lastSessionsFile, stateFolder } from "./config/environment.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /** The settings of front ends. */
-export type FrontendSettings = Pick<ServerOptions, "autoResume">;
+export type FrontendSettings = Pick<ServerOptions, "autoResume" | "clientTerminal" | "clientFs">;
 
 /** Every front end, by its name in flags, URL paths and rendezvous requests; each is loaded with its first client. */
 export const FRONTENDS = {
@@ -19,13 +19,13 @@ export const FRONTENDS = {
     ]);
     return codexFrontend(codexHost());
   },
-  acp: async ({ autoResume }: FrontendSettings = {}): Promise<Frontend> => {
+  acp: async (settings: FrontendSettings = {}): Promise<Frontend> => {
     const [{ acpFrontend }, { LastSessionsFile }] = await Promise.all([
       import("@flint/frontends/acp"),
       import("./state/last-sessions.ts"),
     ]);
     const lastSessions = new LastSessionsFile(lastSessionsFile(stateFolder()));
-    return acpFrontend({ autoResume, lastSessions, logins: agentLogins() });
+    return acpFrontend({ ...settings, lastSessions, logins: agentLogins() });
   },
 } as const satisfies Readonly<Record<string, LoadFrontend>>;
 

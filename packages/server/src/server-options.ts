@@ -73,6 +73,10 @@ export interface ServerOptions {
   readonly allowRemoteMcp?: boolean | undefined;
   /** Whether the first new session of an editor in a folder continues its last one there. */
   readonly autoResume?: boolean | undefined;
+  /** Whether commands that nothing confines run in the terminal of an editor that offers one. */
+  readonly clientTerminal?: boolean | undefined;
+  /** Whether files are read and written through an editor that offers both. */
+  readonly clientFs?: boolean | undefined;
   /** Answers approvals in unattended runs. */
   readonly policyRules?: PolicyRules | undefined;
   /** The names of the options above that the user chose, so that no workspace changes them; all that are set by default. */

@@ -27,6 +27,7 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 import type { Account, AccountControl } from "./account.ts";
+import type { ClientFiles } from "./client-host.ts";
 import type { NativeSessions } from "./native-sessions.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Steering } from "./steering.ts";
@@ -252,6 +253,8 @@ export interface TurnContext {
   approve(action: Action, guarantees?: ActionGuarantees): Promise<Decision>;
   /** Asks the user. An empty record means that there was no answer. Never rejects. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
+  /** The files of a client, which are read and written instead of those on the disk; undefined: those are. */
+  clientFiles?(): ClientFiles | undefined;
   /** Has a client run a tool that it provides. Without a result in time the call has failed. Never rejects. */
   callTool(call: ClientToolCall): Promise<ToolCallResult>;
 }
@@ -337,6 +340,7 @@ export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnConte
     outputSchema: turn.outputSchema,
     agentInitiated: turn.agentInitiated,
     signal,
+    clientFiles: () => turn.clientFiles?.(),
     emit: (event) => turn.emit(event),
     ready: () => orAborted(turn.ready(), signal, undefined),
     approve: (action, guarantees) => orAborted(turn.approve(action, guarantees), signal, CANCELLED),

@@ -1,5 +1,6 @@
 export * from "./account.ts";
 export * from "./checkpoints.ts";
+export * from "./client-host.ts";
 export * from "./clock.ts";
 export * from "./configuration.ts";
 export * from "./driver.ts";

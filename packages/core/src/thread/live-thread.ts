@@ -21,6 +21,7 @@ import { extendedBudget, type Limits } from "../budget/limits.ts";
 import type {
   AgentInitiatedWork,
   Checkpoints,
+  ClientHost,
   Clock,
   McpServerConfig,
   PolicyRules,
@@ -74,6 +75,8 @@ export interface LiveThreadOptions {
   readonly workspaces: Workspaces;
   /** The tools that a client provides now. */
   clientTools(): readonly ClientTool[];
+  /** The client that runs commands and has the files now, in place of this machine. */
+  clientHost(): ClientHost | undefined;
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
   /** The state of another thread; undefined if it was deleted. */
@@ -93,6 +96,7 @@ export class LiveThread {
   readonly #usageLimits: UsageLimits;
   readonly #checkpoints: Checkpoints | undefined;
   readonly #silenceMs: number | undefined;
+  readonly #clientHost: () => ClientHost | undefined;
   readonly #sandbox: ThreadSandbox;
   readonly #network: NetworkGate;
   readonly #offers = new RepeatOffers();
@@ -120,6 +124,7 @@ export class LiveThread {
     this.#usageLimits = options.usageLimits;
     this.#checkpoints = options.checkpoints;
     this.#silenceMs = options.silenceMs;
+    this.#clientHost = () => options.clientHost();
     const { deniedHosts = [], source: deniedBy = "" } = options.policyRules ?? {};
     this.#deniedHosts = deniedHosts;
     this.#network = new NetworkGate({
@@ -137,7 +142,11 @@ export class LiveThread {
         onFailedConnection: (connection) => this.#network.onFailed(connection),
         privateGit: (log.state.settings.git ?? "ask") !== "off",
       }),
-      { deniedHosts, gitVariables: (cwd) => options.workspaces.gitVariables(cwd) },
+      {
+        deniedHosts,
+        gitVariables: (cwd) => options.workspaces.gitVariables(cwd),
+        terminal: () => options.clientHost()?.terminal,
+      },
     );
     this.requests = new OpenRequests({
       threadId: id,
@@ -234,6 +243,7 @@ export class LiveThread {
       ephemeral: this.ephemeral,
       silenceMs: this.#silenceMs,
       deniedHosts: this.#deniedHosts,
+      clientHost: this.#clientHost,
       session,
       closeSession: () => this.#agent.close(),
       extendBudget: (extended) => void this.queue.run(() => this.#extendBudget(extended)),

@@ -240,6 +240,7 @@ export class ThreadRegistry {
       mcpServers: (cwd) => this.#mcpServers(id, cwd),
       workspaces: this.#options.workspaces,
       clientTools: () => this.clientProvided.tools(id),
+      clientHost: () => this.clientProvided.host(id),
     });
   }
 

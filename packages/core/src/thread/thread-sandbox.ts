@@ -1,5 +1,6 @@
 import { hostRulesOverlap, type SandboxState } from "@flint/protocol";
 import type {
+  ClientTerminal,
   CommandBroker,
   CommitOffer,
   LaunchResult,
@@ -19,6 +20,8 @@ export interface ThreadSandboxOptions {
   readonly deniedHosts?: readonly string[];
   /** The variables that keep git from running what an untrusted repository names. */
   gitVariables?(cwd: string): Promise<Variables>;
+  /** Where a client runs the commands that nothing would confine here; undefined: nowhere. */
+  terminal?(): ClientTerminal | undefined;
 }
 
 /**
@@ -29,8 +32,8 @@ export class ThreadSandbox implements Sandbox {
   readonly #sandbox: Sandbox;
   readonly #scope: () => SandboxScope;
   readonly #deniedHosts: readonly string[];
-
   readonly #gitVariables: (cwd: string) => Promise<Variables>;
+  readonly #terminal: () => ClientTerminal | undefined;
 
   /** `scope` is asked for each start, because the settings of a thread change, and so are the variables for git. */
   constructor(sandbox: Sandbox, scope: () => SandboxScope, options: ThreadSandboxOptions = {}) {
@@ -38,6 +41,7 @@ export class ThreadSandbox implements Sandbox {
     this.#scope = scope;
     this.#deniedHosts = options.deniedHosts ?? [];
     this.#gitVariables = async (cwd) => (await options.gitVariables?.(cwd)) ?? {};
+    this.#terminal = () => options.terminal?.();
   }
 
   state(): Promise<SandboxState> {
@@ -46,6 +50,9 @@ export class ThreadSandbox implements Sandbox {
 
   async launch(spec: LaunchSpec): Promise<LaunchResult> {
     const environment = { ...spec.environment, ...(await this.#gitVariables(spec.workspace)) };
+    const { itemId } = spec;
+    const terminal = itemId !== undefined && isOutside(spec) ? this.#terminal() : undefined;
+    if (itemId !== undefined && terminal !== undefined) return terminal.run({ ...spec, itemId, environment });
     return this.#sandbox.launch({ scope: this.#scope(), ...spec, environment });
   }
 
@@ -80,4 +87,9 @@ export class ThreadSandbox implements Sandbox {
   async closeScope(): Promise<void> {
     await this.#sandbox.closeScope?.(this.#scope().id);
   }
+}
+
+/** Whether nothing confines a command. An external sandbox does, and a client's terminal need not be in it. */
+function isOutside({ policy, permission }: LaunchSpec): boolean {
+  return policy.type === "dangerFullAccess" || permission?.unconfined === true;
 }

@@ -17,6 +17,7 @@ import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
 import type {
   Checkpoints,
+  ClientHost,
   Clock,
   CommitOffer,
   DriverEvent,
@@ -52,6 +53,8 @@ export interface TurnRunnerOptions {
   readonly silenceMs?: number | undefined;
   /** Host rules that no command may connect to. */
   readonly deniedHosts: readonly string[];
+  /** The client that has the files now; absent or undefined: they are on the disk. */
+  clientHost?(): ClientHost | undefined;
   /** What the agent committed in its sandbox. */
   commits(): Promise<CommitOffer | undefined>;
   /** Shows a running agent what the user has committed since its last turn. Never rejects. */
@@ -243,12 +246,14 @@ export class TurnRunner {
   }
 
   #context(asksToWrite: boolean): TurnContext {
-    const { turn, log } = this.#options;
+    const options = this.#options;
+    const { turn, log } = options;
     const { turnId, kind, input, review, outputSchema, agentInitiated } = turn;
     return {
       ...{ turnId, kind, input, review, outputSchema, agentInitiated },
       settings: effectiveSettings(log.state.settings, asksToWrite, this.#options.deniedHosts),
       signal: this.#stop.signal,
+      clientFiles: () => options.clientHost?.()?.files,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
       approve: (action, guarantees) =>

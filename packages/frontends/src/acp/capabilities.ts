@@ -14,6 +14,10 @@ export interface ClientCapabilities {
   readonly modelUpdates: boolean;
   /** Reads files as they are in the editor, saved or not (`fs/read_text_file`). */
   readonly readTextFile: boolean;
+  /** Writes files, in the editor and on the disk (`fs/write_text_file`). */
+  readonly writeTextFile: boolean;
+  /** Runs commands in terminals of its own (`terminal/create`). */
+  readonly terminal: boolean;
   /** Shows command output in terminals, under a `_meta` key in version 1. */
   readonly terminalOutput: boolean;
 }
@@ -27,6 +31,8 @@ export const NO_CAPABILITIES: ClientCapabilities = {
   terminalAuth: false,
   modelUpdates: false,
   readTextFile: false,
+  writeTextFile: false,
+  terminal: false,
   terminalOutput: false,
 };
 
@@ -42,15 +48,20 @@ export function capabilitiesV1(given: ClientCapabilitiesInput | null | undefined
     terminalAuth: isSet(auth?.terminal) || isSet(_meta?.["terminal-auth"]),
     modelUpdates: isSet(_meta?.current_model_update),
     readTextFile: fs?.readTextFile === true,
+    writeTextFile: fs?.writeTextFile === true,
+    terminal: given.terminal === true,
     terminalOutput: isSet(_meta?.terminal_output),
   };
 }
 
-/** The capabilities of a version 2 client: notices, compaction, switches and terminals are part of the version. */
+/**
+ * The capabilities of a version 2 client: notices, compaction, switches and the display of terminals are part of the
+ * version, and it has neither `fs` nor terminals that run commands.
+ */
 export function capabilitiesV2(given: ClientCapabilitiesInput | null | undefined): ClientCapabilities {
   const { forms, terminalAuth } = capabilitiesV1(given);
   const always = { notices: true, compaction: true, booleanOptions: true, terminalOutput: true };
-  return { forms, terminalAuth, modelUpdates: false, readTextFile: false, ...always };
+  return { ...NO_CAPABILITIES, forms, terminalAuth, ...always };
 }
 
 function isSet(value: unknown): boolean {

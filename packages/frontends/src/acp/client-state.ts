@@ -1,5 +1,7 @@
+import type { Clock } from "@flint/core/ports";
 import type { Encoder, Notification } from "../shared/encoder.ts";
 import type { ClientCapabilities } from "./capabilities.ts";
+import type { EditorUse } from "./editor/host.ts";
 import type { Login } from "./login.ts";
 import type { ProtocolVersion } from "./protocol-version.ts";
 
@@ -17,6 +19,9 @@ export interface SharedByClients {
   readonly lastSessions: LastSessions;
   /** The login methods that clients are offered. */
   readonly logins: readonly Login[];
+  /** What the user wants clients to do themselves. */
+  readonly use: EditorUse;
+  readonly clock: Clock;
   /** Any client may change it, for all of them. */
   autoResume: boolean;
 }

@@ -1,3 +1,4 @@
+import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { Encoder, type Notification } from "../shared/encoder.ts";
 import type { Client, ClientHandler, Frontend } from "../shared/frontend.ts";
 import { AcpClientHandler } from "./client-handler.ts";
@@ -14,6 +15,11 @@ export interface AcpOptions {
   readonly autoResume?: boolean | undefined;
   /** Where the last sessions are recorded; in memory if absent. */
   readonly lastSessions?: LastSessions;
+  /** Runs commands that nothing confines in terminals of the client, where it has them. Off if absent. */
+  readonly clientTerminal?: boolean | undefined;
+  /** Reads and writes files through the client, where it does both. Off if absent. */
+  readonly clientFs?: boolean | undefined;
+  readonly clock?: Clock;
   /** The agents that users can log in to; none if absent. Flint itself has no accounts. */
   readonly logins?: readonly Login[];
 }
@@ -30,8 +36,11 @@ class AcpFrontend implements Frontend {
   readonly reading = { params: "any", ids: "plain" } as const;
   readonly #shared: SharedByClients;
 
-  constructor({ autoResume = false, lastSessions = new MemoryLastSessions(), logins = [] }: AcpOptions) {
-    this.#shared = { encoder: new Encoder<Notification>(ACP.header), autoResume, lastSessions, logins };
+  constructor(options: AcpOptions) {
+    const { autoResume = false, lastSessions = new MemoryLastSessions(), logins = [] } = options;
+    const { clientTerminal: terminal = false, clientFs: fs = false, clock = SYSTEM_CLOCK } = options;
+    const encoder = new Encoder<Notification>(ACP.header);
+    this.#shared = { encoder, autoResume, lastSessions, logins, clock, use: { terminal, fs } };
   }
 
   serve(client: Client): ClientHandler {

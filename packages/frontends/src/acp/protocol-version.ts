@@ -88,6 +88,8 @@ export interface UpdateFormat {
   reasoning(item: Item<"reasoning">, sent: SentReasoning): readonly Update[];
   userMessage(item: Item<"userMessage">): readonly Update[];
   toolCall(view: ToolView, isNew: boolean): readonly Update[];
+  /** A command runs in a terminal of the client. */
+  terminal(itemId: string, terminalId: string): readonly Update[];
   reviewStarted(item: Item<"enteredReviewMode">): readonly Update[];
   compaction(item: Item<"contextCompaction">, status: "in_progress" | "completed"): readonly Update[];
   plan(turnId: string, entries: readonly PlanEntry[]): readonly Update[];

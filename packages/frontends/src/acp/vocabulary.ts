@@ -10,6 +10,12 @@ import {
 } from "@flint/protocol";
 import type { RpcError } from "@flint/rpc";
 import * as z from "zod/mini";
+import {
+  CreateTerminalResponse,
+  ReadTextFileResponse,
+  TerminalOutputResponse,
+  WaitForExitResponse,
+} from "./editor/responses.ts";
 import { ACP_REQUESTS } from "./requests.ts";
 
 /** The error codes that ACP adds to those of JSON-RPC. */
@@ -35,14 +41,14 @@ export const PermissionResponse = foreignObject({
   outcome: foreignObject({ outcome: z.string(), optionId: nullish(z.string()) }),
 });
 
-/** The response to `fs/read_text_file`. */
-export const ReadTextFileResponse = foreignObject({ content: z.string() });
-
 /** The response to `elicitation/create`. */
 export const ElicitationResponse = foreignObject({
   action: z.string(),
   content: nullish(z.record(z.string(), z.unknown())),
 });
+
+const Empty = z.unknown();
+const OfTerminal = () => foreignObject({ sessionId: z.string(), terminalId: z.string() });
 
 /** The Agent Client Protocol as Flint serves it. */
 export const ACP = defineVocabulary({
@@ -67,6 +73,29 @@ export const ACP = defineVocabulary({
       () => foreignObject({ sessionId: z.string(), path: z.string() }),
       () => ReadTextFileResponse,
     ),
+    "fs/write_text_file": request(
+      "Write a whole file, in the editor and on the disk.",
+      () => foreignObject({ sessionId: z.string(), path: z.string(), content: z.string() }),
+      () => Empty,
+    ),
+    "terminal/create": request(
+      "Run a command in a terminal of the editor.",
+      () =>
+        foreignObject({
+          ...{ sessionId: z.string(), command: z.string(), args: z.array(z.string()), cwd: z.string() },
+          env: z.optional(z.array(foreignObject({ name: z.string(), value: z.string() }))),
+          outputByteLimit: z.number(),
+        }),
+      () => CreateTerminalResponse,
+    ),
+    "terminal/output": request("Read what a command has printed.", OfTerminal, () => TerminalOutputResponse),
+    "terminal/wait_for_exit": request(
+      "Wait until a command has ended.",
+      OfTerminal,
+      () => WaitForExitResponse,
+    ),
+    "terminal/kill": request("Kill a command; its terminal stays open.", OfTerminal, () => Empty),
+    "terminal/release": request("Kill a command and close its terminal.", OfTerminal, () => Empty),
     "elicitation/create": request(
       "Ask the user questions in a form.",
       () => foreignObject({ mode: z.string(), message: z.string(), requestedSchema: z.unknown() }),

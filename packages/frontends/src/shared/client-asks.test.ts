@@ -39,6 +39,7 @@ class AskedClient implements Client {
 
   notify(): void {}
   sendLine(): void {}
+  provideHost(): void {}
   isSubscribed = () => true;
   isOnlySubscriber = () => this.isAlone;
 }

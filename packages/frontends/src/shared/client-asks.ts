@@ -76,8 +76,9 @@ export class ClientAsks {
   }
 
   /** Sends a request that is about nothing that others could answer, numbered like all others. */
-  request(method: string, params: object): Promise<unknown> {
-    return this.#client.request(method, params, { id: this.#takeId("") });
+  request(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
+    const id = this.#takeId("");
+    return this.#client.request(method, params, signal === undefined ? { id } : { id, signal });
   }
 
   /** A client has answered, the time is over, or the turn has ended. */

@@ -1,4 +1,5 @@
 import type { ClientSession, Engine } from "@flint/core";
+import type { ClientHost } from "@flint/core/ports";
 import {
   asFlintError,
   FlintError,
@@ -103,6 +104,10 @@ export class ClientConnection implements Client {
 
   request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
     return this.#peer.request(method, params, options);
+  }
+
+  provideHost(threadId: string, host: ClientHost | undefined): void {
+    this.#session.provideHost(threadId, host);
   }
 
   isSubscribed(threadId: string): boolean {

@@ -1,3 +1,4 @@
+import type { ClientHost } from "@flint/core/ports";
 import type { FlintError, ThreadEvent, Vocabulary } from "@flint/protocol";
 import type { Id, Reading, RequestOptions, RpcError } from "@flint/rpc";
 import type { CoreCalls } from "./core-calls.ts";
@@ -24,6 +25,8 @@ export interface Client {
   sendLine(line: string): void;
   /** Sends a request. Rejects with RemoteError if the client refuses, and with the signal's reason when aborted. */
   request(method: string, params: object, options?: RequestOptions): Promise<unknown>;
+  /** Has the client run unconfined commands of a thread and keep its files; undefined: no longer. */
+  provideHost(threadId: string, host: ClientHost | undefined): void;
   /** Whether the client is subscribed to a thread. */
   isSubscribed(threadId: string): boolean;
   /** Whether the client is subscribed to a thread and no other client is. */

@@ -17,6 +17,8 @@ export function configuredOptions(config: ConfigValues): ServerOptions {
     idleMs: secondsOf(config.get("idle_timeout")),
     backgroundMs: secondsOf(config.get("background_timeout")),
     autoResume: config.get("acp.auto_resume"),
+    clientTerminal: config.get("acp.client_terminal"),
+    clientFs: config.get("acp.client_fs"),
     silenceMs: secondsOf(config.get("silence_timeout")),
     approvalTimeoutMs: secondsOf(config.get("approval_timeout")),
     mcpServers: mcpServersOf(config, expand),

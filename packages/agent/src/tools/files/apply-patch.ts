@@ -109,14 +109,14 @@ async function planAll(
   return changes;
 }
 
-async function plan({ from, to, patch }: FilePatch, { turn }: ToolContext): Promise<PlannedChange> {
-  const target = await WorkspaceFile.locate(to === DEV_NULL ? from : to, turn.settings);
+async function plan({ from, to, patch }: FilePatch, context: ToolContext): Promise<PlannedChange> {
+  const target = await WorkspaceFile.locate(to === DEV_NULL ? from : to, context);
   if (from === DEV_NULL) {
     if ((await target.read()) !== undefined)
       throw new FileAccessError(`${target.relativePath} exists already.`);
     return { file: target, before: undefined, after: await patched("", patch, target) };
   }
-  const file = from === to || to === DEV_NULL ? target : await WorkspaceFile.locate(from, turn.settings);
+  const file = from === to || to === DEV_NULL ? target : await WorkspaceFile.locate(from, context);
   const before = await file.read();
   if (before === undefined) throw new FileAccessError(`${file.relativePath} does not exist.`);
   const after = await patched(before.text, patch, file);

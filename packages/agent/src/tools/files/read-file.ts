@@ -2,6 +2,7 @@ import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { LIMITS } from "@flint/protocol";
 import { integer, optional, string } from "../input.ts";
 import { defineTool, done, runAsItem, type Tool } from "../tool.ts";
+import { ClientText } from "./client-text.ts";
 import type { FileVersions } from "./file-versions.ts";
 import { locateReadable } from "./readable-path.ts";
 
@@ -33,8 +34,10 @@ export function readFileTool(fileVersions: FileVersions): Tool {
         async () => {
           const { path, displayPath } = await locateReadable(input.path, "read_file", context);
           const bytes = await readPlainFile(path, LIMITS.text, displayPath);
-          const content = decodeLoosely(bytes, displayPath);
-          fileVersions.set(path, bytes);
+          const files = context.turn.clientFiles?.();
+          const shown = files && (await new ClientText(files, path, context.signal).read());
+          const content = shown ?? decodeLoosely(bytes, displayPath);
+          fileVersions.set(path, shown ?? bytes);
           return done(numbered(content, input.offset ?? 1, input.limit ?? DEFAULT_LINES));
         },
       ),

@@ -4,6 +4,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { asFileAccessError, FileAccessError } from "@flint/host/files";
 import { pathWithin } from "@flint/host/globs";
 import type { ThreadSettings } from "@flint/protocol";
+import type { ToolContext } from "../tool.ts";
+import { ClientText } from "./client-text.ts";
 import { OpenFolder, removeFolders } from "./open-folder.ts";
 import { rejectProtected } from "./protected-names.ts";
 
@@ -12,6 +14,11 @@ const WRITE = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Both contents of a change go over the wire in one line, so their size is limited. */
 const MAX_BYTES = 4 * 1024 * 1024;
+
+/** The mode of a file that only the client has so far. */
+const NEW_FILE_MODE = 0o644;
+
+type FileContext = Pick<ToolContext, "turn" | "signal">;
 
 /** The text and mode of a file. */
 export interface FileContent {
@@ -25,16 +32,20 @@ export class WorkspaceFile {
   /** Relative to the writable root that it is in. */
   readonly relativePath: string;
   readonly #root: string;
+  readonly #client: ClientText | undefined;
   #createdFolders: readonly string[] = [];
 
-  private constructor(root: string, relativePath: string) {
+  private constructor(root: string, relativePath: string, client: ClientText | undefined) {
     this.path = join(root, relativePath);
     this.relativePath = relativePath;
     this.#root = root;
+    this.#client = client;
   }
 
   /** Finds the file of a path. Throws a FileAccessError if it is outside of the writable folders or protected. */
-  static async locate(path: string, settings: ThreadSettings): Promise<WorkspaceFile> {
+  static async locate(path: string, { turn, signal }: FileContext): Promise<WorkspaceFile> {
+    const { settings } = turn;
+    const clientFiles = turn.clientFiles?.();
     // biome-ignore lint/suspicious/noControlCharactersInRegex: such names could forge lines of a diff
     if (path === "" || /[\u0000-\u001f\u007f]/.test(path))
       throw new FileAccessError("That is not a valid file name.");
@@ -44,19 +55,29 @@ export class WorkspaceFile {
       const inside = pathWithin(root, real);
       if (inside === undefined || inside === "") continue;
       rejectProtected(inside);
-      return new WorkspaceFile(root, inside);
+      const client = clientFiles && new ClientText(clientFiles, join(root, inside), signal);
+      return new WorkspaceFile(root, inside, client);
     }
     throw new FileAccessError(`${path} is outside of the writable folders (${roots.join(", ")}).`);
   }
 
   /** Reads its content; undefined if it does not exist. Throws a FileAccessError for anything but a text file. */
   async read(): Promise<FileContent | undefined> {
+    const saved = await this.#readSaved();
+    const text = await this.#client?.read();
+    if (text === undefined) return saved;
+    // Some clients have an empty text for a file that does not exist.
+    if (saved === undefined && text === "") return undefined;
+    if (text.length > MAX_BYTES) throw this.#tooLarge();
+    return { text, mode: saved?.mode ?? NEW_FILE_MODE };
+  }
+
+  async #readSaved(): Promise<FileContent | undefined> {
     return this.#inFolder({ create: false }, async (folder) => {
       const found = await lstat(folder.pathTo(this.#name)).catch(() => undefined);
       if (found === undefined) return undefined;
       if (!found.isFile()) throw new FileAccessError(`${this.relativePath} is not a plain file.`);
-      if (found.size > MAX_BYTES)
-        throw new FileAccessError(`${this.relativePath} is too large to be changed.`);
+      if (found.size > MAX_BYTES) throw this.#tooLarge();
       const file = await open(folder.pathTo(this.#name), READ);
       return closing(file, async () => {
         const { mode } = await this.#rejectOther(file);
@@ -70,12 +91,13 @@ export class WorkspaceFile {
     await this.#inFolder({ create: true }, async (folder) => {
       const flags = WRITE | constants.O_CREAT | constants.O_EXCL;
       const file = await open(folder.pathTo(this.#name), flags, 0o600);
-      // Expected: a full disk. An incomplete file is removed.
+      // Expected: a full disk, or a client that refuses. An incomplete file is removed.
       try {
         await closing(file, async () => {
-          await writeAll(file, Buffer.from(text));
+          if (this.#client === undefined) await writeAll(file, Buffer.from(text));
           await file.chmod(mode ?? (await folder.fileMode()));
         });
+        await this.#client?.write(text);
       } catch (error) {
         await unlink(folder.pathTo(this.#name));
         await removeFolders(folder.createdFolders);
@@ -96,6 +118,13 @@ export class WorkspaceFile {
     const replaced = await this.#inFolder({ create: false }, async (folder) => {
       const file = await open(folder.pathTo(this.#name), WRITE);
       await closing(file, async () => {
+        if (this.#client !== undefined) {
+          await this.#rejectOther(file);
+          const now = (await this.#client.read()) ?? decode(await file.readFile(), this.relativePath);
+          if (now !== before) throw this.#changed();
+          await this.#client.write(after);
+          return;
+        }
         await this.#rejectChanged(file, before);
         // Expected: a full disk. The old text is restored.
         try {
@@ -157,11 +186,17 @@ export class WorkspaceFile {
 
   async #rejectChanged(file: FileHandle, before: string): Promise<void> {
     await this.#rejectOther(file);
-    if (decode(await file.readFile(), this.relativePath) !== before) {
-      throw new FileAccessError(
-        `${this.relativePath} was changed by another program in the meantime. Read it again.`,
-      );
-    }
+    if (decode(await file.readFile(), this.relativePath) !== before) throw this.#changed();
+  }
+
+  #changed(): FileAccessError {
+    return new FileAccessError(
+      `${this.relativePath} was changed by another program in the meantime. Read it again.`,
+    );
+  }
+
+  #tooLarge(): FileAccessError {
+    return new FileAccessError(`${this.relativePath} is too large to be changed.`);
   }
 }
 

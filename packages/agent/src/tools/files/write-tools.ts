@@ -44,7 +44,7 @@ async function write(
   fileVersions: FileVersions,
   context: ToolContext,
 ): Promise<ToolOutcome> {
-  const file = await WorkspaceFile.locate(path, context.turn.settings);
+  const file = await WorkspaceFile.locate(path, context);
   const before = await file.read();
   const after = before === undefined ? content : withFormat(content, formatOf(before.text));
   if (before?.text === after) return done(`${file.relativePath} already has this content.`);
@@ -67,7 +67,7 @@ export function editFileTool(fileVersions: FileVersions): Tool {
     async run({ path, old_text, new_text, replace_all }, context) {
       // Expected: a file that may not be written, text that does not occur in it.
       try {
-        const file = await WorkspaceFile.locate(path, context.turn.settings);
+        const file = await WorkspaceFile.locate(path, context);
         const before = await file.read();
         if (before === undefined) throw new FileAccessError(`${file.relativePath} does not exist.`);
         fileVersions.rejectStale(file.path, before.text, file.relativePath);

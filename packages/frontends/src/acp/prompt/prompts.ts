@@ -45,6 +45,7 @@ export class Prompts {
       const { sessions } = this.#options;
       const session = await sessions.get(sessionId);
       sessions.recordUse(session);
+      session.provideHost();
       await new Promise<void>((resolve, reject) => {
         const { acknowledgesPrompts } = this.#options.self().version;
         const respond = acknowledgesPrompts ? respondOnInsert : respondAtEnd;

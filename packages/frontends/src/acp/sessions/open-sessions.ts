@@ -163,7 +163,7 @@ export class OpenSessions {
     before?.asks.withdraw();
     this.#closed.delete(threadId);
     const options = {
-      ...{ client, asks, self: self(), encoder: shared.encoder },
+      ...{ client, asks, self: self(), shared },
       onConfigChange: (changed: AcpSession) => void settings.refresh(changed),
       onCommandsChange: (changed: AcpSession) => void this.#sendCommands(changed),
     };

@@ -1,5 +1,5 @@
 import { type ThreadEvent, threadIdOf } from "@flint/protocol";
-import { type CheckedMessage, describeTranslation } from "@flint/testkit";
+import { type CheckedMessage, describeTranslation, TestClock } from "@flint/testkit";
 import { type Ask, ClientAsks } from "../../shared/client-asks.ts";
 import { Encoder, type Notification } from "../../shared/encoder.ts";
 import type { Client } from "../../shared/frontend.ts";
@@ -38,6 +38,7 @@ function messagesOf(event: ThreadEvent, self: InitializedClient): CheckedMessage
     notify: (method, params) => void messages.push({ kind: "notification", method, params }),
     sendLine: (line) => void messages.push({ kind: "notification", ...JSON.parse(line) }),
     request: () => Promise.reject(new Error("requests go through the asks")),
+    provideHost: () => undefined,
     isSubscribed: () => true,
     isOnlySubscriber: () => true,
   };
@@ -47,7 +48,7 @@ function messagesOf(event: ThreadEvent, self: InitializedClient): CheckedMessage
     client,
     asks,
     self,
-    encoder,
+    shared: { encoder, clock: new TestClock(), use: { terminal: false, fs: false } },
     onConfigChange: () => undefined,
     onCommandsChange: () => undefined,
   };

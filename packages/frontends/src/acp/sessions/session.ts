@@ -17,10 +17,11 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { ClientAsks } from "../../shared/client-asks.ts";
-import type { Encoder, Notification } from "../../shared/encoder.ts";
+import type { Notification } from "../../shared/encoder.ts";
 import type { Client } from "../../shared/frontend.ts";
 import { SessionAsks } from "../asks/session-asks.ts";
-import type { InitializedClient } from "../client-state.ts";
+import type { InitializedClient, SharedByClients } from "../client-state.ts";
+import { editorHost, type OfferedHost } from "../editor/host.ts";
 import { withEditorFiles } from "../prompt/input.ts";
 import { openDots } from "../prompt/open-tasks.ts";
 import { PendingInputs } from "../prompt/pending-inputs.ts";
@@ -35,7 +36,7 @@ export interface SessionOptions {
   readonly client: Client;
   readonly asks: ClientAsks;
   readonly self: InitializedClient;
-  readonly encoder: Encoder<Notification>;
+  readonly shared: Pick<SharedByClients, "encoder" | "use" | "clock">;
   /** Called when the config of the session may have changed. */
   onConfigChange(session: AcpSession): void;
   /** Called when the agent has reported other commands. */
@@ -66,6 +67,8 @@ export class AcpSession {
   readonly #format: UpdateFormat;
   readonly #translator: Translator;
   #settings: ThreadSettings | undefined;
+  readonly #offered: OfferedHost | undefined;
+  #isHostTold = false;
   #onIdle: (() => void)[] = [];
   #buffered: ThreadEvent[] | undefined = [];
 
@@ -80,6 +83,10 @@ export class AcpSession {
     const asking = { client, asks, threadId: id, format: this.#format, capabilities };
     this.asks = new SessionAsks(asking, before?.asks);
     this.#translator = new Translator(this.#format, ({ clientId }) => this.inputs.isOwn(clientId));
+    this.#offered = editorHost({
+      ...{ use: options.shared.use, clock: options.shared.clock, capabilities, asks, sessionId: id },
+      showTerminal: (itemId, terminalId) => this.send(this.#translator.terminal(itemId, terminalId)),
+    });
   }
 
   /** The settings of the thread; undefined until they are known. */
@@ -137,6 +144,16 @@ export class AcpSession {
     return withEditorFiles(input, (path) => asks.request("fs/read_text_file", { sessionId: this.id, path }));
   }
 
+  /** From now on the client does itself what it offers and the user wants, which the user is told once. */
+  provideHost(): void {
+    if (this.#offered === undefined) return;
+    const { host, notices } = this.#offered;
+    this.#options.client.provideHost(this.id, host);
+    if (this.#isHostTold) return;
+    this.#isHostTold = true;
+    this.send(notices.flatMap((notice) => this.#format.notice("info", notice)));
+  }
+
   /** Whether there is work left: entries of the plan, or tasks that Dots lists for the workspace. */
   async hasOpenWork(): Promise<boolean> {
     if (this.#openPlanEntries > 0) return true;
@@ -177,6 +194,7 @@ export class AcpSession {
 
   /** The thread is gone, or the client has closed the session. */
   close(): void {
+    this.#options.client.provideHost(this.id, undefined);
     this.asks.withdraw();
     this.inputs.close();
     this.#becomeIdle();
@@ -195,12 +213,12 @@ export class AcpSession {
 
   #sendEvent(event: ThreadEvent): void {
     const { key, updates } = this.#translator.translate(event);
-    const { client, encoder } = this.#options;
+    const { client, shared } = this.#options;
     if (key === undefined) {
       this.send(updates());
       return;
     }
-    for (const { line } of encoder.encode(event, () => this.#notifications(updates()), key))
+    for (const { line } of shared.encoder.encode(event, () => this.#notifications(updates()), key))
       client.sendLine(line);
   }
 
@@ -274,7 +292,10 @@ export class AcpSession {
   }
 
   #assignTurn(turnId: string, item: ThreadItem): void {
-    if (isUserMessage(item)) this.inputs.assignTurn(item.clientId, turnId);
+    if (!isUserMessage(item)) return;
+    this.inputs.assignTurn(item.clientId, turnId);
+    // What another client asks for is not done in the editor of this one.
+    if (!this.inputs.isOwn(item.clientId)) this.#options.client.provideHost(this.id, undefined);
   }
 
   /** A session without a title gets the start of its first prompt. */

@@ -29,7 +29,12 @@ export interface AcpClientOptions {
   /** The files it has open, by path. */
   readonly files?: ReadonlyMap<string, string>;
   readonly elicitation?: (request: CreateElicitationRequest) => unknown;
+  /** Adds handlers of further requests. */
+  readonly extend?: (app: ClientApp) => void;
 }
+
+/** The official client before it is connected. */
+export type ClientApp = ReturnType<typeof client>;
 
 /** The official client, with everything it was sent. */
 export class AcpClient {
@@ -40,8 +45,10 @@ export class AcpClient {
   readonly permissions: RequestPermissionRequest[] = [];
   readonly check = new MessageCheck(1);
   readonly #waiting: (() => void)[] = [];
+  readonly #transport: Transport;
 
   constructor(transport: Transport, options: AcpClientOptions = {}) {
+    this.#transport = transport;
     const app = client({ name: "test" })
       .onNotification("session/update", ({ params }) => {
         this.updates.push(params.update);
@@ -66,6 +73,7 @@ export class AcpClient {
     if (elicitation !== undefined) {
       app.onRequest("elicitation/create", ({ params }) => elicitation(params) as never);
     }
+    options.extend?.(app);
     this.connection = app.connect(messageStream(transport, this.check, this.wire, () => this.#wake()));
   }
 
@@ -99,6 +107,11 @@ export class AcpClient {
 
   prompt(sessionId: string, text: string): Promise<{ stopReason: string }> {
     return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+  }
+
+  /** Ends the connection at once, as an editor does that crashes. */
+  disconnect(): void {
+    this.#transport.close();
   }
 
   /** Resolves with what `find` returns, as soon as that is not undefined. */

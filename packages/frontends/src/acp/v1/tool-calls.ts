@@ -81,6 +81,8 @@ function contentsOf(id: string, output: ToolOutput, terminals: boolean): ToolCal
     case "command":
       if (terminals) return [{ type: "terminal", terminalId: id }];
       return output.output === "" ? [] : [textContent(consoleText(output.output))];
+    case "terminal":
+      return [{ type: "terminal", terminalId: output.terminalId }];
     case "changes":
       return output.changes.flatMap(diffsOf);
   }

@@ -1,4 +1,4 @@
-import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { PlanEntry, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { Approval, Item, PlanEntry as PlanStep, TurnError, UserQuestion } from "@flint/protocol";
 import { permissionOptions, questionText } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
@@ -51,6 +51,11 @@ export class UpdatesV1 implements UpdateFormat {
   toolCall(view: ToolView, isNew: boolean): SessionUpdate[] {
     const { terminalOutput: terminals } = this.#capabilities;
     return [isNew ? newToolCall(view, terminals) : changedToolCall(view, terminals)];
+  }
+
+  terminal(toolCallId: string, terminalId: string): SessionUpdate[] {
+    const content: ToolCallContent[] = [{ type: "terminal", terminalId }];
+    return [{ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress", content }];
   }
 
   reviewStarted({ id, review }: Item<"enteredReviewMode">): SessionUpdate[] {

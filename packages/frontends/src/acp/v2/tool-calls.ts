@@ -56,6 +56,8 @@ function contentOf(id: string, output: ToolOutput): ToolCallContent[] {
       return [{ type: "content", content: textBlock(output.text) }];
     case "command":
       return [{ type: "terminal", terminalId: id }];
+    case "terminal":
+      return [{ type: "terminal", terminalId: output.terminalId }];
     case "changes": {
       const { changes } = output;
       const patch = { format: "git_patch", text: changes.map(gitPatch).join("") };

@@ -57,6 +57,11 @@ export class UpdatesV2 implements UpdateFormat {
     return toolCallUpdates(view, isNew);
   }
 
+  /** Version 2 has no terminals of clients. */
+  terminal(): SessionUpdate[] {
+    return [];
+  }
+
   reviewStarted({ id, review }: Item<"enteredReviewMode">): SessionUpdate[] {
     return this.text("thought", id, `Review: ${review}`);
   }

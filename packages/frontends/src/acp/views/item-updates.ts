@@ -168,6 +168,11 @@ function reasoning(context: TranslationContext, item: Item<"reasoning">): Transl
 
 function toolItem(context: TranslationContext, item: ToolItem): Translated {
   const reason = context.progress.declined.get(item.id);
+  const terminalId = context.progress.terminals.get(item.id);
+  if (terminalId !== undefined) {
+    const view = { ...toolView(item, context.cwd), outputs: [{ type: "terminal", terminalId } as const] };
+    return { updates: toolCall(context, view).updates };
+  }
   // A client that came after the answer does not know the reason.
   return toolCall(context, toolView(item, context.cwd, reason), reason === undefined ? "" : " declined");
 }

@@ -10,6 +10,8 @@ export class TurnProgress {
   readonly openRequests = new Set<string>();
   /** Why items were declined, by their ids. */
   readonly declined = new Map<string, string>();
+  /** The client's own terminals that commands run in, by item id. */
+  readonly terminals = new Map<string, string>();
   readonly #sentLengths = new Map<string, number>();
   readonly #toolCalls = new Set<string>();
   readonly #outputs = new Map<string, OutputWindow>();
@@ -56,6 +58,7 @@ export class TurnProgress {
   reset(): void {
     this.openRequests.clear();
     this.declined.clear();
+    this.terminals.clear();
     this.#sentLengths.clear();
     this.#toolCalls.clear();
     this.#outputs.clear();

@@ -14,6 +14,8 @@ export interface Location {
 export type ToolOutput =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "command"; readonly command: string; readonly cwd: string; readonly output: string }
+  /** A terminal of the client. */
+  | { readonly type: "terminal"; readonly terminalId: string }
   | { readonly type: "changes"; readonly changes: readonly FileUpdateChange[] };
 
 /** An item as the tool call that clients see. */

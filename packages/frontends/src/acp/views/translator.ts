@@ -118,6 +118,8 @@ function outputDelta(
 ): Translated {
   const { format, progress } = context;
   const { commandOutput } = format;
+  // It is in the client's own terminal.
+  if (progress.terminals.has(itemId)) return NOTHING;
   if (commandOutput.type === "chunks") {
     const missing = progress.takeDelta(itemId, "output", delta, offset);
     if (missing === "") return NOTHING;
@@ -184,6 +186,12 @@ export class Translator {
   pendingToolCall(view: ToolView): readonly Update[] {
     if (!this.#progress.recordToolCall(view.id)) return [];
     return this.#format.toolCall({ ...view, status: "pending" }, true);
+  }
+
+  /** A command runs in a terminal of this client. */
+  terminal(itemId: string, terminalId: string): readonly Update[] {
+    this.#progress.terminals.set(itemId, terminalId);
+    return this.#format.terminal(itemId, terminalId);
   }
 
   get #context(): TranslationContext {

@@ -188,6 +188,18 @@ export const CONFIG_KEYS = {
     "Continue an editor's last session in a folder when it opens a new one.",
     "user",
   ),
+  "acp.client_terminal": key(
+    z.boolean(),
+    BOOLEAN,
+    "Run commands of Flint's own agent that no sandbox confines in the editor's terminal, where it offers one.",
+    "user",
+  ),
+  "acp.client_fs": key(
+    z.boolean(),
+    BOOLEAN,
+    "Have Flint's own agent read and write files through the editor, unsaved changes included, where it offers both.",
+    "user",
+  ),
   "agents.*.command": key(
     strings,
     "a list with a program and its arguments",

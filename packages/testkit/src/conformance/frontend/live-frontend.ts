@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import type { Engine } from "@flint/core";
-import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
+import { type ClientHost, type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import type { EventType, ItemType, ThreadEvent, Vocabulary } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { streamTransport } from "@flint/rpc/node";
@@ -45,6 +45,7 @@ export interface CheckedClient {
   notify(method: string, params: object): void;
   sendLine(line: string): void;
   request(method: string, params: object, options?: object): Promise<unknown>;
+  provideHost(threadId: string, host: ClientHost | undefined): void;
   isSubscribed(threadId: string): boolean;
   isOnlySubscriber(threadId: string): boolean;
 }
@@ -147,6 +148,7 @@ export class LiveHandler {
       notify: (method, params) => this.#count(() => client.notify(method, params)),
       sendLine: (line) => this.#count(() => client.sendLine(line)),
       request: (method, params, options) => this.#count(() => client.request(method, params, options)),
+      provideHost: (threadId, host) => client.provideHost(threadId, host),
       isSubscribed: (threadId) => client.isSubscribed(threadId),
       isOnlySubscriber: (threadId) => client.isOnlySubscriber(threadId),
     };
