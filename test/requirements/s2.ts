@@ -1,4 +1,4 @@
-import { done, planned, type Requirement } from "./requirement.ts";
+import { done, type Requirement } from "./requirement.ts";
 
 /** Codex app-server as its clients use it, and the task layer that republishes its turns. */
 export const S2: readonly Requirement[] = [
@@ -74,7 +74,7 @@ export const S2: readonly Requirement[] = [
   ),
   done("S2-48", "The turn id is kept from turn/started so that a task can be interrupted"),
   done("S2-49", "Reasoning summaries of a finished turn go to the task log"),
-  planned("S2-50", "task layer", "Usage, reroutes, errors and warnings are always handled"),
+  done("S2-50", "Usage, reroutes, errors and warnings are always handled"),
   done("S2-51", "Text and output deltas are not republished"),
 
   // Task events

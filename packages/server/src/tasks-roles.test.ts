@@ -54,6 +54,34 @@ describe("the turns of executor and reviewer", () => {
     },
   );
 
+  needs(...PARTS)(
+    "log what went wrong and count what they used, also if nobody follows them [S2-50]",
+    async () => {
+      const tokens = { inputTokens: 40, outputTokens: 2 };
+      const { client, cwd } = await setUpTasks((_text, _turn, folder) => {
+        writeFileSync(join(folder, "b.txt"), "x\n");
+        return [
+          { usage: tokens },
+          { emit: { type: "model/rerouted", fromModel: "big", toModel: "small", reason: "overloaded" } },
+          { emit: { type: "error", error: { message: "Stream cut" }, willRetry: true } },
+          { emit: { type: "error", error: { message: "Stream cut" }, willRetry: true } },
+          { emit: { type: "warning", message: "This model goes away", reason: "deprecation" } },
+          { emit: { type: "warning", message: "Unknown key in the file", reason: "configuration" } },
+          { fail: { message: "No more", errorInfo: "AgentFailed" } },
+        ];
+      });
+      const { id } = await addTask(client, cwd, { reviewers: [], attempts: 1 });
+      const task = await untilPhase(client, id, "approving", "failed", "asking");
+      expect(task.usage.tokens).toMatchObject(tokens);
+      expect(await logged(client, id)).toMatchObject([
+        { role: "executor", level: "warning", message: "works with small instead of big: overloaded" },
+        { level: "warning", message: "Stream cut (the agent tries again)" },
+        { level: "warning", message: "This model goes away" },
+        { level: "warning", message: "Unknown key in the file" },
+      ]);
+    },
+  );
+
   needs(...PARTS)("are known by their id while they run, and a cancel interrupts them [S2-48]", async () => {
     const gate = new Gate();
     const { client, cwd, drivers } = await setUpTasks(() => [{ wait: gate }]);

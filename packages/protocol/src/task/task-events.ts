@@ -214,6 +214,8 @@ export const TASK_EVENTS = {
   "task/logged": row("Something that explains what happens; it changes nothing.", () =>
     looseObject({
       role: z.optional(z.enum(["executor", "reviewer"])),
+      /** Absent: nothing is wrong. */
+      level: z.optional(z.enum(["warning", "error"])),
       message: text,
       threadId: z.optional(Id),
     }),

@@ -93,6 +93,7 @@ export function logViews(taskId: string, spec: TaskSpec, events: readonly Logged
 }
 
 function levelOf(event: TaskEventBody): "info" | "warning" | "error" {
+  if (event.type === "task/logged") return event.data.level ?? "info";
   if (event.type === "task/ended" && event.data.status === "failed") return "error";
   return event.type === "run/lost" || event.type === "task/fallback" ? "warning" : "info";
 }

@@ -1,7 +1,9 @@
 import {
   type Action,
+  addUsage,
   errorMessage,
   type NetworkPermission,
+  NO_USAGE,
   type Role,
   type RunUsage,
   type TurnError,
@@ -60,9 +62,11 @@ const PASSING = new Set(["InternalServerError", "ServerStopped"]);
 /** Runs a turn of a role to its end, as a client of the engine like any other. */
 export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest): Promise<RoleTurnOutcome> {
   const started = Date.now();
+  // As it is reported, so that a turn whose end is never heard of counts too.
+  let used = NO_USAGE;
   const spent = (result?: TurnResult): RunUsage => ({
     seconds: Math.max(0, (Date.now() - started - (result?.turn.waitedMs ?? 0)) / 1000),
-    ...(result === undefined || totalTokens(result.usage) === 0 ? {} : { tokens: result.usage }),
+    ...(totalTokens(used) === 0 ? {} : { tokens: used }),
   });
   let turn: TurnReference | undefined;
   try {
@@ -79,6 +83,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
         // From now on the turn can be found and interrupted by its id.
         if (event.type === "turn/started")
           void request.onTurn({ threadId: thread.id, turnId: event.data.turn.id });
+        if (event.type === "thread/tokenUsage/updated") used = addUsage(used, event.data.last);
         request.onEvent?.(event);
       },
     };

@@ -4,7 +4,6 @@ import {
   type CheckResult,
   currentRound,
   errorMessage,
-  isKnownItem,
   type TaskState,
   type TurnReference,
   type Verdict,
@@ -29,6 +28,7 @@ import { checkPolicy, variablesOf } from "./check-environment.ts";
 import type { Places } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
+import { TurnLog } from "./turn-log.ts";
 
 /** What a run depends on. */
 export interface TaskRunOptions {
@@ -45,7 +45,6 @@ export interface TaskRunOptions {
 const CHECK_SECONDS = 1800;
 const MAX_CHECK_SECONDS = 3600;
 const CHECK_OUTPUT = 8000;
-const LOG_LENGTH = 2000;
 const STALE_TRIES = 5;
 /** From this round on the executor's context is compacted first: it has been rejected twice. */
 const COMPACT_FROM_ROUND = 3;
@@ -57,6 +56,7 @@ export class TaskRun {
   readonly #signal: AbortSignal;
   #state: TaskState;
   #written: Promise<unknown> = Promise.resolve();
+  readonly #logs = { executor: new TurnLog("executor"), reviewer: new TurnLog("reviewer") };
 
   constructor(options: TaskRunOptions, lease: Lease, state: TaskState, signal: AbortSignal) {
     this.#options = options;
@@ -94,14 +94,11 @@ export class TaskRun {
     return true;
   }
 
-  /** Reasoning summaries explain what was done and why something was rejected. */
+  /** The log of the task is kept whether or not anybody listens to its turns. */
   #onEvent(role: "executor" | "reviewer", received: AgentEvent): void {
     this.#options.onEvent?.(this.#state, role, received);
-    if (received.type !== "item/completed") return;
-    const { threadId, item } = received.data;
-    if (!isKnownItem(item) || item.type !== "reasoning") return;
-    const message = (item.summary ?? item.content ?? "").trim().slice(0, LOG_LENGTH);
-    if (message !== "") void this.#commit([event("task/logged", { role, message, threadId })]);
+    const entry = this.#logs[role].of(received);
+    if (entry !== undefined) void this.#commit([event("task/logged", entry)]);
   }
 
   async #step(state: TaskState): Promise<Events> {

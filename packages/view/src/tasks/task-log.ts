@@ -60,7 +60,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "task/steered":
       return `${event.data.by} to the executor: ${oneLine(event.data.content)}`;
     case "task/logged":
-      return event.data.role === undefined ? event.data.message : `${event.data.role}: ${event.data.message}`;
+      return [event.data.role, event.data.level, event.data.message].filter(Boolean).join(": ");
     case "task/released":
     case "run/leased":
     case "run/released":
