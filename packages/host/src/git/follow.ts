@@ -14,9 +14,15 @@ export interface FollowPlan {
 /**
  * Plans how a private git directory follows the user's own commits without losing what the agent did: what only the user
  * changed is taken from the user, everything else stays. Where both changed a branch, the user's is shown to the agent under
- * `refs/flint/user`, so that it can be merged.
+ * `refs/flint/user`, so that it can be merged. With `isIncluded`, the detached HEAD of the user has what HEAD of the agent
+ * has, and the agent continues from there.
  */
-export function planFollow(base: RepositoryState, report: Report, user: RepositoryState): FollowPlan {
+export function planFollow(
+  base: RepositoryState,
+  report: Report,
+  user: RepositoryState,
+  isIncluded = false,
+): FollowPlan {
   // In the middle of a merge or rebase nothing may move.
   if (report.unfinished !== undefined) return { base, command: undefined, input: "" };
   const refs = new Map(base.refs);
@@ -29,9 +35,11 @@ export function planFollow(base: RepositoryState, report: Report, user: Reposito
     if (mine === from) lines.push(...refLines(name, theirs));
     else if (theirs !== undefined) lines.push(...refLines(`refs/flint/user/${name.slice(5)}`, theirs));
   }
-  const isHeadTheirs = report.head !== undefined && isSameHead(report.head, base.head);
+  const isUnmoved = report.head !== undefined && isSameHead(report.head, base.head);
+  const isHeadTheirs = isUnmoved || isIncluded;
   const head = isHeadTheirs ? user.head : base.head;
-  const moved = isHeadTheirs && !isSameHead(base.head, user.head) ? user.head : undefined;
+  const isMoved = isIncluded || !isSameHead(base.head, user.head);
+  const moved = isHeadTheirs && isMoved ? user.head : undefined;
   const { symbolicRefs, indexVersion } = base;
   const next = {
     refs,

@@ -8,11 +8,11 @@ import type { ConfinedGit } from "./confined-git.ts";
 import { planFollow } from "./follow.ts";
 import type { GitCommand } from "./git-command.ts";
 import { type GitRecord, saveRecord } from "./git-record.ts";
-import { changesSince, type Incoming, isEmpty, isPristine } from "./incoming.ts";
+import { changesSince, type Incoming, isEmpty, isPristine, keptBelow, type Report } from "./incoming.ts";
 import { copyLfsObjects } from "./lfs.ts";
 import { howToTakeOver } from "./offered-refs.ts";
 import { findMounts, makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
-import { indexVersion, type Repository, readState } from "./repository.ts";
+import { headCommit, indexVersion, type Repository, type RepositoryState, readState } from "./repository.ts";
 import { GitTakeOver, type Offer, type Pending } from "./take-over.ts";
 
 /** What the git directories of a scope are made with. */
@@ -227,7 +227,8 @@ export class GitScope {
       member.isNew = true;
       return;
     }
-    const plan = planFollow(base, report, await readState(git, repository));
+    const user = await readState(git, repository);
+    const plan = planFollow(base, report, user, await isIncluded(git, report, user));
     if (plan.command !== undefined) {
       const confined = await this.#confined(member);
       // If it fails, the agent has seen to that; what it sees stays as it was, and so does the base.
@@ -267,9 +268,17 @@ export class GitScope {
   }
 }
 
-/** Where commits are kept that were declined in a scope. */
-function keptBelow(id: string): string {
-  return `refs/flint/in/${id}`;
+/** Whether the user's HEAD is a later commit than that of the agent, and no branch that the agent could move. */
+async function isIncluded(
+  git: GitCommand,
+  { head, refs }: Pick<Report, "head" | "refs">,
+  user: Pick<RepositoryState, "head">,
+): Promise<boolean> {
+  if (head === undefined || user.head.kind !== "detached") return false;
+  const own = headCommit({ head, refs });
+  if (own === undefined || own === user.head.commit) return false;
+  const included = await git.attempt(["merge-base", "--is-ancestor", own, user.head.commit]);
+  return included.exitCode === 0;
 }
 
 const MAX_CONFIG = 1024 * 1024;

@@ -1,3 +1,4 @@
+export { keptRef } from "../git/incoming.ts";
 export { type ChangedLines, changedLines, isChanged } from "./changed-lines.ts";
 export { type MergeRequest, type MergeResult, mergeResult } from "./merge.ts";
 export { openPullRequest, type PullRequest } from "./pull-request.ts";

@@ -59,6 +59,9 @@ async function combine(git: GitCommand, request: MergeRequest, onto: string): Pr
   return { commit: await write(git, merged.tree, mode === "merge" ? [onto, commit] : [onto], message) };
 }
 
+/** The author and the message of a commit. */
+const AUTHORED = ["log", "-1", "--format=%an%n%ae%n%aI%n%B"];
+
 /** Each commit of the task on top of the target, without a work tree. */
 async function replay(git: GitCommand, base: string, commit: string, onto: string): Promise<Combined> {
   const commits = await git.run(["rev-list", "--reverse", "--first-parent", `${base}..${commit}`]);
@@ -68,7 +71,9 @@ async function replay(git: GitCommand, base: string, commit: string, onto: strin
     const ours = await write(git, `${head}^{tree}`, [`${each}^`], "onto");
     const merged = await mergeTree(git, ours, each);
     if ("files" in merged) return merged;
-    head = await write(git, merged.tree, [head], await git.run(["log", "-1", "--format=%B", each]));
+    const [name = "", email = "", date = "", ...message] = (await git.run([...AUTHORED, each])).split("\n");
+    const author = { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date };
+    head = await write(git, merged.tree, [head], message.join("\n"), author);
   }
   return { commit: head };
 }
@@ -88,12 +93,13 @@ async function write(
   tree: string,
   parents: readonly string[],
   message: string,
+  author: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const ids = await git.run(["rev-parse", tree, ...parents]);
   const [treeId = "", ...parentIds] = ids.trim().split("\n");
   const args = ["commit-tree", treeId, ...parentIds.flatMap((id) => ["-p", id]), "-F", "-"];
   const named = await git.attempt(["var", "GIT_COMMITTER_IDENT"]);
-  const writer = named.exitCode === 0 ? git : git.with(FLINT_IDENTITY);
+  const writer = git.with({ ...(named.exitCode === 0 ? {} : FLINT_IDENTITY), ...author });
   return (await writer.run(args, message)).trim();
 }
 

@@ -2,7 +2,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
-import { createRef, FLINT_IDENTITY, taskRef } from "./worktree-repository.ts";
+import type { GitCommand } from "../git/git-command.ts";
+import { commitOf, createRef, FLINT_IDENTITY, taskRef } from "./worktree-repository.ts";
 import type { Worktree, WorktreeName, Worktrees } from "./worktrees.ts";
 
 /** What a turn left behind. */
@@ -21,6 +22,8 @@ export interface TurnCommitRequest extends WorktreeName {
   readonly fence: number;
   readonly parent: string;
   readonly message: string;
+  /** The ref that keeps the agent's own commits of the turn, if it made some. */
+  readonly own?: string | undefined;
 }
 
 /**
@@ -37,7 +40,10 @@ const WRITE_TREE = [
 const OBJECT = /^[0-9a-f]{40,64}$/;
 const TEN_MINUTES = 600_000;
 
-/** Commits everything that a turn left in its folder, under a ref of the task. The agent cannot reach the repository. */
+/**
+ * Keeps what a turn made under a ref of the task: the agent's own commits, and one more for what it left uncommitted. The
+ * agent cannot reach the repository.
+ */
 export class TurnCommits {
   readonly #worktrees: Worktrees;
   readonly #sandbox: Pick<Sandbox, "launch">;
@@ -51,17 +57,39 @@ export class TurnCommits {
     const { worktree, parent, task, attempt, round, fence } = request;
     const git = this.#worktrees.git(worktree.repository.top);
     const tree = await this.#writeTree(request);
-    const parentTree = (await git.run(["rev-parse", `${parent}^{tree}`])).trim();
-    if (tree === parentTree) return { commit: parent, tree, changed: false };
-    await this.#import(request, tree, parent);
-    const written = await git
-      .with(FLINT_IDENTITY)
-      .run(["commit-tree", tree, "-p", parent, "-F", "-"], request.message);
-    const commit = written.trim();
+    if (tree === (await treeOf(git, parent))) return { commit: parent, tree, changed: false };
+    const own = (await this.#ownCommit(git, request)) ?? (await this.#earlierCommit(git, request));
+    const commit =
+      own !== undefined && tree === (await treeOf(git, own))
+        ? own
+        : await this.#commitTree(request, tree, own ?? parent);
     const ref = taskRef(task, `a${attempt}`, `r${round}`, fence);
     if (!(await createRef(git, ref, commit)))
       throw new FlintError("invalidRequest", `Another run has committed round ${round} of the task.`);
+    await this.#worktrees.moveHead(worktree, commit);
     return { commit, tree, changed: true };
+  }
+
+  /** The last commit that the agent made itself. If it does not continue what was there, the tree alone counts. */
+  async #ownCommit(git: GitCommand, { own, parent }: TurnCommitRequest): Promise<string | undefined> {
+    if (own === undefined) return undefined;
+    const kept = await git.attempt(["show-ref", "--verify", "--hash", own]);
+    return kept.exitCode === 0 ? following(git, await commitOf(git, kept.stdout.trim()), parent) : undefined;
+  }
+
+  /** What a run of the same round has kept that was lost before it could tell. */
+  async #earlierCommit(
+    git: GitCommand,
+    { worktree, parent }: TurnCommitRequest,
+  ): Promise<string | undefined> {
+    const head = await this.#worktrees.head(worktree);
+    return head === undefined ? undefined : following(git, head, parent);
+  }
+
+  async #commitTree(request: TurnCommitRequest, tree: string, parent: string): Promise<string> {
+    await this.#import(request, tree, parent);
+    const git = this.#worktrees.git(request.worktree.repository.top).with(FLINT_IDENTITY);
+    return (await git.run(["commit-tree", tree, "-p", parent, "-F", "-"], request.message)).trim();
   }
 
   async #writeTree(request: TurnCommitRequest): Promise<string> {
@@ -109,4 +137,15 @@ export class TurnCommits {
     await git.runWithFile(["unpack-objects", "-q", "--strict"], `${file}.pack`);
     await Promise.all([".pack", ".idx"].map((extension) => rm(`${file}${extension}`, { force: true })));
   }
+}
+
+async function treeOf(git: GitCommand, commit: string): Promise<string> {
+  return (await git.run(["rev-parse", `${commit}^{tree}`])).trim();
+}
+
+/** The commit, if it continues another one. */
+async function following(git: GitCommand, commit: string, parent: string): Promise<string | undefined> {
+  if (commit === parent) return undefined;
+  const follows = await git.attempt(["merge-base", "--is-ancestor", parent, commit]);
+  return follows.exitCode === 0 ? commit : undefined;
 }

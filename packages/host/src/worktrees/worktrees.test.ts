@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder, needs } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { keptRef } from "../git/incoming.ts";
 import { CommandSandbox } from "../sandbox/index.ts";
 import { changedLines, isChanged } from "./changed-lines.ts";
 import { type MergeRequest, mergeResult } from "./merge.ts";
@@ -191,6 +192,26 @@ describe("the work of a turn", () => {
     await expect(commitWork(setup, { "a.txt": "second\n" }, 1, made.commit)).rejects.toThrow(
       "Another run has committed",
     );
+  });
+
+  confined("is not lost with a run that ended before it could tell", async () => {
+    const setup = await setUp();
+    const { made, worktree } = await commitWork(setup, { "a.txt": "first\n" });
+    await writeFile(join(worktree.top, "b.txt"), "second\n");
+    const commits = new TurnCommits(setup.worktrees, setup.sandbox);
+    const request = { ...NAME, worktree, round: 1, fence: 9, parent: worktree.base, message: "second" };
+    const next = await commits.commit(request);
+    expect(await setup.git("rev-parse", `${next.commit}^`)).toBe(made.commit);
+    expect(await setup.worktrees.head(worktree)).toBe(next.commit);
+  });
+
+  test("is looked up only where commits of its thread are kept, whatever an agent names", () => {
+    expect(keptRef("01-a", "HEAD")).toBe("refs/flint/in/01-a/HEAD");
+    expect(keptRef("01-a", "refs/heads/topic/x")).toBe("refs/flint/in/01-a/heads/topic/x");
+    const names = ["heads/x", "refs/heads/../../other", "refs/heads/x~1", "refs/heads/x@{1}", "refs/flint/x"];
+    names.push("", "HEAD^", "refs/heads/x:a.txt", "refs/heads/-x", "refs/heads/x y", "../HEAD", "refs/stash");
+    for (const name of names) expect(keptRef("01-a", name), name).toBeUndefined();
+    for (const id of ["..", "a/b", "", "a b"]) expect(keptRef(id, "HEAD"), id).toBeUndefined();
   });
 
   confined("runs no hook and no file system monitor outside of the sandbox", async () => {

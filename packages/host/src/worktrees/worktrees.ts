@@ -120,6 +120,30 @@ export class Worktrees {
     return top;
   }
 
+  /** What is in the folder is this commit from now on: an agent sees it as the last one, with nothing to commit. */
+  async moveHead(worktree: Worktree, commit: string): Promise<void> {
+    const git = await this.#gitOf(worktree);
+    await git?.run(["update-ref", "--no-deref", "HEAD", commit]);
+    await git?.run(["read-tree", commit]);
+  }
+
+  /** The commit that the folder is at. */
+  async head(worktree: Worktree): Promise<string | undefined> {
+    const found = await (await this.#gitOf(worktree))?.attempt(["rev-parse", "--verify", "--quiet", "HEAD"]);
+    return found?.exitCode === 0 ? found.stdout.trim() : undefined;
+  }
+
+  /** Git in the folder of an attempt, by what the repository says of it: the file in the folder is the agent's to change. */
+  async #gitOf({ top, repository }: Worktree): Promise<GitCommand | undefined> {
+    const entries = join(repository.commonDir, "worktrees");
+    for (const name of await readdir(entries)) {
+      const gitDir = join(entries, name);
+      const place = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => "");
+      if (place.trim() === join(top, ".git")) return this.git(top).in({ worktree: top, gitDir });
+    }
+    return undefined;
+  }
+
   /** Removes the folders of an attempt. What was committed stays under its refs. */
   async remove(name: WorktreeName, repository: WorktreeRepository): Promise<void> {
     for (const suffix of ["", "-review", "-merge"])

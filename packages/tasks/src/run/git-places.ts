@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import {
   changedLines,
   isChanged,
+  keptRef,
   mergeResult,
   type PullRequest,
   type TurnCommits,
@@ -10,7 +11,7 @@ import {
 } from "@flint/host/worktrees";
 import { currentRound, errorMessage, type Finding, type TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
-import type { CommittedWork, Places } from "./places.ts";
+import type { CommittedWork, OwnCommits, Places } from "./places.ts";
 
 /** How much of a diff a reviewer is given. */
 const MAX_DIFF = 400_000;
@@ -41,12 +42,13 @@ export class GitPlaces implements Places {
     }
   }
 
-  async commit(state: TaskState, round: number): Promise<CommittedWork> {
+  async commit(state: TaskState, round: number, commits?: OwnCommits): Promise<CommittedWork> {
     const worktree = await this.#worktree(state);
     const parent = lastCommit(state, round) ?? state.from ?? worktree.base;
     const { id: task, attempt, fence } = state;
     const message = `${state.spec.title}\n\nTask ${state.number}, attempt ${attempt}, round ${round}.\n`;
-    return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message });
+    const own = commits === undefined ? undefined : keptRef(commits.threadId, commits.name);
+    return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message, own });
   }
 
   async reviewFolder(state: TaskState, commit: string): Promise<string> {

@@ -9,12 +9,18 @@ export interface CommittedWork {
   readonly changed: boolean;
 }
 
+/** What an agent committed itself: the thread that keeps it, and what its HEAD named. */
+export interface OwnCommits {
+  readonly threadId: string;
+  readonly name: string;
+}
+
 /** Where the attempts of tasks work: each in a folder of its own, never in the user's. */
 export interface Places {
   /** Makes the folder of the attempt, or finds it as it was left. */
   prepare(state: TaskState): Promise<PrepareOutcome>;
-  /** Keeps everything that a turn left in the folder. */
-  commit(state: TaskState, round: number): Promise<CommittedWork>;
+  /** Keeps everything that a turn left in the folder, and the commits that its agent made there. */
+  commit(state: TaskState, round: number, own?: OwnCommits): Promise<CommittedWork>;
   /** A clean checkout of the result, for a reviewer. */
   reviewFolder(state: TaskState, commit: string): Promise<string>;
   /** Which of these findings, by position, are on lines that the current round changed. */

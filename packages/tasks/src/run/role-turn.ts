@@ -2,6 +2,8 @@ import {
   type Action,
   addUsage,
   errorMessage,
+  isKnownItem,
+  isRecord,
   type NetworkPermission,
   NO_USAGE,
   type Role,
@@ -20,6 +22,7 @@ import {
 } from "@flint/sdk";
 import { describeAction } from "@flint/view";
 import type { Setback } from "../decide/outcomes.ts";
+import type { OwnCommits } from "./places.ts";
 
 /** One turn of an executor or a reviewer. */
 export interface RoleTurnRequest {
@@ -32,6 +35,8 @@ export interface RoleTurnRequest {
   readonly clientId: string;
   readonly prompt: string;
   readonly sandbox: "workspaceWrite" | "readOnly";
+  /** Whether the agent may commit, in a git directory of its own. */
+  readonly git: boolean;
   readonly outputSchema?: Record<string, unknown> | undefined;
   readonly network?: NetworkPermission | undefined;
   /** Whether tools and the network are allowed without asking; what leaves the sandbox is asked about in any case. */
@@ -52,7 +57,13 @@ export interface RoleTurnRequest {
 
 /** How a turn ended. */
 export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
-  | { readonly kind: "answered"; readonly turn: TurnReference; readonly text: string }
+  | {
+      readonly kind: "answered";
+      readonly turn: TurnReference;
+      readonly text: string;
+      /** What the agent committed itself. */
+      readonly commits?: OwnCommits | undefined;
+    }
   | Setback
 );
 
@@ -76,6 +87,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
     if (request.compact) await compact(client, thread, request.signal);
     const costBefore = thread.state.cost;
     const watch = new AskWatch(client, thread.id, request);
+    let commits: OwnCommits | undefined;
     const options = {
       ...{ clientId: request.clientId, signal: watch.signal, allowFailure: true },
       ...(request.outputSchema === undefined ? {} : { outputSchema: request.outputSchema }),
@@ -84,6 +96,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
         if (event.type === "turn/started")
           void request.onTurn({ threadId: thread.id, turnId: event.data.turn.id });
         if (event.type === "thread/tokenUsage/updated") used = addUsage(used, event.data.last);
+        commits = ownCommits(event) ?? commits;
         request.onEvent?.(event);
       },
     };
@@ -93,7 +106,8 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
     const asked = watch.unanswered;
     await thread.unsubscribe().catch(() => undefined);
     if (asked !== undefined) return { ...asked, usage, turn };
-    return { ...outcomeOf(result, turn, request.signal), usage, turn };
+    const ended = outcomeOf(result, turn, request.signal);
+    return { ...ended, usage, turn, ...(ended.kind === "answered" ? { commits } : {}) };
   } catch (thrown) {
     return { ...problemOf(thrown, request.signal), usage: spent(), ...(turn === undefined ? {} : { turn }) };
   }
@@ -105,7 +119,8 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     ...(role.model === undefined ? {} : { model: role.model }),
     cwd,
     sandbox: request.sandbox,
-    git: "off" as const,
+    // Asked about, because the answer is no: the task keeps commits under refs of its own, and touches no branch.
+    git: request.git ? ("ask" as const) : ("off" as const),
     acceptEdits: true,
     acceptCommands: true,
     summary: "concise" as const,
@@ -229,7 +244,8 @@ class AskWatch {
     if (event.type === "approval/requested") {
       const { approval } = event.data;
       const message = `Approve: ${describeAction(approval.action)}`;
-      if (this.#accepts && staysInside(approval.action)) this.#accept(threadId, approval.id);
+      if (isTakeOver(approval.action)) this.#respond(threadId, approval.id, "deny");
+      else if (this.#accepts && staysInside(approval.action)) this.#respond(threadId, approval.id, "allow");
       else
         this.#wait(approval.id, { kind: "asks", reason: "approval", message, request: approval, threadId });
     } else if (event.type === "question/requested") {
@@ -241,8 +257,8 @@ class AskWatch {
   }
 
   /** Answers like a client; a client that was faster has answered already. */
-  #accept(threadId: string, approvalId: string): void {
-    const decision = { outcome: "allow", scope: "once" } as const;
+  #respond(threadId: string, approvalId: string, outcome: "allow" | "deny"): void {
+    const decision = { outcome, scope: "once" } as const;
     void this.#client.call("approval/respond", { threadId, approvalId, decision }).catch(() => undefined);
   }
 
@@ -253,6 +269,24 @@ class AskWatch {
     };
     this.#timers.set(id, setTimeout(giveUp, this.#askMs));
   }
+}
+
+/** Whether commits would go to the branches of the user. What is declined there is kept, and the task takes it from there. */
+function isTakeOver(action: Action): boolean {
+  return action.kind === "tool" && action.tool === "git" && action.needs?.git === true;
+}
+
+/** The commits of a turn that were kept, by what HEAD of the agent names. */
+function ownCommits(event: AgentEvent): OwnCommits | undefined {
+  if (event.type !== "item/completed") return undefined;
+  const { threadId, item } = event.data;
+  if (!isKnownItem(item) || item.type !== "toolCall" || item.tool !== "git" || item.status !== "declined")
+    return undefined;
+  const refs = isRecord(item.arguments) && Array.isArray(item.arguments.refs) ? item.arguments.refs : [];
+  const head = refs.find(
+    (ref: unknown) => isRecord(ref) && ref.change === "switched" && ref.submodule === undefined,
+  );
+  return isRecord(head) && typeof head.name === "string" ? { threadId, name: head.name } : undefined;
 }
 
 /** Whether an action changes nothing outside of the sandbox. */

@@ -166,6 +166,7 @@ export class TaskRun {
       threadName: `Task ${state.number}: ${state.spec.title}`.slice(0, 200),
       prompt: executorPrompt(known),
       sandbox: "workspaceWrite",
+      git: state.spec.git !== "off",
       network: state.spec.network,
       accepts: state.spec.approvals === "accept",
       ...(withFindings ? { outputSchema: REPORT_SCHEMA } : {}),
@@ -175,7 +176,7 @@ export class TaskRun {
       onEvent: (received) => this.#onEvent("executor", received),
     });
     if (outcome.kind !== "answered") return outcome;
-    const work = await places.commit(this.#state, round.round);
+    const work = await places.commit(this.#state, round.round, outcome.commits);
     const { summary, contested } = readReport(outcome.text);
     const turn = { ...outcome.turn, worker: this.#lease.worker };
     return { kind: "completed", turn, usage: outcome.usage, ...work, summary, contested };
@@ -259,6 +260,7 @@ export class TaskRun {
         ...{ role, cwd, askMs, clientId, prompt: text, threadId, signal: this.#signal },
         threadName: `Review of task ${state.number}: ${state.spec.title}`.slice(0, 200),
         sandbox: "readOnly",
+        git: false,
         accepts: state.spec.approvals === "accept",
         outputSchema: VERDICT_SCHEMA,
         compact: false,
