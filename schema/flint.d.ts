@@ -618,6 +618,13 @@ export type TaskPhaseName =
   | "failed"
   | "cancelled";
 
+export interface TaskRemote {
+  url: string;
+  commit?: string;
+  folder?: string;
+  _meta?: Meta;
+}
+
 export interface TaskRow {
   id: Id;
   number: number;
@@ -666,6 +673,7 @@ export interface TaskSpec {
   prompt: string;
   cwd: string;
   base?: string;
+  remote?: TaskRemote;
   executors: Role[];
   reviewers: Role[];
   checks: Check[];
@@ -1845,6 +1853,7 @@ export interface Methods {
         prompt: string;
         cwd: string;
         base?: string;
+        remote?: TaskRemote;
         executors?: Role[];
         reviewers?: Role[];
         checks?: Check[];

@@ -35,6 +35,8 @@ export interface TaskOptions {
   readonly worker?: WorkerSettings | undefined;
   /** What happens at a usage limit, for tasks that do not say. */
   readonly limits?: Partial<LimitPolicy> | undefined;
+  /** The git remote of tasks that do not name one. */
+  readonly remote?: string | undefined;
   /** Where people are notified. */
   readonly notices?: NoticeOptions | undefined;
 }

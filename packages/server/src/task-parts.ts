@@ -1,8 +1,17 @@
 import type { Engine } from "@flint/core";
 import type { Sandbox } from "@flint/core/ports";
+import type { PullRequest } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
-import type { DecisionContext, GitPlaces, Lease, NewsSink, TaskRunOptions, TaskStore } from "@flint/tasks";
+import type {
+  CloneOf,
+  DecisionContext,
+  GitPlaces,
+  Lease,
+  NewsSink,
+  TaskRunOptions,
+  TaskStore,
+} from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
 /** Questions stay open for other clients; without an answer in time, they become questions of the task. */
@@ -25,6 +34,8 @@ export interface TaskParts {
   readonly engine: () => Engine;
   readonly askMs?: number | undefined;
   readonly now: () => number;
+  /** Where this machine has the repositories of tasks, if not where they were added. */
+  readonly cloneOf?: CloneOf | undefined;
   onProblem(problem: string): void;
 }
 
@@ -53,13 +64,14 @@ export async function gitPlaces({
   root,
   environment,
   sandbox,
-}: Pick<TaskParts, "root" | "environment" | "sandbox">): Promise<GitPlaces> {
+  cloneOf,
+}: Pick<TaskParts, "root" | "environment" | "sandbox" | "cloneOf">): Promise<GitPlaces> {
   const { GitPlaces: Places } = await import("@flint/tasks");
   const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
   const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
-  return new Places(worktrees, new TurnCommits(worktrees, sandbox), (request) =>
-    openPullRequest(worktrees.git(request.folder), sandbox, request),
-  );
+  const openRequest = (request: PullRequest) =>
+    openPullRequest(worktrees.git(request.folder), sandbox, request);
+  return new Places(worktrees, new TurnCommits(worktrees, sandbox), openRequest, cloneOf);
 }
 
 /** The same value as that of a server's own tasks. */

@@ -114,7 +114,7 @@ export class ServerTasks implements Tasks {
 
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
-    const { concurrency, askMs, limits, notices } = this.#options;
+    const { concurrency, askMs, limits, notices, remote } = this.#options;
     const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
     const [places, client] = await Promise.all([
@@ -125,7 +125,8 @@ export class ServerTasks implements Tasks {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
       this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
-      return new TaskService({ store, places, client, now, onProblem, concurrency: most, askMs, limits });
+      const settings = { concurrency: most, askMs, limits, remote };
+      return new TaskService({ ...{ store, places, client, now, onProblem }, ...settings });
     };
     const service =
       fleet === undefined

@@ -4,7 +4,7 @@ export type { NewsSink } from "./news/news-stream.ts";
 export { RunNews } from "./news/run-news.ts";
 export type { News } from "./news/turn-news.ts";
 export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
-export { GitPlaces } from "./run/git-places.ts";
+export { type CloneOf, GitPlaces } from "./run/git-places.ts";
 export type { Places } from "./run/places.ts";
 export { TaskRun, type TaskRunOptions } from "./run/task-run.ts";
 export { TaskService, type TaskServiceOptions } from "./service/task-service.ts";

@@ -35,6 +35,8 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
   };
   if (spec.approve === "reviewer" && reviewers.length + checks.length === 0)
     throw new TaskRefusal("approve: reviewer needs a reviewer or a check.");
+  if (spec.remote !== undefined && ["squash", "rebase", "merge"].includes(spec.merge))
+    throw new TaskRefusal(`A task with a remote merges by none, branch or pr, not by ${spec.merge}.`);
   if (new Set(spec.after).size !== spec.after.length)
     throw new TaskRefusal("after lists the same task twice.");
   return spec;

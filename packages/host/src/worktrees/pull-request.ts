@@ -14,8 +14,8 @@ export interface PullRequest {
 
 const MINUTES = 60_000;
 
-/** A push is what the user asked for; a remote that is a command is still none. */
-const PUSHING = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file" };
+/** For a remote that the user asked for; one that is a command is still none. */
+export const REMOTE_ACCESS = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file" };
 
 /** Pushes a branch and opens a pull request with the user's own gh or glab, and so with the user's own login. */
 export async function openPullRequest(
@@ -30,7 +30,7 @@ export async function openPullRequest(
   const program = isGitLab ? "glab" : "gh";
   await run(git, sandbox, request, [program, "--version"], `${program} is needed to open pull requests.`);
   const pushed = await git
-    .with(PUSHING)
+    .with(REMOTE_ACCESS)
     .attempt(["push", "--quiet", remote, `refs/heads/${branch}:refs/heads/${branch}`]);
   if (pushed.exitCode !== 0)
     throw new FlintError(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
+import { push } from "./shared-remote.ts";
 import { commitOf, createRef, FLINT_IDENTITY, taskRef } from "./worktree-repository.ts";
 import type { Worktree, WorktreeName, Worktrees } from "./worktrees.ts";
 
@@ -22,6 +23,8 @@ export interface TurnCommitRequest extends WorktreeName {
   readonly fence: number;
   readonly parent: string;
   readonly message: string;
+  /** The remote that other machines get the work from. */
+  readonly url?: string | undefined;
   /** The ref that keeps the agent's own commits of the turn, if it made some. */
   readonly own?: string | undefined;
 }
@@ -67,6 +70,7 @@ export class TurnCommits {
     if (!(await createRef(git, ref, commit)))
       throw new FlintError("invalidRequest", `Another run has committed round ${round} of the task.`);
     await this.#worktrees.moveHead(worktree, commit);
+    if (request.url !== undefined) await push(git, request.url, commit, ref);
     return { commit, tree, changed: true };
   }
 

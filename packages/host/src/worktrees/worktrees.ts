@@ -6,6 +6,7 @@ import { GitCommand } from "../git/git-command.ts";
 import { writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded } from "./included-files.ts";
+import { fetchMissing, type SharedRepository } from "./shared-remote.ts";
 import {
   commitOf,
   createRef,
@@ -28,6 +29,8 @@ export interface WorktreeRequest extends WorktreeName {
   readonly base?: string | undefined;
   /** The commit of a round, if the attempt continues from one. */
   readonly from?: string | undefined;
+  /** Set if the folder is a clone, and other machines work on the task in others. */
+  readonly shared?: SharedRepository | undefined;
 }
 
 /** A folder of its own for an attempt. */
@@ -62,6 +65,8 @@ export class Worktrees {
   async prepare(request: WorktreeRequest): Promise<Worktree> {
     const repository = await this.#repositoryOf(request);
     const git = this.git(repository.top);
+    const { task, from, shared } = request;
+    if (shared !== undefined) await fetchMissing(git, task, shared, from === undefined ? [] : [from]);
     const home = this.#homeOf(request);
     const top = join(home, "tree");
     const base = await this.#baseOf(request, git);
@@ -71,16 +76,31 @@ export class Worktrees {
   }
 
   /** An attempt that continues an earlier one has the same base, so that its result is everything since then. */
-  async #baseOf({ task, attempt, from, base = "HEAD" }: WorktreeRequest, git: GitCommand): Promise<string> {
+  async #baseOf(
+    { task, attempt, from, shared, base = "HEAD" }: WorktreeRequest,
+    git: GitCommand,
+  ): Promise<string> {
+    if (shared !== undefined) return commitOf(git, shared.commit);
     const earlier = baseRef({ task, attempt: attempt - 1 });
     if (from === undefined) return commitOf(git, base);
     const known = await git.attempt(["rev-parse", "--verify", "--quiet", earlier]);
     return commitOf(git, known.exitCode === 0 ? earlier : from);
   }
 
-  async #repositoryOf({ cwd, task }: WorktreeRequest): Promise<WorktreeRepository> {
+  /** The repository that a folder is in. */
+  async repository(folder: string): Promise<WorktreeRepository> {
+    const found = await repositoryAt(folder, this.#environment);
+    if (found !== undefined) return found;
+    throw new FlintError("invalidParams", `${folder} is in no git repository, so it has no remote.`);
+  }
+
+  async #repositoryOf({ cwd, task, shared }: WorktreeRequest): Promise<WorktreeRepository> {
     if (!(await exists(cwd))) throw new FlintError("invalidParams", `${cwd} does not exist.`);
     const found = await repositoryAt(cwd, this.#environment);
+    if (shared !== undefined && found === undefined)
+      throw new FlintError("invalidParams", `${cwd} is not a clone of ${shared.url}.`);
+    // What is checked out in the clone may not have the folder.
+    if (shared !== undefined && found !== undefined) return { ...found, subfolder: shared.folder };
     return found ?? copyFolder(cwd, join(this.#root, `${task}-source`), (folder) => this.git(folder));
   }
 
@@ -232,7 +252,8 @@ export class Worktrees {
 /** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };
 
-function baseRef({ task, attempt }: WorktreeName): string {
+/** The ref of the commit that an attempt started from. */
+export function baseRef({ task, attempt }: WorktreeName): string {
   return taskRef(task, `a${attempt}`, "base");
 }
 

@@ -5,6 +5,8 @@ import { absolutePath } from "../methods/method.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
+/** A path that cannot lead out of a folder; empty for the folder itself. */
+const RELATIVE = /^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\0]*$/;
 const shortText = z.string().check(z.minLength(1), z.maxLength(200));
 
 /** A command that has to exit with 0 before a round is reviewed. */
@@ -57,6 +59,21 @@ export type LimitPolicy = z.output<typeof LimitPolicy>;
 /** The most rounds and attempts that a task may have: a task that never ends cannot be written. */
 export const TASK_BOUNDS = { rounds: 10, attempts: 10, checks: 20, dependencies: 50, roles: 5 } as const;
 
+/**
+ * The remote through which machines with the repository at different paths share a task: its name in the repository, or
+ * an address. The server fills in the address, the commit that the task starts from and its folder in the repository.
+ */
+export const TaskRemote = looseObject({
+  url: z.string().check(z.minLength(1), z.maxLength(2000)),
+  commit: z.optional(
+    z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, "must be the id of a commit")),
+  ),
+  folder: z.optional(
+    z.string().check(z.maxLength(1000), z.regex(RELATIVE, "must be a folder in the repository")),
+  ),
+});
+export type TaskRemote = z.output<typeof TaskRemote>;
+
 /** What is wanted, by whom it is done and judged, and within which bounds. Complete: defaults are filled in. */
 export const TaskSpec = looseObject({
   title: shortText,
@@ -65,6 +82,7 @@ export const TaskSpec = looseObject({
   cwd: absolutePath,
   /** The commit-ish that attempts start from; absent: what is checked out when the first attempt starts. */
   base: z.optional(shortText),
+  remote: z.optional(TaskRemote),
   /** The first works; the others take over, in this order, if it cannot. */
   executors: z.array(Role).check(z.minLength(1), z.maxLength(TASK_BOUNDS.roles)),
   /** Empty: there is no review. The first judges; the others are asked, in this order, if it cannot. */

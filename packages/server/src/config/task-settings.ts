@@ -10,6 +10,7 @@ export function taskSettings(config: ConfigValues): TaskOptions {
     concurrency: config.get("tasks.concurrency"),
     askMs: askSeconds === undefined ? undefined : askSeconds * 1000,
     limits: limitsOf(config),
+    remote: config.get("tasks.remote"),
     notices: {
       desktop: config.get("tasks.desktop_notices"),
       command: config.get("tasks.notice_command"),

@@ -1,100 +1,14 @@
-import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import type { Result, TaskRow } from "@flint/protocol";
-import type { FlintClient } from "@flint/sdk";
 import { RedisStore } from "@flint/tasks/fleet";
-import { agentFolder, Gate, needs, RedisServer, type Script, scriptedDriver } from "@flint/testkit";
-import { afterEach, describe, expect } from "vitest";
-import { type Embedded, embed } from "../embed.ts";
-import type { RunningWorker, WorkerSettings } from "./fleet-options.ts";
-import { signerOf } from "./fleet-service.ts";
+import { Gate, needs } from "@flint/testkit";
+import { describe, expect } from "vitest";
+import {
+  addToFleet as add,
+  setUpFleet as setUp,
+  untilInFleet as until,
+  writesFile as writes,
+} from "../testing/fleet-fixture.ts";
 
 const fleetTest = needs("redis", "bwrap", "git");
-const run = promisify(execFile);
-const open: Embedded[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0).reverse()) await server.close();
-});
-
-type Work = (worker: string, prompt: string, cwd: string) => Script;
-
-/** A server that adds tasks, and workers by name, each with an agent that does what the test says. */
-async function setUp(work: Work) {
-  const redis = await RedisServer.start();
-  const home = await agentFolder();
-  const cwd = home.join("repo");
-  await mkdir(cwd);
-  const git = async (...args: string[]) => {
-    const who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
-    return (await run("git", [...who, ...args], { cwd })).stdout.trim();
-  };
-  await git("init", "-q", "-b", "main");
-  await writeFile(join(cwd, "a.txt"), "one\n");
-  await git("add", ".");
-  await git("commit", "-q", "-m", "first");
-  const fleet = { redis: redis.url, namespace: "test", leaseMs: 2000, affinityMs: 300 };
-  const root = home.join("state");
-  const drivers = [scriptedDriver({ id: "alpha", scripts: [] })];
-  const server = await embed({ root, cwd, drivers, tasks: { fleet } });
-  open.push(server);
-  const { publicKey } = await signerOf(root);
-  const startWorker = async (name: string, more: Partial<WorkerSettings> = {}) => {
-    const made: ReturnType<typeof scriptedDriver> = scriptedDriver({
-      id: "alpha",
-      scripts: (text) => work(name, text, made.sessions.at(-1)?.settings.cwd ?? ""),
-    });
-    const ceiling = {
-      folders: [home.path],
-      merge: ["none" as const],
-      network: false,
-      acceptApprovals: false,
-    };
-    const handle = await new Promise<RunningWorker>((onReady, onFailed) => {
-      const worker = {
-        ...{ ...fleet, name, concurrency: 2, trusted: [publicKey], ceiling, ...more, onReady, onFailed },
-      };
-      const drivers = [made];
-      void embed({ root: home.join(name), cwd, drivers, tasks: { worker, askMs: 50 } }).then((embedded) =>
-        open.push(embedded),
-      );
-    });
-    return handle;
-  };
-  return { ...server, cwd, git, redis, startWorker, fleet };
-}
-
-async function add(client: FlintClient, cwd: string, more: object = {}): Promise<string> {
-  const task = {
-    prompt: "Port it",
-    cwd,
-    executors: [{ model: "alpha" }],
-    reviewers: [],
-    merge: "none" as const,
-  };
-  const { data } = await client.call("task/add", { tasks: [{ ...task, ...more }] });
-  return data[0]?.id ?? "";
-}
-
-async function until(client: FlintClient, taskId: string, ...phases: TaskRow["phase"][]): Promise<TaskRow> {
-  let list: Result<"task/list"> | undefined;
-  for (;;) {
-    list = await client.call(
-      "task/list",
-      list === undefined ? {} : { revision: list.revision, timeoutMs: 20_000 },
-    );
-    const task = list.data.find(({ id }) => id === taskId);
-    if (task !== undefined && phases.includes(task.phase)) return task;
-  }
-}
-
-const writes = (cwd: string): Script => {
-  writeFileSync(join(cwd, "b.txt"), "x\n");
-  return [{ text: "done" }];
-};
 
 describe("a fleet", () => {
   needs(

@@ -1,5 +1,6 @@
 import type { Tasks } from "@flint/core/ports";
 import { FlintError, mintId } from "@flint/protocol";
+import type { CloneOf } from "@flint/tasks";
 import type { FleetWorker } from "@flint/tasks/fleet";
 import { runParts, type TaskParts } from "../task-parts.ts";
 import { VERSION } from "../version.ts";
@@ -51,6 +52,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       Dispatcher,
       FleetWorker: Worker,
       NewsStream,
+      projectOf,
       RedisStore,
       WorkerRegistry,
     } = await import("@flint/tasks/fleet");
@@ -60,7 +62,13 @@ export class WorkerTasks implements Tasks, RunningWorker {
     const workers = new WorkerRegistry(store);
     const context = () => ({ now: now(), random: Math.random(), id: () => mintId() });
     const news = new NewsStream({ redis: store.connection, onProblem });
-    const { places, run } = await runParts(this.#parts, store, context, news);
+    const cloneOf: CloneOf = (spec) => {
+      const project = projectOf(spec, settings.ceiling.projects);
+      return project === undefined
+        ? { cwd: spec.cwd, url: spec.remote?.url }
+        : { cwd: project.folder, url: project.url };
+    };
+    const { places, run } = await runParts({ ...this.#parts, cloneOf }, store, context, news);
     const shared = { store, queue, workers, leaseMs, context, onProblem };
     const dispatcher = new Dispatcher({ ...shared, affinityMs });
     const worker = new Worker({

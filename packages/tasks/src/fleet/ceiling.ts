@@ -1,10 +1,24 @@
 import { isAbsolute, relative } from "node:path";
+import { isSameRemote } from "@flint/host/worktrees";
 import type { MergeMode, TaskSpec } from "@flint/protocol";
+
+/** A clone on a worker's machine, and the address under which it reaches the remote. */
+export interface Project {
+  readonly url: string;
+  readonly folder: string;
+}
+
+/** The clone for a task that comes by a remote; undefined if there is none here. */
+export function projectOf({ remote }: TaskSpec, projects: readonly Project[] = []): Project | undefined {
+  return remote === undefined ? undefined : projects.find(({ url }) => isSameRemote(url, remote.url));
+}
 
 /** The most that tasks may have on a worker. A task can want less, never more. */
 export interface WorkerCeiling {
   /** The folders that repositories may be in. */
   readonly folders: readonly string[];
+  /** The clones of this machine, for tasks that come by a remote. */
+  readonly projects?: readonly Project[] | undefined;
   /** The agents that may work; any if absent. */
   readonly agents?: readonly string[] | undefined;
   readonly merge: readonly MergeMode[];
@@ -18,7 +32,10 @@ export interface WorkerCeiling {
 
 /** What a task wants beyond the ceiling of a worker; undefined if it stays below. */
 export function beyondCeiling(spec: TaskSpec, ceiling: WorkerCeiling): string | undefined {
-  if (!ceiling.folders.some((folder) => isInside(spec.cwd, folder)))
+  const isHere = ceiling.folders.some((folder) => isInside(spec.cwd, folder));
+  if (!isHere && spec.remote !== undefined && projectOf(spec, ceiling.projects) === undefined)
+    return `work on ${spec.remote.url}: it has no clone. Start it with --project ${spec.remote.url}=DIR`;
+  if (!isHere && spec.remote === undefined)
     return `work in ${spec.cwd}; allowed are folders in ${ceiling.folders.join(", ")}`;
   const agents = [...spec.executors, ...spec.reviewers].map(({ model }) => model?.split("/")[0]);
   const foreign = agents.find((agent) => agent !== undefined && ceiling.agents?.includes(agent) === false);

@@ -3,7 +3,7 @@ export { BullQueue } from "../queue/bull/bull-queue.ts";
 export { openConnection, RedisProblem } from "../store/redis/redis-connection.ts";
 export { RedisStore } from "../store/redis/redis-store.ts";
 export { AcceptedFile } from "./accepted-file.ts";
-export type { WorkerCeiling } from "./ceiling.ts";
+export { type Project, projectOf, type WorkerCeiling } from "./ceiling.ts";
 export { Dispatcher } from "./dispatcher.ts";
 export { FleetWorker } from "./fleet-worker.ts";
 export { TaskBackup } from "./task-backup.ts";

@@ -1,41 +1,66 @@
 import { writeFile } from "node:fs/promises";
 import {
+  baseRef,
   changedLines,
+  commitOf,
+  forgetShared,
   isChanged,
   keptRef,
   mergeResult,
   type PullRequest,
+  push,
+  shareRepository,
   type TurnCommits,
   type Worktree,
   type Worktrees,
 } from "@flint/host/worktrees";
-import { currentRound, errorMessage, type Finding, type TaskState } from "@flint/protocol";
+import { currentRound, errorMessage, type Finding, type TaskSpec, type TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
 import type { CommittedWork, OwnCommits, Places } from "./places.ts";
 
 /** How much of a diff a reviewer is given. */
 const MAX_DIFF = 400_000;
 
+/** Where this machine has the repository of a task, and the address under which it reaches the remote. */
+export type CloneOf = (spec: TaskSpec) => { readonly cwd: string; readonly url?: string | undefined };
+
+const ownClone: CloneOf = ({ cwd, remote }) => ({ cwd, url: remote?.url });
+
 /** Attempts as worktrees of the user's repository, their work as commits under `refs/flint/`. */
 export class GitPlaces implements Places {
   readonly #worktrees: Worktrees;
   readonly #commits: TurnCommits;
   readonly #openRequest: (request: PullRequest) => Promise<string>;
+  readonly #cloneOf: CloneOf;
 
   constructor(
     worktrees: Worktrees,
     commits: TurnCommits,
     openPullRequest: (request: PullRequest) => Promise<string>,
+    cloneOf: CloneOf = ownClone,
   ) {
+    this.#cloneOf = cloneOf;
     this.#worktrees = worktrees;
     this.#commits = commits;
     this.#openRequest = openPullRequest;
   }
 
+  async share(spec: TaskSpec): Promise<TaskSpec> {
+    if (spec.remote === undefined) return spec;
+    const repository = await this.#worktrees.repository(spec.cwd);
+    const git = this.#worktrees.git(repository.top);
+    const commit = await commitOf(git, spec.base ?? "HEAD");
+    return { ...spec, remote: await shareRepository(git, repository, spec.remote.url, commit) };
+  }
+
   async prepare(state: TaskState): Promise<PrepareOutcome> {
     // Expected: no repository, no such commit, no space; the task says so instead of working elsewhere.
     try {
-      const { base, folder } = await this.#worktree(state);
+      const { base, folder, repository } = await this.#worktree(state);
+      const { url } = this.#cloneOf(state.spec);
+      // A remote that cannot be written is told before an agent works, and not after.
+      if (url !== undefined)
+        await push(this.#worktrees.git(repository.top), url, base, baseRef(nameOf(state)));
       return { kind: "prepared", base, folder, included: await this.#worktrees.included(nameOf(state)) };
     } catch (thrown) {
       return { kind: "unable", mayPass: false, message: errorMessage(thrown) };
@@ -47,8 +72,9 @@ export class GitPlaces implements Places {
     const parent = lastCommit(state, round) ?? state.from ?? worktree.base;
     const { id: task, attempt, fence } = state;
     const message = `${state.spec.title}\n\nTask ${state.number}, attempt ${attempt}, round ${round}.\n`;
+    const { url } = this.#cloneOf(state.spec);
     const own = commits === undefined ? undefined : keptRef(commits.threadId, commits.name);
-    return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message, own });
+    return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message, own, url });
   }
 
   async reviewFolder(state: TaskState, commit: string): Promise<string> {
@@ -100,7 +126,9 @@ export class GitPlaces implements Places {
     });
     switch (merged.kind) {
       case "merged":
-        return spec.merge === "pr" ? this.#openPullRequest(state, worktree, merged, target) : merged;
+        return spec.merge === "pr"
+          ? this.#openPullRequest(state, worktree, merged, target)
+          : this.#pushBranch(state, worktree, merged);
       case "conflict":
         return merged;
       case "unverified":
@@ -120,6 +148,24 @@ export class GitPlaces implements Places {
     await writeFile(patch, await this.#diff(repository.top, base, commit, ["--binary"]), { mode: 0o600 });
     const note = `${spec.cwd} is in no repository, so the result is a patch. Take it over there with: git apply ${patch}`;
     return { kind: "merged", ref: patch, commit, patch, note };
+  }
+
+  /** The branch of a shared task is at the remote too, because nobody looks for it in the clone of a worker. */
+  async #pushBranch(
+    { spec }: TaskState,
+    { repository }: Worktree,
+    merged: Extract<MergeOutcome, { kind: "merged" }>,
+  ): Promise<MergeOutcome> {
+    const { url } = this.#cloneOf(spec);
+    if (url === undefined || merged.commit === null) return merged;
+    // Expected: the remote is away, or has another branch of this name.
+    try {
+      await push(this.#worktrees.git(repository.top), url, merged.commit, merged.ref);
+      const branch = merged.ref.replace("refs/heads/", "");
+      return { ...merged, note: `Get it with: git fetch ${spec.remote?.url} ${branch}` };
+    } catch (thrown) {
+      return { kind: "unable", message: errorMessage(thrown), mayPass: false };
+    }
   }
 
   async #openPullRequest(
@@ -147,6 +193,8 @@ export class GitPlaces implements Places {
     const { repository } = await this.#worktree(state);
     for (let attempt = 1; attempt <= state.attempt; attempt += 1)
       await this.#worktrees.remove({ task: state.id, attempt }, repository);
+    const { url } = this.#cloneOf(state.spec);
+    if (url !== undefined) await forgetShared(this.#worktrees.git(repository.top), state.id, url);
   }
 
   /** The branch to merge into: the one that was named, or the one that is checked out. */
@@ -162,11 +210,14 @@ export class GitPlaces implements Places {
 
   #worktree(state: TaskState): Promise<Worktree> {
     const { spec, from } = state;
-    const continued = from ?? lastCommit(state, Number.POSITIVE_INFINITY);
+    const continued = lastCommit(state, Number.POSITIVE_INFINITY) ?? from;
+    const { cwd, url } = this.#cloneOf(spec);
+    const { commit, folder = "" } = spec.remote ?? {};
     return this.#worktrees.prepare({
       ...nameOf(state),
-      cwd: spec.cwd,
+      cwd,
       base: spec.base,
+      ...(url === undefined || commit === undefined ? {} : { shared: { url, commit, folder } }),
       ...(continued === undefined ? {} : { from: continued }),
     });
   }

@@ -1,4 +1,4 @@
-import type { Finding, TaskState } from "@flint/protocol";
+import type { Finding, TaskSpec, TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
 
 /** What a turn left in its folder. */
@@ -17,6 +17,8 @@ export interface OwnCommits {
 
 /** Where the attempts of tasks work: each in a folder of its own, never in the user's. */
 export interface Places {
+  /** Makes what a task starts from available to other machines, if it has a remote. */
+  share(spec: TaskSpec): Promise<TaskSpec>;
   /** Makes the folder of the attempt, or finds it as it was left. */
   prepare(state: TaskState): Promise<PrepareOutcome>;
   /** Keeps everything that a turn left in the folder, and the commits that its agent made there. */

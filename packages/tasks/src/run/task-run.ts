@@ -176,7 +176,12 @@ export class TaskRun {
       onEvent: (received) => this.#onEvent("executor", received),
     });
     if (outcome.kind !== "answered") return outcome;
-    const work = await places.commit(this.#state, round.round, outcome.commits);
+    const work = await places
+      .commit(this.#state, round.round, outcome.commits)
+      // Expected: the disk is full, or the remote cannot be reached. The work is in the folder, and the next turn has it.
+      .catch((thrown: unknown) => errorMessage(thrown));
+    if (typeof work === "string")
+      return { kind: "needsPerson", message: work, usage: outcome.usage, turn: outcome.turn };
     const { summary, contested } = readReport(outcome.text);
     const turn = { ...outcome.turn, worker: this.#lease.worker };
     return { kind: "completed", turn, usage: outcome.usage, ...work, summary, contested };

@@ -7,6 +7,7 @@ import {
   type Result,
   type TaskMethod,
   type TaskRow,
+  type TaskSpec,
   type TaskState,
   taskRow,
 } from "@flint/protocol";
@@ -34,6 +35,8 @@ export interface TaskServiceOptions {
   readonly askMs?: number | undefined;
   /** What happens at a usage limit, for tasks that do not say. */
   readonly limits?: Partial<LimitPolicy> | undefined;
+  /** The remote of tasks that do not name one, for workers that have the repository elsewhere. */
+  readonly remote?: string | undefined;
   onProblem(message: string): void;
 }
 
@@ -163,9 +166,11 @@ export class TaskService {
       for (const id of after)
         if (!names.has(id) && !known.has(id)) throw new TaskRefusal(`There is no task ${id} to depend on.`);
     // Everything is checked before anything is added.
-    const specs = inputs.map(({ name: _name, clientId: _key, ...request }) =>
-      resolveSpec(request, this.#options.limits),
+    const { limits, remote, places } = this.#options;
+    const resolved = inputs.map(({ name: _name, clientId: _key, ...request }) =>
+      resolveSpec(remote === undefined ? request : { remote: { url: remote }, ...request }, limits),
     );
+    const specs = await shared(resolved, places);
     const ids = new Map<string, string>();
     // None waits for the answer to another, so that all of them share a sync or two to disk.
     const adding: Promise<TaskState>[] = [];
@@ -175,13 +180,13 @@ export class TaskService {
       if (spec === undefined || input === undefined) continue;
       const { name, clientId: key } = input;
       const after = spec.after.map((before) => ids.get(before) ?? before);
-      const resolved = { ...spec, after };
+      const own = { ...spec, after };
       const isLater = after.some((before) => !known.has(before));
       const waiting =
-        isLater || obstacle({ spec: resolved }, (id) => known.get(id), this.#options.now()) !== undefined;
+        isLater || obstacle({ spec: own }, (id) => known.get(id), this.#options.now()) !== undefined;
       // A task with a key may be there already, under an id that only the store knows.
       const id = key === undefined ? mintId() : undefined;
-      adding.push(this.#options.store.add({ id, spec: resolved, by, waiting, key }));
+      adding.push(this.#options.store.add({ id, spec: own, by, waiting, key }));
       if (name !== undefined) ids.set(name, id ?? (await Promise.all(adding)).at(-1)?.id ?? name);
     }
     const added = await Promise.all(adding);
@@ -242,6 +247,20 @@ export class TaskService {
       this.#waiting.add(done);
     });
   }
+}
+
+/** Tasks of a file that start from the same commit share it once. */
+async function shared(specs: readonly TaskSpec[], places: Pick<Places, "share">): Promise<TaskSpec[]> {
+  const pushed = new Map<string, Promise<TaskSpec>>();
+  return Promise.all(
+    specs.map(async (spec) => {
+      if (spec.remote === undefined) return spec;
+      const key = JSON.stringify([spec.cwd, spec.base, spec.remote.url]);
+      const sharing = pushed.get(key) ?? places.share(spec);
+      pushed.set(key, sharing);
+      return { ...spec, remote: (await sharing).remote };
+    }),
+  );
 }
 
 function commitOfRound(state: TaskState, round: number | undefined): string | undefined {

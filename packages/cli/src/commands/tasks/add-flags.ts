@@ -63,6 +63,11 @@ export const ADD_FLAGS = {
     takes: "COMMIT",
     doc: "Branch or commit to start from (default: what is checked out)",
   },
+  remote: {
+    type: "string",
+    takes: "REMOTE",
+    doc: "Git remote (a name or an address) through which workers on other machines get the repository",
+  },
   network: {
     type: "string",
     takes: "HOSTS",

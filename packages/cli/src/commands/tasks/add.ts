@@ -58,6 +58,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     budget: { seconds, ...(costUsd === undefined ? {} : { costUsd }) },
     ...(earlier.length === 0 ? {} : { after: earlier.map(({ id }) => id) }),
     ...(base === undefined ? {} : { base }),
+    ...(values.remote === undefined ? {} : { remote: { url: values.remote } }),
     ...(merge === undefined ? {} : { merge: choice("merge", merge, MergeMode.options) }),
     ...(approve === undefined ? {} : { approve: choice("approve", approve, APPROVERS) }),
     ...(values.approvals === undefined

@@ -13,6 +13,7 @@ const KEYS = [
   "title",
   "cwd",
   "base",
+  "remote",
   "executor",
   "executors",
   "reviewer",
@@ -90,6 +91,7 @@ function writtenOut(
     cwd,
     after,
     setup,
+    remote,
     ...rest
   } = all;
   return {
@@ -98,6 +100,7 @@ function writtenOut(
     ...(executors === undefined ? {} : { executors: list(executors).map(named("model")) }),
     ...(reviewers === undefined ? {} : { reviewers: list(reviewers).map(named("model")) }),
     ...(checks === undefined ? {} : { checks: list(checks).map(named("command")) }),
+    ...(remote === undefined ? {} : { remote: named("url")(remote) }),
     ...(setup === undefined ? {} : { setup: named("command")(setup) }),
     ...(after === undefined ? {} : { after: list(after) }),
     ...(isRecord(rest.budget) ? { budget: { seconds: 7200, ...rest.budget } } : {}),

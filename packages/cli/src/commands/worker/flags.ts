@@ -34,6 +34,12 @@ export const WORKER_FLAGS = {
     takes: "DIR",
     doc: "Let tasks work on repositories in this folder; repeatable (default: the current folder)",
   },
+  project: {
+    type: "string",
+    multiple: true,
+    takes: "URL=DIR",
+    doc: "Clone on this machine for tasks that come by this git remote; repeatable",
+  },
   agents: { type: "string", takes: "AGENT,...", doc: "Let only these agents work" },
   merge: {
     type: "string",

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { type MergeMode, MergeMode as MergeModes } from "@flint/protocol";
@@ -82,6 +83,7 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined): Des
     trusted: values.trust ?? [],
     ceiling: {
       folders: (values.folder ?? ["."]).map((folder) => resolve(folder)),
+      projects: (values.project ?? []).map(projectOf),
       agents,
       merge,
       network: values["allow-network"] === true,
@@ -100,6 +102,14 @@ function labelOf(text: string): readonly [string, string] {
   const [key = "", value] = text.split("=", 2);
   if (key === "" || value === undefined) throw new UsageError(`--label ${text}: write it as KEY=VALUE.`);
   return [key, value];
+}
+
+function projectOf(text: string): { url: string; folder: string } {
+  const at = text.lastIndexOf("=");
+  const [url, folder] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
+  if (url === "" || folder === "") throw new UsageError(`--project ${text}: write it as URL=DIR.`);
+  if (!existsSync(folder)) throw new UsageError(`--project ${text}: ${folder} does not exist.`);
+  return { url, folder: resolve(folder) };
 }
 
 function concurrencyOf(text = "1"): number {

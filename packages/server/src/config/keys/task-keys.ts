@@ -70,5 +70,11 @@ export const TASK_KEYS = {
     "Redis that keeps the tasks of a fleet; tasks are kept on this machine if absent.",
     "user",
   ),
+  "tasks.remote": key(
+    string,
+    "the name of a git remote, such as origin, or an address",
+    "Remote through which workers get the repository of a task that names none; needed if they have it at another path.",
+    "user",
+  ),
   "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
 } as const satisfies Record<string, ConfigKey>;

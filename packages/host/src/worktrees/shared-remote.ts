@@ -1,0 +1,106 @@
+import { isAbsolute, resolve } from "node:path";
+import { FlintError } from "@flint/protocol";
+import type { GitCommand } from "../git/git-command.ts";
+import { OBJECT_ID } from "../git/repository.ts";
+import { REMOTE_ACCESS } from "./pull-request.ts";
+import { taskRef, type WorktreeRepository } from "./worktree-repository.ts";
+
+/** A task's repository for machines that have it at different paths: each has a clone, and all reach the remote. */
+export interface SharedRepository {
+  readonly url: string;
+  /** The commit that the task starts from. */
+  readonly commit: string;
+  /** Where in the repository the task works, relative to its top. */
+  readonly folder: string;
+}
+
+/** The remote as it is not trusted: every object is checked, and no ref of the user is changed. */
+const FETCH = ["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+const QUIET = ["--no-recurse-submodules", "--no-auto-maintenance"];
+
+/** Shares what a task in this repository starts from. `remote` is the name of one of its remotes, or an address. */
+export async function shareRepository(
+  git: GitCommand,
+  { top, subfolder }: WorktreeRepository,
+  remote: string,
+  commit: string,
+): Promise<SharedRepository> {
+  const url = await addressOf(git, top, remote);
+  await push(git, url, commit, baseRef(commit));
+  return { url, commit, folder: subfolder };
+}
+
+/** Fetches those of the commits that this clone does not have; the ids say that they are what was meant. */
+export async function fetchMissing(
+  git: GitCommand,
+  task: string,
+  { url, commit }: SharedRepository,
+  commits: readonly string[],
+): Promise<void> {
+  const wanted = [commit, ...commits].filter((id) => OBJECT_ID.test(id));
+  if ((await missing(git, wanted)).length === 0) return;
+  const refs = [`+${baseRef(commit)}:${baseRef(commit)}`, `+${taskRef(task)}/*:refs/flint/fetched/${task}/*`];
+  const fetched = await git.with(REMOTE_ACCESS).attempt([...FETCH, ...QUIET, "--", url, ...refs]);
+  if (fetched.exitCode !== 0) throw unreachable("fetched from", url, fetched.stderr);
+  const [gone] = await missing(git, wanted);
+  if (gone !== undefined)
+    throw new FlintError("invalidRequest", `${shown(url)} does not have the commit ${gone} of the task.`);
+}
+
+/** Puts a commit under a ref at the remote. Rejects if it cannot be reached or has another commit there. */
+export async function push(git: GitCommand, url: string, commit: string, ref: string): Promise<void> {
+  const options = ["--quiet", "--no-verify", "--no-recurse-submodules", "--no-signed"];
+  const pushed = await git.with(REMOTE_ACCESS).attempt(["push", ...options, "--", url, `${commit}:${ref}`]);
+  if (pushed.exitCode !== 0) throw unreachable("pushed to", url, pushed.stderr);
+}
+
+/** Removes what a task has left at the remote. */
+export async function forgetShared(git: GitCommand, task: string, url: string): Promise<void> {
+  const remote = git.with(REMOTE_ACCESS);
+  // Expected: it cannot be reached; what is left there is in nobody's way.
+  const listed = await remote.attempt(["ls-remote", "--", url, `${taskRef(task)}/*`]);
+  const refs = listed.stdout.split("\n").flatMap((line) => line.split("\t")[1] ?? []);
+  if (refs.length > 0)
+    await remote.attempt(["push", "--quiet", "--no-verify", "--", url, ...refs.map((ref) => `:${ref}`)]);
+}
+
+/** Two addresses of a repository that differ only in how they are written. */
+export function isSameRemote(one: string, other: string): boolean {
+  const plain = (url: string) => url.replace(/\/+$/, "").replace(/\.git$/, "");
+  return plain(one) === plain(other);
+}
+
+async function addressOf(git: GitCommand, top: string, remote: string): Promise<string> {
+  const named = /^[\w.-]+$/.test(remote) ? await git.attempt(["remote", "get-url", remote]) : undefined;
+  if (named !== undefined && named.exitCode !== 0)
+    throw new FlintError("invalidParams", `The repository in ${top} has no remote ${remote}.`);
+  const url = named?.stdout.trim() ?? remote;
+  const isCommand = url.startsWith("-") || url.includes("::") || /\s/.test(url);
+  if (isCommand) throw new FlintError("invalidParams", `${url} is not the address of a git remote.`);
+  if (/^[\w+.-]+:\/\/[^/@]*:[^/@]*@/.test(url))
+    throw new FlintError(
+      "invalidParams",
+      `The address ${shown(url)} has a password in it, which everybody in the fleet could read. Use a credential helper or SSH.`,
+    );
+  return url.includes(":") || isAbsolute(url) ? url : resolve(top, url);
+}
+
+/** Which of these commits are not in the clone. */
+async function missing(git: GitCommand, commits: readonly string[]): Promise<string[]> {
+  const asked = commits.map((id) => `${id}^{commit}\n`).join("");
+  const found = await git.run(["cat-file", "--batch-check"], asked);
+  return found.split("\n").flatMap((line) => /^(\S+)\^\{commit\} missing$/.exec(line)?.[1] ?? []);
+}
+
+function baseRef(commit: string): string {
+  return `refs/flint/base/${commit}`;
+}
+
+function unreachable(what: string, url: string, stderr: string): FlintError {
+  const reason = stderr.trim().slice(-500) || "git did not end in time";
+  return new FlintError("invalidRequest", `The work cannot be ${what} ${shown(url)}: ${reason}`);
+}
+
+function shown(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, "//");
+}
