@@ -638,6 +638,7 @@ export interface TaskRow {
   executor: string;
   reviewer?: string;
   merge: MergeMode;
+  labels?: string[];
   channel?: Id;
   thread?: TurnReference;
   ask?: TaskAsk;
@@ -692,6 +693,7 @@ export interface TaskSpec {
   notBeforeMs?: number;
   priority: number;
   pool?: string;
+  labels?: string[];
   channel?: Id;
   _meta?: Meta;
 }
@@ -1872,6 +1874,7 @@ export interface Methods {
         notBeforeMs?: number;
         priority?: number;
         pool?: string;
+        labels?: string[];
         channel?: Id;
         _meta?: Meta;
         name?: string;

@@ -36,6 +36,7 @@ export const TaskRow = looseObject({
   executor: z.string(),
   reviewer: z.optional(z.string()),
   merge: MergeMode,
+  labels: z.optional(z.array(z.string())),
   /** The channel of messages that it belongs to. */
   channel: z.optional(Id),
   /** The thread of the executor, to attach to. */
@@ -76,6 +77,7 @@ export function taskRow(state: TaskState): TaskRow {
     executor: spec.executors[state.executor]?.model ?? "default",
     ...(reviewer === undefined ? {} : { reviewer: reviewer.model ?? "default" }),
     merge: spec.merge,
+    ...(spec.labels === undefined ? {} : { labels: spec.labels }),
     ...(spec.channel === undefined ? {} : { channel: spec.channel }),
     ...(state.executorThread === undefined ? {} : { thread: state.executorThread }),
     ...(state.ask === undefined ? {} : { ask: state.ask }),

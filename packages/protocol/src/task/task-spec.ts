@@ -57,7 +57,18 @@ export const LimitPolicy = looseObject({
 export type LimitPolicy = z.output<typeof LimitPolicy>;
 
 /** The most rounds and attempts that a task may have: a task that never ends cannot be written. */
-export const TASK_BOUNDS = { rounds: 10, attempts: 10, checks: 20, dependencies: 50, roles: 5 } as const;
+export const TASK_BOUNDS = {
+  rounds: 10,
+  attempts: 10,
+  checks: 20,
+  dependencies: 50,
+  roles: 5,
+  labels: 20,
+} as const;
+
+/** A word that tasks ask for and workers offer, such as `gpu` or `zone=eu`. */
+export const LABEL = /^[\w.:=/-]{1,100}$/;
+const Label = z.string().check(z.regex(LABEL, "must be a label such as gpu or zone=eu"));
 
 /**
  * The remote through which machines with the repository at different paths share a task: its name in the repository, or
@@ -111,6 +122,8 @@ export const TaskSpec = looseObject({
   /** Higher comes first. */
   priority: z.int().check(z.minimum(-100), z.maximum(100)),
   pool: z.optional(shortText),
+  /** Only workers with all of these run it. */
+  labels: z.optional(z.array(Label).check(z.maxLength(TASK_BOUNDS.labels))),
   channel: z.optional(Id),
 });
 export type TaskSpec = z.output<typeof TaskSpec>;

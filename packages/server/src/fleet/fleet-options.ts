@@ -15,7 +15,7 @@ export interface FleetOptions {
 export interface WorkerSettings extends FleetOptions {
   readonly name: string;
   readonly pools?: readonly string[] | undefined;
-  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: readonly string[] | undefined;
   readonly concurrency: number;
   readonly ceiling: WorkerCeiling;
   /** The public keys of those whose tasks it runs. */

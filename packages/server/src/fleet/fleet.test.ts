@@ -61,6 +61,20 @@ describe("a fleet", () => {
     },
   );
 
+  fleetTest("runs a task with labels only on a worker that offers all of them", async () => {
+    const { client, cwd, startWorker } = await setUp((_name, _text, folder) => writes(folder));
+    const labels = ["gpu", "zone=eu"];
+    const id = await add(client, cwd, { labels });
+    await startWorker("w1", { labels: ["gpu"] });
+    // A worker with some of them, or with more, takes what asks for none.
+    const plain = await add(client, cwd);
+    expect(await until(client, plain, "approving", "asking")).toMatchObject({ thread: { worker: "w1" } });
+    const { data } = await client.call("task/list", {});
+    expect(data.find((task) => task.id === id)).toMatchObject({ phase: "ready", labels });
+    await startWorker("w2", { labels: [...labels, "fast"] });
+    expect(await until(client, id, "approving", "asking")).toMatchObject({ thread: { worker: "w2" } });
+  });
+
   fleetTest("does not run unsigned tasks, or what a worker does not allow", async () => {
     const { client, cwd, startWorker, fleet } = await setUp((_name, _text, folder) => writes(folder));
     const forger = await RedisStore.open({ url: fleet.redis, namespace: "test", version: "0" });

@@ -5,7 +5,7 @@ import { plan } from "../schedule.ts";
 import { accountsOf } from "../service/accounts.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
-import type { WorkerRegistry } from "./worker-registry.ts";
+import { offers, type WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
 
 /** What a dispatcher depends on. */
 export interface DispatcherOptions {
@@ -26,6 +26,8 @@ const LEAD_MS = 2000;
 const PUT_AGAIN_MS = 15_000;
 /** How many runs are put without waiting for each other. */
 const PUT_TOGETHER = 100;
+/** To how many workers a task with labels is offered at once; the first that is free has it. */
+const MAX_OFFERS = 16;
 /** Changes within this time are looked at together, because a look goes through all tasks. */
 const GATHER_MS = 20;
 
@@ -116,10 +118,14 @@ export class Dispatcher {
       if (!offered.has(key)) await Promise.all(runs.map((run) => this.#options.queue.remove(run)));
     }
     const fresh = [...offered].filter(([key]) => !this.#put.has(key));
+    const isAsking = fresh.some(([, { spec }]) => spec.labels !== undefined);
+    const workers = isAsking ? await this.#options.workers.list() : [];
     for (let from = 0; from < fresh.length; from += PUT_TOGETHER)
       await Promise.all(
         fresh.slice(from, from + PUT_TOGETHER).map(async ([key, task]) => {
-          const runs = await this.#runsOf(task);
+          const runs = await this.#runsOf(task, workers);
+          // Nobody offers its labels yet; the next look tries again.
+          if (runs.length === 0) return;
           await Promise.all(runs.map((run) => this.#options.queue.put(run)));
           this.#put.set(key, { runs, at: now });
         }),
@@ -127,16 +133,29 @@ export class Dispatcher {
   }
 
   /** The worker that has the task's thread may have it first, and the others of its pool after a while. */
-  async #runsOf(task: TaskState): Promise<QueuedRun[]> {
+  async #runsOf(task: TaskState, rows: readonly WorkerRow[]): Promise<QueuedRun[]> {
     const { workers, affinityMs } = this.#options;
     const anywhere = nextRun(task);
     const worker = task.executorThread?.worker;
+    if (task.spec.labels !== undefined) {
+      const names = rows.filter((row) => mayRun(row, task)).map(({ name }) => name);
+      const isFirst = (name: string) => worker === undefined || !names.includes(worker) || name === worker;
+      return names.slice(0, MAX_OFFERS).map((name) => ({
+        ...{ ...anywhere, pool: poolOfWorker(name) },
+        ...(isFirst(name) ? {} : { delayMs: affinityMs }),
+      }));
+    }
     if (worker === undefined || !(await workers.isAvailable(worker))) return [anywhere];
     return [
       { ...anywhere, pool: poolOfWorker(worker) },
       { ...anywhere, delayMs: affinityMs },
     ];
   }
+}
+
+/** Whether a worker takes tasks of this pool with these labels. */
+function mayRun(row: WorkerRow, { spec }: TaskState): boolean {
+  return !row.draining && row.pools.includes(spec.pool ?? DEFAULT_POOL) && offers(row, spec.labels);
 }
 
 /** The run that a ready task waits for. */

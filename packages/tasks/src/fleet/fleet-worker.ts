@@ -7,7 +7,7 @@ import type { RedisStore } from "../store/redis/redis-store.ts";
 import type { Lease } from "../store/task-store.ts";
 import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
 import { signatureProblem } from "./task-signature.ts";
-import type { WorkerRegistry, WorkerRow } from "./worker-registry.ts";
+import { offers, type WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
 
 /** What a worker of a fleet depends on. */
 export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
@@ -19,7 +19,7 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly name: string;
   readonly version: string;
   readonly pools?: readonly string[] | undefined;
-  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: readonly string[] | undefined;
   readonly concurrency: number;
   readonly ceiling: WorkerCeiling;
   /** The public keys whose tasks it runs. */
@@ -91,7 +91,7 @@ export class FleetWorker {
   }
 
   #row(): WorkerRow {
-    const { name, version, pools = [DEFAULT_POOL], labels = {}, concurrency } = this.#options;
+    const { name, version, pools = [DEFAULT_POOL], labels = [], concurrency } = this.#options;
     const [load, draining, instance] = [this.load, this.#isDraining, this.#instance];
     return { name, version, pools, labels, concurrency, load, draining, instance };
   }
@@ -118,6 +118,11 @@ export class FleetWorker {
   }
 
   async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
+    if (!offers(this.#row(), state.spec.labels)) {
+      const reason = `Worker ${this.#options.name} does not offer ${state.spec.labels?.join(", ")}.`;
+      await this.#commit(lease, state, [event("run/released", { reason })]);
+      return;
+    }
     const problem = await this.#problemOf(lease, state);
     if (problem !== undefined) {
       await this.#commit(lease, state, [asking(this.#options.context(), "place", problem)]);

@@ -6,12 +6,17 @@ export interface WorkerRow {
   readonly name: string;
   readonly version: string;
   readonly pools: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: readonly string[];
   readonly concurrency: number;
   readonly load: number;
   readonly draining: boolean;
   /** Tells a worker from another one of the same name. */
   readonly instance: string;
+}
+
+/** Whether a worker offers everything that a task asks for. */
+export function offers({ labels }: Pick<WorkerRow, "labels">, asked: readonly string[] = []): boolean {
+  return asked.every((label) => labels.includes(label));
 }
 
 /** How long a worker that fell silent still counts as there. */
@@ -71,9 +76,14 @@ function readRow(text: string | null): WorkerRow | undefined {
     const value: unknown = JSON.parse(text ?? "null");
     if (!isRecord(value) || typeof value.name !== "string" || typeof value.instance !== "string")
       return undefined;
-    // Only shown, and compared by the fields checked here.
-    return value as unknown as WorkerRow;
+    // The rest is only shown.
+    const row = value as unknown as WorkerRow;
+    return { ...row, pools: strings(value.pools), labels: strings(value.labels) };
   } catch {
     return undefined;
   }
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -73,6 +73,12 @@ export const ADD_FLAGS = {
     takes: "HOSTS",
     doc: "Hosts that commands may connect to without asking, separated by commas; none, or all",
   },
+  label: {
+    type: "string",
+    takes: "LABEL",
+    multiple: true,
+    doc: "Let only workers with this label run it, such as gpu; repeatable",
+  },
   priority: { type: "string", takes: "N", doc: "Priority from -100 to 100; higher runs first (default: 0)" },
   ...JSON_FLAG,
   ...HELP_FLAG,

@@ -6,6 +6,7 @@ import { choice, type Given, numberOption, oneArgument, UsageError } from "../..
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { networkOf } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
+import { labelOf } from "./labels.ts";
 import { readTaskFile } from "./task-file.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
@@ -58,6 +59,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     budget: { seconds, ...(costUsd === undefined ? {} : { costUsd }) },
     ...(earlier.length === 0 ? {} : { after: earlier.map(({ id }) => id) }),
     ...(base === undefined ? {} : { base }),
+    ...(values.label === undefined ? {} : { labels: values.label.map(labelOf) }),
     ...(values.remote === undefined ? {} : { remote: { url: values.remote } }),
     ...(merge === undefined ? {} : { merge: choice("merge", merge, MergeMode.options) }),
     ...(approve === undefined ? {} : { approve: choice("approve", approve, APPROVERS) }),

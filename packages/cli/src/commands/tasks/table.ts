@@ -27,8 +27,17 @@ export const tasks: CommandGroup = {
     list: command({
       summary: "List tasks, those that need you first",
       usage: "",
-      flags: { all: { type: "boolean", doc: "Include finished tasks" }, ...taskFlags },
-      examples: ["flint tasks", "flint tasks ls --all"],
+      flags: {
+        all: { type: "boolean", doc: "Include finished tasks" },
+        label: {
+          type: "string",
+          takes: "LABEL",
+          multiple: true,
+          doc: "Only tasks with this label; repeatable",
+        },
+        ...taskFlags,
+      },
+      examples: ["flint tasks", "flint tasks ls --all", "flint tasks ls --label gpu"],
       run: async (given) => (await import("./list.ts")).listTasks(given),
     }),
     watch: command({

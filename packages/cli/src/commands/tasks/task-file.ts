@@ -33,6 +33,8 @@ const KEYS = [
   "onDependencyFailed",
   "priority",
   "pool",
+  "label",
+  "labels",
 ] as const;
 
 /** Reads a file of tasks: a list, or a map with `tasks` and the `defaults` of all of them. */
@@ -92,6 +94,8 @@ function writtenOut(
     after,
     setup,
     remote,
+    label,
+    labels = label,
     ...rest
   } = all;
   return {
@@ -101,6 +105,7 @@ function writtenOut(
     ...(reviewers === undefined ? {} : { reviewers: list(reviewers).map(named("model")) }),
     ...(checks === undefined ? {} : { checks: list(checks).map(named("command")) }),
     ...(remote === undefined ? {} : { remote: named("url")(remote) }),
+    ...(labels === undefined ? {} : { labels: list(labels) }),
     ...(setup === undefined ? {} : { setup: named("command")(setup) }),
     ...(after === undefined ? {} : { after: list(after) }),
     ...(isRecord(rest.budget) ? { budget: { seconds: 7200, ...rest.budget } } : {}),

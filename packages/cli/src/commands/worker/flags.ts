@@ -18,8 +18,8 @@ export const WORKER_FLAGS = {
   label: {
     type: "string",
     multiple: true,
-    takes: "KEY=VALUE",
-    doc: "Describe this worker in lists; repeatable",
+    takes: "LABEL",
+    doc: "Also take tasks that ask for this label, such as gpu or zone=eu; repeatable",
   },
   concurrency: { type: "string", takes: "N", doc: "Tasks at once (default: 1)" },
   trust: {

@@ -16,7 +16,7 @@ test("a worker lets tasks do little unless its options allow more", () => {
 
 test.each([
   [[], "worker needs the Redis of the fleet"],
-  [["--redis", "redis://q", "--label", "x"], "write it as KEY=VALUE"],
+  [["--redis", "redis://q", "--label", "a b"], "such as gpu or zone=eu"],
   [["--redis", "redis://q", "--project", "origin"], "write it as URL=DIR"],
   [["--redis", "redis://q", "--project", "git@host:a=/nowhere/at/all"], "/nowhere/at/all does not exist"],
   [["--redis", "redis://q", "--concurrency", "0"], "a whole number from 1 to 256"],

@@ -12,6 +12,7 @@ import {
 import { choice, type Given, noArguments, numberOption, UsageError } from "../../command-line/command.ts";
 import { complain } from "../../command-line/output.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
+import { labelOf } from "../tasks/labels.ts";
 import type { WORKER_FLAGS } from "./flags.ts";
 
 type Values = Given<typeof WORKER_FLAGS>["values"];
@@ -78,7 +79,7 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined): Des
     namespace: values.namespace ?? fleet?.namespace ?? "default",
     name: values.name ?? hostname(),
     pools: values.pool,
-    labels: Object.fromEntries((values.label ?? []).map(labelOf)),
+    labels: (values.label ?? []).map(labelOf),
     concurrency: concurrencyOf(values.concurrency),
     trusted: values.trust ?? [],
     ceiling: {
@@ -96,12 +97,6 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined): Des
 
 function mergeMode(text: string): MergeMode {
   return choice("merge", text, MergeModes.options);
-}
-
-function labelOf(text: string): readonly [string, string] {
-  const [key = "", value] = text.split("=", 2);
-  if (key === "" || value === undefined) throw new UsageError(`--label ${text}: write it as KEY=VALUE.`);
-  return [key, value];
 }
 
 function projectOf(text: string): { url: string; folder: string } {

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { readTaskFile } from "./task-file.ts";
+
+const read = (text: string) => readTaskFile(text, "/repo", "tasks.yaml");
+
+test("labels and a remote are written short or long, and defaults hold for every task", () => {
+  const text = "defaults: {labels: [gpu, zone=eu], remote: origin}\ntasks: [one, {prompt: two, label: cpu}]";
+  expect(read(text)).toEqual([
+    expect.objectContaining({ labels: ["gpu", "zone=eu"], remote: { url: "origin" } }),
+    expect.objectContaining({ prompt: "two", cwd: "/repo" }),
+  ]);
+  expect(read("[{prompt: a, label: gpu, remote: {url: /srv/a.git}}]")[0]).toMatchObject({
+    ...{ labels: ["gpu"], remote: { url: "/srv/a.git" } },
+  });
+});
+
+test.each([
+  ["[{prompt: a, lable: gpu}]", "unknown key lable. Did you mean label?"],
+  ["[{prompt: a, label: a b}]", "task 1: labels.0 must be a label such as gpu or zone=eu"],
+  ["[{prompt: a, remote: {url: x, folder: ../x}}]", "remote.folder must be a folder in the repository"],
+  ["[{prompt: a, remote: {url: x, commit: main}}]", "remote.commit must be the id of a commit"],
+  ["[]", "tasks.yaml has no tasks"],
+  ["tasks: {", "tasks.yaml is not valid YAML"],
+])("%s is a usage error", (text, problem) => {
+  expect(() => read(text)).toThrow(problem);
+});
