@@ -56,7 +56,7 @@ export async function runParts(
     const onEvent: TaskRunOptions["onEvent"] = (...given) => news.onEvent(...given);
     await new TaskRun({ ...options, onEvent }, lease, state, signal).work().finally(() => news.stop());
   };
-  return { places, run };
+  return { places, run, client };
 }
 
 /** Worktrees beside the state folder, and pull requests by the user's own program. */

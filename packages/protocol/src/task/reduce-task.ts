@@ -151,6 +151,8 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
     case "task/retried":
       return { ...withNewAttempt(state, state.attempt + 1, event.data.from), phase: "ready" };
     case "task/steered":
+      if (event.data.answers === true)
+        return event.data.live ? { ...state, instructions: withoutNote(state, event.data.content) } : state;
       return {
         ...state,
         steers: state.steers + 1,
@@ -161,6 +163,12 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
 
 function withNote(state: TaskState, note: string | undefined): readonly string[] {
   return note === undefined || note === "" ? state.instructions : [...state.instructions, note];
+}
+
+/** Without the last note of these words: a running turn has it. */
+function withoutNote({ instructions }: TaskState, note: string): readonly string[] {
+  const at = instructions.lastIndexOf(note);
+  return at === -1 ? instructions : instructions.toSpliced(at, 1);
 }
 
 function withNewAttempt(state: TaskState, attempt: number, from: string | undefined): TaskState {

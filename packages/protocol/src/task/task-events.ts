@@ -233,6 +233,8 @@ export const TASK_EVENTS = {
       error: z.optional(text),
       /** The turn that it was sent to. */
       turn: z.optional(TurnReference),
+      /** Set on a second event of the same message: the worker that runs the turn says what became of it. */
+      answers: z.optional(z.boolean()),
     }),
   ),
 } as const;

@@ -98,12 +98,23 @@ function levelOf(event: TaskEventBody): "info" | "warning" | "error" {
   return event.type === "run/lost" || event.type === "task/fallback" ? "warning" : "info";
 }
 
+/** One event for each steer: what the worker of its turn said, with the time at which it was sent. */
+function withAnswers(events: readonly LoggedEvent[]): LoggedEvent[] {
+  const bySteer = new Map<string, LoggedEvent>();
+  for (const logged of events) {
+    const event = taskEventOf(logged.type, logged.data);
+    if (event?.type !== "task/steered") continue;
+    bySteer.set(event.data.steerId, { ...logged, at: bySteer.get(event.data.steerId)?.at ?? logged.at });
+  }
+  return [...bySteer.values()];
+}
+
 /** Every steer of a task, newest first: from its own log, with what the messages of its session add. */
 export function steerViews(task: TaskRow, events: readonly LoggedEvent[], messages: readonly MessageRow[]) {
   const bySteer = new Map(
     messages.flatMap((message) => (message.steer_id === undefined ? [] : [[message.steer_id, message]])),
   );
-  const rows = events.flatMap(({ type, data, at }) => {
+  const rows = withAnswers(events).flatMap(({ type, data, at }) => {
     const event = taskEventOf(type, data);
     if (event?.type !== "task/steered") return [];
     const { steerId, by, content, live, requested = true, error = null, turn } = event.data;

@@ -7,6 +7,7 @@ import {
   untilInFleet as until,
   writesFile as writes,
 } from "../testing/fleet-fixture.ts";
+import { untilTask } from "../testing/task-fixture.ts";
 
 const fleetTest = needs("redis", "bwrap", "git");
 
@@ -73,6 +74,25 @@ describe("a fleet", () => {
     expect(data.find((task) => task.id === id)).toMatchObject({ phase: "ready", labels });
     await startWorker("w2", { labels: [...labels, "fast"] });
     expect(await until(client, id, "approving", "asking")).toMatchObject({ thread: { worker: "w2" } });
+  });
+
+  fleetTest("brings a message to the turn that runs on a worker, and to no other", async () => {
+    let prompts: string[] = [];
+    const { client, cwd, startWorker } = await setUp((_name, text, folder) => {
+      prompts = [...prompts, text];
+      return prompts.length === 1 ? [{ untilSteered: true }, ...writes(folder)] : writes(folder);
+    });
+    await startWorker("w1");
+    const id = await add(client, cwd, { checks: [{ command: "test -e c.txt" }], rounds: 2 });
+    await untilTask(client, id, ({ thread }) => thread?.turnId !== undefined);
+    const steer = { taskId: id, content: "Mind the tests" };
+    expect(await client.call("task/steer", steer)).toMatchObject({ live: true, turn: { worker: "w1" } });
+    await until(client, id, "approving", "failed", "asking");
+    expect(prompts).toHaveLength(2);
+    expect(prompts[1]).not.toContain("Mind the tests");
+    const { events } = await client.call("task/read", { taskId: id });
+    const steered = events.filter(({ type }) => type === "task/steered").map(({ data }) => data);
+    expect(steered).toMatchObject([{ live: false }, { live: true, answers: true }]);
   });
 
   fleetTest("does not run unsigned tasks, or what a worker does not allow", async () => {

@@ -53,6 +53,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       FleetWorker: Worker,
       NewsStream,
       projectOf,
+      steerTurn,
       RedisStore,
       WorkerRegistry,
     } = await import("@flint/tasks/fleet");
@@ -68,10 +69,11 @@ export class WorkerTasks implements Tasks, RunningWorker {
         ? { cwd: spec.cwd, url: spec.remote?.url }
         : { cwd: project.folder, url: project.url };
     };
-    const { places, run } = await runParts({ ...this.#parts, cloneOf }, store, context, news);
+    const { places, run, client } = await runParts({ ...this.#parts, cloneOf }, store, context, news);
     const shared = { store, queue, workers, leaseMs, context, onProblem };
     const dispatcher = new Dispatcher({ ...shared, affinityMs });
     const worker = new Worker({
+      steer: (state, content) => steerTurn(client, state, content, settings.name),
       ...{ ...settings, ...shared, places, run, now, namespace, version: VERSION, trusted: new Set(trusted) },
     });
     this.#end = async () => {

@@ -3,9 +3,11 @@ import { asking, type DecisionContext, type Events, event } from "../decide/deci
 import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
 import { LeasedRun, type LeasedRunOptions } from "../service/leased-run.ts";
+import type { SteerOutcome } from "../service/steering.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
-import type { Lease } from "../store/task-store.ts";
+import type { Lease, TaskChange } from "../store/task-store.ts";
 import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
+import { LiveSteers } from "./live-steers.ts";
 import { signatureProblem } from "./task-signature.ts";
 import { offers, type WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
 
@@ -25,6 +27,8 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   /** The public keys whose tasks it runs. */
   readonly trusted: ReadonlySet<string>;
   readonly context: () => DecisionContext;
+  /** Sends a message into the turn that runs for a task here. */
+  steer?(state: TaskState, content: string): Promise<SteerOutcome>;
 }
 
 const HEARTBEAT_MS = 2000;
@@ -42,8 +46,13 @@ export class FleetWorker {
   #unsubscribe: (() => void) | undefined;
   #isDraining = false;
 
+  readonly #steers: LiveSteers | undefined;
+
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
+    const { steer } = options;
+    if (steer !== undefined)
+      this.#steers = new LiveSteers(options.store, (state, content) => steer(state, content));
   }
 
   /** Begins to take runs. Rejects if another worker has its name. */
@@ -51,7 +60,7 @@ export class FleetWorker {
     const { queue, store, pools = [DEFAULT_POOL], name, concurrency } = this.#options;
     await this.#claimName();
     this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MS);
-    this.#unsubscribe = store.subscribe(({ state }) => this.#onChange(state));
+    this.#unsubscribe = store.subscribe((change) => this.#onChange(change));
     this.#taker = queue.take([poolOfWorker(name), ...pools], concurrency, ({ task }) => this.#take(task));
   }
 
@@ -97,8 +106,11 @@ export class FleetWorker {
   }
 
   /** A task that was cancelled or suspended, or whose lease is void, is stopped at once. */
-  #onChange(state: TaskState): void {
-    if (state.run?.worker !== this.#options.name) this.#running.get(state.id)?.stop();
+  #onChange(change: TaskChange): void {
+    const { state } = change;
+    const run = this.#running.get(state.id);
+    if (state.run?.worker !== this.#options.name) run?.stop();
+    else if (run !== undefined) this.#steers?.onChange(change);
   }
 
   async #take(task: string): Promise<void> {

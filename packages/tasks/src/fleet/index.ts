@@ -1,5 +1,6 @@
 export { NEWS_KEY, NewsStream } from "../news/news-stream.ts";
 export { BullQueue } from "../queue/bull/bull-queue.ts";
+export { steerTurn } from "../service/steering.ts";
 export { openConnection, RedisProblem } from "../store/redis/redis-connection.ts";
 export { RedisStore } from "../store/redis/redis-store.ts";
 export { AcceptedFile } from "./accepted-file.ts";

@@ -1,4 +1,10 @@
-import { currentRound, errorMessage, type TaskEventData, type TaskState } from "@flint/protocol";
+import {
+  currentRound,
+  errorMessage,
+  type TaskEventData,
+  type TaskState,
+  type TurnReference,
+} from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 
 /** The name of the worker of a server that runs its tasks itself. */
@@ -7,19 +13,27 @@ export const LOCAL_WORKER = "local";
 /** Whether a running turn got a message, which one was meant, and why it did not get it. */
 export type SteerOutcome = Pick<TaskEventData<"task/steered">, "live" | "error" | "turn">;
 
+/** The running turn of a task's executor if it is on another machine. */
+export function turnElsewhere(state: TaskState): TurnReference | undefined {
+  const turn = currentRound(state)?.turn;
+  const isRunning = state.phase === "running" && state.step === "execute" && turn?.turnId !== undefined;
+  return isRunning && turn?.worker !== undefined && turn.worker !== LOCAL_WORKER ? turn : undefined;
+}
+
 /** Sends a message into the running turn of a task's executor, if there is one in reach of this client. */
 export async function steerTurn(
   client: FlintClient,
   state: TaskState,
   content: string,
+  worker = LOCAL_WORKER,
 ): Promise<SteerOutcome> {
   const { number, phase, step } = state;
   if (phase !== "running") return missed(`Task ${number} is ${phase}.`);
   const turn = currentRound(state)?.turn;
   if (step !== "execute" || turn?.turnId === undefined)
     return missed(`The executor of task ${number} has no running turn.`);
-  if (turn.worker !== undefined && turn.worker !== LOCAL_WORKER)
-    return { ...missed(`The turn runs on worker ${turn.worker} and cannot be steered from here.`), turn };
+  if (turn.worker !== undefined && turn.worker !== worker)
+    return { ...missed(`The turn runs on worker ${turn.worker} by now.`), turn };
   // Expected: the turn has just ended, or its agent cannot be steered; the next turn gets the message.
   try {
     const { threadId, turnId } = turn;

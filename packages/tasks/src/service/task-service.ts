@@ -14,13 +14,14 @@ import {
 import type { FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
 import * as person from "../decide/person.ts";
+import { steerElsewhere } from "../fleet/live-steers.ts";
 import type { Places } from "../run/places.ts";
 import { TaskRun } from "../run/task-run.ts";
 import { obstacle } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { TaskScheduler } from "./scheduler.ts";
-import { LOCAL_WORKER, steerTurn } from "./steering.ts";
+import { LOCAL_WORKER, steerTurn, turnElsewhere } from "./steering.ts";
 import { TaskWorker } from "./worker.ts";
 
 /** What the task service depends on. */
@@ -215,6 +216,11 @@ export class TaskService {
     if (isEnded(state) && !keep)
       throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Retry it first.`);
     const steerId = mintId();
+    const turn = live ? turnElsewhere(state) : undefined;
+    if (turn !== undefined) {
+      const outcome = await steerElsewhere(this.#options.store, state, { steerId, by, content, turn });
+      return { steerId, ...outcome };
+    }
     const outcome = live ? await steerTurn(this.#options.client, state, content) : { live: false };
     const steered = event("task/steered", { steerId, by, content, requested: live, ...outcome });
     await this.#decide(taskId, () => [steered]);

@@ -58,6 +58,10 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "task/retried":
       return `retried by ${event.data.by}`;
     case "task/steered":
+      if (event.data.answers === true)
+        return event.data.live
+          ? "the turn got it"
+          : `the turn did not get it: ${oneLine(event.data.error ?? "")}`;
       return `${event.data.by} to the executor: ${oneLine(event.data.content)}`;
     case "task/logged":
       return [event.data.role, event.data.level, event.data.message].filter(Boolean).join(": ");
