@@ -127,8 +127,11 @@ needs("tmux")(
   async () => {
     const { workspace, state, open } = await place();
     const terminal = await open([]);
-    await terminal.until(sees("Ask for something"), "the composer");
+    // What is typed while the session starts is not lost.
+    await terminal.until((screen) => /Starting|Ask for something/.test(screen), "the first frame");
     await terminal.type("run `touch shared.txt`");
+    await terminal.until(sees("› run `touch shared.txt`"), "what was typed");
+    await terminal.until(sees("F1 for help"), "the server");
     await terminal.press("Enter");
     await terminal.until(sees("[y] once"), "the approval");
     const other = await connect({ home: state, onApproval: () => "accept" });
@@ -154,6 +157,15 @@ needs("tmux")(
   },
   TEST_MS,
 );
+
+needs("tmux")("a mistake on the command line leaves nothing but its message", async () => {
+  const { open } = await place();
+  const terminal = await open(["--agent", "nobody"]);
+  expect(await terminal.exitCode()).toBe(2);
+  expect(await terminal.everything()).toMatch(
+    /^flint: No agent nobody\..*\nRun "flint --help" for usage\.\n\[exit/,
+  );
+});
 
 function never(): never {
   throw new Error("There are scripted agents.");

@@ -3,6 +3,7 @@
 "use strict";
 const { existsSync } = require("node:fs");
 const { join } = require("node:path");
+const { isatty } = require("node:tty");
 const { CompiledProgram } = require("./compiled-program.cjs");
 
 const dist = join(__dirname, "../dist");
@@ -10,8 +11,11 @@ if (existsSync(join(dist, "flint.cjs"))) void run();
 else notBuilt();
 
 async function run() {
-  const { main } = new CompiledProgram(dist).load("flint.cjs");
-  process.exitCode = await main(process.argv.slice(2));
+  const program = new CompiledProgram(dist);
+  const args = process.argv.slice(2);
+  // At a terminal, a session is seen before the program is loaded.
+  const firstFrame = isatty(1) ? program.load("first-frame.cjs").showFirstFrame(args) : undefined;
+  process.exitCode = await program.load("flint.cjs").main(args, firstFrame);
   // Exits even if handles are still open, after pending output is written.
   process.stdout.write("", () => process.exit());
 }

@@ -1,23 +1,28 @@
 import { errorMessage } from "@flint/protocol";
 import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
+import type { FirstFrame } from "@flint/tui/first-frame";
 import { complain, lossOf, say, watchStandardStreams } from "./command-line/output.ts";
+import { eraseFirstFrame, keepFirstFrame } from "./command-line/shown-frame.ts";
 import { VERSION } from "./version.ts";
 
-/** The `flint` command. Resolves with its exit code. */
-export async function main(args: readonly string[]): Promise<number> {
+/** The `flint` command. Resolves with its exit code. The first frame of a session may be on the terminal already. */
+export async function main(args: readonly string[], firstFrame?: FirstFrame): Promise<number> {
   keepPrivate();
+  keepFirstFrame(firstFrame);
   const [name] = args;
   const streams = watchStandardStreams();
   if (name === "--version" || name === "-V") return say(`${VERSION}\n`);
   try {
     const { dispatch } = await import("./command-line/dispatch.ts");
     const code = await dispatch(args);
+    eraseFirstFrame();
     await streams.written();
     const { failure } = streams;
     // A closed pipe is the reader's choice; output that cannot be written is a failure that must be reported.
     const isLost = failure !== undefined && lossOf(failure) === "unwritable";
     return isLost ? complain(`Cannot write the output: ${failure.message}.`, code === 0 ? 1 : code) : code;
   } catch (error) {
+    eraseFirstFrame();
     // The last catch of the program: a usage error gets a hint, anything else only its message.
     const message = await withoutSecrets(errorMessage(error));
     const hint = hintFor(error);

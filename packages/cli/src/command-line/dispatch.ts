@@ -2,9 +2,9 @@ import { nearest } from "@flint/server/config";
 import { session } from "../commands/session/table.ts";
 import { type Command, type CommandGroup, isGroup, UsageError } from "./command.ts";
 import { commandHelp, groupHelp, overview } from "./help.ts";
+import { isPrint, opensSession } from "./opens-session.ts";
 import { say } from "./output.ts";
 import { COMMANDS } from "./table.ts";
-import { isInteractive } from "./terminal.ts";
 
 /** Runs the command that the arguments name, or shows its help. Resolves with its exit code. */
 export async function dispatch(args: readonly string[]): Promise<number> {
@@ -17,23 +17,12 @@ export async function dispatch(args: readonly string[]): Promise<number> {
   return isGroup(found) ? dispatchInGroup(name, found, rest) : run(name, found, rest);
 }
 
-/** `flint`, `flint "A PROMPT"` and `flint --agent claude` open a session; without a terminal, `flint` shows its help. */
-function opensSession([first]: readonly string[]): boolean {
-  if (first === undefined) return isInteractive() && process.stdout.isTTY === true;
-  if (first === "--help" || first === "-h") return false;
-  return first.startsWith("-") || /\s/.test(first);
-}
-
 /** `flint -p "PROMPT"`, with options before or after, is `flint exec "PROMPT"`. */
 function printing(args: readonly string[]): readonly string[] | undefined {
   if (args[0]?.startsWith("-") !== true) return undefined;
   const end = args.indexOf("--");
   const at = args.findIndex((arg, index) => isPrint(arg) && (end === -1 || index < end));
   return at === -1 ? undefined : ["exec", ...args.toSpliced(at, 1)];
-}
-
-function isPrint(argument: string): boolean {
-  return argument === "-p" || argument === "--print";
 }
 
 async function dispatchInGroup(group: string, found: CommandGroup, args: readonly string[]): Promise<number> {

@@ -2,6 +2,7 @@ import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import type { Keymap } from "@flint/view/commands";
 import { type Look, readLook } from "../draw/look.ts";
+import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
 import type { Machine, NewThreadSettings, PermissionChoice } from "../session/context.ts";
@@ -42,6 +43,8 @@ export interface SessionOptions {
   readonly settings: NewThreadSettings;
   readonly connect: () => Promise<SessionServer>;
   readonly start: SessionStart;
+  /** What stands on the terminal already, drawn inline. */
+  readonly firstFrame?: DrawnFrame | undefined;
   /** How it is drawn. */
   readonly screen: "inline" | "full" | "plain";
 }
@@ -169,12 +172,18 @@ export class SessionApp {
   #viewOf(screen: SessionOptions["screen"], write: (text: string) => void): SessionView {
     if (screen === "full") return new FullView(this.#full);
     if (screen === "plain") return new PlainView(write);
-    return new InlineView(new InlineScreen(write, this.#look));
+    const inline = new InlineScreen(write, this.#look);
+    const first = this.#options.firstFrame;
+    if (first !== undefined) inline.adopt(first.rows, first.columns, first.cursor);
+    return new InlineView(inline);
   }
 
   #begin(): void {
     const { device } = this.#options;
-    device.write(`${this.#leftOver.cleanUp()}${this.#reading.on}`);
+    const cleanUp = this.#leftOver.cleanUp();
+    // What was drawn before may be on a screen that is left now.
+    if (cleanUp !== "" && this.#options.firstFrame !== undefined) this.#view.clear();
+    device.write(`${cleanUp}${this.#reading.on}`);
     this.#leftOver.mark(false);
     device.listen({
       input: (bytes) => this.#reader.push(bytes),

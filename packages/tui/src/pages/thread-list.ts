@@ -3,9 +3,9 @@ import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { cutLine, type Line, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { shortFolder } from "../first-frame/starting-rows.ts";
 import { exportThread } from "../session/commands/export.ts";
 import type { Page, SessionContext } from "../session/context.ts";
-import { shortFolder } from "../session/header.ts";
 import { ageOf } from "./age.ts";
 import { Pins } from "./pins.ts";
 

@@ -2,6 +2,7 @@ import { LIMITS, type UserInput } from "@flint/protocol";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { COMPOSER_MARGIN, emptyComposer } from "../first-frame/starting-rows.ts";
 import { Editor } from "../input/editor/editor.ts";
 import type { TextRow } from "../input/editor/layout.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
@@ -11,8 +12,6 @@ export interface DrawnComposer {
   readonly rows: readonly Line[];
   readonly cursor: CursorPlace;
 }
-
-const MARGIN = 2;
 
 /** The text that the user is writing. */
 export class Composer {
@@ -109,15 +108,15 @@ export class Composer {
   /** Draws it with a mark in front; at most this many rows, those around the cursor. */
   draw(look: Look, most: number, hint: string): DrawnComposer {
     const { user } = marksFor(look.unicode);
-    this.#columns = Math.max(4, look.columns - MARGIN - 1);
+    this.#columns = Math.max(4, look.columns - COMPOSER_MARGIN - 1);
     const { rows, cursor } = this.#editor.layout(this.#columns);
     const from = Math.max(0, Math.min(cursor.row - most + 1, rows.length - most));
-    const shown = rows.slice(from, from + most).map((row, index) => {
+    const shown = rows.slice(from, from + most).map((row, index): Line => {
       const mark = from + index === 0 ? `${user} ` : "  ";
       return [span(mark, "cyan"), ...spansOf(row)];
     });
-    if (this.isEmpty) shown[0] = [span(`${user} `, "cyan"), span(hint, "dim")];
-    return { rows: shown, cursor: { row: cursor.row - from, column: cursor.column + MARGIN } };
+    if (this.isEmpty) shown[0] = emptyComposer(hint, look);
+    return { rows: shown, cursor: { row: cursor.row - from, column: cursor.column + COMPOSER_MARGIN } };
   }
 }
 

@@ -2,6 +2,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { type LineBlock, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { folderAndBranch } from "../first-frame/starting-rows.ts";
 import type { Machine } from "./context.ts";
 
 /** The first lines of a session: the agent, its model, its permissions, the folder and its branch. */
@@ -14,9 +15,8 @@ export function headerBlock(
   const { between } = marksFor(look.unicode);
   const [agent = "", ...rest] = settings.model.split("/");
   const model = rest.length === 0 || rest.join("/") === "default" ? "its default model" : rest.join("/");
-  const branch = machine.branchOf(settings.cwd);
-  const folder = `${shortFolder(settings.cwd, machine.home)}${branch === undefined ? "" : ` (${branch})`}`;
-  const facts = [escapeControls(model), `permissions: ${permissions}`, escapeControls(folder)];
+  const folder = folderAndBranch(settings.cwd, machine.home, machine.branchOf(settings.cwd));
+  const facts = [escapeControls(model), `permissions: ${permissions}`, folder];
   return {
     head: [
       [
@@ -26,11 +26,4 @@ export function headerBlock(
       ],
     ],
   };
-}
-
-/** A folder as people write it: with `~` for their home. */
-export function shortFolder(folder: string, home: string | undefined): string {
-  if (home === undefined || home === "/") return folder;
-  if (folder === home) return "~";
-  return folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
 }

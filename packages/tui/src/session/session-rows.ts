@@ -4,6 +4,7 @@ import { duration, escapeControls, money, tokens } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { statusLine } from "../draw/turn-status.ts";
+import { startingHeader, startingHint } from "../first-frame/starting-rows.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
 import type { Session } from "./session.ts";
 
@@ -26,7 +27,7 @@ export function bottomOf(session: Session, now: number, look: Look): Bottom {
   const status = state?.activeTurnId === undefined ? [] : [[], turnStatus(session, state, now, look)];
   const queue = state === undefined ? [] : queueRows(state, look);
   const footer = footerLine(session, look);
-  const above = [...status, ...queue, []];
+  const above = [...startingRows(session, look), ...status, ...queue, []];
   if (session.asks.isOpen) {
     const { rows, cursor } = session.asks.draw(look);
     return placed([...above, ...rows], cursor, above.length, [footer]);
@@ -46,8 +47,15 @@ function placed(rows: Line[], cursor: CursorPlace | undefined, offset: number, b
     : { rows: all, cursor: { ...cursor, row: cursor.row + offset } };
 }
 
+/** The header is final once the server has said what is in force. */
+function startingRows({ link, machine }: Session, look: Look): Line[] {
+  if (link !== "connecting") return [];
+  const { cwd, home } = machine;
+  return [startingHeader({ cwd, home, branch: machine.branchOf(cwd) }, look)];
+}
+
 function hintOf(session: Session, look: Look): string {
-  if (session.link === "connecting") return `Starting${marksFor(look.unicode).more}`;
+  if (session.link === "connecting") return startingHint(look);
   return session.state?.activeTurnId === undefined
     ? "Ask for something, / for commands"
     : "Enter steers, Tab queues";

@@ -45,6 +45,15 @@ export class InlineScreen {
     this.#cursor = cursor;
   }
 
+  /** Takes over live rows that another screen has drawn. */
+  adopt(live: readonly Line[], columns: number, cursor: CursorPlace): void {
+    const look = this.#look();
+    this.#drawn = live.map((line) => styled(line, look.colour, look.light));
+    this.#widths = live.map((line) => textWidth(textOf(line)));
+    this.#columns = columns;
+    this.#cursor = cursor;
+  }
+
   /** Removes the live rows and shows the cursor where they began. */
   clear(): void {
     const erase = this.#drawn.length === 0 ? "" : `${this.#toRow(0, this.#look())}${ERASE.below}`;

@@ -7,11 +7,14 @@ import type { DeviceListener, TerminalDevice } from "./device.ts";
 export class NodeDevice implements TerminalDevice {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
+  #typed: readonly Uint8Array[];
   #listener: DeviceListener | undefined;
 
-  constructor(input: ReadStream, output: WriteStream) {
+  /** `typed` is what was read before the session began. */
+  constructor(input: ReadStream, output: WriteStream, typed: readonly Uint8Array[] = []) {
     this.#input = input;
     this.#output = output;
+    this.#typed = typed;
     // A terminal that was closed cannot be written to; reading says so too.
     output.on("error", this.#onEnd);
   }
@@ -42,6 +45,9 @@ export class NodeDevice implements TerminalDevice {
     this.#output.on("resize", this.#onResize);
     process.on("SIGCONT", this.#onContinue);
     this.#input.resume();
+    const typed = this.#typed;
+    this.#typed = [];
+    for (const bytes of typed) listener.input(bytes);
   }
 
   release(): void {

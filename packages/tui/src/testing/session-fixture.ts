@@ -13,6 +13,7 @@ import {
 import { keymapOf } from "@flint/view/commands";
 import { SessionApp, type SessionStart } from "../app/app.ts";
 import type { SessionServer } from "../app/connection.ts";
+import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import type { Machine, PermissionChoice } from "../session/context.ts";
 import { XtermTerminal } from "./xterm-terminal.ts";
 
@@ -28,6 +29,8 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly notesFolder?: string;
   /** The folder of the workspace. */
   readonly folder?: string;
+  /** Draws what stands on the terminal before the session begins. */
+  readonly firstFrame?: (terminal: XtermTerminal) => DrawnFrame;
   /** The engine of an earlier session. */
   readonly engine?: TestEngine;
 }
@@ -68,6 +71,7 @@ export class SessionFixture {
       settings: {},
       connect: () => this.#serve(),
       start: options.start ?? {},
+      firstFrame: options.firstFrame?.(this.terminal),
       screen: options.screen ?? "inline",
     });
     this.exit = this.app.run();

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { homeFolder, stateFolder } from "@flint/server/environment";
 import type { Machine } from "@flint/tui";
+import { branchOf, readText } from "./branch.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,9 +19,7 @@ export class LocalMachine implements Machine {
   }
 
   branchOf(folder: string): string | undefined {
-    const head = gitHead(folder);
-    const [, branch] = /^ref: refs\/heads\/(.+)$/m.exec(head ?? "") ?? [];
-    return branch ?? head?.slice(0, 7);
+    return branchOf(folder);
   }
 
   readNote(name: string): string | undefined {
@@ -57,25 +56,5 @@ export class LocalMachine implements Machine {
 
   #note(name: string): string {
     return join(this.notesFolder, encodeURIComponent(name));
-  }
-}
-
-/** The content of `HEAD` of the repository that a folder belongs to. */
-function gitHead(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const git = join(at, ".git");
-    // In a worktree it is a file that names the folder.
-    const [, elsewhere] = /^gitdir: (.+)$/m.exec(readText(git) ?? "") ?? [];
-    const head = readText(join(elsewhere === undefined ? git : resolve(at, elsewhere), "HEAD"));
-    if (head !== undefined || at === dirname(at)) return head?.trim();
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // Absent, a folder, or not readable.
-    return undefined;
   }
 }

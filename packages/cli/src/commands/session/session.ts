@@ -14,6 +14,7 @@ import { choice, type Given, noArguments, UsageError } from "../../command-line/
 import { STOP_CODES } from "../../command-line/exit-codes.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
+import { takeFirstFrame } from "../../command-line/shown-frame.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { permissionsText } from "../exec/header.ts";
 import type { RESUME_FLAGS, SESSION_FLAGS } from "./flags.ts";
@@ -54,17 +55,21 @@ async function open(values: SessionValues, start: SessionStart): Promise<number>
   const environment = inheritedEnvironment();
   // Both are terminals, which was checked above.
   const [input, output] = [process.stdin as ReadStream, process.stdout as WriteStream];
+  const config = await new UserConfig(userConfigPath()).read();
+  const settings = await sessionSettings(options);
+  const firstFrame = takeFirstFrame();
   const app = new SessionApp({
-    device: new NodeDevice(input, output),
+    device: new NodeDevice(input, output, firstFrame?.typed),
     environment,
     clock: SYSTEM_CLOCK,
     machine: new LocalMachine(options.cwd, environment),
-    keymap: sessionKeymap(await new UserConfig(userConfigPath()).read()),
+    keymap: sessionKeymap(config),
     permissions: permissionChoices(),
     describePermissions: permissionsText,
-    settings: await sessionSettings(options),
+    settings,
     connect: serverOpener(options, values),
     start,
+    firstFrame,
     screen: screenOf(values.screen, environment),
   });
   return runRestoring(app);

@@ -13,7 +13,7 @@ import {
   wrapLine,
 } from "../../draw/line.ts";
 import { type Look, marksFor } from "../../draw/look.ts";
-import { shortFolder } from "../../session/header.ts";
+import { shortFolder } from "../../first-frame/starting-rows.ts";
 import type { TaskHistory } from "./task-history.ts";
 import { logLines } from "./task-log.ts";
 import { roundSections, type Section } from "./task-rounds.ts";

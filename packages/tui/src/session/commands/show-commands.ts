@@ -2,10 +2,10 @@ import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
 import { duration, escapeControls, limitCells, money, tokens, transcript } from "@flint/view";
 import { commandOf, paletteCommands, reasonUnavailable, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span } from "../../draw/line.ts";
+import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
 import { textPage } from "../../pages/pager.ts";
 import type { SessionContext } from "../context.ts";
-import { shortFolder } from "../header.ts";
 import { situationOf } from "./situation.ts";
 
 function facts(rows: readonly (readonly [string, string])[]): Line[] {

@@ -1,0 +1,2 @@
+export { type DrawnFrame, drawFirstFrame, type FirstFrame } from "./first-frame.ts";
+export type { StartingPlace } from "./starting-rows.ts";

@@ -1,0 +1,43 @@
+import { escapeControls } from "@flint/view";
+import { cutLine, type Line, span } from "../draw/line.ts";
+import { type Look, marksFor } from "../draw/look.ts";
+
+/** What is known of a session before its server answers. */
+export interface StartingPlace {
+  readonly cwd: string;
+  readonly home: string | undefined;
+  readonly branch: string | undefined;
+}
+
+/** The columns of the mark in front of the composer. */
+export const COMPOSER_MARGIN = 2;
+
+/** The header while the agent and its settings are not known yet. */
+export function startingHeader({ cwd, home, branch }: StartingPlace, look: Look): Line {
+  const { between, more } = marksFor(look.unicode);
+  const line = [span("Flint", "bold"), span(between + folderAndBranch(cwd, home, branch), "dim")];
+  return cutLine(line, look.columns - 1, more);
+}
+
+/** An empty composer. */
+export function emptyComposer(hint: string, look: Look): Line {
+  const { user, more } = marksFor(look.unicode);
+  return cutLine([span(`${user} `, "cyan"), span(hint, "dim")], look.columns - 1, more);
+}
+
+/** What an empty composer says until the server answers. */
+export function startingHint(look: Look): string {
+  return `Starting${marksFor(look.unicode).more}`;
+}
+
+/** A folder and its branch, as the header shows them. */
+export function folderAndBranch(cwd: string, home: string | undefined, branch: string | undefined): string {
+  return escapeControls(`${shortFolder(cwd, home)}${branch === undefined ? "" : ` (${branch})`}`);
+}
+
+/** A folder as people write it: with `~` for their home. */
+export function shortFolder(folder: string, home: string | undefined): string {
+  if (home === undefined || home === "/") return folder;
+  if (folder === home) return "~";
+  return folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
+}
