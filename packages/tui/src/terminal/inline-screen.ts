@@ -56,7 +56,8 @@ export class InlineScreen {
 
   /** Removes the live rows and shows the cursor where they began. */
   clear(): void {
-    const erase = this.#drawn.length === 0 ? "" : `${this.#toRow(0, this.#look())}${ERASE.below}`;
+    const look = this.#look();
+    const erase = this.#drawn.length === 0 ? "" : `${this.#toRow(0, look)}${this.#eraseFrom(0, look)}`;
     this.#write(`${FRAME.begin}${erase}${CURSOR.show}${FRAME.end}`);
     this.forget();
   }
@@ -84,10 +85,21 @@ export class InlineScreen {
       return isFull(widths[keep + index] ?? 0, look) ? text : `${text}${ERASE.row}`;
     });
     // A full last row leaves the cursor on its last character, which must not be erased.
-    const erase = this.#drawn.length === 0 ? "" : ERASE.below;
     const isLastFull = isFull(widths.at(-1) ?? 0, look);
     const text = above.join("") + below.join("\r\n");
-    return isLastFull ? `${erase}${text}` : `${text}${erase}`;
+    if (this.#drawn.length === 0) return text;
+    return isLastFull ? `${this.#eraseFrom(keep, look)}${text}` : `${text}${ERASE.below}`;
+  }
+
+  /**
+   * Erases the live rows from the start of one of them. A terminal that has to erase everything below its very first
+   * character may take that for a new screen and keep the old one as scrollback, as tmux does, so that row goes alone.
+   */
+  #eraseFrom(row: number, look: Look): string {
+    const rows = this.#heights(look)
+      .slice(row)
+      .reduce((sum, height) => sum + height, 0);
+    return rows < 2 ? ERASE.row : `${ERASE.row}${move(1)}${ERASE.below}${up(1)}`;
   }
 
   /** Moves from the cursor to the start of a live row. A terminal that became narrower has wrapped the rows above it. */
