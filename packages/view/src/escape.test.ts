@@ -23,3 +23,14 @@ test.each([
 test("escapes every character that is not what it looks like in exact text [P36]", () => {
   expect(escapeExact("rm\u00a0-rf\t/\r\nls  -l")).toBe("rm\\u{a0}-rf\\u{9}/\\u{d}\nls  -l");
 });
+
+test("no character that is invisible or steers a terminal counts as plain", () => {
+  const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+  const codes = Array.from({ length: 0x10000 }, (_, code) => code);
+  const shown = codes.filter((code) => {
+    const character = String.fromCharCode(code);
+    const isLineBreak = character === "\n" || character === "\t";
+    return unsafe.test(character) && !isLineBreak && escapeControls(character) === character;
+  });
+  expect(shown).toEqual([]);
+});

@@ -1,5 +1,6 @@
-// Most text is plain ASCII. The Unicode expressions are only compiled for the rest, because that is slow.
-const PLAIN = /^[\x20-\x7e\n\t]*$/;
+/** Most text: ASCII, and letters and signs that are neither invisible nor part of anything. The rest takes far longer. */
+const PLAIN =
+  /^[\x20-\x7e\n\t\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u23ff\u2500-\u27bf\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uff9d]*$/;
 
 /** Joiners and variation selectors that belong to an emoji. */
 const emojiJoiner = () =>

@@ -121,3 +121,18 @@ test("keeps a combining mark with its base, also across styles", () => {
     ],
   ]);
 });
+
+test("a simple character takes as many columns as the same one with a mark, which is measured in full", () => {
+  const codes = Array.from({ length: 0xfb00 }, (_, code) => code);
+  const characters = codes
+    .map((code) => String.fromCodePoint(code))
+    .filter((text) => /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(text));
+  const wrong: string[] = [];
+  for (let at = 0; at < characters.length; at += 16) {
+    const some = characters.slice(at, at + 16);
+    const each = some.reduce((sum, character) => sum + textWidth(character), 0);
+    if (each !== textWidth(some.map((character) => `${character}\u0301\n`).join("")))
+      wrong.push(some.join(""));
+  }
+  expect(wrong).toEqual([]);
+});

@@ -217,11 +217,24 @@ const NO_WIDTH = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
 const WIDE =
   /^[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1d300}-\u{1d356}\u{1d360}-\u{1d376}\u{1f200}-\u{1f251}\u{20000}-\u{3fffd}]/u;
 
+/** Characters that are never part of a larger one, of one column and of two. */
+const NARROW =
+  "\\x20-\\x7e\\u00a1-\\u00ac\\u00ae-\\u02ff\\u0370-\\u0482\\u048a-\\u052f\\u2010-\\u2027\\u2030-\\u205e\\u2190-\\u2319\\u2500-\\u25fc";
+const DOUBLE = "\\u3001-\\u3029\\u3041-\\u3096\\u309b-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7a3\\uff01-\\uff60";
+const SIMPLE = new RegExp(`^[${NARROW}${DOUBLE}]*$`);
+const DOUBLES = new RegExp(`[${DOUBLE}]`, "g");
+const IS_DOUBLE = new RegExp(`[${DOUBLE}]`);
+
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits text into graphemes with their widths. */
 export function cellsOf(text: string): Cell[] {
+  if (SIMPLE.test(text)) return simpleCells(text);
   return piecesOf(text).flatMap((piece) => (piece.isPlain ? plainCells(piece.text) : segmented(piece.text)));
+}
+
+function simpleCells(text: string): Cell[] {
+  return Array.from(text, (character) => ({ text: character, width: IS_DOUBLE.test(character) ? 2 : 1 }));
 }
 
 function plainCells(text: string): Cell[] {
@@ -258,6 +271,7 @@ function piecesOf(text: string): { readonly text: string; readonly isPlain: bool
 /** The width of a text in columns. */
 export function textWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
+  if (SIMPLE.test(text)) return text.length + (text.match(DOUBLES)?.length ?? 0);
   return piecesOf(text).reduce((sum, piece) => sum + pieceWidth(piece), 0);
 }
 

@@ -6,8 +6,28 @@ const MAX_LEXED = 20_000;
 /** Deeper lists and quotes are shown as text. */
 const MAX_DEPTH = 12;
 
+/**
+ * Lines of words and nothing that Markdown could give a meaning. Most of what streams is that, with every frame again, and
+ * it is read here at a small part of what the lexer takes.
+ */
+const WORDS =
+  /^(?:[A-Za-z\u00c0-\u024f\u0370-\u052f\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3][\w ,.;?()'"/%+\u00a1-\u02ff\u0370-\u052f\u2013\u2014\u2018-\u201d\u2026\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uff5e-]*(?:\n(?!\n)|$))+$/;
+const MEANT = /_|[ \t]\n|www\./i;
+
 /** The blocks of one segment of Markdown. Anything can be lexed; what makes no sense is text. */
 export function lexBlocks(source: string): MarkdownBlock[] {
+  return wordsOf(source) ?? lexed(source);
+}
+
+/** A paragraph of words; undefined if only the lexer can say what the text is. */
+function wordsOf(source: string): MarkdownBlock[] | undefined {
+  const words = source.replace(/\n+$/, "");
+  if (words.length > MAX_LEXED || !WORDS.test(words) || MEANT.test(source)) return undefined;
+  return [{ kind: "paragraph", inline: [{ kind: "text", text: words }] }];
+}
+
+/** The blocks as the lexer reads them. */
+export function lexed(source: string): MarkdownBlock[] {
   const text = source.replaceAll("\0", "\ufffd");
   if (text.length > MAX_LEXED && !isFenced(text)) return plain(text);
   try {
