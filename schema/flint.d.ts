@@ -710,6 +710,7 @@ export interface Thread {
   archived: boolean;
   ephemeral: boolean;
   status: ThreadStatus;
+  lastTurnFailed?: boolean;
   forkedFromId?: string;
   nativeSession?: {
     agent: string;

@@ -203,3 +203,22 @@ describe("a thread", () => {
     expect(reduceThread(state, live)).toBe(state);
   });
 });
+
+test("a thread is listed as failed until another turn starts or the failed one is taken back", () => {
+  const failed: EventBody = {
+    type: "turn/completed",
+    data: { threadId: "t1", turn: { ...turn, status: "failed" } },
+  };
+  const again: EventBody = { type: "turn/started", data: { threadId: "t1", turn: { ...turn, id: "u2" } } };
+  const reverted: EventBody = { type: "thread/reverted", data: { threadId: "t1", turnIds: ["u1"] } };
+  const undone: EventBody = {
+    type: "thread/revert/undone",
+    data: { threadId: "t1", revertId: "r", turns: [{ ...turn, status: "failed" }] },
+  };
+  const listed = (...events: EventBody[]) => after([...STARTED, ...events]).thread.lastTurnFailed;
+  expect(listed()).toBeUndefined();
+  expect(listed(failed)).toBe(true);
+  expect(listed(failed, again)).toBeUndefined();
+  expect(listed(failed, reverted)).toBeUndefined();
+  expect(listed(failed, reverted, undone)).toBe(true);
+});

@@ -294,7 +294,7 @@ function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState 
     turn.kind !== "shell" && turn.kind !== "injected" && turn._meta?.startedBy === undefined;
   const agentNotes = isAgentTurn ? [] : state.agentNotes;
   const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [], agentNotes };
-  return withStatus(withThread(started, { updatedAt: Math.floor(at / 1000) }));
+  return withStatus(withOutcome(withThread(started, { updatedAt: Math.floor(at / 1000) }), turn));
 }
 
 function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadState {
@@ -308,7 +308,13 @@ function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadStat
     questions: state.questions.filter((question) => question.turnId !== turn.id),
     toolCalls: state.toolCalls.filter((call) => call.turnId !== turn.id),
   };
-  return withStatus(withThread(ended, { updatedAt: Math.floor(at / 1000) }));
+  return withStatus(withOutcome(withThread(ended, { updatedAt: Math.floor(at / 1000) }), turn));
+}
+
+/** Lists the thread as failed if its latest turn has failed. */
+function withOutcome(state: ThreadState, latest: Turn | undefined): ThreadState {
+  const { lastTurnFailed: _before, ...thread } = state.thread;
+  return { ...state, thread: latest?.status === "failed" ? { ...thread, lastTurnFailed: true } : thread };
 }
 
 /** A repeated event is counted once. */
@@ -358,11 +364,13 @@ function completedTurn(known: Turn, completed: Turn): Turn {
 }
 
 function onReverted(state: ThreadState, gone: ReadonlySet<string>): ThreadState {
-  return { ...state, turns: state.turns.filter((turn) => !gone.has(turn.id)) };
+  const turns = state.turns.filter((turn) => !gone.has(turn.id));
+  return withOutcome({ ...state, turns }, turns.at(-1));
 }
 
 /** They were the last turns, and none has started since. */
 function onRevertUndone(state: ThreadState, back: readonly Turn[]): ThreadState {
   const ids = new Set(back.map((turn) => turn.id));
-  return { ...state, turns: [...state.turns.filter((turn) => !ids.has(turn.id)), ...back] };
+  const turns = [...state.turns.filter((turn) => !ids.has(turn.id)), ...back];
+  return withOutcome({ ...state, turns }, turns.at(-1));
 }

@@ -131,6 +131,8 @@ export const Thread = looseObject({
   archived: z.boolean(),
   ephemeral: z.boolean(),
   status: ThreadStatus,
+  /** Whether the latest turn failed. */
+  lastTurnFailed: z.optional(z.boolean()),
   forkedFromId: z.optional(z.string()),
   /** The session of an agent that the latest turns are in, by the agent's own id. */
   nativeSession: z.optional(looseObject({ agent: z.string(), id: z.string() })),

@@ -112,6 +112,27 @@ test("the thread list shows live status and opens a thread", async () => {
   expect(session.terminal.everything).toContain("A");
 });
 
+test("the thread list says which threads wait, run and failed, at once when that changes", async () => {
+  const gate = new Gate();
+  const scripts = [[{ fail: { message: "no credit" } }], [{ command: "make" }], [{ wait: gate }]];
+  const session = await SessionFixture.open({ columns: 110, scripts });
+  const other = await session.connect({ onApproval: () => new Promise(() => undefined) });
+  await session.keys("/threads", ENTER);
+  for (const prompt of ["broken", "asking", "busy"]) {
+    const thread = await other.startThread({});
+    void thread.run(prompt, { allowFailure: true });
+    await session.settle();
+  }
+  const rows = () => session.terminal.screen.join("\n");
+  expect(rows()).toContain("Threads  1 waiting for you · 1 running · 1 failed");
+  expect(rows()).toMatch(/✗ failed +\S+ +broken/);
+  expect(rows()).toMatch(/! waiting for you +\S+ +asking/);
+  expect(rows()).toMatch(/● running +\S+ +busy/);
+  gate.open();
+  await session.settle();
+  expect(rows()).not.toContain("1 running");
+});
+
 test("an approval that waits in another thread is announced, and answered in the inbox", async () => {
   const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
   const other = await session.connect({ onApproval: () => new Promise(() => undefined) });

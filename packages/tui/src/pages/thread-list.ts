@@ -1,8 +1,8 @@
 import { errorMessage, type Thread } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
-import { cutLine, type Line, span, wrapLine } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
+import { type Look, type Marks, marksFor } from "../draw/look.ts";
 import { shortFolder } from "../first-frame/starting-rows.ts";
 import { exportThread } from "../session/commands/export.ts";
 import type { Page, SessionContext } from "../session/context.ts";
@@ -54,7 +54,12 @@ export class ThreadList implements Page {
     const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
     const title = this.#archived ? "Archived threads" : "Threads";
     const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
-    const lines: Line[] = [[span(title, "bold"), span(search, "cyan")], ...filled, ...below];
+    const counts = countsOf(this.#threads).join(between);
+    const lines: Line[] = [
+      [span(title, "bold"), span(search, "cyan"), span(counts === "" ? "" : `  ${counts}`, "dim")],
+      ...filled,
+      ...below,
+    ];
     return { rows: lines.map((line) => cutLine(line, look.columns - 1, more)) };
   }
 
@@ -193,30 +198,49 @@ export class ThreadList implements Page {
   #row(thread: Thread, index: number, look: Look): Line {
     const marks = marksFor(look.unicode);
     const isSelected = index === this.#at;
-    const { type, activeFlags = [] } = thread.status;
-    const [mark, style] =
-      activeFlags.length > 0
-        ? ([marks.warning, "yellow"] as const)
-        : type === "active"
-          ? ([marks.running, "green"] as const)
-          : ([marks.pending, "dim"] as const);
-    const word =
-      activeFlags.length > 0
-        ? "waiting for you"
-        : type === "active"
-          ? "running"
-          : ageOf(thread.updatedAt * 1000, this.#now());
+    const standing = standingOf(thread);
+    const [mark, style] = markOf(standing, marks);
+    const word = standing ?? ageOf(thread.updatedAt * 1000, this.#now());
     const title = escapeControls(thread.name ?? thread.preview).replaceAll("\n", " ") || "(empty)";
     const folder = escapeControls(shortFolder(thread.cwd, this.#session.machine.home));
     const pin = this.#pins.has(thread.id) ? "* " : "";
     return [
       span(isSelected ? `${marks.current} ` : "  ", "cyan"),
       span(`${mark} `, style),
-      span(word.padEnd(14), "dim"),
-      span(escapeControls(thread.modelProvider).padEnd(9), "cyan"),
+      span(word.padEnd(16), "dim"),
+      span(`${escapeControls(thread.modelProvider).padEnd(8)} `, "cyan"),
       span(pin, "yellow"),
       span(title, isSelected ? "bold" : undefined),
       span(`  ${folder}`, "dim"),
     ];
   }
+}
+
+const STANDINGS = ["waiting for you", "running", "failed"] as const;
+
+/** How a thread stands; undefined if it is idle and its last turn did not fail. */
+function standingOf({ status, lastTurnFailed }: Thread): (typeof STANDINGS)[number] | undefined {
+  if (status.type === "active") return (status.activeFlags ?? []).length > 0 ? "waiting for you" : "running";
+  return lastTurnFailed === true ? "failed" : undefined;
+}
+
+function markOf(standing: ReturnType<typeof standingOf>, marks: Marks): readonly [string, Style] {
+  switch (standing) {
+    case "waiting for you":
+      return [marks.warning, "yellow"];
+    case "running":
+      return [marks.running, "green"];
+    case "failed":
+      return [marks.failed, "red"];
+    case undefined:
+      return [marks.pending, "dim"];
+  }
+}
+
+/** How many threads there are of each kind that deserves a look. */
+function countsOf(threads: readonly Thread[]): string[] {
+  return STANDINGS.flatMap((standing) => {
+    const count = threads.filter((thread) => standingOf(thread) === standing).length;
+    return count === 0 ? [] : [`${count} ${standing}`];
+  });
 }
