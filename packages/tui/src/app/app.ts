@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
-import type { Keymap } from "@flint/view/commands";
+import type { Keymap, StatusPart } from "@flint/view/commands";
 import { type Look, readLook } from "../draw/look.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
@@ -37,6 +37,8 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly keymap: Keymap;
+  /** The parts of the status line, in order. */
+  readonly statusLine: readonly StatusPart[];
   readonly permissions: readonly PermissionChoice[];
   readonly describePermissions: (settings: ThreadSettings) => string;
   /** The settings of a new thread. */
@@ -93,6 +95,7 @@ export class SessionApp {
     this.#session = new Session({
       machine: options.machine,
       keymap: options.keymap,
+      statusLine: options.statusLine,
       permissions: options.permissions,
       describePermissions: options.describePermissions,
       settings: options.settings,

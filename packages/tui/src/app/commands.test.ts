@@ -6,6 +6,8 @@ const ENTER = "\r";
 const ESCAPE = "\u001b";
 const DOWN = "\u001b[B";
 const TAB = "\t";
+const ALT_N = "\u001bn";
+const ALT_O = "\u001bo";
 
 test("selectors of the agent are controls, and a choice is set for the thread [S0-101]", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
@@ -131,6 +133,50 @@ test("the thread list says which threads wait, run and failed, at once when that
   gate.open();
   await session.settle();
   expect(rows()).not.toContain("1 running");
+});
+
+test("the status line counts what other threads need, and keys go to them and back", async () => {
+  const gate = new Gate();
+  const scripts = [[{ text: "mine" }], [{ fail: { message: "no credit" } }], [{ wait: gate }, { text: "B" }]];
+  const session = await SessionFixture.open({ columns: 110, scripts });
+  await session.keys("home", ENTER);
+  const other = await session.connect();
+  for (const prompt of ["broken", "busy"]) {
+    const thread = await other.startThread({});
+    void thread.run(prompt, { allowFailure: true });
+    await session.settle();
+  }
+  const last = () => session.terminal.screen.findLast((row) => row.trim() !== "") ?? "";
+  expect(last()).toContain("elsewhere 1 failed, 1 running (Alt+N)");
+  await session.keys(ALT_N);
+  expect(session.terminal.everything).toContain("no credit");
+  expect(last()).toContain("elsewhere 1 running (Alt+N)");
+  await session.keys(ALT_N);
+  expect(session.terminal.everything).toContain("› busy");
+  expect(last()).not.toContain("elsewhere");
+  await session.keys(ALT_O);
+  expect(last()).toContain("elsewhere 1 running");
+  gate.open();
+  await session.settle();
+  expect(last()).not.toContain("elsewhere");
+  await session.keys(ALT_N);
+  expect(last()).toContain("No other thread needs you.");
+});
+
+test("the status line shows what the user chooses, now and in later sessions", async () => {
+  const session = await SessionFixture.open({ statusLine: ["branch", "folder", "agent"] });
+  const last = () => session.terminal.screen.findLast((row) => row.trim() !== "")?.trim();
+  expect(last()).toBe("main · /work · scripted");
+  await session.keys("/statusline model, help", ENTER);
+  expect(last()).toBe("scripted/steady · F1 for help");
+  expect(session.config.get("status_line")).toEqual(["model", "help"]);
+  await session.keys("/statusline", ENTER, ENTER, "\u001b");
+  expect(session.config.get("status_line")).toEqual(["help"]);
+  expect(last()).toBe("F1 for help");
+  await session.keys("/statusline weather", ENTER);
+  expect(last()).toContain("weather is not part of a status line. Parts: threads, agent");
+  await session.keys("/statusline default", ENTER);
+  expect(last()).toBe("scripted/steady · ask · F1 for help");
 });
 
 test("an approval that waits in another thread is announced, and answered in the inbox", async () => {

@@ -32,6 +32,8 @@ export interface Machine {
   readonly notesFolder: string | undefined;
   /** The user's editor, with its arguments; undefined if none is configured. */
   readonly editor: string | undefined;
+  /** Sets a key of the user's configuration. Rejects with a sentence if that fails. */
+  setConfig(key: string, value: unknown): Promise<void>;
   /** Runs the checks of `flint doctor` and gives its report. */
   doctor(): Promise<string>;
 }
@@ -65,8 +67,6 @@ export interface SessionContext {
   /** The last rewind of this session, which can be undone. */
   readonly lastRevert: string | undefined;
   noteRevert(revertId: string | undefined): void;
-  /** The threads that wait for the user, besides the one that is shown. */
-  readonly waitingElsewhere: ReadonlySet<string>;
   readonly now: () => number;
   setTheme(theme: string): void;
   /** Draws again soon. */

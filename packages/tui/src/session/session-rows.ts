@@ -100,32 +100,10 @@ function queueRows({ queue }: ThreadState, look: Look): Line[] {
 /** The last row: a message to the user, or what is in force. */
 function footerLine(session: Session, look: Look): Line {
   const { more, between } = marksFor(look.unicode);
-  const text = session.notice ?? footerParts(session).join(between);
+  const text = session.notice ?? session.statusLine.texts.join(between);
   return cutLine(
     [span(`  ${text}`, session.notice === undefined ? "dim" : "yellow")],
     look.columns - 1,
     more,
   );
-}
-
-function footerParts(session: Session): string[] {
-  const { settings, state } = session;
-  if (settings === undefined) return [];
-  const context = contextShare(state);
-  const waiting = session.waitingElsewhere.size;
-  return [
-    ...(waiting === 0
-      ? []
-      : [`${waiting === 1 ? "1 thread" : `${waiting} threads`} waiting for you (Alt-I)`]),
-    escapeControls(settings.model),
-    session.describePermissions(settings),
-    ...(context === undefined ? [] : [`${context} % of the context`]),
-    "F1 for help",
-  ];
-}
-
-function contextShare(state: ThreadState | undefined): number | undefined {
-  if (state?.modelContextWindow === undefined) return undefined;
-  const share = (100 * totalTokens(state.lastUsage)) / state.modelContextWindow;
-  return share < 1 ? undefined : Math.min(100, Math.round(share));
 }

@@ -4,13 +4,12 @@ import {
   isRecord,
   type ThreadSettings,
   type ThreadState,
-  type ThreadStatus,
   threadIdOf,
   type UserInput,
 } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import type { Keymap } from "@flint/view/commands";
+import type { Keymap, StatusPart } from "@flint/view/commands";
 import type { SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
@@ -26,6 +25,8 @@ import { Menu, type MenuOptions } from "./menu.ts";
 import { OpenThread } from "./open-thread.ts";
 import { PromptHelp } from "./prompt-help.ts";
 import { SentInputs } from "./sent-inputs.ts";
+import { OtherThreads } from "./status/other-threads.ts";
+import { StatusLine } from "./status/status-line.ts";
 
 /** What a session is made of. */
 export interface SessionParts {
@@ -34,6 +35,7 @@ export interface SessionParts {
   readonly permissions: readonly PermissionChoice[];
   readonly describePermissions: (settings: ThreadSettings) => string;
   readonly settings: NewThreadSettings;
+  readonly statusLine: readonly StatusPart[];
   readonly look: () => Look;
   readonly now: () => number;
   /** Called whenever something may look different. */
@@ -75,7 +77,8 @@ export class Session implements SessionContext {
   notice: string | undefined;
   link: Link = "connecting";
   lastRevert: string | undefined;
-  readonly waitingElsewhere = new Set<string>();
+  readonly others: OtherThreads;
+  readonly statusLine: StatusLine;
   readonly now: () => number;
   readonly #thread: OpenThread;
   readonly #parts: SessionParts;
@@ -87,6 +90,11 @@ export class Session implements SessionContext {
     this.#parts = parts;
     this.now = parts.now;
     this.#thread = new OpenThread(() => this.client, parts.settings);
+    this.others = new OtherThreads(
+      () => this.client,
+      () => this.changed(),
+    );
+    this.statusLine = new StatusLine(this, this.others, parts.statusLine);
     const [all = ""] = parts.keymap.keys.showTranscript;
     this.transcript = new InlineTranscript({
       look: parts.look,
@@ -135,6 +143,7 @@ export class Session implements SessionContext {
     else await this.#attachAgain();
     this.link = "open";
     this.help.bringDraft(this.composer);
+    this.run(() => Promise.all([this.others.load(), this.statusLine.load()]));
     // Expected: an agent that cannot list its models now. Then their names are not completed.
     void client.models().then(
       (models) => this.help.setModels(models),
@@ -154,7 +163,9 @@ export class Session implements SessionContext {
   /** Something happened in this thread or another. */
   event(event: AgentEvent): void {
     if (this.#isOwn(event)) this.#ownEvent(event);
-    if (event.type === "thread/status/changed") this.#noteStatus(event.data.threadId, event.data.status);
+    if (event.type === "thread/status/changed") this.others.note(event.data.threadId, event.data.status);
+    if (event.type === "thread/deleted") this.others.forget(event.data.threadId);
+    this.statusLine.event(event);
     if (REFRESHING.includes(event.type)) this.page?.refresh?.();
     this.changed();
   }
@@ -199,6 +210,13 @@ export class Session implements SessionContext {
 
   setTheme(theme: string): void {
     this.#parts.setTheme(theme);
+  }
+
+  /** Shows these parts in the status line, now and in later sessions. */
+  setStatusLine(parts: readonly StatusPart[]): void {
+    this.statusLine.parts = parts;
+    this.run(() => this.machine.setConfig("status_line", parts));
+    this.run(() => this.statusLine.load());
   }
 
   openPage(page: Page): void {
@@ -254,8 +272,10 @@ export class Session implements SessionContext {
     return this.#switchTo(undefined);
   }
 
-  ensureThread(): Promise<string> {
-    return this.#thread.ensure();
+  async ensureThread(): Promise<string> {
+    const threadId = await this.#thread.ensure();
+    this.others.shows(threadId);
+    return threadId;
   }
 
   send(text: string, delivery: "steer" | "queue"): void {
@@ -276,6 +296,7 @@ export class Session implements SessionContext {
   async #switchTo(threadId: string | undefined): Promise<void> {
     this.help.keepDraft(this.composer);
     await this.#thread.switchTo(threadId);
+    this.others.shows(threadId);
     this.help.setAgentCommands([]);
     this.composer.clear();
     this.help.bringDraft(this.composer);
@@ -284,11 +305,6 @@ export class Session implements SessionContext {
   async #attachAgain(): Promise<void> {
     const missed = await this.#thread.attachAgain();
     this.warn(missed > 0 ? `Connected again. ${missed} missed events are shown now.` : "Connected again.");
-  }
-
-  #noteStatus(threadId: string, { activeFlags = [] }: ThreadStatus): void {
-    if (activeFlags.length > 0 && threadId !== this.#thread.id) this.waitingElsewhere.add(threadId);
-    else this.waitingElsewhere.delete(threadId);
   }
 
   #isOwn(event: AgentEvent): boolean {

@@ -10,7 +10,7 @@ import {
   type TestEngineOptions,
   testEngine,
 } from "@flint/testkit";
-import { keymapOf } from "@flint/view/commands";
+import { DEFAULT_STATUS_LINE, keymapOf, type StatusPart } from "@flint/view/commands";
 import { SessionApp, type SessionStart } from "../app/app.ts";
 import type { SessionServer } from "../app/connection.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
@@ -23,6 +23,7 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly rows?: number;
   readonly screen?: "inline" | "full" | "plain";
   readonly start?: SessionStart;
+  readonly statusLine?: readonly StatusPart[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly notes?: Map<string, string>;
   /** Where history and drafts are kept; nowhere by default. */
@@ -47,6 +48,8 @@ export class SessionFixture {
   readonly app: SessionApp;
   readonly exit: Promise<number>;
   readonly notes: Map<string, string>;
+  /** What the session set in the user's configuration. */
+  readonly config = new Map<string, unknown>();
   readonly files = new Map<string, string>();
   /** How many timers of the session wait. */
   timers = 0;
@@ -66,6 +69,7 @@ export class SessionFixture {
       clock: this.#countingClock(),
       machine: this.#machine(),
       keymap: keymapOf(),
+      statusLine: options.statusLine ?? DEFAULT_STATUS_LINE,
       permissions: PERMISSIONS,
       describePermissions: ({ sandboxPolicy }) => (sandboxPolicy.type === "readOnly" ? "plan" : "ask"),
       settings: {},
@@ -169,6 +173,7 @@ export class SessionFixture {
       writeFile: async (path, text) => void this.files.set(path, text),
       notesFolder: this.#notesFolder,
       editor: undefined,
+      setConfig: async (key, value) => void this.config.set(key, value),
       doctor: async () => "All is well.",
     };
   }

@@ -12,6 +12,13 @@ export {
 export { commandFor, type Keymap, keymapOf, NAMED_KEYS, readChord } from "./keymap.ts";
 export { completeCommand, readCommand, type TypedCommand } from "./slash.ts";
 export {
+  DEFAULT_STATUS_LINE,
+  isStatusPart,
+  STATUS_PART_NAMES,
+  STATUS_PARTS,
+  type StatusPart,
+} from "./status-line.ts";
+export {
   COMMAND_IDS,
   COMMANDS,
   type CommandId,

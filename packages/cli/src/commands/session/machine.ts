@@ -1,7 +1,8 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { homeFolder, stateFolder } from "@flint/server/environment";
+import { UserConfig } from "@flint/server/config";
+import { homeFolder, stateFolder, userConfigPath } from "@flint/server/environment";
 import type { Machine } from "@flint/tui";
 import { branchOf, readText } from "./branch.ts";
 
@@ -47,6 +48,10 @@ export class LocalMachine implements Machine {
 
   get editor(): string | undefined {
     return this.#environment.VISUAL || this.#environment.EDITOR || undefined;
+  }
+
+  async setConfig(key: string, value: unknown): Promise<void> {
+    await new UserConfig(userConfigPath()).set([key], value);
   }
 
   async doctor(): Promise<string> {

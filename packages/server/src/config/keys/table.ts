@@ -1,4 +1,4 @@
-import { COMMAND_IDS, readChord } from "@flint/view/commands";
+import { COMMAND_IDS, DEFAULT_STATUS_LINE, readChord, STATUS_PART_NAMES } from "@flint/view/commands";
 import * as z from "zod/mini";
 import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "../permission-modes.ts";
 import {
@@ -259,6 +259,12 @@ export const CONFIG_KEYS = {
     BOOLEAN,
     "Set to false to disable this server.",
     "user or project",
+  ),
+  status_line: key(
+    z.array(z.enum(STATUS_PART_NAMES)),
+    `a list of ${STATUS_PART_NAMES.join(", ")}`,
+    `What the status line of terminal sessions shows, in this order (default: ${DEFAULT_STATUS_LINE.join(", ")}); \`/statusline\` in a session changes it.`,
+    "user",
   ),
   "keys.*": {
     ...key(

@@ -12,6 +12,7 @@ import { listBackground, stopBackground } from "./background-commands.ts";
 import { editQueue } from "./queue-menu.ts";
 import * as show from "./show-commands.ts";
 import { situationOf } from "./situation.ts";
+import { changeStatusLine } from "./status-line.ts";
 import * as threads from "./thread-commands.ts";
 import { compactContext, startReview } from "./turn-commands.ts";
 
@@ -31,6 +32,9 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
     if (wanted === "") session.openPage(new ThreadList(session));
     else threads.resumeThread(session, wanted);
   },
+  nextThread: (session) => threads.switchThread(session, session.others.next(), "No other thread needs you."),
+  previousThread: (session) =>
+    threads.switchThread(session, session.others.before, "No thread was open before."),
   forkThread: threads.forkThread,
   rewindThread: threads.rewindThread,
   undoRewind: threads.undoRewind,
@@ -62,6 +66,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   copyAnswer: show.copyAnswer,
   runDoctor: show.runDoctor,
   chooseTheme: show.chooseTheme,
+  changeStatusLine,
   openPalette: (session) => show.openPalette(session, (id) => runCommand(session, id, "")),
   showKeys: (session) => session.openPage(helpPage(session.keymap)),
   showHelp: (session) => session.openPage(helpPage(session.keymap)),

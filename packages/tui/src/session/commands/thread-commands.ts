@@ -147,6 +147,12 @@ export function resumeThread(session: SessionContext, wanted: string): void {
   });
 }
 
+/** Opens a thread, or says why there is none to open. */
+export function switchThread(session: SessionContext, threadId: string | undefined, otherwise: string): void {
+  if (threadId === undefined) session.say(otherwise);
+  else session.run(() => session.openThread(threadId));
+}
+
 /** Names the thread. */
 export function renameThread(session: SessionContext, name: string): void {
   const threadId = session.state?.thread.id;
