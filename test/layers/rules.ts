@@ -54,6 +54,8 @@ const STARTS_PROCESSES = [
   /^packages\/cli\/src\/commands\/serve\/acp\.ts$/,
   // The user's editor, which has the terminal meanwhile, and what reads an image from the clipboard.
   /^packages\/tui\/src\/input\/(?:attach\/clipboard-image|editor-program\/external-editor)\.ts$/,
+  // The desktop's viewer, for an image that the user opens with a key.
+  /^packages\/cli\/src\/commands\/session\/open-file\.ts$/,
   /^packages\/testkit\//,
 ];
 

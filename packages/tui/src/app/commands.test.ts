@@ -7,6 +7,7 @@ const ESCAPE = "\u001b";
 const DOWN = "\u001b[B";
 const TAB = "\t";
 const ALT_N = "\u001bn";
+const ALT_V = "\u001bv";
 const ALT_O = "\u001bo";
 
 test("selectors of the agent are controls, and a choice is set for the thread [S0-101]", async () => {
@@ -177,6 +178,27 @@ test("the status line shows what the user chooses, now and in later sessions", a
   expect(last()).toContain("weather is not part of a status line. Parts: threads, agent");
   await session.keys("/statusline default", ENTER);
   expect(last()).toBe("scripted/steady · ask · F1 for help");
+});
+
+test("an image is opened with a key and never without, and of several the user chooses", async () => {
+  const session = await SessionFixture.open({
+    scripts: [[{ text: "Yes?" }], [{ text: "A cat." }], [{ text: "A dog." }]],
+  });
+  const other = await session.connect();
+  await session.keys("look at this", ENTER);
+  const { data } = await other.listThreads();
+  const thread = await other.attachThread(data[0]?.id ?? "");
+  await thread.run([{ type: "localImage", path: "/work/cat.png" }]);
+  await session.settle();
+  expect(session.opened).toEqual([]);
+  await session.keys(ALT_V);
+  expect(session.opened).toEqual(["/work/cat.png"]);
+  expect(session.terminal.screen.join("\n")).toContain("Opened /work/cat.png");
+  await thread.run([{ type: "localImage", path: "/work/dog.png" }]);
+  await session.keys(ALT_V);
+  expect(session.terminal.screen.join("\n")).toMatch(/▸ dog\.png +\/work\/dog\.png\n +cat\.png/);
+  await session.keys(DOWN, ENTER);
+  expect(session.opened).toEqual(["/work/cat.png", "/work/cat.png"]);
 });
 
 test("an approval that waits in another thread is announced, and answered in the inbox", async () => {

@@ -26,6 +26,7 @@ const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/inbox", "Waiting for you"],
   ["/tasks", "runs no tasks"],
   ["/threads", "Threads"],
+  ["/open", "There is no image in this thread."],
   ["/copy", "Copied 4 characters."],
   ["/export", /Exported to flint-\S+\.md\./],
   ["/rename better", "Ask for something"],

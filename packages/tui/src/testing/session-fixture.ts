@@ -48,6 +48,8 @@ export class SessionFixture {
   readonly app: SessionApp;
   readonly exit: Promise<number>;
   readonly notes: Map<string, string>;
+  /** The images that the session opened. */
+  readonly opened: string[] = [];
   /** What the session set in the user's configuration. */
   readonly config = new Map<string, unknown>();
   readonly files = new Map<string, string>();
@@ -173,6 +175,10 @@ export class SessionFixture {
       writeFile: async (path, text) => void this.files.set(path, text),
       notesFolder: this.#notesFolder,
       editor: undefined,
+      openImage: async (source) => {
+        this.opened.push(source);
+        return source;
+      },
       setConfig: async (key, value) => void this.config.set(key, value),
       doctor: async () => "All is well.",
     };

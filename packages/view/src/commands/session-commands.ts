@@ -238,6 +238,14 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "status",
   },
+  openImage: {
+    title: "Open an image of the conversation",
+    group: "Show",
+    place: "everywhere",
+    keys: ["alt+v"],
+    slash: "open",
+    when: ["turns"],
+  },
   copyAnswer: {
     title: "Copy the last answer",
     group: "Show",

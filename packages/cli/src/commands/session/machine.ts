@@ -50,6 +50,11 @@ export class LocalMachine implements Machine {
     return this.#environment.VISUAL || this.#environment.EDITOR || undefined;
   }
 
+  async openImage(source: string): Promise<string> {
+    const { openImage } = await import("./open-file.ts");
+    return openImage(source, { cwd: this.cwd, folder: this.notesFolder });
+  }
+
   async setConfig(key: string, value: unknown): Promise<void> {
     await new UserConfig(userConfigPath()).set([key], value);
   }

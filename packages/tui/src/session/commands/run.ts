@@ -63,6 +63,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   showLimits: show.showLimits,
   showStatus: show.showStatus,
   showMcp: show.showMcp,
+  openImage: show.openImage,
   copyAnswer: show.copyAnswer,
   runDoctor: show.runDoctor,
   chooseTheme: show.chooseTheme,

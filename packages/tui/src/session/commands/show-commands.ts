@@ -1,5 +1,15 @@
 import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
-import { duration, escapeControls, limitCells, money, tokens, transcript } from "@flint/view";
+import {
+  duration,
+  escapeControls,
+  type ImageBlock,
+  limitCells,
+  money,
+  rowsOf,
+  size,
+  tokens,
+  transcript,
+} from "@flint/view";
 import { commandOf, paletteCommands, reasonUnavailable, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span } from "../../draw/line.ts";
 import { shortFolder } from "../../first-frame/starting-rows.ts";
@@ -110,6 +120,32 @@ export function copyAnswer(session: SessionContext, what: string): void {
     what === "thread" ? transcript(state.thread, state.turns) : what === "code" ? lastCode(text) : text;
   if (copied !== "") session.copy(copied);
   session.say(copied === "" ? "There is nothing to copy." : `Copied ${copied.length} characters.`);
+}
+
+/** Opens an image of the thread; if there are several, the user chooses, the latest first. */
+export function openImage(session: SessionContext): void {
+  const rows = session.state === undefined ? [] : rowsOf(session.state);
+  const images = rows.flatMap(({ body }) => body.filter((block) => block.kind === "image")).reverse();
+  const open = ({ source }: ImageBlock) => {
+    session.run(async () => session.say(`Opened ${await session.machine.openImage(source)}`));
+  };
+  const [only, ...more] = images;
+  if (only === undefined) session.say("There is no image in this thread.");
+  else if (more.length === 0) open(only);
+  else {
+    const items = images.map((image) => ({
+      label: escapeControls(image.name),
+      detail: placeOf(image),
+      choose: () => open(image),
+    }));
+    session.openMenu({ title: "Open which image?", items }, 0);
+  }
+}
+
+/** Where an image comes from, so that no name can hide what is opened. */
+function placeOf({ source, bytes }: ImageBlock): string {
+  if (!source.startsWith("data:")) return escapeControls(source);
+  return bytes === undefined ? "" : size(bytes);
 }
 
 function lastCode(text: string): string {
