@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     isolate: false,
     pool: "forks",
+    // Compiled modules of the last run: four workers and the further runs of CI read them instead of compiling again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest-modules" },
     projects: [
       {
         extends: true,

@@ -1,7 +1,10 @@
 import { join } from "node:path";
 import { readSources } from "./source/files.ts";
 
-/** Campaigns, and checks of further programs: they take about as long as all other tests together. */
+/**
+ * Campaigns, checks of further programs, and stories that try each client with each agent: they take about as long as all
+ * other tests together.
+ */
 export const LONG_TESTS = ["packages/*/src/**/*.long.test.ts", "test/**/*.long.test.ts"];
 
 /** Whether the long tests run too: if that was asked for, if every part is required, or if one of them was named. */

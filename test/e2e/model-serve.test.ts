@@ -1,51 +1,12 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createInterface } from "node:readline";
+import { writeFile } from "node:fs/promises";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { agentProgram, needs, temporaryFolder } from "@flint/testkit";
+import { temporaryFolder } from "@flint/testkit";
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from "ai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { run, serve } from "./model-serve.ts";
 import { FLINT } from "./server.ts";
-
-interface Ran {
-  readonly code: number | string;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(program, [...args], { cwd, env, timeout: 60_000 }, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-    child.stdin?.end();
-  });
-}
-
-/** Starts `flint model serve` and gives where it listens, and what ends it. */
-async function serve(...args: string[]) {
-  const child = spawn(process.execPath, [FLINT, "model", "serve", ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(child, "exit");
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  expect(line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
-  return { url: String(line).slice("listening on ".length), child, ended };
-}
-
-async function workspace(): Promise<string> {
-  const { path } = await temporaryFolder();
-  await mkdir(`${path}/home`);
-  await writeFile(`${path}/README.md`, "# Sample\n");
-  return path;
-}
 
 describe("flint model serve", () => {
   test("listens on loopback until it is stopped", async () => {
@@ -56,7 +17,7 @@ describe("flint model serve", () => {
   });
 
   test("reports errors in its options and its script", async () => {
-    const path = await workspace();
+    const { path } = await temporaryFolder();
     await writeFile(`${path}/bad.json`, '[[{"txt":"x"}]]');
     const flint = (...args: string[]) => run(process.execPath, [FLINT, "model", "serve", ...args], path, {});
     expect(await flint("--port", "many")).toMatchObject({
@@ -106,58 +67,5 @@ describe("clients of common libraries", () => {
       expect(await streamed.text).toBe(whole.text);
       expect(await streamed.finishReason).toBe("stop");
     },
-  );
-});
-
-describe("real agents without a key", () => {
-  const claude = agentProgram("claude");
-  const codex = agentProgram("codex");
-
-  needs("claude")(
-    "Claude Code runs a command and writes a file",
-    async () => {
-      const { url } = await serve();
-      const path = await workspace();
-      const env = {
-        PATH: process.env.PATH,
-        HOME: `${path}/home`,
-        ANTHROPIC_BASE_URL: url,
-        ANTHROPIC_API_KEY: "none",
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      };
-      const ask = (prompt: string) =>
-        run(claude ?? "", ["-p", prompt, "--allowedTools", "Bash,Write,Edit,Read"], path, env);
-      expect(await ask("run `echo $((40 + 2))`")).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining("42"),
-      });
-      expect(await ask("create hello.py that prints hi")).toMatchObject({ code: 0 });
-      expect(await ask("replace hi with hello in hello.py")).toMatchObject({ code: 0 });
-      expect(await readFile(`${path}/hello.py`, "utf8")).toBe('print("hello")\n');
-    },
-    120_000,
-  );
-
-  needs("codex")(
-    "Codex runs a command and writes a file, with its own models too",
-    async () => {
-      const { url } = await serve();
-      const path = await workspace();
-      const env = { PATH: process.env.PATH, HOME: `${path}/home` };
-      const provider = `model_providers.flint={name="flint",base_url="${url}/v1",wire_api="responses"}`;
-      const settings = ["-s", "danger-full-access", "-c", "model_provider=flint", "-c", provider];
-      const ask = (prompt: string, ...more: string[]) =>
-        run(codex ?? "", ["exec", "--skip-git-repo-check", ...settings, ...more, prompt], path, env);
-      for (const model of [[], ["-m", "flint-offline"]]) {
-        expect(await ask("run `echo $((40 + 2))`", ...model)).toMatchObject({
-          code: 0,
-          stdout: expect.stringContaining("42"),
-        });
-      }
-      expect(await ask("create hello.py that prints hi")).toMatchObject({ code: 0 });
-      expect(await ask("replace hi with hello in hello.py")).toMatchObject({ code: 0 });
-      expect(await readFile(`${path}/hello.py`, "utf8")).toBe('print("hello")\n');
-    },
-    120_000,
   );
 });

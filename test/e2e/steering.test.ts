@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { agentFolder, agentProgram, needs } from "@flint/testkit";
+import { agentProgram, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { type CommandFixture, commandFixture } from "./flint.ts";
 
@@ -26,41 +26,6 @@ function mcpCalls(stdout: string): unknown[] {
     .map((line) => JSON.parse(line));
   return events.filter(({ type, item }) => type === "item/completed" && item.type === "mcpToolCall");
 }
-
-const OPENCODE = agentProgram("opencode");
-
-needs("opencode")(
-  "a repository's OpenCode plugin and MCP server do not run before they are trusted, and then do [A3] [P35]",
-  async () => {
-    const fixture = await commandFixture();
-    const { cwd, flint } = fixture;
-    const { path: home } = await agentFolder();
-    const ran = (name: string) => existsSync(`${cwd}/ran-${name}`);
-    await mkdir(`${cwd}/.opencode/plugin`, { recursive: true });
-    await writeFile(
-      `${cwd}/.opencode/plugin/x.js`,
-      `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(`${cwd}/ran-plugin`)}, "");\nexport const X = async () => ({});\n`,
-    );
-    const command = ["sh", "-c", `touch ${cwd}/ran-mcp; cat`];
-    await writeFile(
-      `${cwd}/opencode.json`,
-      JSON.stringify({ mcp: { x: { type: "local", command, enabled: true } } }),
-    );
-    const env = { HOME: home, PATH: `${OPENCODE?.replace(/\/[^/]*$/, "")}:${process.env.PATH}` };
-    // OpenCode installs a package for its plugins in the background; that it may not do so would be reported.
-    const options = ["--agent", "opencode", "--offline", "--network", "registry.npmjs.org"];
-    const before = await turn(fixture, options, env);
-    expect([before.code, ran("plugin"), ran("mcp")], before.stderr).toEqual([0, false, false]);
-    expect(before.stdout + before.stderr).toMatch(/\.opencode, opencode\.json .*flint trust/);
-    const trusted = await flint(["trust", "--yes"], { env });
-    expect(trusted.stdout).toContain(".opencode (not trusted; OpenCode");
-    const after = await turn(fixture, options, env);
-    expect([after.code, ran("plugin"), ran("mcp")], after.stdout).toEqual([0, true, true]);
-    // It makes a .gitignore there when it starts, which stays in its sandbox.
-    expect(await readdir(`${cwd}/.opencode`)).toEqual(["plugin"]);
-  },
-  LONG,
-);
 
 const CLAUDE = agentProgram("claude");
 

@@ -135,15 +135,17 @@ function filesIn(folder: string): Record<string, string> {
 
 const PLANTED = [...SETTINGS, ".claude/.config.json"];
 
-/** Changes whatever can be changed, replaces it, and puts something new into every folder. */
-const VANDAL = `cd "$HOME"
-find . -type f ! -path './workspace/*' | while read -r file; do
-  echo after >> "$file"
-  echo replaced > "$file.new" && mv -f "$file.new" "$file"
-done 2>/dev/null
-find . -type d ! -path './workspace*' | while read -r folder; do echo planted > "$folder/planted.js"; done 2>/dev/null
-mkdir -p ${[...new Set(PLANTED.map(dirname))].join(" ")} 2>/dev/null
-for file in ${PLANTED.join(" ")}; do echo planted > "$file"; done 2>/dev/null
+/**
+ * Changes whatever can be changed, replaces it, and puts something new into every folder. One process does it all, because
+ * there are many agents to try.
+ */
+const VANDAL = `cd "$HOME" && find . ! -path './workspace*' | perl -MFile::Path=make_path -ne '
+sub put { my ($how, $path, $text) = @_; open(my $file, $how, $path) or return 0; print $file $text; close $file }
+chomp;
+if (-d && !-l) { put(">", "$_/planted.js", "planted\\n") }
+elsif (-f && !-l) { put(">>", $_, "after\\n"); rename "$_.new", $_ if put(">", "$_.new", "replaced\\n") }
+END { for (qw(${PLANTED.join(" ")})) { m{(.+)/} and eval { make_path($1) }; put(">", $_, "planted\\n") } }
+' 2>/dev/null
 echo done`;
 
 describeEachMechanism("a sandboxed agent with %s", (mechanism, test) => {

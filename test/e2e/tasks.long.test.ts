@@ -224,6 +224,9 @@ needs("bwrap", "git")(
     await stop("SIGTERM");
     await place.serve();
     expect((await place.flint("tasks", "list")).stdout).toMatch(/#1 +suspended, (2h|1h 5\d)/);
+    expect((await place.flint("tasks", "list", "--label", "gpu")).stdout).toBe(
+      "No open tasks with the label gpu.\n",
+    );
   },
   TEST_MS,
 );

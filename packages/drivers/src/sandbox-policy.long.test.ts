@@ -1,0 +1,3 @@
+import { describeSandboxPolicy } from "./testing/sandbox-policy.ts";
+
+describeSandboxPolicy(["claude-agent-acp"]);
