@@ -71,6 +71,11 @@ export const ssh = debianPart({
   trial: ["-V"],
   contents: { packages: ["openssh-client"], program: "usr/bin/ssh" },
 });
+export const sshd = debianPart({
+  name: "sshd",
+  trial: ["-V"],
+  contents: { packages: ["openssh-server"], program: "usr/sbin/sshd" },
+});
 export const pip = debianPart({
   name: "pip",
   onPath: true,

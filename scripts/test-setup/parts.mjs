@@ -1,4 +1,4 @@
-import { bwrap, chromium, curl, git, pip, redis, ssh, tmux } from "./debian-programs.mjs";
+import { bwrap, chromium, curl, git, pip, redis, ssh, sshd, tmux } from "./debian-programs.mjs";
 import {
   acpx,
   claude,
@@ -31,6 +31,7 @@ export const PARTS = [
   git,
   curl,
   ssh,
+  sshd,
   pip,
   redis,
   chromium,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 
-/** A real agent's program, the program or module of a real client, a browser, or a newer Node to run one on. */
+/** A real agent's program, the program or module of a real client, a browser, a server, or a newer Node to run one on. */
 export type RealAgent =
   | "claude"
   | "codex"
@@ -12,6 +12,7 @@ export type RealAgent =
   | "acpx"
   | "codex-sdk"
   | "chromium"
+  | "sshd"
   | "node24";
 
 interface FoundProgram {

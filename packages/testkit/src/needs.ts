@@ -22,6 +22,7 @@ const PARTS = {
   sh: ["sh", "-c", "true"],
   curl: ["curl", "--version"],
   ssh: ["ssh", "-V"],
+  sshd: [agentProgram("sshd") ?? "/usr/sbin/sshd", "-V"],
   pip: ["pip", "--version"],
   npm: ["npm", "--version"],
   tmux: ["tmux", "-V"],

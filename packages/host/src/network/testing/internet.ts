@@ -21,8 +21,11 @@ export interface Internet {
   stop(): void;
 }
 
-/** `serve` answers requests for any host, with TLS and without; it looks at their `host` header. */
-export async function startInternet(serve: RequestListener): Promise<Internet> {
+/**
+ * `serve` answers requests for any host, with TLS and without; it looks at their `host` header. Without a server for ssh,
+ * there is one that only greets.
+ */
+export async function startInternet(serve: RequestListener, sshServer?: Server): Promise<Internet> {
   const secure = { key: readFileSync(fixture("server.key")), cert: readFileSync(fixture("server.pem")) };
   const greetings: string[] = [];
   const resolved: string[] = [];
@@ -34,7 +37,11 @@ export async function startInternet(serve: RequestListener): Promise<Internet> {
     });
     socket.write("SSH-2.0-Flint_test\r\n");
   });
-  const servers = { 443: createHttpsServer(secure, serve), 80: createHttpServer(serve), 22: ssh };
+  const servers = {
+    443: createHttpsServer(secure, serve),
+    80: createHttpServer(serve),
+    22: sshServer ?? ssh,
+  };
   const ports = new Map<number, number>();
   for (const [port, server] of Object.entries(servers)) ports.set(Number(port), await listen(server));
   return {
