@@ -7,7 +7,7 @@ import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { promptOf, startEditor } from "./acp-editor.ts";
 import { environmentIn } from "./codex/sdk.ts";
-import { commitAs, FLOWS, flowScript, localServer, TITLES, titlesIn } from "./permission-flows.ts";
+import { commitAs, FILES, FLOWS, flowScript, localServer, TITLES, titlesIn } from "./permission-flows.ts";
 import { choosing, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
 
 /** Real agents are started, on a machine that may be busy. */
@@ -22,7 +22,7 @@ for (const scripted of SCRIPTED_AGENTS) {
     "curl",
     ...parts,
   )(
-    `the ACP SDK is asked about commands of ${agent} that leave the sandbox, about hosts and about commits`,
+    `the ACP SDK is asked about commands of ${agent} that leave the sandbox, about hosts, commits and files`,
     async () => {
       const { port, paths } = await localServer();
       const { cwd, prompt } = await editorWith(scripted, port);
@@ -58,6 +58,13 @@ for (const scripted of SCRIPTED_AGENTS) {
       expect(stayed.asked).toContain(outside);
       expect(stayed.shown).toContain("eclined");
       expect(existsSync(join(cwd, "../declined"))).toBe(false);
+
+      const written = await prompt(FLOWS.allowedChange, "allow_once", FILES.allowed);
+      expect(written.asked).toContain(FILES.allowed);
+      expect(await readFile(join(cwd, FILES.allowed), "utf8")).toBe("lantern\n");
+      const unwritten = await prompt(FLOWS.declinedChange, "reject_once", FILES.declined);
+      expect(unwritten.asked).toContain(FILES.declined);
+      expect(existsSync(join(cwd, FILES.declined))).toBe(false);
     },
     TEST_MS,
   );
@@ -80,7 +87,8 @@ async function editorWith(scripted: ScriptedAgent, port: number) {
   let asked: string[] = [];
   let answer = { about: "", kind: "" };
   const choose = async ({ toolCall }: RequestPermissionRequest) => {
-    const question = textsOf(toolCall.content).join("\n");
+    const paths = (toolCall.content ?? []).flatMap((piece) => (piece.type === "diff" ? [piece.path] : []));
+    const question = [...textsOf(toolCall.content), ...paths].join("\n");
     asked.push(question);
     return question.includes(answer.about) ? answer.kind : "allow_once";
   };

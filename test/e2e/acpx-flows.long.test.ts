@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { agentFolder, agentProgram, leavesNoProcess, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { environmentIn } from "./codex/sdk.ts";
-import { commitAs, connectTo, localServer, OUTSIDE, titlesIn } from "./permission-flows.ts";
+import { commitAs, connectTo, FILES, localServer, OUTSIDE, titlesIn } from "./permission-flows.ts";
 import { choosing, DONE, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
 import { FLINT } from "./server.ts";
 
@@ -22,18 +22,21 @@ for (const scripted of SCRIPTED_AGENTS) {
     "curl",
     ...(program === undefined ? [] : [program]),
   )(
-    `acpx answers for a command of ${agent} that leaves the sandbox, for its connection and its commit`,
+    `acpx answers for a command of ${agent} that leaves the sandbox, for its connection, commit and file`,
     async () => {
       const { port, paths } = await localServer();
       const { run, folder, cwd } = await acpx(scripted, port);
       const denied = await run("--deny-all");
       expect(denied).toMatch(/\(failed\)/);
-      expect(existsSync(join(folder, "count")), denied).toBe(false);
-      expect([paths, (await titlesIn(cwd)).branch]).toEqual([[], "first\n"]);
+      expect(denied).toContain(`Flint refused the connection to localhost:${port}: it was declined.`);
+      expect([join(folder, "count"), join(cwd, FILES.allowed)].filter(existsSync), denied).toEqual([]);
+      expect(paths).toEqual([]);
+      expect(await titlesIn(cwd)).toEqual({ branch: "first\n", kept: "kept\nfirst\n" });
       const allowed = await run("--approve-all");
       expect(allowed).toMatch(/\(completed\)[\s\S]*lantern/);
       expect(allowed).not.toContain("flint-run");
       expect(await readFile(join(folder, "count"), "utf8")).toBe("run\n");
+      expect(await readFile(join(cwd, FILES.allowed), "utf8")).toBe("lantern\n");
       expect([paths, (await titlesIn(cwd)).branch]).toEqual([["/allowed"], "kept\nfirst\n"]);
     },
     TEST_MS,
@@ -55,11 +58,19 @@ async function acpx(scripted: ScriptedAgent, port: number) {
     scripted.leave(OUTSIDE.allowed, OUTSIDE.why),
     scripted.run(connectTo(port, "allowed")),
     scripted.run(commitAs("kept")),
+    scripted.write(FILES.allowed, "lantern"),
     DONE,
   ];
   await writeFile(script, JSON.stringify({ steps }));
   const env = { ...environmentIn(home), FLINT_OFFLINE_SCRIPT: script };
-  const flint = `${process.execPath} ${FLINT} acp ${options.join(" ")}`;
+  // acpx answers every question alike, so what is asked about these commands is only what they reach and leave behind.
+  const policy = join(folder, "policy.toml");
+  const commands = [connectTo(port, "allowed"), commitAs("kept")];
+  const rules = commands.map(
+    (command) => `[[rule]]\ndecision = "allow"\ncommand = ${JSON.stringify(command)}\n`,
+  );
+  await writeFile(policy, rules.join("\n"));
+  const flint = `${process.execPath} ${FLINT} acp --policy ${policy} ${options.join(" ")}`;
   const run = async (answer: string) => {
     const args = [agentProgram("acpx") ?? "acpx", "--agent", flint, "--cwd", cwd, answer, "exec", "go"];
     const node = agentProgram("node24") ?? process.execPath;

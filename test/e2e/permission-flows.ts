@@ -12,6 +12,8 @@ export const FLOWS = {
   declinedCommit: "fourth",
   allowedLeave: "fifth",
   declinedLeave: "sixth",
+  allowedChange: "seventh",
+  declinedChange: "eighth",
 };
 
 /** Commands that can only succeed outside of the sandbox, and why the agent says that it needs them. */
@@ -20,6 +22,9 @@ export const OUTSIDE = {
   declined: "touch ../declined",
   why: "It is outside.",
 };
+
+/** The files that the agent makes in the workspace. */
+export const FILES = { allowed: "kept.txt", declined: "declined.txt" };
 
 /** The titles of the commits that the user takes over and declines. */
 export const TITLES = { allowed: "kept-lantern", declined: "declined-lantern" };
@@ -49,8 +54,8 @@ export function commitAs(title: string): string {
   return `git ${author} commit --quiet --allow-empty -m ${title}`;
 }
 
-/** A script in which the agent does everything twice: it connects to the user's machine, commits, and leaves the sandbox. */
-export function flowScript({ run, leave }: ScriptedAgent, port: number): readonly unknown[] {
+/** A script in which the agent does everything twice: it connects to the user's machine, commits, leaves the sandbox and changes a file. */
+export function flowScript({ run, leave, write }: ScriptedAgent, port: number): readonly unknown[] {
   const turns = [
     [FLOWS.allowedHost, run(connectTo(port, "allowed"))],
     [FLOWS.declinedHost, run(connectTo(port, "declined"))],
@@ -58,6 +63,8 @@ export function flowScript({ run, leave }: ScriptedAgent, port: number): readonl
     [FLOWS.declinedCommit, run(commitAs(TITLES.declined))],
     [FLOWS.allowedLeave, leave(OUTSIDE.allowed, OUTSIDE.why)],
     [FLOWS.declinedLeave, leave(OUTSIDE.declined, OUTSIDE.why)],
+    [FLOWS.allowedChange, write(FILES.allowed, "lantern")],
+    [FLOWS.declinedChange, write(FILES.declined, "lantern")],
   ] as const;
   return turns.flatMap(([when, parts]) => [{ when, parts }, DONE]);
 }

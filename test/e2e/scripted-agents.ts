@@ -14,11 +14,13 @@ export interface ScriptedAgent {
   run(command: string): readonly ScriptedCall[];
   /** A command that asks to run outside of the sandbox, and why. */
   leave(command: string, why: string): readonly ScriptedCall[];
+  /** A new file of the workspace. */
+  write(name: string, line: string): readonly ScriptedCall[];
 }
 
-/** Codex calls for commands in the code that it writes. */
-function codexCommand(call: ScriptedCall): readonly ScriptedCall[] {
-  return [{ call: "exec", raw: `text(JSON.stringify(await tools.exec_command(${JSON.stringify(call)})))` }];
+/** Codex calls for its tools in the code that it writes. */
+function codexCall(tool: string, input: ScriptedCall | string): readonly ScriptedCall[] {
+  return [{ call: "exec", raw: `text(JSON.stringify(await tools.${tool}(${JSON.stringify(input)})))` }];
 }
 
 /** Flint's own agent, Claude and Codex. */
@@ -27,6 +29,7 @@ export const SCRIPTED_AGENTS: readonly ScriptedAgent[] = [
     ...{ agent: "flint", model: "Flint offline model" },
     run: (command) => [{ call: "shell", input: { command } }],
     leave: (command, why) => [{ call: "shell", input: { command, needs: { unconfined: true }, why } }],
+    write: (path, line) => [{ call: "write_file", input: { path, content: `${line}\n` } }],
   },
   {
     ...{ agent: "claude", program: "claude", model: "Claude's default" },
@@ -34,11 +37,15 @@ export const SCRIPTED_AGENTS: readonly ScriptedAgent[] = [
     leave: (command, why) => [
       { call: "Bash", input: { command, dangerouslyDisableSandbox: true, description: why } },
     ],
+    write: (name, line) => [{ call: "Write", input: { file_path: name, content: `${line}\n` } }],
   },
   {
     ...{ agent: "codex", program: "codex", model: "Codex" },
-    run: (cmd) => codexCommand({ cmd }),
-    leave: (cmd, why) => codexCommand({ cmd, sandbox_permissions: "require_escalated", justification: why }),
+    run: (cmd) => codexCall("exec_command", { cmd }),
+    leave: (cmd, why) =>
+      codexCall("exec_command", { cmd, sandbox_permissions: "require_escalated", justification: why }),
+    write: (name, line) =>
+      codexCall("apply_patch", `*** Begin Patch\n*** Add File: ${name}\n+${line}\n*** End Patch`),
   },
 ];
 

@@ -1,59 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "@flint/sdk";
-import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
+import { needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { plainEnvironment } from "../server/plain-environment.ts";
 import { choosing, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
-import { FLINT } from "./server.ts";
-import { Terminal } from "./tmux.ts";
+import { answer, place, quit, sees, stopServer } from "./session-place.ts";
 
 const TEST_MS = 180_000;
-
-/** A project, its state folder, and how a session is opened in it. */
-interface Place {
-  readonly workspace: string;
-  readonly state: string;
-  open(args: readonly string[]): Promise<Terminal>;
-}
-
-async function place(configuration = ""): Promise<Place> {
-  const { path } = await agentFolder();
-  leavesNoProcess(5_000);
-  const [workspace, home, state] = [join(path, "workspace"), join(path, "home"), join(path, "state")];
-  await Promise.all([workspace, home, state].map((folder) => mkdir(folder)));
-  await writeFile(join(state, "config.toml"), configuration);
-  const given = Object.entries({ ...process.env, ...plainEnvironment(state), HOME: home, LANG: "C.UTF-8" });
-  const env = Object.fromEntries(
-    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-  const open = (args: readonly string[]) =>
-    Terminal.start({ command: [process.execPath, FLINT, ...args], cwd: workspace, env, folder: path });
-  return { workspace, state, open };
-}
-
-const sees = (text: string) => (everything: string) => everything.includes(text);
-
-/** Presses a key until it counts: one that comes too soon after a question was not meant for it. */
-async function answer(terminal: Terminal, key: string, shown: string): Promise<void> {
-  for (let count = 0; count < 20; count += 1) {
-    await terminal.type(key);
-    if (await terminal.matchesWithin(sees(shown), 1_500)) return;
-  }
-  await terminal.until(sees(shown), shown);
-}
-
-/** Stops the server that the session has started in the background, if it did. */
-async function stopServer(state: string): Promise<void> {
-  const file = join(state, "run", "server.json");
-  if (existsSync(file)) process.kill(JSON.parse(await readFile(file, "utf8")).pid, "SIGTERM");
-}
-
-async function quit(terminal: Terminal): Promise<void> {
-  await terminal.press("C-d");
-  expect(await terminal.exitCode()).toBe(0);
-}
 
 for (const scripted of SCRIPTED_AGENTS) {
   const needed = ["tmux", ...(scripted.program === undefined ? [] : [scripted.program])] as const;

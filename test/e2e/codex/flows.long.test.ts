@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import {
   commitAs,
   connectTo,
+  FILES,
   FLOWS,
   flowScript,
   localServer,
@@ -21,7 +22,7 @@ const TEST_MS = 150_000;
 for (const scripted of SCRIPTED_AGENTS) {
   const { agent, model, program } = scripted;
   needsTui(program ?? "codex")(
-    `the stock Codex TUI asks about commands of ${agent} that leave the sandbox, about hosts and about commits`,
+    `the stock Codex TUI asks about commands of ${agent} that leave the sandbox, about hosts, commits and files`,
     async () => {
       const { port, paths } = await localServer();
       const { options, configuration } = choosing(scripted);
@@ -72,6 +73,16 @@ for (const scripted of SCRIPTED_AGENTS) {
       expect(existsSync(join(folder, "declined")), screen).toBe(false);
       expect(screen).toMatch(/Ran touch \.\.\/declined\n +└ Declined\. It did not run\./);
       expect(screen).not.toContain("flint-run");
+
+      await tui.ask(FLOWS.allowedChange);
+      await tui.answer(FILES.allowed, "y");
+      await tui.isDone();
+      expect(await readFile(join(fixture.workspace, FILES.allowed), "utf8")).toBe("lantern\n");
+      await tui.ask(FLOWS.declinedChange);
+      // Of changes to files it offers no answer that declines them and lets the turn go on.
+      await tui.answer(FILES.declined, "Escape");
+      await tui.shows("Conversation interrupted");
+      expect(existsSync(join(fixture.workspace, FILES.declined))).toBe(false);
       await tui.quit();
     },
     TEST_MS,
