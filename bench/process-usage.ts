@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 const NANOSECONDS_PER_MICROSECOND = 1000;
+const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 const KILOBYTES_PER_MEGABYTE = 1024;
 
 /** The processor time that all threads of a process have used so far, in microseconds. Needs Linux. */
@@ -30,6 +31,15 @@ export function peakMegabytes(pid: number): number {
 function threadMicroseconds(pid: number, thread: string): number {
   const [nanoseconds = ""] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");
   return Number(nanoseconds) / NANOSECONDS_PER_MICROSECOND;
+}
+
+/**
+ * How long the main thread of this process has waited for a processor that had other work so far, in milliseconds. Needs
+ * Linux.
+ */
+export function waitedForProcessorMs(): number {
+  const [, nanoseconds = ""] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+  return Number(nanoseconds) / NANOSECONDS_PER_MILLISECOND;
 }
 
 function statusMegabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
