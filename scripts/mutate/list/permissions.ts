@@ -282,4 +282,12 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     replace: 'return problem === undefined && sha256 !== "" && trustedHash !== undefined;',
     tests: ["packages/server/src/trust/project-files.test.ts"],
   },
+  {
+    name: "key-in-environment",
+    promise: "Claude gets a stand-in for its key, and so do its commands.",
+    file: "packages/drivers/src/shared/keys/agent-keys.ts",
+    find: "return [name, relay.standIn(value)];",
+    replace: "return [name, value];",
+    tests: ["packages/drivers/src/shared/keys/claude-keys.test.ts"],
+  },
 ];

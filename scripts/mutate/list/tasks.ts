@@ -17,6 +17,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: STORES,
   },
   {
+    name: "task-unrelated-history",
+    promise: "Commits of an agent count only if they continue those of the task.",
+    file: "packages/host/src/worktrees/turn-commit.ts",
+    find: "return follows.exitCode === 0 ? commit : undefined;",
+    replace: "return follows.exitCode >= 0 ? commit : undefined;",
+    tests: ["packages/server/src/tasks-commits.test.ts"],
+  },
+  {
     name: "task-fence-not-raised",
     promise: "A lost run cannot write under the fence of its successor.",
     file: "packages/tasks/src/store/memory-store.ts",
