@@ -6,7 +6,7 @@ import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
 /** A path that cannot lead out of a folder; empty for the folder itself. */
-const RELATIVE = /^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\0]*$/;
+const RELATIVE = relativePath();
 const shortText = z.string().check(z.minLength(1), z.maxLength(200));
 
 /** A command that has to exit with 0 before a round is reviewed. */
@@ -127,3 +127,9 @@ export const TaskSpec = looseObject({
   channel: z.optional(Id),
 });
 export type TaskSpec = z.output<typeof TaskSpec>;
+
+/** Written without assertions, so that readers of the JSON schema can make values of it. */
+function relativePath(): RegExp {
+  const name = String.raw`(?:\.|\.?[^/.\0][^/\0]*|\.\.[^/\0]+)`;
+  return new RegExp(String.raw`^(?:${name}(?:/${name}?)*)?$`);
+}

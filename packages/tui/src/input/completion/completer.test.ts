@@ -120,7 +120,7 @@ describe("commands", () => {
   test("of Flint and of the agent are offered, Flint's before the agent's of the same name", () => {
     const { type, labels, completer, editor } = completing();
     type("/li");
-    expect(labels().slice(0, 3)).toEqual([">lint", "limits", "threads"]);
+    expect(labels().slice(0, 3)).toEqual([">lint", "limits", "statusline"]);
     type("nt");
     expect(labels()[0]).toBe(">lint");
     completer.accept(editor);
