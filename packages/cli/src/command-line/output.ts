@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { escapeControls } from "@flint/view";
+import { escapeControls } from "@flint/view/escape";
 
 /** Prints to stdout. Returns the exit code for success. */
 export function say(text: string): number {

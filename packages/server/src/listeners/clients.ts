@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 import type { ClientConnection, ConnectionOptions } from "@flint/frontends";
 import { errorMessage, LIMITS } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import { escapeControls } from "@flint/view/escape";
 import type { FrontendName, Frontends, OpenFrontend } from "../frontends.ts";
 import { type ClientTransport, WatchedTransport } from "./client-transport.ts";
 
