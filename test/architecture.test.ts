@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { packageNames, ROOT } from "./source/files.ts";
+import { packageNames, ROOT, readSources } from "./source/files.ts";
 
 const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").replace(/^```[\s\S]*?^```/gm, "");
 const path = `((?:${packageNames(ROOT).join("|")})/src(?:/[\\w.-]+)*)`;
@@ -28,7 +28,17 @@ test("ARCHITECTURE.md names symbols that their files have", () => {
   expect(missing).toEqual([]);
 });
 
+test("ARCHITECTURE.md names no type, function or table that the source does not have", () => {
+  // camelCase, PascalCase or UPPER_CASE: what is written in lower case alone may also be a word of a command or a wire.
+  const names = [...page.matchAll(/`([A-Za-z_]*[A-Z][A-Za-z_]*)`/g)].map(([, name = ""]) => name);
+  const sources = [...readSources(ROOT, "packages").values()];
+  const words = new Set(sources.flatMap((text) => text.match(/\w+/g) ?? []));
+  expect(new Set(names).size).toBeGreaterThan(80);
+  expect([...new Set(names)].filter((name) => !words.has(name))).toEqual([]);
+});
+
 test("ARCHITECTURE.md lists every package", () => {
-  const listed = [...page.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = ""]) => name);
+  const [table = ""] = page.split("## Decisions");
+  const listed = [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = ""]) => name);
   expect(listed.sort()).toEqual(packageNames(ROOT));
 });

@@ -21,7 +21,7 @@ Usage: flint ["PROMPT"] [OPTIONS]       open a session in the terminal; flint re
 ${sections.join("\n\n")}
 
 Try:
-  flint exec "show me what you can do"
+  flint exec --offline "show me what you can do"
   flint doctor
   flint exec "fix the failing test"     # needs a real model; flint doctor shows how to set one up
 

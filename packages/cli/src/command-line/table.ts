@@ -17,7 +17,7 @@ const exec = command({
   usage: '"PROMPT"',
   flags: EXEC_FLAGS,
   examples: [
-    'flint exec "show me what you can do"',
+    'flint exec --offline "show me what you can do"          # the built-in model, without a key',
     'flint exec "what is in this folder?"',
     'flint exec "run the tests"',
     'flint exec --continue "now fix the first failure"      # needs a real model',
