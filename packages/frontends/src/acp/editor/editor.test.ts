@@ -100,11 +100,11 @@ describe("a command that nothing confines", () => {
   });
 
   test("prints as it runs, for everyone who watches", async () => {
-    const { client, sessionId, editor, clock, connect } = await setUpEditor([
+    const { client, sessionId, editor, clock, connect, path } = await setUpEditor([
       shell("echo first; exec sleep 600"),
     ]);
     const watcher = await connect();
-    await watcher.request("session/load", { sessionId, cwd: "/", mcpServers: [] });
+    await watcher.request("session/load", { sessionId, cwd: path, mcpServers: [] });
     const prompted = client.prompt(sessionId, "go");
     await editor.asked("terminal/wait_for_exit");
     const [terminal] = editor.terminals.values();
@@ -148,9 +148,9 @@ describe("a command that nothing confines", () => {
 
   test("ends when the editor is gone, and the next one runs here", async () => {
     const steps = [shell("exec sleep 600"), shell("echo here"), [{ text: "Done." }]];
-    const { client, sessionId, editor, connect } = await setUpEditor(steps);
+    const { client, sessionId, editor, connect, path } = await setUpEditor(steps);
     const watcher = await connect();
-    await watcher.request("session/load", { sessionId, cwd: "/", mcpServers: [] });
+    await watcher.request("session/load", { sessionId, cwd: path, mcpServers: [] });
     client.prompt(sessionId, "go").catch(() => undefined);
     await editor.asked("terminal/wait_for_exit");
     client.disconnect();
@@ -165,10 +165,10 @@ describe("a command that nothing confines", () => {
 
   test("runs here for a client without terminals, and for the prompts of other clients", async () => {
     const steps = [shell("echo one"), [{ text: "One." }], shell("echo two"), [{ text: "Two." }]];
-    const { client, sessionId, editor, connect } = await setUpEditor(steps);
+    const { client, sessionId, editor, connect, path } = await setUpEditor(steps);
     await client.prompt(sessionId, "go");
     const plain = await connect();
-    await plain.request("session/load", { sessionId, cwd: "/", mcpServers: [] });
+    await plain.request("session/load", { sessionId, cwd: path, mcpServers: [] });
     await plain.prompt(sessionId, "go");
     expect(editor.terminals.size).toBe(1);
   });
