@@ -9,6 +9,7 @@ import { ServerFixture } from "./e2e/listening-server.ts";
 import { ROOT } from "./source/files.ts";
 
 const SLOW_MS = 120_000;
+const INSTALL_OPTIONS = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
 
 /** A program of an SDK user. It compiles only if the declarations are there and have the right types. */
 const PROGRAM = `
@@ -63,6 +64,25 @@ test(
     const answer = await run("node_modules/.bin/flint", "exec", "--offline", "hello");
     expect(answer).toContain("offline model");
     expect(await run("node_modules/.bin/flint-codex", "--version")).toMatch(/^codex-cli \d+\.\d+\.\d+/);
+  },
+  SLOW_MS,
+);
+
+test(
+  "the command's package works alone in an empty folder",
+  async () => {
+    const alone = folder.join("alone");
+    await mkdir(alone);
+    const [tarball] = (await readdir(folder.path)).filter((name) => /^flint-\d.*\.tgz$/.test(name));
+    await inFolder(alone, "npm", ["install", ...INSTALL_OPTIONS, `file:${folder.join(String(tarball))}`]);
+    const installed = await readdir(join(alone, "node_modules"));
+    expect(installed.filter((name) => !name.startsWith("."))).toEqual(["flint"]);
+    const flint = (...args: string[]) => inFolder(alone, "node_modules/.bin/flint", args);
+    expect(await flint("exec", "--offline", "hello")).toContain("offline model");
+    // Tasks need the background server, and a worker its Redis client: both are in the package.
+    expect(await flint("tasks", "list", "--json")).toBe("[]\n");
+    await flint("server", "stop");
+    await expect(flint("worker", "--redis", "redis://127.0.0.1:1")).rejects.toThrow("ECONNREFUSED");
   },
   SLOW_MS,
 );
@@ -124,8 +144,7 @@ async function install(): Promise<void> {
   const tarballs = (await readdir(folder.path)).filter((name) => name.endsWith(".tgz"));
   const files = [...tarballs, "zod"].map((name) => `file:${folder.join(name)}`);
   await writeFile(join(app, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const options = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-  await run("npm", "install", ...options, ...files);
+  await run("npm", "install", ...INSTALL_OPTIONS, ...files);
 }
 
 async function compile(file: string, options: object): Promise<void> {
