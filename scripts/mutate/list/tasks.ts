@@ -65,6 +65,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: WORKTREES,
   },
   {
+    name: "task-merged-twice",
+    promise: "A result whose merge was not reported is not merged again.",
+    file: "packages/host/src/worktrees/merge.ts",
+    find: "if (earlier !== undefined) return",
+    replace: "if (earlier === null) return",
+    tests: ["packages/host/src/worktrees/merge-record.test.ts"],
+  },
+  {
     name: "task-ref-replaced",
     promise: "The commit of a round is never replaced by that of a lost run.",
     file: "packages/host/src/worktrees/worktree-repository.ts",

@@ -1,5 +1,6 @@
 import { FlintError, type MergeMode } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
+import { MergeRecord, type RecordedMerge } from "./merge-record.ts";
 import { commitOf, FLINT_IDENTITY } from "./worktree-repository.ts";
 
 /** What is merged, and how. */
@@ -12,13 +13,23 @@ export interface MergeRequest {
   readonly commit: string;
   readonly title: string;
   readonly message: string;
+  /** The ref under which the merge of this commit is recorded. */
+  readonly record: string;
   /** Checks the merged commit; the merge goes on only if it passes. */
   verify(commit: string): Promise<boolean>;
 }
 
+/** A merge that is done. */
+export interface Merged extends RecordedMerge {
+  readonly kind: "merged";
+  readonly note?: string;
+  /** Set if an earlier run had done it, which may have opened a pull request as well. */
+  readonly isRepeated?: true;
+}
+
 /** How a merge ended. */
 export type MergeResult =
-  | { readonly kind: "merged"; readonly ref: string; readonly commit: string; readonly note?: string }
+  | Merged
   | { readonly kind: "conflict"; readonly files: readonly string[]; readonly onto: string }
   | { readonly kind: "unverified" }
   | { readonly kind: "moved"; readonly target: string };
@@ -26,25 +37,60 @@ export type MergeResult =
 /** How often a target that moves is merged again. */
 const ATTEMPTS = 5;
 const FULL = "refs/heads/";
+/** How the branches begin that Flint makes. */
+const OWN = "flint/";
 
-/** Merges in refs alone: no checkout is touched, and a branch that somebody has checked out is not moved. */
+/**
+ * Merges in refs alone: no checkout is touched, and a branch that somebody has checked out is not moved. A result that was
+ * merged before is not merged again.
+ */
 export async function mergeResult(git: GitCommand, request: MergeRequest): Promise<MergeResult> {
-  const { mode, target, commit } = request;
-  const branch = await freeBranch(git, request.title);
-  if (mode === "branch" || target === undefined) return createBranch(git, branch, commit);
+  const record = new MergeRecord(git, request.record);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const onto = await commitOf(git, `${FULL}${target}`);
-    const merged = await combine(git, request, onto);
-    if ("files" in merged) return { kind: "conflict", files: merged.files, onto };
-    if (!(await request.verify(merged.commit))) return { kind: "unverified" };
-    if (await isCheckedOut(git, target)) {
-      const note = `${target} is checked out, so it was not moved. Update it with: git merge --ff-only ${branch}`;
-      return { ...(await createBranch(git, branch, merged.commit)), note };
-    }
-    const moved = await git.attempt(["update-ref", "--no-deref", `${FULL}${target}`, merged.commit, onto]);
-    if (moved.exitCode === 0) return { kind: "merged", ref: `${FULL}${target}`, commit: merged.commit };
+    const earlier = await record.find();
+    if (earlier !== undefined) return { ...merged(request, earlier), isRepeated: true };
+    const result = await mergeOnce(git, request, record);
+    if (result !== undefined) return result;
   }
-  return { kind: "moved", target };
+  return { kind: "moved", target: request.target ?? "The new branch" };
+}
+
+/** One try; undefined if a branch has changed meanwhile. */
+async function mergeOnce(
+  git: GitCommand,
+  request: MergeRequest,
+  record: MergeRecord,
+): Promise<MergeResult | undefined> {
+  const { mode, target, commit } = request;
+  if (mode === "branch" || target === undefined) return createBranch(git, request, record, commit);
+  const onto = await commitOf(git, `${FULL}${target}`);
+  const combined = await combine(git, request, onto);
+  if ("files" in combined) return { kind: "conflict", files: combined.files, onto };
+  if (!(await request.verify(combined.commit))) return { kind: "unverified" };
+  if (await isCheckedOut(git, target)) return createBranch(git, request, record, combined.commit);
+  const ref = `${FULL}${target}`;
+  const isMoved = await record.move(ref, combined.commit, onto);
+  return isMoved ? merged(request, { ref, commit: combined.commit }) : undefined;
+}
+
+async function createBranch(
+  git: GitCommand,
+  request: MergeRequest,
+  record: MergeRecord,
+  commit: string,
+): Promise<Merged | undefined> {
+  const ref = `${FULL}${await freeBranch(git, request.title)}`;
+  const isCreated = await record.move(ref, commit, "0".repeat(commit.length));
+  return isCreated ? merged(request, { ref, commit }) : undefined;
+}
+
+function merged({ mode, target }: MergeRequest, { ref, commit }: RecordedMerge): Merged {
+  const done = { kind: "merged", ref, commit } as const;
+  const isNew = ref.startsWith(`${FULL}${OWN}`) && ref !== `${FULL}${target}`;
+  if (mode === "branch" || target === undefined || !isNew) return done;
+  const branch = ref.slice(FULL.length);
+  const note = `${target} is checked out, so it was not moved. Update it with: git merge --ff-only ${branch}`;
+  return { ...done, note };
 }
 
 type Combined = { readonly commit: string } | { readonly files: readonly string[] };
@@ -54,9 +100,9 @@ type MergedTree = { readonly tree: string } | { readonly files: readonly string[
 async function combine(git: GitCommand, request: MergeRequest, onto: string): Promise<Combined> {
   const { mode, base, commit, message } = request;
   if (mode === "rebase") return onto === base ? { commit } : replay(git, base, commit, onto);
-  const merged = await mergeTree(git, onto, commit);
-  if ("files" in merged) return merged;
-  return { commit: await write(git, merged.tree, mode === "merge" ? [onto, commit] : [onto], message) };
+  const joined = await mergeTree(git, onto, commit);
+  if ("files" in joined) return joined;
+  return { commit: await write(git, joined.tree, mode === "merge" ? [onto, commit] : [onto], message) };
 }
 
 /** The author and the message of a commit. */
@@ -69,11 +115,11 @@ async function replay(git: GitCommand, base: string, commit: string, onto: strin
   for (const each of commits.split("\n").filter((id) => id !== "")) {
     // The target as if it had been made on the parent, so that only this one commit is merged.
     const ours = await write(git, `${head}^{tree}`, [`${each}^`], "onto");
-    const merged = await mergeTree(git, ours, each);
-    if ("files" in merged) return merged;
+    const joined = await mergeTree(git, ours, each);
+    if ("files" in joined) return joined;
     const [name = "", email = "", date = "", ...message] = (await git.run([...AUTHORED, each])).split("\n");
     const author = { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date };
-    head = await write(git, merged.tree, [head], message.join("\n"), author);
+    head = await write(git, joined.tree, [head], message.join("\n"), author);
   }
   return { commit: head };
 }
@@ -103,18 +149,13 @@ async function write(
   return (await writer.run(args, message)).trim();
 }
 
-async function createBranch(git: GitCommand, branch: string, commit: string) {
-  await git.run(["update-ref", "--no-deref", `${FULL}${branch}`, commit, "0".repeat(commit.length)]);
-  return { kind: "merged", ref: `${FULL}${branch}`, commit } as const;
-}
-
 /** A branch name from a title that no branch has yet. */
 async function freeBranch(git: GitCommand, title: string): Promise<string> {
   const words = title
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
-  const name = `flint/${words.slice(0, 50).replace(/-+$/, "") || "task"}`;
+  const name = `${OWN}${words.slice(0, 50).replace(/-+$/, "") || "task"}`;
   for (let suffix = 1; ; suffix += 1) {
     const candidate = suffix === 1 ? name : `${name}-${suffix}`;
     const known = await git.attempt(["rev-parse", "--verify", "--quiet", `${FULL}${candidate}`]);

@@ -1,5 +1,5 @@
 import type { Sandbox } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import { FlintError, isRecord } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 
 /** A pull request to open. */
@@ -10,9 +10,12 @@ export interface PullRequest {
   readonly target: string | undefined;
   readonly title: string;
   readonly body: string;
+  /** The commit of the branch, if an earlier run may have opened the request already. */
+  readonly repeats?: string | undefined;
 }
 
 const MINUTES = 60_000;
+const MAX_OUTPUT = 1024 * 1024;
 
 /** For a remote that the user asked for; one that is a command is still none. */
 export const REMOTE_ACCESS = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file" };
@@ -23,12 +26,13 @@ export async function openPullRequest(
   sandbox: Pick<Sandbox, "launch">,
   request: PullRequest,
 ): Promise<string> {
-  const { branch, target, title, body } = request;
+  const { branch, target } = request;
   const remote = await remoteOf(git, target);
   const url = (await git.run(["remote", "get-url", remote])).trim();
-  const isGitLab = /gitlab/i.test(url);
-  const program = isGitLab ? "glab" : "gh";
-  await run(git, sandbox, request, [program, "--version"], `${program} is needed to open pull requests.`);
+  const program = /gitlab/i.test(url) ? GLAB : GH;
+  const call = (command: readonly string[], problem: string) =>
+    run(git, sandbox, request.folder, [program.name, ...command], problem);
+  await call(["--version"], `${program.name} is needed to open pull requests.`);
   const pushed = await git
     .with(REMOTE_ACCESS)
     .attempt(["push", "--quiet", remote, `refs/heads/${branch}:refs/heads/${branch}`]);
@@ -37,24 +41,73 @@ export async function openPullRequest(
       "invalidRequest",
       `${branch} could not be pushed to ${remote}: ${pushed.stderr.trim().slice(-500)}`,
     );
-  const into = target === undefined ? [] : [isGitLab ? "--target-branch" : "--base", target];
-  const command = isGitLab
-    ? [
-        "glab",
-        "mr",
-        "create",
-        "--yes",
-        "--source-branch",
-        branch,
-        ...into,
-        "--title",
-        title,
-        "--description",
-        body,
-      ]
-    : ["gh", "pr", "create", "--head", branch, ...into, "--title", title, "--body", body];
-  const output = await run(git, sandbox, request, command, "The pull request could not be opened.");
+  if (request.repeats !== undefined) {
+    const listed = await call(program.list(branch), "The pull requests cannot be listed.");
+    const present = requestIn(listed, request.repeats);
+    if (present !== undefined) return present;
+  }
+  const output = await call(program.create(request), "The pull request could not be opened.");
   return /https?:\/\/\S+/.exec(output)?.[0] ?? url;
+}
+
+/** How a program opens requests, and lists those of a branch as JSON, closed ones too. */
+interface RequestProgram {
+  readonly name: string;
+  list(branch: string): string[];
+  create(request: PullRequest): string[];
+}
+
+const GH: RequestProgram = {
+  name: "gh",
+  list: (branch) => [
+    ...["pr", "list", "--head", branch, "--state", "all", "--limit", "20"],
+    ...["--json", "url,state,headRefOid"],
+  ],
+  create: ({ branch, target, title, body }) => [
+    ...["pr", "create", "--head", branch],
+    ...(target === undefined ? [] : ["--base", target]),
+    ...["--title", title, "--body", body],
+  ],
+};
+
+const GLAB: RequestProgram = {
+  name: "glab",
+  list: (branch) => [
+    "mr",
+    "list",
+    "--source-branch",
+    branch,
+    "--all",
+    "--per-page",
+    "20",
+    "--output",
+    "json",
+  ],
+  create: ({ branch, target, title, body }) => [
+    ...["mr", "create", "--yes", "--source-branch", branch],
+    ...(target === undefined ? [] : ["--target-branch", target]),
+    ...["--title", title, "--description", body],
+  ],
+};
+
+/** The request of a branch: one that is open, or that offered this commit, by the fields of either program. */
+function requestIn(listed: string, commit: string): string | undefined {
+  const rows: unknown = parseJson(listed);
+  if (!Array.isArray(rows)) return undefined;
+  const found = rows
+    .filter(isRecord)
+    .find(({ state, headRefOid, sha }) => /^open/i.test(String(state)) || (headRefOid ?? sha) === commit);
+  const url = found?.url ?? found?.web_url;
+  return typeof url === "string" ? url : undefined;
+}
+
+function parseJson(text: string): unknown {
+  // Expected: the program says in words that there are none.
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The remote of the target branch, or the only one there is. */
@@ -76,27 +129,27 @@ async function remoteOf(git: GitCommand, target: string | undefined): Promise<st
 async function run(
   git: GitCommand,
   sandbox: Pick<Sandbox, "launch">,
-  { folder }: PullRequest,
+  folder: string,
   command: readonly string[],
   problem: string,
 ): Promise<string> {
   const [program = ""] = command;
   const way = `Install ${program} and log in with: ${program} auth login. Or retry the task with another --merge.`;
-  let output = "";
+  const output = { stdout: "", stderr: "" };
   // Expected: the program is not installed.
   const ended = await sandbox
     .launch({
       ...{ command: ["/usr/bin/env", `PATH=${git.searchPath}`, ...command], cwd: folder, workspace: folder },
       timeoutMs: 2 * MINUTES,
       policy: { type: "dangerFullAccess" },
-      onOutput: (text) => {
-        output = `${output}${text}`.slice(-4000);
+      onOutput: (text, stream) => {
+        output[stream] = `${output[stream]}${text}`.slice(-MAX_OUTPUT);
       },
     })
     .catch(() => undefined);
   if (ended === undefined || ended.exitCode === 127)
     throw new FlintError("invalidRequest", `${problem} ${program} was not found. ${way}`);
-  if (ended.exitCode !== 0)
-    throw new FlintError("invalidRequest", `${problem} ${program} says: ${output.trim().slice(-500)}`);
-  return output;
+  if (ended.exitCode === 0) return output.stdout;
+  const said = `${output.stdout}${output.stderr}`.trim().slice(-500);
+  throw new FlintError("invalidRequest", `${problem} ${program} says: ${said}`);
 }

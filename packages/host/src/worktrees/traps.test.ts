@@ -1,48 +1,20 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder, needs } from "@flint/testkit";
-import { describe, expect, test } from "vitest";
-import { GitCommand } from "../git/git-command.ts";
-import { CommandSandbox } from "../sandbox/index.ts";
+import { describe, expect } from "vitest";
 import { mergeResult } from "./merge.ts";
-import { openPullRequest } from "./pull-request.ts";
-import { TurnCommits } from "./turn-commit.ts";
+import { commitWork, mergeOf, NAME, SANDBOX, setUpRepository } from "./testing/worktree-fixture.ts";
 import { Worktrees } from "./worktrees.ts";
 
 const confined = needs("bwrap");
 const run = promisify(execFile);
-const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "protocol.file.allow=always"];
-const SANDBOX = new CommandSandbox({ environment: process.env });
-const NAME = { task: "task-1", attempt: 1 };
-
-async function setUp() {
-  const home = await agentFolder();
-  const cwd = home.join("repo");
-  const git = async (...args: string[]) => (await run("git", [...WHO, ...args], { cwd })).stdout.trim();
-  await mkdir(cwd);
-  await git("init", "-q", "-b", "main");
-  await writeFile(join(cwd, "a.txt"), "one\n");
-  await git("add", ".");
-  await git("commit", "-q", "-m", "first");
-  return { home, cwd, git, worktrees: new Worktrees(home.join("worktrees"), process.env, SANDBOX) };
-}
-
-type Setup = Awaited<ReturnType<typeof setUp>>;
-
-async function commitWork({ worktrees, cwd }: Setup, content: string) {
-  const worktree = await worktrees.prepare({ ...NAME, cwd });
-  await writeFile(join(worktree.top, "b.txt"), content);
-  const commits = new TurnCommits(worktrees, SANDBOX);
-  const request = { ...NAME, worktree, round: 1, fence: 1, parent: worktree.base, message: "round 1" };
-  return { worktree, made: await commits.commit(request) };
-}
 
 describe("a worktree", () => {
   confined("is made again after its `git worktree add` was killed", async () => {
-    const { cwd, git, worktrees } = await setUp();
+    const { cwd, git, worktrees } = await setUpRepository();
     const { top } = await worktrees.prepare({ ...NAME, cwd });
     const entry = (await readFile(join(top, ".git"), "utf8")).replace("gitdir: ", "").trim();
     // What a killed one leaves: a lock that prune respects, a lock of the index, and no files.
@@ -56,7 +28,7 @@ describe("a worktree", () => {
   });
 
   confined("has the submodules that are checked out, from there, and is removed with them", async () => {
-    const { home, cwd, git, worktrees } = await setUp();
+    const { home, cwd, git, worktrees } = await setUpRepository();
     await run("git", ["clone", "-q", cwd, home.join("library")]);
     await git("submodule", "--quiet", "add", home.join("library"), "lib");
     await git("commit", "-q", "-m", "with a submodule");
@@ -69,7 +41,7 @@ describe("a worktree", () => {
   });
 
   confined("runs no command that the name of a submodule smuggles in", async () => {
-    const { home, cwd, git, worktrees } = await setUp();
+    const { home, cwd, git, worktrees } = await setUpRepository();
     await run("git", ["clone", "-q", cwd, home.join("library")]);
     await git("submodule", "--quiet", "add", home.join("library"), "lib");
     const mark = home.join("ran-outside");
@@ -83,7 +55,7 @@ describe("a worktree", () => {
   });
 
   confined("keeps the user's unfinished work out, also what is staged", async () => {
-    const { cwd, git, worktrees } = await setUp();
+    const { cwd, git, worktrees } = await setUpRepository();
     await writeFile(join(cwd, "a.txt"), "unfinished\n");
     await writeFile(join(cwd, "staged.txt"), "staged\n");
     await git("add", "staged.txt");
@@ -95,20 +67,20 @@ describe("a worktree", () => {
   });
 
   confined("can be made while the user's own index is locked", async () => {
-    const { cwd, worktrees } = await setUp();
+    const { cwd, worktrees } = await setUpRepository();
     await writeFile(join(cwd, ".git/index.lock"), "");
     expect(existsSync((await worktrees.prepare({ ...NAME, cwd })).top)).toBe(true);
   });
 
   confined("of a base that does not exist is refused by name", async () => {
-    const { cwd, worktrees } = await setUp();
+    const { cwd, worktrees } = await setUpRepository();
     await expect(worktrees.prepare({ ...NAME, cwd, base: "release-9" })).rejects.toThrow(
       "There is no commit release-9",
     );
   });
 
   confined("lists the ignored files that it got", async () => {
-    const { cwd, worktrees } = await setUp();
+    const { cwd, worktrees } = await setUpRepository();
     await writeFile(join(cwd, ".gitignore"), ".env\n");
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     await writeFile(join(cwd, ".worktreeinclude"), ".env\n");
@@ -124,8 +96,7 @@ describe("a folder that is in no repository", () => {
     await mkdir(cwd);
     await writeFile(join(cwd, "a.txt"), "one\n");
     const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX);
-    const setup = { home, cwd, worktrees, git: async () => "" };
-    const { worktree, made } = await commitWork(setup, "new\n");
+    const { worktree, made } = await commitWork({ cwd, worktrees }, "new\n");
     expect(worktree.repository.isCopy).toBe(true);
     const diff = await worktrees.git(worktree.repository.top).run(["diff", worktree.base, made.commit]);
     expect(diff).toContain("+new");
@@ -156,13 +127,12 @@ describe("a folder that is in no repository", () => {
 
 describe("a merge", () => {
   confined("goes on top of a branch that moves while its result is checked", async () => {
-    const setup = await setUp();
+    const setup = await setUpRepository();
     const { worktree, made } = await commitWork(setup, "new\n");
     await setup.git("checkout", "-q", "--detach");
     let moves = 0;
     const merged = await mergeResult(setup.worktrees.git(setup.cwd), {
-      ...{ mode: "squash", target: "main", base: worktree.base, commit: made.commit },
-      ...{ title: "Port it", message: "Port it\n" },
+      ...mergeOf(worktree.base, made.commit),
       verify: async () => {
         moves += 1;
         if (moves > 1) return true;
@@ -177,75 +147,15 @@ describe("a merge", () => {
   });
 
   confined("runs none of the user's hooks", async () => {
-    const setup = await setUp();
+    const setup = await setUpRepository();
     const { worktree, made } = await commitWork(setup, "new\n");
     await setup.git("checkout", "-q", "--detach");
     for (const hook of ["pre-commit", "commit-msg", "reference-transaction", "post-update"])
       await writeFile(join(setup.cwd, ".git/hooks", hook), `#!/bin/sh\ntouch ${setup.cwd}/ran\n`, {
         mode: 0o755,
       });
-    await mergeResult(setup.worktrees.git(setup.cwd), {
-      ...{ mode: "merge", target: "main", base: worktree.base, commit: made.commit },
-      ...{ title: "Port it", message: "Port it\n", verify: async () => true },
-    });
+    const request = mergeOf(worktree.base, made.commit, { mode: "merge" });
+    await mergeResult(setup.worktrees.git(setup.cwd), request);
     expect(existsSync(join(setup.cwd, "ran"))).toBe(false);
-  });
-});
-
-describe("a pull request", () => {
-  const request = { branch: "flint/port-it", target: "main", title: "Port it", body: "Please" };
-
-  /** A repository with a remote, a branch to offer, and a sandbox that finds only these programs. */
-  async function withRemote(gh?: string) {
-    const setup = await setUp();
-    const bin = setup.home.join("bin");
-    await mkdir(bin);
-    if (gh !== undefined) {
-      await writeFile(join(bin, "gh"), gh);
-      await chmod(join(bin, "gh"), 0o755);
-    }
-    await run("git", ["clone", "-q", "--bare", setup.cwd, setup.home.join("remote.git")]);
-    await setup.git("remote", "add", "origin", setup.home.join("remote.git"));
-    await setup.git("branch", "flint/port-it");
-    const open = (first = bin) => {
-      const environment = { ...process.env, PATH: `${first}:/usr/bin:/bin` };
-      const sandbox = new CommandSandbox({ environment });
-      return openPullRequest(new GitCommand(setup.cwd, environment), sandbox, {
-        ...request,
-        folder: setup.cwd,
-      });
-    };
-    return { ...setup, open };
-  }
-
-  test("is opened by the user's own gh, after the branch was pushed", async () => {
-    const gh = '#!/bin/sh\necho "$@" > called\necho https://example.org/pull/7\n';
-    const { cwd, home, open } = await withRemote(gh);
-    expect(await open()).toBe("https://example.org/pull/7");
-    expect(await readFile(join(cwd, "called"), "utf8")).toContain(
-      "pr create --head flint/port-it --base main --title Port it --body Please",
-    );
-    const pushed = await run("git", ["-C", home.join("remote.git"), "branch", "--list", "flint/*"]);
-    expect(pushed.stdout).toContain("flint/port-it");
-  });
-
-  test("is not opened by a gh that lies in the project", async () => {
-    const { cwd, open } = await withRemote();
-    const planted = '#!/bin/sh\necho "$@" > called\n';
-    await mkdir(join(cwd, "bin"));
-    await writeFile(join(cwd, "bin/gh"), planted, { mode: 0o755 });
-    await expect(open(join(cwd, "bin"))).rejects.toThrow("gh was not found");
-    expect(existsSync(join(cwd, "called"))).toBe(false);
-  });
-
-  test("needs gh, and says how to get on without it", async () => {
-    const { open } = await withRemote();
-    await expect(open()).rejects.toThrow(/gh was not found. Install gh and log in with: gh auth login/);
-  });
-
-  test("that gh refuses fails with its words", async () => {
-    const gh = '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "you are not logged in" >&2\nexit 4\n';
-    const { open } = await withRemote(gh);
-    await expect(open()).rejects.toThrow("gh says: you are not logged in");
   });
 });

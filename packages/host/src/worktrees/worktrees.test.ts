@@ -60,7 +60,17 @@ async function commitWork(
 
 function mergeOf(base: string, commit: string, change: Partial<MergeRequest> = {}): MergeRequest {
   const texts = { title: "Port the config", message: "Port the config\n" };
-  return { mode: "squash", target: "main", base, commit, ...texts, verify: async () => true, ...change };
+  const record = taskRef("task-1", "a1", "merged", commit);
+  return {
+    mode: "squash",
+    target: "main",
+    base,
+    commit,
+    ...texts,
+    record,
+    verify: async () => true,
+    ...change,
+  };
 }
 
 describe("worktrees", () => {
@@ -238,7 +248,10 @@ describe("a merge", () => {
       expect.stringContaining("git merge --ff-only flint/port-the-config"),
     );
     expect(await setup.git("rev-parse", "main")).toBe(worktree.base);
-    const second = await mergeResult(git, mergeOf(worktree.base, made.commit, { mode: "branch" }));
+    const second = await mergeResult(git, {
+      ...mergeOf(worktree.base, made.commit, { mode: "branch" }),
+      record: taskRef("task-2", "a1", "merged", made.commit),
+    });
     expect(second).toMatchObject({ ref: "refs/heads/flint/port-the-config-2", commit: made.commit });
   });
 

@@ -34,6 +34,7 @@ export async function setUpTasks(
   execute: Work,
   review: Work = () => [verdict("approve")],
   tasks: TaskOptions = {},
+  beforeStart: (home: string, git: TaskFixture["git"]) => Promise<void> = async () => undefined,
 ): Promise<TaskFixture> {
   const folder = await agentFolder();
   const cwd = folder.join("repo");
@@ -57,6 +58,7 @@ export async function setUpTasks(
     open.push(server);
     return server;
   };
+  await beforeStart(folder.path, git);
   const { client } = await start();
   return { home: folder.path, cwd, git, client, start, stop, drivers };
 }

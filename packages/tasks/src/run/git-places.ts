@@ -11,6 +11,7 @@ import {
   push,
   shareRepository,
   type TurnCommits,
+  taskRef,
   type Worktree,
   type Worktrees,
 } from "@flint/host/worktrees";
@@ -119,16 +120,20 @@ export class GitPlaces implements Places {
       commit: result.commit,
       title: spec.title,
       message: `${spec.title}\n`,
+      record: taskRef(state.id, `a${state.attempt}`, "merged", result.commit),
       verify: async (commit) => {
         if (spec.checks.length === 0) return true;
         return verify(await this.#worktrees.checkOut(nameOf(state), "merge", worktree.repository, commit));
       },
     });
     switch (merged.kind) {
-      case "merged":
+      case "merged": {
+        const { isRepeated, ...done } = merged;
+        const repeats = isRepeated === true ? done.commit : undefined;
         return spec.merge === "pr"
-          ? this.#openPullRequest(state, worktree, merged, target)
-          : this.#pushBranch(state, worktree, merged);
+          ? this.#openPullRequest(state, worktree, done, { target, repeats })
+          : this.#pushBranch(state, worktree, done);
+      }
       case "conflict":
         return merged;
       case "unverified":
@@ -172,10 +177,10 @@ export class GitPlaces implements Places {
     { spec }: TaskState,
     { repository }: Worktree,
     merged: Extract<MergeOutcome, { kind: "merged" }>,
-    target: string | undefined,
+    more: Pick<PullRequest, "target" | "repeats">,
   ): Promise<MergeOutcome> {
     const branch = merged.ref.replace("refs/heads/", "");
-    const request = { folder: repository.top, branch, target, title: spec.title, body: spec.prompt };
+    const request = { folder: repository.top, branch, title: spec.title, body: spec.prompt, ...more };
     // Expected: no gh or glab, no login, no remote; the branch is there, and the user can do it by hand.
     try {
       const url = await this.#openRequest(request);
