@@ -65,6 +65,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: WORKTREES,
   },
   {
+    name: "task-torn-append",
+    promise: "What a full disk cut off of a line is not continued by the next one.",
+    file: "packages/host/src/store/line-file.ts",
+    find: "if (this.#isTorn) this.#files",
+    replace: "if (false) this.#files",
+    tests: ["packages/host/src/store/line-file.test.ts", ...STORES],
+  },
+  {
     name: "task-merged-twice",
     promise: "A result whose merge was not reported is not merged again.",
     file: "packages/host/src/worktrees/merge.ts",

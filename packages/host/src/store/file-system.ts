@@ -16,6 +16,7 @@ export interface FileSystem {
   ftruncateSync(file: number, length: number): void;
   readSync(file: number, bytes: Uint8Array, position: number): number;
   writeSync(file: number, bytes: Uint8Array): number;
+  fdatasyncSync(file: number): void;
   /** Undefined if there is nothing. Does not follow a link. */
   lstatSync(path: string): Stats | undefined;
   readdirSync(path: string): readonly string[];
@@ -53,6 +54,7 @@ export const NODE_FILES: FileSystem = {
   ftruncateSync: fs.ftruncateSync,
   readSync: (file, bytes, position) => fs.readSync(file, bytes, 0, bytes.byteLength, position),
   writeSync: (file, bytes) => fs.writeSync(file, bytes),
+  fdatasyncSync: fs.fdatasyncSync,
   lstatSync: (path) => fs.lstatSync(path, { throwIfNoEntry: false }),
   readdirSync: (path) => fs.readdirSync(path),
   read: async (file, bytes, position) => (await read(file, bytes, 0, bytes.byteLength, position)).bytesRead,

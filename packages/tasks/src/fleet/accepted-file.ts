@@ -1,46 +1,38 @@
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileSystem, LineFile, type OpenedLineFile } from "@flint/host/line-file";
 import { isRecord, type TaskEvent } from "@flint/protocol";
 import { readStoredEvent } from "../store/stored-event.ts";
 import type { StoredEvents } from "./task-backup.ts";
 
 /** The tasks that a server accepted for a fleet, a line for each event. */
 export class AcceptedFile {
-  readonly #file: number;
+  readonly #file: LineFile;
   /** What it held when it was opened. */
   readonly stored: ReadonlyMap<string, readonly TaskEvent[]>;
 
-  private constructor(file: number, stored: ReadonlyMap<string, readonly TaskEvent[]>) {
+  private constructor({ file, lines }: OpenedLineFile) {
     this.#file = file;
-    this.stored = stored;
-  }
-
-  static async open(path: string): Promise<AcceptedFile> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const text = readIfPresent(path);
-    const end = text.lastIndexOf("\n") + 1;
     const stored = new Map<string, TaskEvent[]>();
-    for (const line of text.slice(0, end).split("\n")) {
+    for (const line of lines) {
       const read = readLine(line);
       if (read !== undefined) stored.set(read.task, [...(stored.get(read.task) ?? []), read.event]);
     }
-    const file = openSync(path, "a", 0o600);
-    if (end < text.length) ftruncateSync(file, Buffer.byteLength(text.slice(0, end)));
-    return new AcceptedFile(file, stored);
+    this.stored = stored;
   }
 
-  /** Returns once the disk has it. */
+  static async open(path: string, files?: FileSystem): Promise<AcceptedFile> {
+    return new AcceptedFile(await LineFile.open({ path, files }));
+  }
+
+  /** Returns once the disk has it. Throws if it cannot be written; then nothing of it counts. */
   append(tasks: readonly StoredEvents[]): void {
-    const lines = tasks.flatMap(({ task, events }) =>
-      events.map((event) => `${JSON.stringify({ task, event })}\n`),
+    this.#file.append(
+      tasks.flatMap(({ task, events }) => events.map((event) => JSON.stringify({ task, event }))),
     );
-    writeSync(this.#file, lines.join(""));
-    fdatasyncSync(this.#file);
+    this.#file.syncNow();
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#file.close();
   }
 }
 
@@ -53,14 +45,5 @@ function readLine(line: string): { readonly task: string; readonly event: TaskEv
     return event === undefined ? undefined : { task: value.task, event };
   } catch {
     return undefined;
-  }
-}
-
-function readIfPresent(path: string): string {
-  // Expected: there is none yet.
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
   }
 }

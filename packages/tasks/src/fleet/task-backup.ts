@@ -1,4 +1,4 @@
-import { FlintError, isEnded, type TaskEvent, type TaskState } from "@flint/protocol";
+import { errorMessage, FlintError, isEnded, type TaskEvent, type TaskState } from "@flint/protocol";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 
@@ -36,7 +36,12 @@ export class TaskBackup {
     this.#copies = new MemoryStore({ now: Date.now });
     for (const [task, events] of options.stored) this.#keep(task, events);
     this.#unsubscribe = options.store.subscribe(({ state, events }) => {
-      if (this.#own.has(state.id)) this.#append(state.id, events);
+      // Expected: the disk is full. The next check tries again, and whoever wrote the events is not to blame.
+      try {
+        if (this.#own.has(state.id)) this.#append(state.id, events);
+      } catch (thrown) {
+        options.onProblem(errorMessage(thrown));
+      }
     });
   }
 
@@ -74,8 +79,8 @@ export class TaskBackup {
   /** Puts back what Redis has lost. */
   check(): Promise<void> {
     this.#checking ??= this.#checkAll()
-      // Expected: Redis is away; the next check tries again.
-      .catch((thrown: unknown) => this.#options.onProblem(String(thrown)))
+      // Expected: Redis is away, or the disk is full; the next check tries again.
+      .catch((thrown: unknown) => this.#options.onProblem(errorMessage(thrown)))
       .finally(() => {
         this.#checking = undefined;
       });

@@ -1,20 +1,12 @@
-import { closeSync, fdatasync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
-import { promisify } from "node:util";
+import { LineFile, type LineFileOptions } from "@flint/host/line-file";
 import { isRecord, type TaskEvent, type TaskState } from "@flint/protocol";
 import { MemoryStore } from "./memory-store.ts";
 import { readStoredEvent } from "./stored-event.ts";
 import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteResult } from "./task-store.ts";
 
-const sync = promisify(fdatasync);
-
-/** What a journal depends on. */
-export interface JournalOptions {
-  readonly path: string;
+/** What a journal depends on. If it is durable, an answer waits until the disk has it. */
+export interface JournalOptions extends LineFileOptions {
   readonly now: () => number;
-  /** Whether an answer waits until the disk has it; otherwise a power cut may lose the last seconds. */
-  readonly durable?: boolean | undefined;
   readonly onDamage?: ((problem: string) => void) | undefined;
 }
 
@@ -23,51 +15,42 @@ export interface JournalOptions {
  * counts; many writers share one sync to disk.
  */
 export class JournalStore implements TaskStore {
-  readonly #file: number;
+  readonly #file: LineFile;
   readonly #memory: MemoryStore;
-  readonly #durable: boolean;
-  #syncing: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
   #isClosed = false;
 
-  private constructor(file: number, { now, durable = true }: JournalOptions) {
+  private constructor(file: LineFile, now: () => number) {
     this.#file = file;
-    this.#durable = durable;
     this.#memory = new MemoryStore({ now, persist: (task, events) => this.#write(task, events) });
   }
 
   /** Opens a journal, or makes it. A last line that was cut off is removed; a damaged one costs only its own event. */
-  static async open(options: JournalOptions): Promise<JournalStore> {
-    await mkdir(dirname(options.path), { recursive: true, mode: 0o700 });
-    const text = readIfPresent(options.path);
-    const end = text.lastIndexOf("\n") + 1;
-    const store = new JournalStore(openSync(options.path, "a", 0o600), options);
-    if (end < text.length) ftruncateSync(store.#file, Buffer.byteLength(text.slice(0, end)));
-    const lines = text.slice(0, end).split("\n");
+  static async open({ now, onDamage, ...options }: JournalOptions): Promise<JournalStore> {
+    const { file, lines } = await LineFile.open(options);
+    const store = new JournalStore(file, now);
     for (const [index, line] of lines.entries()) {
-      if (line === "") continue;
       const read = readLine(line);
       if (read === undefined || !store.#restore(read))
-        options.onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
+        onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
     }
     return store;
   }
 
   async add(task: NewTask): Promise<TaskState> {
     const state = await this.#memory.add(task);
-    await this.#synced();
+    await this.#file.sync();
     return state;
   }
 
   async commit(write: TaskWrite): Promise<WriteResult> {
     const result = await this.#memory.commit(write);
-    if (result.status === "ok" && write.events.length > 0) await this.#synced();
+    if (result.status === "ok" && write.events.length > 0) await this.#file.sync();
     return result;
   }
 
   async lease(task: string, worker: string, milliseconds: number): Promise<Lease | undefined> {
     const lease = await this.#memory.lease(task, worker, milliseconds);
-    if (lease !== undefined) await this.#synced();
+    if (lease !== undefined) await this.#file.sync();
     return lease;
   }
 
@@ -97,18 +80,19 @@ export class JournalStore implements TaskStore {
 
   async remove(task: string): Promise<boolean> {
     if ((await this.#memory.read(task)) === undefined) return false;
-    writeSync(this.#file, `${JSON.stringify({ task, removed: true })}\n`);
+    this.#file.append([JSON.stringify({ task, removed: true })]);
     await this.#memory.remove(task);
-    await this.#synced();
+    await this.#file.sync();
     return true;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    await this.#synced();
     this.#isClosed = true;
+    // Expected: it could not be synced, which those who wrote know.
+    await this.#file.sync().catch(() => undefined);
     await this.#memory.close();
-    closeSync(this.#file);
+    this.#file.close();
   }
 
   #restore(read: JournalLine): boolean {
@@ -120,23 +104,7 @@ export class JournalStore implements TaskStore {
   }
 
   #write(task: string, events: readonly TaskEvent[]): void {
-    writeSync(this.#file, events.map((event) => `${JSON.stringify({ task, ...event })}\n`).join(""));
-  }
-
-  /** Resolves once everything written so far is on disk. Calls during a sync share the next one. */
-  #synced(): Promise<void> {
-    if (!this.#durable) return Promise.resolve();
-    if (this.#syncing === undefined) {
-      this.#syncing = sync(this.#file).finally(() => {
-        this.#syncing = undefined;
-      });
-      return this.#syncing;
-    }
-    this.#next ??= this.#syncing.then(() => {
-      this.#next = undefined;
-      return this.#synced();
-    });
-    return this.#next;
+    this.#file.append(events.map((event) => JSON.stringify({ task, ...event })));
   }
 }
 
@@ -155,14 +123,5 @@ function readLine(line: string): JournalLine | undefined {
     return stored === undefined ? undefined : { task, event: stored };
   } catch {
     return undefined;
-  }
-}
-
-function readIfPresent(path: string): string {
-  // Expected: there is no journal yet.
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
   }
 }

@@ -1,7 +1,8 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { needs, RedisServer, type TestRegistrar, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { afterLost, startRound } from "../decide/run.ts";
+import { SmallDisk } from "../testing/small-disk.ts";
 import { testSpec } from "../testing/spec.ts";
 import { context } from "../testing/task.ts";
 import { JournalStore } from "./journal-store.ts";
@@ -179,6 +180,28 @@ describe("a journal", () => {
       expect(await again.list()).toHaveLength(2);
       await again.close();
     }
+  });
+
+  test("has exactly what was acknowledged after the disk was full at any byte", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const disk = new SmallDisk();
+    const store = await JournalStore.open({ path, now: Date.now, files: disk.files });
+    const acknowledged = [(await add(store)).id];
+    const { size } = statSync(path);
+    for (let room = 0; room < size; room += 50) {
+      disk.room = room;
+      await expect(add(store)).rejects.toThrow("the disk is full");
+      // The rest of what did not fit was cut off again.
+      disk.room = Math.min(room, 9);
+      await expect(store.remove(acknowledged[0] ?? "")).rejects.toThrow("the disk is full");
+      disk.room = Number.POSITIVE_INFINITY;
+      acknowledged.push((await add(store)).id);
+    }
+    const problems: string[] = [];
+    const again = await JournalStore.open({ path, now: Date.now, onDamage: (each) => problems.push(each) });
+    expect((await again.list()).map(({ id }) => id)).toEqual(acknowledged);
+    expect(await again.list()).toEqual(await store.list());
+    expect(problems).toEqual([]);
   });
 
   test("reports damaged lines and keeps the rest", async () => {

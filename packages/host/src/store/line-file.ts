@@ -1,0 +1,181 @@
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import { storageFailed } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
+import {
+  closeQuietly,
+  type FileSystem,
+  makeFolders,
+  NODE_FILES,
+  OPEN,
+  openPrivate,
+  syncFolder,
+} from "./file-system.ts";
+
+/** What a file of lines depends on. */
+export interface LineFileOptions {
+  readonly path: string;
+  /** Whether lines are synced to the disk; otherwise a power failure may lose the last ones. */
+  readonly durable?: boolean | undefined;
+  /** The most bytes that it may have: all of them are read into memory. */
+  readonly limit?: number | undefined;
+  readonly files?: FileSystem | undefined;
+}
+
+/** The machine's file system, and what tests may replace of it. */
+export { type FileSystem, NODE_FILES };
+
+/** A file that was opened, and what it had then. */
+export interface OpenedLineFile {
+  readonly file: LineFile;
+  readonly lines: readonly string[];
+}
+
+const LIMIT = 256 * 1024 * 1024;
+const LF = 10;
+
+/**
+ * A private file to which this process alone appends lines. What an append could not write completely is cut off again,
+ * so that every line in it was appended as a whole. Calls throw `storageFailed`.
+ */
+export class LineFile {
+  readonly #path: string;
+  readonly #files: FileSystem;
+  readonly #durable: boolean;
+  readonly #limit: number;
+  readonly #file: number;
+  /** Where the last complete line ends. */
+  #size = 0;
+  /** Set if something may be after that. */
+  #isTorn = false;
+  /** After a failed sync the kernel may have dropped what it could not write, and a later sync would succeed. */
+  #syncFailure: FlintError | undefined;
+  #syncing: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  private constructor({ path, durable = true, limit = LIMIT, files = NODE_FILES }: LineFileOptions) {
+    this.#path = path;
+    this.#files = files;
+    this.#durable = durable;
+    this.#limit = limit;
+    this.#file = openPrivate(files, path, OPEN.appendLog | constants.O_CREAT);
+  }
+
+  /** Opens a file, or makes it. A last line that was cut off is removed. */
+  static async open(options: LineFileOptions): Promise<OpenedLineFile> {
+    const { path, files = NODE_FILES, durable = true } = options;
+    let file: LineFile | undefined;
+    try {
+      await makeFolders(files, dirname(path));
+      file = new LineFile(options);
+      const lines = file.#readLines();
+      if (durable) await syncFolder(files, dirname(path));
+      return { file, lines };
+    } catch (thrown) {
+      if (file !== undefined) closeQuietly(files, file.#file);
+      throw storageFailed(`${path} could not be opened`, thrown, { path });
+    }
+  }
+
+  /** Appends all of these lines, or throws; then none of them is in the file. */
+  append(lines: readonly string[]): void {
+    if (this.#syncFailure !== undefined) throw this.#syncFailure;
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+    if (this.#size + bytes.length > this.#limit)
+      throw new FlintError("storageFailed", `${this.#path} may have ${this.#limit} bytes and is full.`);
+    try {
+      this.#cutBack();
+      this.#isTorn = true;
+      for (let done = 0; done < bytes.length; ) done += this.#writeSome(bytes.subarray(done));
+    } catch (thrown) {
+      this.#tryToCutBack();
+      throw storageFailed(`${this.#path} could not be written`, thrown, { path: this.#path });
+    }
+    this.#isTorn = false;
+    this.#size += bytes.length;
+  }
+
+  /** Resolves once everything appended so far is on the disk. Calls during a sync share the next one. */
+  sync(): Promise<void> {
+    if (!this.#durable) return Promise.resolve();
+    if (this.#syncing !== undefined) {
+      this.#next ??= this.#syncing.then(this.#syncAgain, this.#syncAgain);
+      return this.#next;
+    }
+    this.#syncing = this.#syncOnce().finally(() => {
+      this.#syncing = undefined;
+    });
+    return this.#syncing;
+  }
+
+  /** Like `sync`, and waits for the disk. */
+  syncNow(): void {
+    if (!this.#durable) return;
+    if (this.#syncFailure !== undefined) throw this.#syncFailure;
+    try {
+      this.#files.fdatasyncSync(this.#file);
+    } catch (thrown) {
+      throw this.#syncFailed(thrown);
+    }
+  }
+
+  /** No sync may be under way. */
+  close(): void {
+    this.#files.closeSync(this.#file);
+  }
+
+  readonly #syncAgain = (): Promise<void> => {
+    this.#next = undefined;
+    return this.sync();
+  };
+
+  async #syncOnce(): Promise<void> {
+    if (this.#syncFailure !== undefined) throw this.#syncFailure;
+    await this.#files.fdatasync(this.#file).catch((thrown: unknown) => {
+      throw this.#syncFailed(thrown);
+    });
+  }
+
+  #syncFailed(thrown: unknown): FlintError {
+    const what = `${this.#path} could not be synced to the disk, and nothing more is stored until Flint is restarted`;
+    this.#syncFailure = storageFailed(what, thrown, { path: this.#path });
+    return this.#syncFailure;
+  }
+
+  #readLines(): string[] {
+    const { size } = this.#files.fstatSync(this.#file);
+    if (size > this.#limit)
+      throw new FlintError(
+        "storageFailed",
+        `${this.#path} has ${size} bytes and may have ${this.#limit}. Move it away to start a new one.`,
+      );
+    const bytes = Buffer.alloc(size);
+    for (let done = 0; done < size; ) {
+      const count = this.#files.readSync(this.#file, bytes.subarray(done), done);
+      if (count === 0) throw new Error("it became shorter while it was read");
+      done += count;
+    }
+    this.#size = bytes.lastIndexOf(LF) + 1;
+    this.#isTorn = this.#size < size;
+    this.#cutBack();
+    return bytes.toString("utf8", 0, this.#size).split("\n").slice(0, -1);
+  }
+
+  #cutBack(): void {
+    if (this.#isTorn) this.#files.ftruncateSync(this.#file, this.#size);
+    this.#isTorn = false;
+  }
+
+  #tryToCutBack(): void {
+    // Expected: even this fails; the next append tries again before it writes.
+    try {
+      this.#cutBack();
+    } catch {}
+  }
+
+  #writeSome(bytes: Buffer): number {
+    const count = this.#files.writeSync(this.#file, bytes);
+    if (count === 0) throw new Error("the file takes no more bytes");
+    return count;
+  }
+}
