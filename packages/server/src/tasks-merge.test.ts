@@ -2,7 +2,15 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect, onTestFinished, vi } from "vitest";
-import { addTask, setUpTasks, type TaskFixture, untilPhase, writes } from "./testing/task-fixture.ts";
+import {
+  addTask,
+  setUpTasks,
+  type TaskFixture,
+  untilPhase,
+  untilTask,
+  verdict,
+  writes,
+} from "./testing/task-fixture.ts";
 
 const confined = needs("bwrap", "git");
 
@@ -62,5 +70,85 @@ describe("a server that was killed right after the merge of a task", () => {
     const again = await untilPhase((await start()).client, id, "done", "asking", "failed");
     expect(again).toMatchObject({ phase: "done", merged });
     expect(await readFile(join(home, "bin/calls"), "utf8")).toBe("create\n");
+  });
+});
+
+describe("the merged result of a task", () => {
+  const MERGED = { base: "target", merge: "squash", reviewers: [] };
+
+  /** A branch to merge into that nobody has checked out. */
+  const setUpTarget = async (...given: Parameters<typeof setUpTasks>) => {
+    const setup = await setUpTasks(...given);
+    await writeFile(join(setup.cwd, ".gitignore"), "*.tmp\n");
+    await setup.git("add", ".");
+    await setup.git("commit", "-q", "--amend", "--no-edit");
+    await setup.git("branch", "target");
+    return setup;
+  };
+
+  confined("is set up before it is checked, and reaches its branch", async () => {
+    const { client, cwd, git } = await setUpTarget(writes("b.txt", "x\n"));
+    const setup = { command: "touch ready.tmp" };
+    const checks = [{ command: "test -f ready.tmp && test -f b.txt" }];
+    const { id } = await addTask(client, cwd, { ...MERGED, setup, checks });
+    await approve(client, id);
+    const task = await untilPhase(client, id, "done", "asking", "failed");
+    expect(task, JSON.stringify(task.ask)).toMatchObject({ phase: "done", round: 1 });
+    expect(await git("log", "--format=%s", "target")).toBe("Port it\nfirst");
+  });
+
+  confined("is reviewed and checked in the subfolder that the task was added in", async () => {
+    const seen: string[] = [];
+    const { client, cwd, git } = await setUpTarget(writes("b.txt", "x\n"), (_text, _turn, folder) => {
+      seen.push(folder);
+      return [verdict("approve")];
+    });
+    await mkdir(join(cwd, "sub"));
+    await writeFile(join(cwd, "sub/c.txt"), "c\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "second");
+    await git("branch", "-q", "-f", "target");
+    const checks = [{ command: "test -f b.txt && test -f c.txt" }];
+    const { id } = await addTask(client, join(cwd, "sub"), {
+      ...{ ...MERGED, setup: { command: "test -f c.txt" }, checks },
+      reviewers: [{ model: "beta" }],
+    });
+    await approve(client, id);
+    const task = await untilPhase(client, id, "done", "asking", "failed");
+    expect(task, JSON.stringify(task.ask)).toMatchObject({ phase: "done", round: 1 });
+    expect(seen).toEqual([expect.stringMatching(/-review\/tree\/sub$/)]);
+    expect(await git("ls-tree", "-r", "--name-only", "target")).toBe(".gitignore\na.txt\nsub/b.txt\nsub/c.txt");
+  });
+
+  confined("goes back to the executor if only the merged files fail a check", async () => {
+    const prompts: string[] = [];
+    const { client, cwd, git } = await setUpTarget((text, turn, folder) => {
+      prompts.push(text);
+      return writes(prompts.length === 1 ? "b.txt" : "c.txt", "x\n")(text, turn, folder);
+    });
+    const checks = [{ name: "pair", command: "test ! -f theirs.txt || test -f c.txt" }];
+    const { id } = await addTask(client, cwd, { ...MERGED, checks });
+    await untilPhase(client, id, "approving", "asking", "failed");
+    await git("checkout", "-q", "target");
+    await writeFile(join(cwd, "theirs.txt"), "x\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "theirs");
+    await git("checkout", "-q", "main");
+    await approve(client, id);
+    await untilTask(client, id, ({ round, phase }) => round === 2 && phase === "approving");
+    expect(prompts[1]).toContain("pair");
+    await approve(client, id);
+    await untilPhase(client, id, "done", "asking", "failed");
+    expect(await git("log", "--format=%s", "target")).toBe("Port it\ntheirs\nfirst");
+  });
+
+  confined("that cannot be set up is not merged: a person is asked", async () => {
+    const { client, cwd, git } = await setUpTarget(writes("b.txt", "x\n"));
+    const setup = { command: "case $PWD in *-merge/*) echo no network; exit 3;; esac" };
+    const { id } = await addTask(client, cwd, { ...MERGED, setup, checks: [{ command: "true" }] });
+    await approve(client, id);
+    const { ask } = await untilPhase(client, id, "done", "asking", "failed");
+    expect(ask?.message).toContain("exited with 3. no network");
+    expect(await git("log", "--format=%s", "target")).toBe("first");
   });
 });

@@ -30,7 +30,7 @@ export async function copyIncluded(git: GitCommand, from: string, to: string): P
     if (info === undefined || !info.isFile()) continue;
     bytes += info.size;
     if (bytes > MAX_BYTES) break;
-    if (!(await makeFolders(to, dirname(path)))) continue;
+    if (!(await makeFoldersIn(to, dirname(path)))) continue;
     // Expected: the commit has something of that name.
     const copy = copyFile(join(from, path), join(to, path), NEW_COPY);
     if (
@@ -48,9 +48,9 @@ export async function copyIncluded(git: GitCommand, from: string, to: string): P
 const NEW_COPY = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL;
 
 /** Makes the folders of a path; false if one of them is something else, such as a link that leads out of the worktree. */
-async function makeFolders(top: string, path: string): Promise<boolean> {
+export async function makeFoldersIn(top: string, path: string): Promise<boolean> {
   let folder = top;
-  for (const name of path.split(sep).filter((part) => part !== ".")) {
+  for (const name of path.split(sep).filter((part) => part !== "." && part !== "")) {
     folder = join(folder, name);
     // Expected: it is there already.
     await mkdir(folder).catch(() => undefined);

@@ -125,6 +125,29 @@ describe("worktrees", () => {
     ).toEqual([".env"]);
   });
 
+  test("for a review or a merge get the ignored files each time, and the subfolder of the task", async () => {
+    const { cwd, git, worktrees } = await setUp();
+    await writeFile(join(cwd, ".env"), "KEY=1\n");
+    await writeFile(join(cwd, ".worktreeinclude"), ".env\n");
+    await mkdir(join(cwd, "sub"));
+    const { repository, base } = await worktrees.prepare({ ...NAME, cwd: join(cwd, "sub") });
+    for (const time of [1, 2]) {
+      const folder = await worktrees.checkOut(NAME, "merge", repository, base);
+      expect(folder.endsWith("-merge/tree/sub") && existsSync(folder), `${time}`).toBe(true);
+      expect(await readFile(join(folder, "../.env"), "utf8")).toBe("KEY=1\n");
+      await writeFile(join(folder, "left"), "x");
+    }
+    // A commit that has a link in its place, which leads out of the worktree.
+    await rm(join(cwd, "sub"), { recursive: true });
+    await symlink("/etc", join(cwd, "sub"));
+    await git("add", "sub");
+    await git("commit", "-q", "-m", "of an agent");
+    const linked = await git("rev-parse", "HEAD");
+    await expect(worktrees.checkOut(NAME, "merge", repository, linked)).rejects.toThrow(
+      "sub is not a folder in the work of the task",
+    );
+  });
+
   confined("run filters in the sandbox, because an agent may have written their programs", async () => {
     const { cwd, git, worktrees, outside } = await setUp();
     await git("config", "filter.local.smudge", "./0filter.sh");

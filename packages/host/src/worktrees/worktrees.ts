@@ -5,8 +5,9 @@ import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
 import { writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
-import { copyIncluded } from "./included-files.ts";
+import { copyIncluded, makeFoldersIn } from "./included-files.ts";
 import { fetchMissing, type SharedRepository } from "./shared-remote.ts";
+import { updateSubmodules } from "./submodules.ts";
 import {
   commitOf,
   createRef,
@@ -70,9 +71,11 @@ export class Worktrees {
     const home = this.#homeOf(request);
     const top = join(home, "tree");
     const base = await this.#baseOf(request, git);
-    if (!(await createRef(git, baseRef(request), base))) return this.#existing(request, repository, git, top);
-    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? base);
-    return { top, folder: join(top, repository.subfolder), base, repository };
+    // An attempt that started before its base moved: its own record of the base counts.
+    const isOwn = await createRef(git, baseRef(request), base);
+    const own = isOwn ? base : await commitOf(git, baseRef(request));
+    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? own);
+    return { top, folder: join(top, repository.subfolder), base: own, repository };
   }
 
   /** An attempt that continues an earlier one has the same base, so that its result is everything since then. */
@@ -104,20 +107,10 @@ export class Worktrees {
     return found ?? copyFolder(cwd, join(this.#root, `${task}-source`), (folder) => this.git(folder));
   }
 
-  /** An attempt that started before its base moved: its own record of the base counts. */
-  async #existing(
-    request: WorktreeRequest,
-    repository: WorktreeRepository,
-    git: GitCommand,
-    top: string,
-  ): Promise<Worktree> {
-    const base = await commitOf(git, baseRef(request));
-    const home = this.#homeOf(request);
-    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? base);
-    return { top, folder: join(top, repository.subfolder), base, repository };
-  }
-
-  /** A clean worktree at this commit, such as for a review or a merge. What it had before is gone. */
+  /**
+   * A clean worktree at this commit, such as for a review or a merge, and where the task works in it. What it had before is
+   * gone.
+   */
   async checkOut(
     name: WorktreeName,
     purpose: "review" | "merge",
@@ -125,19 +118,23 @@ export class Worktrees {
     commit: string,
   ): Promise<string> {
     const home = join(this.#root, `${folderName(name)}-${purpose}`);
+    if (await exists(join(home, "complete"))) await this.#reset(repository, home, commit);
+    else await this.#create(repository, home, commit);
+    return join(home, "tree", repository.subfolder);
+  }
+
+  /** Makes a worktree that is there what a new one would be. */
+  async #reset(repository: WorktreeRepository, home: string, commit: string): Promise<void> {
     const top = join(home, "tree");
-    if (!(await exists(join(home, "complete")))) {
-      await this.#create(repository, home, commit);
-      return top;
-    }
+    // Cut off in the middle, it is made again.
+    await rm(join(home, "complete"));
     const git = this.git(top);
     await git.run(["update-ref", "--no-deref", "HEAD", commit]);
     await git.run(["read-tree", commit]);
     // Attributes of files that are still there would count for those that are written.
     for (const entry of (await readdir(top)).filter((name) => name !== ".git"))
       await rm(join(top, entry), { recursive: true, force: true });
-    await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
-    return top;
+    await this.#fill(repository, home);
   }
 
   /** What is in the folder is this commit from now on: an agent sees it as the last one, with nothing to commit. */
@@ -214,12 +211,24 @@ export class Worktrees {
     const add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", top, commit];
     await this.#alone(repository, () => git.run(add));
     await this.git(top).run(["read-tree", commit]);
-    await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
     await this.#alone(repository, () =>
       git.run(["worktree", "lock", "--reason", "in use by a Flint task", top]),
     );
+    await this.#fill(repository, home);
+  }
+
+  /** Writes the files of the index, and those that come from the user's checkout. */
+  async #fill(repository: WorktreeRepository, home: string): Promise<void> {
+    const top = join(home, "tree");
+    await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
     await updateSubmodules(this.git(top), repository);
-    const included = await copyIncluded(git, repository.top, top);
+    const included = await copyIncluded(this.git(repository.top), repository.top, top);
+    // The commit may not have the folder that the task works in; a link in its place could lead anywhere.
+    if (!(await makeFoldersIn(top, repository.subfolder)))
+      throw new FlintError(
+        "invalidRequest",
+        `${repository.subfolder} is not a folder in the work of the task.`,
+      );
     // Without this file the folder is half made and is made again.
     await writeFile(join(home, "complete"), included.join("\n"));
   }
@@ -267,32 +276,6 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/**
- * Fills the submodules from the user's checkout, without the network. One that is not checked out there stays empty, as
- * it is for the user.
- */
-async function updateSubmodules(git: GitCommand, { top }: WorktreeRepository): Promise<void> {
-  const listed = await git.attempt([
-    "config",
-    "--file",
-    ".gitmodules",
-    "--get-regexp",
-    "^submodule\\..*\\.path$",
-  ]);
-  if (listed.exitCode !== 0) return;
-  const local = git.with({ GIT_ALLOW_PROTOCOL: "file" });
-  for (const line of listed.stdout.trim().split("\n")) {
-    const [, name = "", path = ""] = /^submodule\.(.+)\.path (.+)$/.exec(line) ?? [];
-    const source = join(top, path);
-    // The list may be that of an agent's commit: nothing outside of the user's checkout is a submodule of it, and a name
-    // with an equals sign would set something else, such as a command.
-    const isName = /^\w[\w./+-]*$/.test(name);
-    if (!isName || !source.startsWith(`${top}/`) || !(await exists(join(source, ".git")))) continue;
-    const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--", path];
-    await local.run(["-c", `submodule.${name}.url=${source}`, ...update]);
-  }
 }
 
 /** `git worktree add` that was killed leaves an entry that prune does not touch. Only one of this folder is ours. */

@@ -29,7 +29,7 @@ export interface Places {
   onChangedLines(state: TaskState, findings: readonly Finding[]): Promise<ReadonlySet<number>>;
   /** The result as a unified diff from its base. */
   diff(state: TaskState): Promise<string>;
-  /** Brings the result into the repository as the task wants it. `verify` runs the checks in a folder. */
+  /** Brings the result into the repository as the task wants it. `verify` sets a folder up and runs the checks there. */
   merge(state: TaskState, verify: (folder: string) => Promise<boolean>): Promise<MergeOutcome>;
   /** Removes the folders of an attempt; what was committed stays. */
   remove(state: TaskState): Promise<void>;

@@ -12,7 +12,13 @@ import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
-import type { CheckOutcome, ExecuteOutcome, PrepareOutcome, ReviewOutcome } from "../decide/outcomes.ts";
+import type {
+  CheckOutcome,
+  ExecuteOutcome,
+  MergeOutcome,
+  PrepareOutcome,
+  ReviewOutcome,
+} from "../decide/outcomes.ts";
 import {
   afterChecks,
   afterMerge,
@@ -130,16 +136,20 @@ export class TaskRun {
   /** The folder of the attempt, after its set-up command. */
   async #prepare(state: TaskState): Promise<PrepareOutcome> {
     const prepared = await this.#options.places.prepare(state);
-    const { setup } = state.spec;
-    if (prepared.kind !== "prepared" || setup === undefined) return prepared;
-    const ran = await this.#runChecks([setup], prepared.folder);
-    if (ran.kind === "unable")
-      return { kind: "unable", mayPass: false, message: `The set-up could not run: ${ran.message}` };
+    if (prepared.kind !== "prepared") return prepared;
+    const message = await this.#setUp(state, prepared.folder);
+    return message === undefined ? prepared : { kind: "unable", mayPass: false, message };
+  }
+
+  /** Runs the set-up command in a folder; the problem, if there is one. */
+  async #setUp({ spec: { setup } }: TaskState, folder: string): Promise<string | undefined> {
+    if (setup === undefined) return undefined;
+    const ran = await this.#runChecks([setup], folder);
+    if (ran.kind === "unable") return `The set-up could not run: ${ran.message}`;
     const [result] = ran.results;
-    if (result?.exitCode === 0) return prepared;
+    if (result?.exitCode === 0) return undefined;
     const how = result?.timedOut === true ? "did not end in time" : `exited with ${result?.exitCode}`;
-    const message = `The set-up command ${setup.command} ${how}. ${result?.output.slice(-1000) ?? ""}`.trim();
-    return { kind: "unable", mayPass: false, message };
+    return `The set-up command ${setup.command} ${how}. ${result?.output.slice(-1000) ?? ""}`.trim();
   }
 
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
@@ -293,15 +303,23 @@ export class TaskRun {
     return { kind: "judged", verdict, onChangedLines, usage, ...(turn === undefined ? {} : { turn }) };
   }
 
-  async #merge(state: TaskState) {
-    let failed: CheckOutcome | undefined;
+  async #merge(state: TaskState): Promise<MergeOutcome> {
+    let problem: MergeOutcome | undefined;
     const outcome = await this.#options.places.merge(state, async (folder) => {
-      const checked = await this.#runChecks(state.spec.checks, folder);
-      const passed = checked.kind === "ran" && checked.results.every(({ exitCode }) => exitCode === 0);
-      if (!passed) failed = checked;
-      return passed;
+      problem = await this.#verify(state, folder);
+      return problem === undefined;
     });
-    return failed?.kind === "ran" ? ({ kind: "checksFailed", results: failed.results } as const) : outcome;
+    return problem ?? outcome;
+  }
+
+  /** What keeps the merged result, checked out in this folder, from being used; undefined if nothing does. */
+  async #verify(state: TaskState, folder: string): Promise<MergeOutcome | undefined> {
+    const message = await this.#setUp(state, folder);
+    if (message !== undefined) return { kind: "unable", mayPass: false, message };
+    const checked = await this.#runChecks(state.spec.checks, folder);
+    if (checked.kind === "unable") return { ...checked, mayPass: false };
+    const isPassed = checked.results.every(({ exitCode }) => exitCode === 0);
+    return isPassed ? undefined : { kind: "checksFailed", results: checked.results };
   }
 }
 
