@@ -81,6 +81,7 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
         run: undefined,
         fence: event.data.fence,
         lostRuns: state.lostRuns + 1,
+        instructions: withNote(state, event.data.instructions),
       };
     case "run/used":
       return { ...state, usage: withUsage(state.usage, event.data.usage) };
@@ -214,7 +215,11 @@ function onRoundStarted(state: TaskState, data: TaskEventData<"round/started">):
 }
 
 function onTurn(state: TaskState, { role, turn }: TaskEventData<"round/turn">): TaskState {
-  return role === "executor" ? { ...withRound(state, { turn }), executorThread: turn } : state;
+  if (role !== "executor") return state;
+  const known = state.executorThread;
+  // A thread that has had a turn keeps it until its next one is known.
+  const executorThread = known?.threadId === turn.threadId ? { ...known, ...turn } : turn;
+  return { ...withRound(state, { turn }), executorThread };
 }
 
 function onExecuted(state: TaskState, data: TaskEventData<"round/executed">): TaskState {

@@ -113,7 +113,13 @@ export const TASK_EVENTS = {
   ),
   "run/released": row("The worker gave the task back before its end.", () => looseObject({ reason: text })),
   "run/lost": row("The worker did not renew its lease in time; what it did since then does not count.", () =>
-    looseObject({ runId: Id, worker: z.string(), fence: z.int() }),
+    looseObject({
+      runId: Id,
+      worker: z.string(),
+      fence: z.int(),
+      /** What the next turn of the executor starts with. */
+      instructions: z.optional(text),
+    }),
   ),
   "run/used": row("A turn that did not complete used this.", () => looseObject({ usage: RunUsage })),
   "round/prepared": row("The attempt has its own folder, at this commit.", () =>

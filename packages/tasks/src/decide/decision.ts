@@ -41,6 +41,12 @@ export function asking(
   return event("task/asking", { ask: { id: context.id(), reason, message, ...more } });
 }
 
+/** The note for an executor whose last turn was cut off. */
+export function interrupted(by: string, { now }: DecisionContext): string {
+  const when = new Date(now).toISOString();
+  return `You were interrupted by ${by} at ${when}. Look at the state of the work tree before you continue.`;
+}
+
 /** Why nothing more may be spent on a task; undefined while there is budget left. */
 export function spentBudget({ spec, usage, extraBudgets }: TaskState): string | undefined {
   const allowed = (amount: number) => amount * (1 + extraBudgets);

@@ -1,5 +1,5 @@
 import { type Contest, currentRound, type TaskRun, type TaskState, withContests } from "@flint/protocol";
-import { asking, type DecisionContext, type Events, event, spentBudget } from "./decision.ts";
+import { asking, type DecisionContext, type Events, event, interrupted, spentBudget } from "./decision.ts";
 import {
   blockingFindings,
   findingsAfterChecks,
@@ -29,7 +29,9 @@ export function leased(run: TaskRun): Events {
 export function afterLost(state: TaskState, fence: number, context: DecisionContext): Events {
   if (state.run === undefined) return [];
   const { runId, worker } = state.run;
-  const lost = event("run/lost", { runId, worker, fence });
+  const isInTurn = state.step === "execute" && currentRound(state)?.turn?.turnId !== undefined;
+  const instructions = interrupted("a crash or a lost connection", context);
+  const lost = event("run/lost", { runId, worker, fence, ...(isInTurn ? { instructions } : {}) });
   if (state.lostRuns + 1 <= LOST_MAX) return [lost];
   return [lost, asking(context, "lost", `${state.lostRuns + 1} runs were lost, the last one on ${worker}.`)];
 }

@@ -1,5 +1,5 @@
 import type { RunUsage, TaskState } from "@flint/protocol";
-import { asking, type DecisionContext, type Events, event } from "./decision.ts";
+import { asking, type DecisionContext, type Events, event, interrupted } from "./decision.ts";
 import { fail } from "./finish.ts";
 import type { Setback } from "./outcomes.ts";
 import { backoffUntil, resumption } from "./waiting.ts";
@@ -81,8 +81,6 @@ function atLimit(
   const repeats = state.limitsInRow;
   const next = resumption(limit, policy, { now: context.now, random: context.random, repeats });
   if ("ask" in next) return [asking(context, "limit", `${what}. ${next.ask}`)];
-  const when = new Date(context.now).toISOString();
-  const interrupted = `You were interrupted by a usage limit at ${when}. Look at the state of the work tree before you continue.`;
   return [
     event("task/suspended", {
       reason: "usageLimit",
@@ -90,7 +88,7 @@ function atLimit(
       account: limit.account ?? limit.agent,
       limit,
       message: `${what}.`,
-      ...(role === "executor" ? { instructions: interrupted } : {}),
+      ...(role === "executor" ? { instructions: interrupted("a usage limit", context) } : {}),
     }),
   ];
 }

@@ -3,7 +3,8 @@ import { blockingFindings } from "../decide/findings.ts";
 
 /** The executor's prompt in a round: the task in the first one, and what is left to do in the others. */
 export function executorPrompt(state: TaskState): string {
-  const isContinued = state.executorThread !== undefined;
+  // A thread without a turn has no prompt yet: the run was lost between the two.
+  const isContinued = state.executorThread?.turnId !== undefined;
   const parts = [
     ...state.instructions,
     ...(isContinued ? [] : [state.spec.prompt]),
