@@ -640,6 +640,8 @@ export interface TaskRow {
   merge: MergeMode;
   labels?: string[];
   channel?: Id;
+  after?: Id[];
+  notBeforeMs?: number;
   thread?: TurnReference;
   ask?: TaskAsk;
   untilMs?: number;

@@ -39,6 +39,10 @@ export const TaskRow = looseObject({
   labels: z.optional(z.array(z.string())),
   /** The channel of messages that it belongs to. */
   channel: z.optional(Id),
+  /** The tasks that have to be done first. */
+  after: z.optional(z.array(Id)),
+  /** It starts at this time or later, in unix milliseconds. */
+  notBeforeMs: z.optional(z.number()),
   /** The thread of the executor, to attach to. */
   thread: z.optional(TurnReference),
   ask: z.optional(TaskAsk),
@@ -79,6 +83,8 @@ export function taskRow(state: TaskState): TaskRow {
     merge: spec.merge,
     ...(spec.labels === undefined ? {} : { labels: spec.labels }),
     ...(spec.channel === undefined ? {} : { channel: spec.channel }),
+    ...(spec.after.length === 0 ? {} : { after: spec.after }),
+    ...(spec.notBeforeMs === undefined ? {} : { notBeforeMs: spec.notBeforeMs }),
     ...(state.executorThread === undefined ? {} : { thread: state.executorThread }),
     ...(state.ask === undefined ? {} : { ask: state.ask }),
     ...(state.suspended?.untilMs === undefined ? {} : { untilMs: state.suspended.untilMs }),

@@ -48,6 +48,9 @@ export function statusOf(task: TaskRow, now: number): string {
     case "approving":
       return "needs approval";
     case "waiting":
+      return task.notBeforeMs === undefined || task.notBeforeMs <= now
+        ? task.phase
+        : `starts in ${duration(task.notBeforeMs - now)}`;
     case "ready":
     case "done":
     case "failed":

@@ -1,8 +1,9 @@
 import type { TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import { hasEnded, nextStep, statusOf } from "@flint/view/tasks";
+import { hasEnded, nextStep, statusOf, usedBy } from "@flint/view/tasks";
 import { say } from "../../command-line/output.ts";
+import { blockerOf, type Standing, standingOf } from "./standing.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 const POLL_MS = 30_000;
@@ -24,16 +25,17 @@ export async function watchTasks({ values, positionals }: WatchArguments): Promi
       revision = list.revision;
       const tasks = list.data.filter(({ id }) => only === undefined || id === only);
       // Of those that ended long before this, only the numbers are of interest.
-      let isNew = false;
-      for (const task of tasks)
-        if (report(task, shown, only === undefined && isOld(task))) isNew ||= !GOES_ON.has(task.phase);
-      if (isNew && values.bell === true && process.stdout.isTTY) say("\u0007");
-      if (!tasks.some(({ phase }) => GOES_ON.has(phase))) return exitCode(tasks, shown);
+      const news = tasks
+        .filter((task) => only !== undefined || !isOld(task))
+        .flatMap((task) => report(task, list.data, shown) ?? []);
+      if (values.bell === true && process.stdout.isTTY && news.some((standing) => standing !== "goesOn"))
+        say("\u0007");
+      const standings = tasks.map((task) => [task, standingOf(task, list.data)] as const);
+      if (!standings.some(([, standing]) => standing === "goesOn"))
+        return exitCode(standings.flatMap(([{ id }, standing]) => (shown.has(id) ? [standing] : [])));
     }
   });
 }
-
-const GOES_ON: ReadonlySet<TaskRow["phase"]> = new Set(["ready", "running", "waiting"]);
 
 function changedList(client: FlintClient, revision: number | undefined) {
   return client.call("task/list", revision === undefined ? {} : { revision, timeoutMs: POLL_MS }, {
@@ -47,27 +49,47 @@ function isOld(task: TaskRow): boolean {
   return hasEnded(task) && Date.now() - task.updatedAtMs > RECENT_MS;
 }
 
-/** Prints where a task stands; false if that was printed before. */
-function report(task: TaskRow, shown: Map<string, string>, isSilent: boolean): boolean {
-  const status = statusOf(task, Date.now());
-  const key = `${task.attempt}.${task.round} ${task.phase} ${task.step ?? ""} ${task.ask?.id ?? ""}`;
-  if (isSilent || shown.get(task.id) === key) return false;
+/** Prints where a task stands, unless that was printed before, and returns it. */
+function report(task: TaskRow, all: readonly TaskRow[], shown: Map<string, string>): Standing | undefined {
+  const blocker = blockerOf(task, all);
+  const key = `${task.attempt}.${task.round} ${task.phase} ${task.step ?? ""} ${task.ask?.id ?? ""} ${blocker?.id}`;
+  if (shown.get(task.id) === key) return undefined;
   shown.set(task.id, key);
-  const round = task.round === 0 ? "" : `, round ${task.round} of ${task.rounds}`;
-  say(`#${task.number} ${escapeControls(task.title)}: ${status}${round}\n`);
-  const detail =
-    task.ask?.message ?? task.error ?? (task.phase === "suspended" ? task.note : task.merged?.note);
-  if (detail !== undefined) say(`   ${escapeControls(detail)}\n`);
-  if (task.merged !== undefined && task.phase === "done")
-    say(`   ${task.merged.ref.replace("refs/heads/", "branch ")}\n`);
-  const next = nextStep(task);
-  if (next !== undefined) say(`   ${next}\n`);
-  return true;
+  const standing = standingOf(task, all);
+  say(`${watchLines(task, blocker, standing, Date.now()).join("\n   ")}\n`);
+  return standing;
 }
 
-function exitCode(tasks: readonly TaskRow[], shown: ReadonlyMap<string, string>): number {
-  const seen = tasks.filter(({ id }) => shown.has(id));
-  if (seen.some(({ phase }) => phase === "asking" || phase === "approving")) return 10;
-  if (seen.some(({ phase }) => phase === "suspended")) return 11;
-  return seen.some(({ phase }) => phase === "failed") ? 1 : 0;
+/** Where a task stands, why, and what to do: a line, and details for below it. */
+export function watchLines(
+  task: TaskRow,
+  blocker: TaskRow | undefined,
+  standing: Standing,
+  now: number,
+): string[] {
+  const round = task.round === 0 ? "" : `, round ${task.round} of ${task.rounds}`;
+  const used = task.usage.seconds === 0 || standing === "goesOn" ? "" : `, used ${usedBy(task)}`;
+  const detail =
+    task.ask?.message ?? task.error ?? (task.phase === "suspended" ? task.note : task.merged?.note);
+  return [
+    `#${task.number} ${escapeControls(task.title)}: ${statusOf(task, now)}${round}${used}`,
+    ...(blocker === undefined ? [] : [`comes after #${blocker.number}, which ${NEEDS[blocker.phase] ?? ""}`]),
+    ...(detail === undefined ? [] : [escapeControls(detail)]),
+    ...(task.merged !== undefined && task.phase === "done"
+      ? [task.merged.ref.replace("refs/heads/", "branch ")]
+      : []),
+    ...[nextStep(task) ?? []].flat(),
+  ];
+}
+
+const NEEDS: Readonly<Partial<Record<TaskRow["phase"], string>>> = {
+  asking: "needs an answer",
+  approving: "needs approval",
+  suspended: "is suspended",
+};
+
+function exitCode(standings: readonly Standing[]): number {
+  if (standings.includes("needsPerson")) return 10;
+  if (standings.includes("suspended")) return 11;
+  return standings.includes("failed") ? 1 : 0;
 }

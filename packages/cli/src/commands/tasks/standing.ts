@@ -1,0 +1,42 @@
+import type { TaskRow } from "@flint/protocol";
+
+/** Whether a task goes on without anyone, waits for a person or for a time, or has ended. */
+export type Standing = "goesOn" | "needsPerson" | "suspended" | "failed" | "ended";
+
+const STANDINGS: Readonly<Record<TaskRow["phase"], Standing>> = {
+  waiting: "goesOn",
+  ready: "goesOn",
+  running: "goesOn",
+  suspended: "suspended",
+  asking: "needsPerson",
+  approving: "needsPerson",
+  done: "ended",
+  failed: "failed",
+  cancelled: "ended",
+};
+
+/** How a task stands. One that waits for others stands as they do. */
+export function standingOf(task: TaskRow, all: readonly TaskRow[]): Standing {
+  return STANDINGS[(blockerOf(task, all) ?? task).phase];
+}
+
+/**
+ * The task that a waiting one comes after, directly or not, and that does not go on without a person, or before its
+ * suspension is over; undefined if the waiting one goes on.
+ */
+export function blockerOf(task: TaskRow, all: readonly TaskRow[]): TaskRow | undefined {
+  const byId = new Map(all.map((known) => [known.id, known]));
+  const before = new Set<TaskRow>();
+  const visit = ({ phase, after = [] }: TaskRow): void => {
+    if (phase !== "waiting") return;
+    for (const id of after) {
+      const dependency = byId.get(id);
+      if (dependency === undefined || before.has(dependency)) continue;
+      before.add(dependency);
+      visit(dependency);
+    }
+  };
+  visit(task);
+  const standing = (wanted: Standing) => [...before].find(({ phase }) => STANDINGS[phase] === wanted);
+  return standing("needsPerson") ?? standing("suspended");
+}

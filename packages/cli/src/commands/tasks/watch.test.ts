@@ -1,0 +1,83 @@
+import { NO_USAGE, type TaskRow } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { blockerOf, standingOf } from "./standing.ts";
+import { watchLines } from "./watch.ts";
+
+const NOW = 1_800_000_000_000;
+
+function row(number: number, phase: TaskRow["phase"], more: Partial<TaskRow> = {}): TaskRow {
+  return {
+    ...{
+      id: `t${number}`,
+      number,
+      title: `Task ${number}`,
+      cwd: "/repo",
+      phase,
+      attempt: 1,
+      round: 0,
+      rounds: 3,
+    },
+    ...{
+      executor: "claude",
+      merge: "branch",
+      findings: [],
+      addedBy: "ann",
+      addedAtMs: NOW,
+      updatedAtMs: NOW,
+    },
+    usage: { tokens: NO_USAGE, seconds: 0 },
+    ...more,
+  };
+}
+
+describe("a task that waits for others", () => {
+  const second = row(2, "waiting", { after: ["t1"] });
+  const third = row(3, "waiting", { after: ["t2"] });
+
+  test.each([
+    ["running", "goesOn"],
+    ["waiting", "goesOn"],
+    ["asking", "needsPerson"],
+    ["approving", "needsPerson"],
+    ["suspended", "suspended"],
+    // The scheduler decides about these at once.
+    ["done", "goesOn"],
+    ["failed", "goesOn"],
+  ] as const)("after one that is %s stands as %s, directly or not", (phase, standing) => {
+    const all = [row(1, phase), second, third];
+    expect([standingOf(second, all), standingOf(third, all)]).toEqual([standing, standing]);
+  });
+
+  test("needs a person if one of several does, and goes on if it only waits for its time", () => {
+    const all = [row(1, "suspended"), row(4, "asking"), row(5, "running")];
+    const waits = row(6, "waiting", { after: ["t5", "t1", "t4", "gone"] });
+    expect(blockerOf(waits, all)?.number).toBe(4);
+    expect(standingOf(row(7, "waiting", { notBeforeMs: NOW + 1000 }), all)).toBe("goesOn");
+  });
+});
+
+describe("the lines of a watched task", () => {
+  test("name the task that it comes after and that needs a person", () => {
+    const asks = row(1, "asking");
+    expect(watchLines(row(2, "waiting", { after: ["t1"] }), asks, "needsPerson", NOW)).toEqual([
+      "#2 Task 2: waiting",
+      "comes after #1, which needs an answer",
+    ]);
+  });
+
+  test("show what it cost once it has stopped", () => {
+    const usage = { tokens: NO_USAGE, seconds: 372, cost: { amount: 0.41, currency: "USD" } };
+    const working = row(1, "running", { step: "execute", round: 2, usage });
+    expect(watchLines(working, undefined, "goesOn", NOW)).toEqual(["#1 Task 1: working, round 2 of 3"]);
+    const stopped = row(1, "approving", { round: 2, usage });
+    expect(watchLines(stopped, undefined, "needsPerson", NOW)).toEqual([
+      "#1 Task 1: needs approval, round 2 of 3, used $0.410, 6m 12s",
+      'flint tasks approve 1, or flint tasks reject 1 "…"',
+    ]);
+  });
+
+  test("say when one that has a time starts", () => {
+    const [line] = watchLines(row(1, "waiting", { notBeforeMs: NOW + 7_500_000 }), undefined, "goesOn", NOW);
+    expect(line).toBe("#1 Task 1: starts in 2h 05m");
+  });
+});
