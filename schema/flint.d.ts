@@ -1865,8 +1865,18 @@ export interface Methods {
         setup?: Check;
         rounds?: number;
         attempts?: number;
-        budget?: TaskBudget;
-        limits?: LimitPolicy;
+        budget?: {
+          costUsd?: number;
+          tokens?: number;
+          seconds?: number;
+          _meta?: Meta;
+        };
+        limits?: {
+          resume?: ResumeMode;
+          maxWaitSeconds?: number;
+          quietHours?: QuietHours;
+          _meta?: Meta;
+        };
         merge?: MergeMode;
         approve?: "person" | "reviewer";
         approvals?: "policy" | "accept";

@@ -54,6 +54,25 @@ describe("the turns of executor and reviewer", () => {
     },
   );
 
+  confined("work with the effort and within the tokens that the task names", async () => {
+    const { client, cwd, drivers } = await setUpTasks((text, turn, folder) => [
+      { usage: { inputTokens: 90, outputTokens: 10 } },
+      ...writes("b.txt", "x\n")(text, turn, folder),
+    ]);
+    const { id } = await addTask(client, cwd, {
+      executors: [{ model: "alpha", effort: "high" }],
+      reviewers: [{ model: "beta", effort: "heroic" }],
+      budget: { tokens: 1000 },
+    });
+    await untilPhase(client, id, "approving", "failed", "asking");
+    const settings = drivers.map(({ sessions }) => sessions[0]?.turns[0]?.settings);
+    expect(settings.map((given) => given?.config.effort)).toEqual(["high", undefined]);
+    expect(settings.map((given) => given?.budget?.turn?.tokens)).toEqual([1000, 900]);
+    expect(await logged(client, id)).toMatchObject([
+      { role: "reviewer", level: "warning", message: expect.stringContaining('effort "heroic" is ignored') },
+    ]);
+  });
+
   needs(...PARTS)(
     "log what went wrong and count what they used, also if nobody follows them [S2-50]",
     async () => {

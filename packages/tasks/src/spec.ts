@@ -3,8 +3,11 @@ import { TaskRefusal } from "./decide/decision.ts";
 
 /** What somebody who adds a task has to say; everything else has a default. */
 export type TaskRequest = Pick<TaskSpec, "prompt" | "cwd"> & {
-  readonly [Name in keyof TaskSpec]?: TaskSpec[Name] | undefined;
+  readonly [Name in keyof TaskSpec]?:
+    | (Name extends "budget" | "limits" ? Unfinished<TaskSpec[Name]> : TaskSpec[Name])
+    | undefined;
 };
+type Unfinished<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
 const DEFAULT_SECONDS = 2 * 60 * 60;
 const DEFAULT_WAIT_SECONDS = 24 * 60 * 60;
@@ -21,8 +24,6 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
     executors: [DEFAULT_EXECUTOR],
     rounds: reviewers.length + checks.length === 0 ? 1 : 3,
     attempts: 2,
-    budget: { seconds: DEFAULT_SECONDS },
-    limits: { resume: "auto", maxWaitSeconds: DEFAULT_WAIT_SECONDS, ...limits },
     merge: "branch",
     approve: "person",
     approvals: "policy",
@@ -30,6 +31,15 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
     onDependencyFailed: "ask",
     priority: 0,
     ...given(request),
+    prompt: request.prompt,
+    cwd: request.cwd,
+    budget: { seconds: DEFAULT_SECONDS, ...given(request.budget ?? {}) },
+    limits: {
+      resume: "auto",
+      maxWaitSeconds: DEFAULT_WAIT_SECONDS,
+      ...given(limits),
+      ...given(request.limits ?? {}),
+    },
     reviewers,
     checks,
   };
@@ -43,10 +53,12 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
 }
 
 /** What a request says; a field that is there without a value says nothing. */
-function given(request: TaskRequest): Pick<TaskSpec, "prompt" | "cwd"> & Partial<TaskSpec> {
-  const { prompt, cwd } = request;
-  const entries = Object.entries(request).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(entries), prompt, cwd };
+function given<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  // The fields are those that were given, less the undefined ones.
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
 
 /** The first line of a prompt, as the title of its task. */

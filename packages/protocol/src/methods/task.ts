@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
 import { TaskRow } from "../task/task-row.ts";
-import { TaskSpec } from "../task/task-spec.ts";
+import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { clientId, method } from "./method.ts";
@@ -14,6 +14,8 @@ const text = z.string().check(z.minLength(1), z.maxLength(4000));
 const TaskInput = z.extend(z.partial(TaskSpec), {
   prompt: TaskSpec.def.shape.prompt,
   cwd: TaskSpec.def.shape.cwd,
+  budget: z.optional(z.partial(TaskBudget)),
+  limits: z.optional(z.partial(LimitPolicy)),
   /** A name for other tasks of the same request to come after. */
   name: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   clientId,

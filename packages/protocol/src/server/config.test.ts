@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { METHODS } from "../methods.ts";
-import { ConfigOption, ConfigSelectOption, Model, SandboxState } from "./config.ts";
+import { ConfigOption, ConfigSelectOption, effortValue, Model, SandboxState } from "./config.ts";
 
 const missing = (schema: { safeParse(value: unknown): { success: boolean } }, value: object): string[] =>
   Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);
@@ -88,4 +88,23 @@ test("the state of the sandbox names its mechanism", () => {
   const state = { available: false, mechanism: "bubblewrap", detail: "Install bubblewrap." };
   expect(SandboxState.parse(state)).toEqual(state);
   expect(missing(SandboxState, state)).toEqual(["available", "mechanism"]);
+});
+
+describe("a reasoning effort", () => {
+  const option = (id: string, category?: string) =>
+    ConfigOption.parse({ ...selector, id, ...(category === undefined ? {} : { category }) });
+
+  test("is set by the option with its id or its category", () => {
+    expect(effortValue([option("mode"), option("reasoning_effort")], "high")).toEqual({
+      reasoning_effort: "high",
+    });
+    expect(effortValue([option("mode"), option("thoughts", "thought_level")], "low")).toEqual({
+      thoughts: "low",
+    });
+  });
+
+  test("that the agent does not offer is not set", () => {
+    expect(effortValue([option("reasoning_effort")], "ultra")).toBeUndefined();
+    expect(effortValue([option("mode")], "high")).toBeUndefined();
+  });
 });

@@ -36,6 +36,20 @@ export const ConfigOption = looseObject({
 });
 export type ConfigOption = z.output<typeof ConfigOption>;
 
+/** How agents name the option for their reasoning effort: by id or by category. */
+const EFFORT_ID = "reasoning_effort";
+const EFFORT_CATEGORY = "thought_level";
+
+/** The option and value for an effort; undefined if the agent does not offer it. */
+export function effortValue(
+  options: readonly ConfigOption[],
+  effort: string,
+): Readonly<Record<string, string>> | undefined {
+  const selector = options.find(({ id, category }) => id === EFFORT_ID || category === EFFORT_CATEGORY);
+  const offered = selector?.options.some(({ id }) => id === effort);
+  return selector === undefined || offered !== true ? undefined : { [selector.id]: effort };
+}
+
 /** Whether commands can be sandboxed on this machine, by which mechanism, and if not, how to change that. */
 export const SandboxState = looseObject({
   available: z.boolean(),

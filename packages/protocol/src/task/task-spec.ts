@@ -9,11 +9,16 @@ import { looseObject } from "../wire/loose-object.ts";
 const RELATIVE = relativePath();
 const shortText = z.string().check(z.minLength(1), z.maxLength(200));
 
+/** The most that a check or a set-up command may take. */
+const MAX_CHECK_SECONDS = 3600;
+
 /** A command that has to exit with 0 before a round is reviewed. */
 export const Check = looseObject({
   name: z.optional(shortText),
   command: z.string().check(z.minLength(1), z.maxLength(4000)),
-  timeoutSeconds: z.optional(z.int().check(z.minimum(1), z.maximum(86_400))),
+  timeoutSeconds: z.optional(
+    z.int().check(z.minimum(1), z.maximum(MAX_CHECK_SECONDS, "must be at most 3600, an hour")),
+  ),
 });
 export type Check = z.output<typeof Check>;
 

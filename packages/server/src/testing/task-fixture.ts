@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { TurnContext } from "@flint/core/ports";
 import type { Result, TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { agentFolder, type Script, type ScriptedDriver, scriptedDriver } from "@flint/testkit";
+import { agentFolder, type Script, type ScriptedDriver, scriptedDriver, scriptedSelectors } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { type Embedded, embed } from "../embed.ts";
 import type { TaskOptions } from "../server-options.ts";
@@ -66,6 +66,8 @@ export async function setUpTasks(
 function driver(id: string, work: Work): ScriptedDriver {
   const made: ScriptedDriver = scriptedDriver({
     id,
+    // Both offer the efforts low and high.
+    selectors: (model, values) => scriptedSelectors(model, { ...values, thinking: "true" }),
     scripts: (text, turn) => work(text, turn, made.sessions.at(-1)?.settings.cwd ?? ""),
   });
   return made;

@@ -5,6 +5,7 @@ import {
   type TaskEventData,
   type TaskEventType,
   type TaskState,
+  type TurnBudget,
   totalTokens,
 } from "@flint/protocol";
 
@@ -57,4 +58,16 @@ export function spentBudget({ spec, usage, extraBudgets }: TaskState): string | 
   if (tokens !== undefined && totalTokens(usage.tokens) >= allowed(tokens))
     return `The token limit of ${allowed(tokens)} is reached.`;
   return undefined;
+}
+
+/** What the next turn may use. At least a little of everything: a budget of nothing cannot be written. */
+export function budgetLeft({ spec, usage, extraBudgets }: TaskState): TurnBudget {
+  const { seconds, costUsd, tokens } = spec.budget;
+  const left = (allowed: number, used: number, least: number) =>
+    Math.max(least, allowed * (1 + extraBudgets) - used);
+  return {
+    seconds: left(seconds, usage.seconds, 1),
+    ...(costUsd === undefined ? {} : { costUsd: left(costUsd, usage.cost?.amount ?? 0, 0.01) }),
+    ...(tokens === undefined ? {} : { tokens: left(tokens, totalTokens(usage.tokens), 1) }),
+  };
 }

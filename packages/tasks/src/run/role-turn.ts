@@ -1,6 +1,6 @@
 import {
-  type Action,
   addUsage,
+  effortValue,
   errorMessage,
   isKnownItem,
   isRecord,
@@ -8,6 +8,7 @@ import {
   NO_USAGE,
   type Role,
   type RunUsage,
+  type TurnBudget,
   type TurnError,
   type TurnReference,
   totalTokens,
@@ -20,8 +21,8 @@ import {
   type ThreadHandle,
   type TurnResult,
 } from "@flint/sdk";
-import { describeAction } from "@flint/view";
 import type { Setback } from "../decide/outcomes.ts";
+import { AskWatch } from "./ask-watch.ts";
 import type { OwnCommits } from "./places.ts";
 
 /** One turn of an executor or a reviewer. */
@@ -44,8 +45,7 @@ export interface RoleTurnRequest {
   /** Whether the context is compacted before the turn. */
   readonly compact: boolean;
   /** What is left of the task's budget. */
-  readonly seconds: number;
-  readonly costUsd?: number | undefined;
+  readonly budget: TurnBudget;
   /** Interrupts the turn. */
   readonly signal: AbortSignal;
   /** How long an open question may wait for another client before the task itself asks. */
@@ -53,6 +53,8 @@ export interface RoleTurnRequest {
   /** Called once the thread is known, and again once the turn is. */
   onTurn(turn: TurnReference): Promise<void>;
   onEvent?(event: AgentEvent): void;
+  /** Called with what could not be done as asked, while the turn goes on. */
+  onWarning(message: string): void;
 }
 
 /** How a turn ended. */
@@ -91,6 +93,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
     const options = {
       ...{ clientId: request.clientId, signal: watch.signal, allowFailure: true },
       ...(request.outputSchema === undefined ? {} : { outputSchema: request.outputSchema }),
+      ...(await effortOf(client, thread, request)),
       onEvent: (event: AgentEvent) => {
         // From now on the turn can be found and interrupted by its id.
         if (event.type === "turn/started")
@@ -126,13 +129,7 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     summary: "concise" as const,
     ...(network === undefined ? {} : { network }),
     ...(role.instructions === undefined ? {} : { developerInstructions: role.instructions }),
-    budget: {
-      enforcement: "bestEffort" as const,
-      turn: {
-        seconds: Math.max(1, request.seconds),
-        ...(request.costUsd === undefined ? {} : { costUsd: request.costUsd }),
-      },
-    },
+    budget: { enforcement: "bestEffort" as const, turn: request.budget },
   };
   if (threadId !== undefined) return client.resumeThread(threadId, settings);
   return client.startThread({
@@ -140,6 +137,21 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     name: request.threadName,
     clientId: `thread.${request.clientId}`,
   });
+}
+
+/** The effort of the role as a setting of its agent; one that the agent does not offer is left out, with a warning. */
+async function effortOf(
+  client: FlintClient,
+  thread: ThreadHandle,
+  { role: { effort }, onWarning }: RoleTurnRequest,
+): Promise<{ config?: Readonly<Record<string, string>> }> {
+  if (effort === undefined) return {};
+  const config = effortValue(await client.configList(thread.id), effort);
+  if (config !== undefined) return { config };
+  onWarning(
+    `The effort ${JSON.stringify(effort)} is ignored: ${thread.state.settings.model} does not offer it.`,
+  );
+  return {};
 }
 
 /** Compacts a long context before it is used again; an agent that cannot just goes on. */
@@ -206,76 +218,6 @@ function problemOf(thrown: unknown, signal: AbortSignal): Setback {
   return thrown instanceof FlintConnectionError ? { kind: "overload", message } : { kind: "failed", message };
 }
 
-type Unanswered = Extract<Setback, { kind: "asks" }>;
-
-/** Watches for unanswered questions: the turn is interrupted, and the question becomes one of the task. */
-class AskWatch {
-  readonly #client: FlintClient;
-  readonly #askMs: number;
-  readonly #accepts: boolean;
-  readonly #stop = new AbortController();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
-  readonly #unsubscribe: () => void;
-  readonly signal: AbortSignal;
-  unanswered: Unanswered | undefined;
-
-  constructor(
-    client: FlintClient,
-    threadId: string,
-    { askMs, accepts, signal }: Pick<RoleTurnRequest, "askMs" | "accepts" | "signal">,
-  ) {
-    this.#client = client;
-    this.#askMs = askMs;
-    this.#accepts = accepts;
-    this.signal = AbortSignal.any([signal, this.#stop.signal]);
-    this.#unsubscribe = client.subscribe({
-      threadId,
-      event: (event) => this.#onEvent(event, threadId),
-      ended: () => {},
-    });
-  }
-
-  end(): void {
-    this.#unsubscribe();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-  }
-
-  #onEvent(event: AgentEvent, threadId: string): void {
-    if (event.type === "approval/requested") {
-      const { approval } = event.data;
-      const message = `Approve: ${describeAction(approval.action)}`;
-      if (isTakeOver(approval.action)) this.#respond(threadId, approval.id, "deny");
-      else if (this.#accepts && staysInside(approval.action)) this.#respond(threadId, approval.id, "allow");
-      else
-        this.#wait(approval.id, { kind: "asks", reason: "approval", message, request: approval, threadId });
-    } else if (event.type === "question/requested") {
-      const { request } = event.data;
-      const message = request.questions.map(({ question }) => question).join("\n");
-      this.#wait(request.id, { kind: "asks", reason: "question", message, request, threadId });
-    } else if (event.type === "approval/resolved") clearTimeout(this.#timers.get(event.data.approvalId));
-    else if (event.type === "question/resolved") clearTimeout(this.#timers.get(event.data.questionId));
-  }
-
-  /** Answers like a client; a client that was faster has answered already. */
-  #respond(threadId: string, approvalId: string, outcome: "allow" | "deny"): void {
-    const decision = { outcome, scope: "once" } as const;
-    void this.#client.call("approval/respond", { threadId, approvalId, decision }).catch(() => undefined);
-  }
-
-  #wait(id: string, ask: Unanswered): void {
-    const giveUp = () => {
-      this.unanswered = ask;
-      this.#stop.abort();
-    };
-    this.#timers.set(id, setTimeout(giveUp, this.#askMs));
-  }
-}
-
-/** Whether commits would go to the branches of the user. What is declined there is kept, and the task takes it from there. */
-function isTakeOver(action: Action): boolean {
-  return action.kind === "tool" && action.tool === "git" && action.needs?.git === true;
-}
-
 /** The commits of a turn that were kept, by what HEAD of the agent names. */
 function ownCommits(event: AgentEvent): OwnCommits | undefined {
   if (event.type !== "item/completed") return undefined;
@@ -287,9 +229,4 @@ function ownCommits(event: AgentEvent): OwnCommits | undefined {
     (ref: unknown) => isRecord(ref) && ref.change === "switched" && ref.submodule === undefined,
   );
   return isRecord(head) && typeof head.name === "string" ? { threadId, name: head.name } : undefined;
-}
-
-/** Whether an action changes nothing outside of the sandbox. */
-function staysInside({ needs = {} }: Action): boolean {
-  return needs.unconfined !== true && needs.git !== true && (needs.write ?? []).length === 0;
 }

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
-import { type DecisionContext, type Events, event } from "../decide/decision.ts";
+import { budgetLeft, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
 import type {
@@ -49,7 +49,6 @@ export interface TaskRunOptions {
 }
 
 const CHECK_SECONDS = 1800;
-const MAX_CHECK_SECONDS = 3600;
 const CHECK_OUTPUT = 8000;
 const STALE_TRIES = 5;
 /** From this round on the executor's context is compacted first: it has been rejected twice. */
@@ -105,6 +104,10 @@ export class TaskRun {
     this.#options.onEvent?.(this.#state, role, received);
     const entry = this.#logs[role].of(received);
     if (entry !== undefined) void this.#commit([event("task/logged", entry)]);
+  }
+
+  #warn(role: "executor" | "reviewer", message: string): void {
+    void this.#commit([event("task/logged", { role, level: "warning", message })]);
   }
 
   async #step(state: TaskState): Promise<Events> {
@@ -181,9 +184,10 @@ export class TaskRun {
       accepts: state.spec.approvals === "accept",
       ...(withFindings ? { outputSchema: REPORT_SCHEMA } : {}),
       compact: round.round >= COMPACT_FROM_ROUND,
-      ...this.#budgetLeft(state),
+      budget: budgetLeft(state),
       onTurn: (turn) => this.#record("executor", turn),
       onEvent: (received) => this.#onEvent("executor", received),
+      onWarning: (message) => this.#warn("executor", message),
     });
     if (outcome.kind !== "answered") return outcome;
     const work = await places
@@ -216,13 +220,6 @@ export class TaskRun {
       .catch(() => undefined);
   }
 
-  #budgetLeft({ spec, usage, extraBudgets }: TaskState): { seconds: number; costUsd?: number } {
-    const seconds = spec.budget.seconds * (1 + extraBudgets) - usage.seconds;
-    if (spec.budget.costUsd === undefined) return { seconds };
-    const costUsd = spec.budget.costUsd * (1 + extraBudgets) - (usage.cost?.amount ?? 0);
-    return { seconds, costUsd: Math.max(0.01, costUsd) };
-  }
-
   async #check(state: TaskState): Promise<CheckOutcome> {
     if (state.folder === undefined) return { kind: "unable", message: "The attempt has no folder." };
     return this.#runChecks(state.spec.checks, state.folder);
@@ -253,7 +250,7 @@ export class TaskRun {
         command: ["/usr/bin/env", ...variablesOf(this.#state), "/bin/sh", "-c", command],
         cwd: folder,
         sandboxPolicy: checkPolicy(this.#state.spec.network),
-        timeoutMs: Math.min(timeoutSeconds, MAX_CHECK_SECONDS) * 1000,
+        timeoutMs: timeoutSeconds * 1000,
       },
       { signal: this.#signal },
     );
@@ -279,9 +276,10 @@ export class TaskRun {
         accepts: state.spec.approvals === "accept",
         outputSchema: VERDICT_SCHEMA,
         compact: false,
-        ...this.#budgetLeft(state),
+        budget: budgetLeft(state),
         onTurn: (turn) => this.#record("reviewer", turn),
         onEvent: (received) => this.#onEvent("reviewer", received),
+        onWarning: (message) => this.#warn("reviewer", message),
       });
     const first = await ask(prompt, key);
     if (first.kind !== "answered") return first;

@@ -31,12 +31,12 @@ export function checkDetached(values: Readonly<Record<string, unknown>>): void {
 
 /** `flint exec --detach`: hands the prompt over as a task, and returns at once. */
 export async function execDetached({ options, cwd, model, prompt, json }: DetachedTurn): Promise<number> {
-  const { seconds = 7200, costUsd, tokens } = options.limits ?? {};
+  const { seconds, costUsd, tokens } = options.limits ?? {};
   const task: ParamsInput<"task/add">["tasks"][number] = {
     ...{ prompt, cwd, rounds: 1 },
     ...(model === undefined ? {} : { executors: [{ model }] }),
     budget: {
-      seconds: Math.ceil(seconds),
+      ...(seconds === undefined ? {} : { seconds: Math.ceil(seconds) }),
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(tokens === undefined ? {} : { tokens }),
     },

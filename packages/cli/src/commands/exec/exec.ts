@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import type { TurnStatus, UserInput } from "@flint/protocol";
+import { effortValue, type TurnStatus, type UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import { marksFor, TurnTally } from "@flint/tui/draw";
 import { escapeControls } from "@flint/view";
@@ -17,7 +17,6 @@ import { Interruption } from "./interrupt.ts";
 import { describeLimit, type EXEC_FLAGS, type ExecOptions, LIMIT_NAMES, readExecOptions } from "./options.ts";
 import { ExecTerminal } from "./output/terminal.ts";
 import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
-import { effortValue } from "./settings.ts";
 import { openThread, ThreadFeed } from "./thread.ts";
 
 /** `flint exec "PROMPT"`: runs one turn in a new or existing thread and prints it as it happens. */

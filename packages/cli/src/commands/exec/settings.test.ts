@@ -1,7 +1,6 @@
-import type { ConfigOption } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { effortValue, permissionsIn, permissionWarning, turnBudget } from "./settings.ts";
+import { permissionsIn, permissionWarning, turnBudget } from "./settings.ts";
 
 test("a folder without configuration gets the permissions of the command line, the configuration, or the defaults", async () => {
   const { path } = await temporaryFolder();
@@ -41,30 +40,4 @@ test("warns if approvals or the sandbox are off", () => {
   expect(permissionWarning({ approvalPolicy: "never", sandboxPolicy: open })).toBe(
     "Approvals and the sandbox are off.",
   );
-});
-
-function selector(id: string, category?: string): ConfigOption {
-  const options = ["low", "high"].map((value) => ({ id: value, name: value }));
-  return {
-    type: "select",
-    id,
-    name: id,
-    options,
-    value: "low",
-    ...(category === undefined ? {} : { category }),
-  };
-}
-
-test("finds the option for an effort by its id or its category", () => {
-  expect(effortValue([selector("mode"), selector("reasoning_effort")], "high")).toEqual({
-    reasoning_effort: "high",
-  });
-  expect(effortValue([selector("mode"), selector("thoughts", "thought_level")], "low")).toEqual({
-    thoughts: "low",
-  });
-});
-
-test("gives nothing for an effort that the agent does not offer", () => {
-  expect(effortValue([selector("reasoning_effort")], "ultra")).toBeUndefined();
-  expect(effortValue([selector("mode")], "high")).toBeUndefined();
 });

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import {
   type ApprovalPolicy,
   type Budget,
-  type ConfigOption,
   changedBudget,
   type GitMode,
   type NetworkPermission,
@@ -80,18 +79,4 @@ export function permissionWarning({
   if (noApprovals && noSandbox) return "Approvals and the sandbox are off.";
   if (noApprovals) return "Approvals are off.";
   return noSandbox ? "The sandbox is off." : undefined;
-}
-
-/** How agents name the option for their reasoning effort: by id or by category. */
-const ID = "reasoning_effort";
-const CATEGORY = "thought_level";
-
-/** The option and value for an effort; undefined if the agent does not offer it. */
-export function effortValue(
-  options: readonly ConfigOption[],
-  effort: string,
-): Readonly<Record<string, string>> | undefined {
-  const selector = options.find(({ id, category }) => id === ID || category === CATEGORY);
-  const offered = selector?.options.some(({ id }) => id === effort);
-  return selector === undefined || offered !== true ? undefined : { [selector.id]: effort };
 }

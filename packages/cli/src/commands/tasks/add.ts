@@ -43,7 +43,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     const isValid = (value: number) => Number.isInteger(value) && value >= least && value <= most;
     return { [name]: numberOption(name, text, what, isValid) };
   };
-  const seconds = positive(values, "max-time") ?? 7200;
+  const seconds = positive(values, "max-time");
   const costUsd = positive(values, "max-cost");
   const earlier = await Promise.all(after.map((text) => findTask(client, text)));
   return {
@@ -56,7 +56,10 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     ...whole("rounds", 1, 10),
     ...whole("attempts", 1, 10),
     ...whole("priority", -100, 100),
-    budget: { seconds, ...(costUsd === undefined ? {} : { costUsd }) },
+    budget: {
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(costUsd === undefined ? {} : { costUsd }),
+    },
     ...(earlier.length === 0 ? {} : { after: earlier.map(({ id }) => id) }),
     ...(base === undefined ? {} : { base }),
     ...(values.label === undefined ? {} : { labels: values.label.map(labelOf) }),

@@ -14,11 +14,23 @@ test("labels and a remote are written short or long, and defaults hold for every
   });
 });
 
+test("limits and budgets may be given in part, and git as a mode", () => {
+  const text = "[{prompt: a, git: 'off', limits: {resume: ask}, budget: {costUsd: 5}}]";
+  expect(read(text)).toEqual([
+    { prompt: "a", cwd: "/repo", git: "off", limits: { resume: "ask" }, budget: { costUsd: 5 } },
+  ]);
+});
+
 test.each([
   ["[{prompt: a, lable: gpu}]", "unknown key lable. Did you mean label?"],
   ["[{prompt: a, label: a b}]", "task 1: labels.0 must be a label such as gpu or zone=eu"],
   ["[{prompt: a, remote: {url: x, folder: ../x}}]", "remote.folder must be a folder in the repository"],
   ["[{prompt: a, remote: {url: x, commit: main}}]", "remote.commit must be the id of a commit"],
+  ["[{prompt: a, git: no}]", "task 1: git "],
+  [
+    "[{prompt: a, check: {command: make, timeoutSeconds: 7200}}]",
+    "checks.0.timeoutSeconds must be at most 3600, an hour",
+  ],
   ["[]", "tasks.yaml has no tasks"],
   ["tasks: {", "tasks.yaml is not valid YAML"],
 ])("%s is a usage error", (text, problem) => {

@@ -29,6 +29,7 @@ const KEYS = [
   "approve",
   "approvals",
   "network",
+  "git",
   "after",
   "onDependencyFailed",
   "priority",
@@ -108,7 +109,6 @@ function writtenOut(
     ...(labels === undefined ? {} : { labels: list(labels) }),
     ...(setup === undefined ? {} : { setup: named("command")(setup) }),
     ...(after === undefined ? {} : { after: list(after) }),
-    ...(isRecord(rest.budget) ? { budget: { seconds: 7200, ...rest.budget } } : {}),
   };
 }
 
