@@ -14,6 +14,8 @@ export interface Ran {
 export interface CommandFixture {
   readonly cwd: string;
   readonly home: string;
+  /** The environment of each command. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Runs the command to its end, without a terminal. */
   flint(
     args: readonly string[],
@@ -21,19 +23,25 @@ export interface CommandFixture {
   ): Promise<Ran>;
 }
 
-/** Creates a project with a README and an environment independent of the machine's user. */
-export async function commandFixture(): Promise<CommandFixture> {
-  const { path } = await temporaryFolder();
+/**
+ * Creates a project with a README and an environment independent of the machine's user. Commands in a sandbox see it in
+ * an `agentFolder()` only.
+ */
+export async function commandFixture(
+  folder: Promise<{ readonly path: string }> = temporaryFolder(),
+): Promise<CommandFixture> {
+  const { path } = await folder;
   const home = `${path}/home`;
   const cwd = `${path}/project`;
   await Promise.all([mkdir(home), mkdir(cwd)]);
   await writeFile(`${cwd}/README.md`, "# Sample\n");
   // Nothing listens on this address, so the result does not depend on what runs on the machine.
   const models = { FLINT_MODEL: "flint/offline", OLLAMA_HOST: "127.0.0.1:9" };
-  const base = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", ...models };
+  const base = { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", ...models };
   return {
     cwd,
     home,
+    environment: base,
     flint: (args, { stdin = "", env = {} } = {}) =>
       new Promise((resolve) => {
         const options = { cwd, env: { ...base, ...env } };

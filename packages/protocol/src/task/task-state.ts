@@ -113,6 +113,9 @@ export interface TaskState {
   readonly steers: number;
 }
 
+/** The name of the worker of a server that runs its tasks itself. */
+export const LOCAL_WORKER = "local";
+
 /** Whether nothing more happens unless the task is retried. */
 export function isEnded({ phase }: Pick<TaskState, "phase">): boolean {
   return phase === "done" || phase === "failed" || phase === "cancelled";

@@ -6,7 +6,13 @@ import { promisify } from "node:util";
 import type { TurnContext } from "@flint/core/ports";
 import type { Result, TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { agentFolder, type Script, type ScriptedDriver, scriptedDriver, scriptedSelectors } from "@flint/testkit";
+import {
+  agentFolder,
+  type Script,
+  type ScriptedDriver,
+  scriptedDriver,
+  scriptedSelectors,
+} from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { type Embedded, embed } from "../embed.ts";
 import type { TaskOptions } from "../server-options.ts";

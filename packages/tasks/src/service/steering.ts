@@ -1,14 +1,12 @@
 import {
   currentRound,
   errorMessage,
+  LOCAL_WORKER,
   type TaskEventData,
   type TaskState,
   type TurnReference,
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-
-/** The name of the worker of a server that runs its tasks itself. */
-export const LOCAL_WORKER = "local";
 
 /** Whether a running turn got a message, which one was meant, and why it did not get it. */
 export type SteerOutcome = Pick<TaskEventData<"task/steered">, "live" | "error" | "turn">;

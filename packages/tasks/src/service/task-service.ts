@@ -2,6 +2,7 @@ import {
   FlintError,
   isEnded,
   type LimitPolicy,
+  LOCAL_WORKER,
   mintId,
   type Params,
   type Result,
@@ -21,7 +22,7 @@ import { obstacle } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { TaskScheduler } from "./scheduler.ts";
-import { LOCAL_WORKER, steerTurn, turnElsewhere } from "./steering.ts";
+import { steerTurn, turnElsewhere } from "./steering.ts";
 import { TaskWorker } from "./worker.ts";
 
 /** What the task service depends on. */

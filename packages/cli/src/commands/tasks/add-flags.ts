@@ -38,8 +38,24 @@ export const ADD_FLAGS = {
     multiple: true,
     doc: "Task that must be done first (repeatable)",
   },
+  at: {
+    type: "string",
+    takes: "TIME",
+    doc: "Start at this time: 22:00 (the next one) or 2026-11-20 22:00",
+  },
   "max-cost": { type: "string", takes: "USD", doc: "Maximum cost of the task" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Maximum working time (default: 7200)" },
+  resume: {
+    type: "string",
+    takes: "MODE",
+    values: ["auto", "ask", "never"],
+    doc: "At a usage limit: auto (default; continue after the reset), ask, or never (fail)",
+  },
+  "max-wait": {
+    type: "string",
+    takes: "SECONDS",
+    doc: "Ask if a usage limit resets later than this, from 60 to 1209600 (default: 86400)",
+  },
   merge: {
     type: "string",
     takes: "MODE",
@@ -73,6 +89,13 @@ export const ADD_FLAGS = {
     takes: "HOSTS",
     doc: "Hosts that commands may connect to without asking, separated by commas; none, or all",
   },
+  git: {
+    type: "string",
+    takes: "MODE",
+    values: ["off", "ask", "auto"],
+    doc: "off: the agents cannot commit, and Flint commits their work (default: they commit in a copy of .git)",
+  },
+  pool: { type: "string", takes: "POOL", doc: "Let only workers of this pool run it (default: default)" },
   label: {
     type: "string",
     takes: "LABEL",

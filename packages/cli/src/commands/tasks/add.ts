@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { MergeMode, type ParamsInput } from "@flint/protocol";
+import { GitMode, MergeMode, type ParamsInput, ResumeMode } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { choice, type Given, numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { networkOf } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
 import { labelOf } from "./labels.ts";
+import { startTimeOf } from "./start-time.ts";
 import { readTaskFile } from "./task-file.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
@@ -45,6 +46,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
   };
   const seconds = positive(values, "max-time");
   const costUsd = positive(values, "max-cost");
+  const limits = limitsOf(values);
   const earlier = await Promise.all(after.map((text) => findTask(client, text)));
   return {
     prompt,
@@ -62,6 +64,10 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     },
     ...(earlier.length === 0 ? {} : { after: earlier.map(({ id }) => id) }),
     ...(base === undefined ? {} : { base }),
+    ...(values.at === undefined ? {} : { notBeforeMs: startTimeOf(values.at, Date.now()) }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(values.git === undefined ? {} : { git: choice("git", values.git, GitMode.options) }),
+    ...(values.pool === undefined ? {} : { pool: values.pool }),
     ...(values.label === undefined ? {} : { labels: values.label.map(labelOf) }),
     ...(values.remote === undefined ? {} : { remote: { url: values.remote } }),
     ...(merge === undefined ? {} : { merge: choice("merge", merge, MergeMode.options) }),
@@ -76,4 +82,15 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
 function positive(values: Values, name: "max-cost" | "max-time"): number | undefined {
   const text = values[name];
   return text === undefined ? undefined : numberOption(name, text, "a number above 0", (value) => value > 0);
+}
+
+/** What happens at a usage limit, as far as the options say it. */
+function limitsOf({ resume, "max-wait": wait }: Values): Input["limits"] {
+  if (resume === undefined && wait === undefined) return undefined;
+  const isValid = (value: number) => Number.isInteger(value) && value >= 60 && value <= 14 * 86_400;
+  const what = "a whole number from 60 to 1209600";
+  return {
+    ...(resume === undefined ? {} : { resume: choice("resume", resume, ResumeMode.options) }),
+    ...(wait === undefined ? {} : { maxWaitSeconds: numberOption("max-wait", wait, what, isValid) }),
+  };
 }

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import type { TaskRow } from "@flint/protocol";
 import { hasEnded, inOrder, TASK_COLUMNS, taskCells } from "@flint/view/tasks";
 import { type Given, noArguments } from "../../command-line/command.ts";
@@ -9,6 +10,8 @@ import { withTaskServer } from "./task-server.ts";
 interface ListArguments {
   readonly values: {
     readonly all?: boolean | undefined;
+    readonly asking?: boolean | undefined;
+    readonly mine?: boolean | undefined;
     readonly label?: readonly string[] | undefined;
     readonly json?: boolean | undefined;
   };
@@ -19,14 +22,25 @@ interface ListArguments {
 export async function listTasks({ values, positionals }: ListArguments): Promise<number> {
   noArguments("tasks list", positionals);
   const { data } = await withTaskServer((client) => client.call("task/list", {}));
-  const wanted = (values.label ?? []).map(labelOf);
-  const hasLabels = ({ labels = [] }: TaskRow) => wanted.every((label) => labels.includes(label));
-  const shown = inOrder(data).filter((task) => (values.all === true || !hasEnded(task)) && hasLabels(task));
+  const shown = inOrder(data).filter(taskFilter(values, userInfo().username));
   if (values.json === true) return sayJson(shown);
-  if (shown.length === 0) {
-    if (wanted.length > 0) return say(`No open tasks with the label ${wanted.join(", ")}.\n`);
-    const hidden = data.length === 0 ? "" : " flint tasks list --all shows those that have ended.";
-    return say(`No open tasks.${hidden}\n`);
-  }
-  return say(columns([TASK_COLUMNS, ...shown.map((task) => taskCells(task, Date.now()))]));
+  if (shown.length > 0)
+    return say(columns([TASK_COLUMNS, ...shown.map((task) => taskCells(task, Date.now()))]));
+  const labels = values.label ?? [];
+  const hidden = data.length === 0 || values.all === true ? "" : " flint tasks list --all shows all tasks.";
+  if (labels.length > 0) return say(`No open tasks with the label ${labels.join(", ")}.\n`);
+  return say(`${values.asking === true ? "No task needs you." : "No open tasks."}${hidden}\n`);
+}
+
+/** Which tasks the options leave in a list. */
+export function taskFilter(
+  { all, asking, mine, label = [] }: ListArguments["values"],
+  user: string,
+): (task: TaskRow) => boolean {
+  const wanted = label.map(labelOf);
+  return (task) =>
+    (all === true || !hasEnded(task)) &&
+    (asking !== true || task.phase === "asking" || task.phase === "approving") &&
+    (mine !== true || task.addedBy === user) &&
+    wanted.every((name) => task.labels?.includes(name) === true);
 }

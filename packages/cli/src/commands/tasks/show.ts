@@ -1,7 +1,7 @@
-import { type Result, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
+import { LOCAL_WORKER, type Result, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { nextStep, statusOf, usedBy } from "@flint/view/tasks";
-import { oneArgument } from "../../command-line/command.ts";
+import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { logLines } from "./logs.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
@@ -31,6 +31,29 @@ export async function showDiff({
     client.call("task/diff", { taskId: (await findTask(client, text)).id }),
   );
   return say(diff);
+}
+
+/** `flint tasks open`: opens the thread of a task's executor in a session. */
+export async function openTask({
+  positionals,
+}: {
+  readonly positionals: readonly string[];
+}): Promise<number> {
+  const text = oneArgument("tasks open", positionals, "the number of a task");
+  const thread = threadOf(await withTaskServer((client) => findTask(client, text)));
+  const { resume } = await import("../session/session.ts");
+  return resume({ values: {}, positionals: [thread] });
+}
+
+/** The thread to open; a usage error that says why there is none. */
+export function threadOf({ number, phase, thread }: TaskRow): string {
+  if (thread === undefined)
+    throw new UsageError(`Task ${number} is ${phase} and has no thread yet. It gets one when it runs.`);
+  if (thread.worker !== undefined && thread.worker !== LOCAL_WORKER)
+    throw new UsageError(
+      `The thread of task ${number} is on worker ${thread.worker}. flint tasks logs ${number} shows what happened.`,
+    );
+  return thread.threadId;
 }
 
 /** A task as a page of text. */

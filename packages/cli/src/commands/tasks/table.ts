@@ -29,6 +29,8 @@ export const tasks: CommandGroup = {
       usage: "",
       flags: {
         all: { type: "boolean", doc: "Include finished tasks" },
+        asking: { type: "boolean", doc: "Only tasks that need an answer or an approval" },
+        mine: { type: "boolean", doc: "Only tasks that you added, in a fleet that others add to as well" },
         label: {
           type: "string",
           takes: "LABEL",
@@ -37,7 +39,7 @@ export const tasks: CommandGroup = {
         },
         ...taskFlags,
       },
-      examples: ["flint tasks", "flint tasks ls --all", "flint tasks ls --label gpu"],
+      examples: ["flint tasks", "flint tasks ls --asking", "flint tasks ls --all --label gpu"],
       run: async (given) => (await import("./list.ts")).listTasks(given),
     }),
     watch: command({
@@ -58,6 +60,14 @@ export const tasks: CommandGroup = {
       examples: ["flint tasks show 7"],
       notes: [TASK],
       run: async (given) => (await import("./show.ts")).showTask(given),
+    }),
+    open: command({
+      summary: "Open the thread of a task's executor in a session",
+      usage: "TASK",
+      flags: HELP_FLAG,
+      examples: ["flint tasks open 7"],
+      notes: [TASK],
+      run: async (given) => (await import("./show.ts")).openTask(given),
     }),
     logs: command({
       summary: "Show what happened to a task, with its agents' reasoning",

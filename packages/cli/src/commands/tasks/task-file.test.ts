@@ -21,6 +21,13 @@ test("limits and budgets may be given in part, and git as a mode", () => {
   ]);
 });
 
+test("a task of a file starts at its own time, or at that of the defaults", () => {
+  const [one, two] = read(
+    "defaults: {at: 2999-01-01 22:00Z}\ntasks: [one, {prompt: two, at: 2999-01-02 22:00Z}]",
+  );
+  expect([one?.notBeforeMs, two?.notBeforeMs]).toEqual([1, 2].map((day) => Date.UTC(2999, 0, day, 22)));
+});
+
 test.each([
   ["[{prompt: a, lable: gpu}]", "unknown key lable. Did you mean label?"],
   ["[{prompt: a, label: a b}]", "task 1: labels.0 must be a label such as gpu or zone=eu"],
@@ -31,6 +38,7 @@ test.each([
     "[{prompt: a, check: {command: make, timeoutSeconds: 7200}}]",
     "checks.0.timeoutSeconds must be at most 3600, an hour",
   ],
+  ["[{prompt: a, at: soon}]", "tasks.yaml, task 1: at: soon is not a time"],
   ["[]", "tasks.yaml has no tasks"],
   ["tasks: {", "tasks.yaml is not valid YAML"],
 ])("%s is a usage error", (text, problem) => {

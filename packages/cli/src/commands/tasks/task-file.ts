@@ -3,6 +3,7 @@ import { isRecord, METHODS, type Params } from "@flint/protocol";
 import { nearest } from "@flint/server/config";
 import { parse } from "yaml";
 import { UsageError } from "../../command-line/command.ts";
+import { startTimeOf } from "./start-time.ts";
 
 type Input = Params<"task/add">["tasks"][number];
 
@@ -31,6 +32,7 @@ const KEYS = [
   "network",
   "git",
   "after",
+  "at",
   "onDependencyFailed",
   "priority",
   "pool",
@@ -93,6 +95,7 @@ function writtenOut(
     checks = check,
     cwd,
     after,
+    at,
     setup,
     remote,
     label,
@@ -109,6 +112,7 @@ function writtenOut(
     ...(labels === undefined ? {} : { labels: list(labels) }),
     ...(setup === undefined ? {} : { setup: named("command")(setup) }),
     ...(after === undefined ? {} : { after: list(after) }),
+    ...(at === undefined ? {} : { notBeforeMs: startTimeOf(at, Date.now(), `${where}: at`) }),
   };
 }
 

@@ -1,34 +1,8 @@
-import { NO_USAGE, type TaskRow } from "@flint/protocol";
+import { NO_USAGE } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
+import { NOW, row } from "../../testing/task-row.ts";
 import { blockerOf, standingOf } from "./standing.ts";
 import { watchLines } from "./watch.ts";
-
-const NOW = 1_800_000_000_000;
-
-function row(number: number, phase: TaskRow["phase"], more: Partial<TaskRow> = {}): TaskRow {
-  return {
-    ...{
-      id: `t${number}`,
-      number,
-      title: `Task ${number}`,
-      cwd: "/repo",
-      phase,
-      attempt: 1,
-      round: 0,
-      rounds: 3,
-    },
-    ...{
-      executor: "claude",
-      merge: "branch",
-      findings: [],
-      addedBy: "ann",
-      addedAtMs: NOW,
-      updatedAtMs: NOW,
-    },
-    usage: { tokens: NO_USAGE, seconds: 0 },
-    ...more,
-  };
-}
 
 describe("a task that waits for others", () => {
   const second = row(2, "waiting", { after: ["t1"] });

@@ -1,0 +1,65 @@
+import { userInfo } from "node:os";
+import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
+import { commandFixture } from "./flint.ts";
+import { FLINT } from "./server.ts";
+import { Terminal } from "./tmux.ts";
+
+const TEST_MS = 120_000;
+
+/** A folder with a server that is stopped at the end, and a task that asks because it changed nothing. */
+async function withTaskThatAsks() {
+  leavesNoProcess(10_000);
+  const fixture = await commandFixture(agentFolder());
+  onTestFinished(async () => void (await fixture.flint(["server", "stop"])));
+  const flint = async (...args: string[]) => {
+    const ran = await fixture.flint(["tasks", ...args]);
+    return { ...ran, lines: ran.stdout.trimEnd().split("\n") };
+  };
+  await flint("add", "say hello");
+  return { ...fixture, flint };
+}
+
+needs("bwrap")(
+  "tasks watch ends with 10 when a task waits for one that asks, and lists leave out the others",
+  async () => {
+    const { flint } = await withTaskThatAsks();
+    await flint("add", "write `two` to two.txt", "--after", "1", "--git", "off");
+    await flint("add", "write `three` to three.txt", "--at", "2999-01-01 22:00", "--resume", "ask");
+    const one = await flint("watch", "2");
+    expect([one.code, one.lines.slice(-2)]).toEqual([
+      10,
+      ["#2 write `two` to two.txt: waiting", "   comes after #1, which needs an answer"],
+    ]);
+    const numbers = async (...args: string[]) =>
+      JSON.parse((await flint("list", "--json", ...args)).stdout).map(
+        (task: { number: number }) => task.number,
+      );
+    expect(await numbers("--asking")).toEqual([1]);
+    expect((await numbers("--mine")).sort()).toEqual([1, 2, 3]);
+    const shown = JSON.parse((await flint("show", "3", "--json")).stdout);
+    expect(shown).toMatchObject({
+      task: { phase: "waiting", addedBy: userInfo().username },
+      spec: { notBeforeMs: new Date("2999-01-01T22:00").getTime(), limits: { resume: "ask" } },
+    });
+    expect((await flint("list")).stdout).toMatch(/#3 +starts in \d+/);
+    expect((await flint("open", "3")).stderr).toContain("Task 3 is waiting and has no thread yet");
+    await flint("answer", "1", "--fail");
+    await flint("cancel", "3");
+    // What depends on a task that failed asks itself.
+    expect((await flint("watch", "2")).stdout).toContain("Task 1, which it depends on, is not done.");
+  },
+  TEST_MS,
+);
+
+needs("bwrap", "tmux")(
+  "tasks open shows the thread of the executor in a session",
+  async () => {
+    const { flint, cwd, home, environment: env } = await withTaskThatAsks();
+    expect((await flint("watch")).code).toBe(10);
+    const command = [process.execPath, FLINT, "tasks", "open", "1"];
+    const terminal = await Terminal.start({ command, cwd, env, folder: home });
+    await terminal.until((screen) => screen.includes("say hello"), "the prompt of the task");
+  },
+  TEST_MS,
+);
