@@ -18,6 +18,7 @@ export * from "./server/restored-files.ts";
 export * from "./server/usage-limit.ts";
 export { reduceTask } from "./task/reduce-task.ts";
 export * from "./task/task-events.ts";
+export * from "./task/task-news.ts";
 export * from "./task/task-row.ts";
 export * from "./task/task-spec.ts";
 export * from "./task/task-state.ts";

@@ -3,15 +3,7 @@ import type { Sandbox } from "@flint/core/ports";
 import type { PullRequest } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
-import type {
-  CloneOf,
-  DecisionContext,
-  GitPlaces,
-  Lease,
-  NewsSink,
-  TaskRunOptions,
-  TaskStore,
-} from "@flint/tasks";
+import type { CloneOf, DecisionContext, GitPlaces, Lease, NewsSink, TaskStore } from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
 /** Questions stay open for other clients; without an answer in time, they become questions of the task. */
@@ -52,9 +44,11 @@ export async function runParts(
   const options = { store, places, client, context, askMs: parts.askMs ?? ASK_MS };
   const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
     if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
-    const news = new RunNews(sink, parts.now);
-    const onEvent: TaskRunOptions["onEvent"] = (...given) => news.onEvent(...given);
-    await new TaskRun({ ...options, onEvent }, lease, state, signal).work().finally(() => news.stop());
+    // Only an agent that took over a role has anything in the log that its events need.
+    const hasFallback = state.executor > 0 || state.reviewer > 0;
+    const log = hasFallback ? await store.events(state.id) : [];
+    const observer = new RunNews(sink, parts.now, state, log);
+    await new TaskRun({ ...options, observer }, lease, state, signal).work().finally(() => observer.stop());
   };
   return { places, run, client };
 }

@@ -2,7 +2,6 @@ export { type DecisionContext, TaskRefusal } from "./decide/decision.ts";
 export { type MessageNews, messageNews } from "./news/message-news.ts";
 export type { NewsSink } from "./news/news-stream.ts";
 export { RunNews } from "./news/run-news.ts";
-export type { News } from "./news/turn-news.ts";
 export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
 export { type CloneOf, GitPlaces } from "./run/git-places.ts";
 export type { Places } from "./run/places.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { isRecord } from "@flint/protocol";
+import { isRecord, type News } from "@flint/protocol";
 import { type LineFault, LineReader } from "@flint/rpc";
 import type { FlintClient } from "@flint/sdk";
-import type { News, NewsSink } from "@flint/tasks";
+import type { NewsSink } from "@flint/tasks";
 import type { FleetOptions } from "../fleet/fleet-options.ts";
 import { AgmApi } from "./agm-api.ts";
 import { ChannelFile } from "./channel-file.ts";
@@ -15,7 +15,7 @@ export interface AgmOptions {
   readonly root: string;
   readonly cwd: string;
   /** Where events go; without one they are lines between the answers. */
-  readonly fleet?: Pick<FleetOptions, "redis"> | undefined;
+  readonly fleet?: Pick<FleetOptions, "redis" | "events"> | undefined;
   readonly input: AsyncIterable<Uint8Array | string>;
   /** Resolves once more can be written. */
   write(line: string): Promise<void>;
@@ -23,8 +23,6 @@ export interface AgmOptions {
 }
 
 const MAX_LINE = 1024 * 1024;
-/** How long events may take to reach Redis after the last answer. */
-const FLUSH_MS = 5000;
 
 /** Answers requests, one JSON object per line, in their order, until the input ends. */
 export async function serveAgm(options: AgmOptions): Promise<void> {
@@ -105,23 +103,13 @@ async function openEvents({ fleet, onProblem }: AgmOptions): Promise<Events> {
   }
   const { NewsStream, openConnection } = await import("@flint/tasks/fleet");
   const redis = await openConnection(fleet.redis);
-  const stream = new NewsStream({ redis, onProblem });
+  const stream = new NewsStream({ ...fleet.events, redis, onProblem });
   return {
     sink: stream,
     taken: () => [],
     close: async () => {
-      if (!(await isSent(stream.flushed()))) onProblem("Some events were not sent: Redis did not answer.");
-      stream.close();
+      await stream.close();
       redis.disconnect();
     },
   };
-}
-
-/** Whether it was sent in time. */
-async function isSent(flushed: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), FLUSH_MS);
-  });
-  return Promise.race([flushed.then(() => true), late]).finally(() => clearTimeout(timer));
 }

@@ -1,13 +1,20 @@
-import { type Result, type TaskEventBody, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
+import {
+  channelOf,
+  type Result,
+  type TaskEventBody,
+  type TaskRow,
+  type TaskSpec,
+  taskEventOf,
+} from "@flint/protocol";
 import { hasEnded, taskLogLine } from "@flint/view/tasks";
 import type { TaskStatus } from "./params.ts";
 import { type MessageRow, type StoredSession, timestamp } from "./rows.ts";
 
 type LoggedEvent = Result<"task/read">["events"][number];
 
-/** The session of a task: the one that it was added to, or one of its own. */
+/** The session of a task, which is its channel. */
 export function sessionIdOf({ id, channel }: TaskRow): string {
-  return channel ?? id;
+  return channelOf(id, channel);
 }
 
 /** The state of a task on this wire. What waits for a person or a time counts as running; the context says so. */

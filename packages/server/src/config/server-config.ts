@@ -31,9 +31,9 @@ export function configuredOptions(config: ConfigValues): ServerOptions {
 /** The fleet whose tasks the server adds, if it is one of several machines. */
 function fleetOf(config: ConfigValues): Pick<ServerOptions, "fleet"> {
   const redis = config.get("tasks.redis");
-  return redis === undefined
-    ? {}
-    : { fleet: { redis, namespace: config.get("tasks.namespace") ?? "default" } };
+  if (redis === undefined) return {};
+  const events = { stream: config.get("tasks.events_stream"), maxLength: config.get("tasks.events_max") };
+  return { fleet: { redis, namespace: config.get("tasks.namespace") ?? "default", events } };
 }
 
 /** The options of Flint's own agent, from the environment and the user's configuration. */

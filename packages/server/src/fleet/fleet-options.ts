@@ -6,9 +6,17 @@ export interface FleetOptions {
   readonly redis: string;
   /** Fleets with different namespaces share a Redis without knowing each other. */
   readonly namespace: string;
+  /** Where events of tasks go for other programs. */
+  readonly events?: EventStreamOptions | undefined;
   readonly leaseMs?: number | undefined;
   /** How long a task waits for the worker that has its thread before others may have it. */
   readonly affinityMs?: number | undefined;
+}
+
+/** The Redis stream of events: its key, and about how many it keeps. */
+export interface EventStreamOptions {
+  readonly stream?: string | undefined;
+  readonly maxLength?: number | undefined;
 }
 
 /** What a worker offers, and what it lets tasks do. */

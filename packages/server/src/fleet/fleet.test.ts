@@ -12,25 +12,6 @@ import { untilTask } from "../testing/task-fixture.ts";
 const fleetTest = needs("redis", "bwrap", "git");
 
 describe("a fleet", () => {
-  needs(
-    "redis",
-    "bwrap",
-    "git",
-  )("publishes the turns of its tasks to a stream [S2-52]", async () => {
-    const { client, cwd, startWorker, fleet } = await setUp((_name, _text, folder) => writes(folder));
-    const id = await add(client, cwd);
-    await startWorker("w1");
-    await until(client, id, "approving", "failed", "asking");
-    const store = await RedisStore.open({ url: fleet.redis, namespace: "test", version: "0" });
-    const entries = await store.connection.xrange("agm:events:stream", "-", "+");
-    await store.close();
-    const news = entries.map(([, [, text = ""]]) => JSON.parse(text));
-    const turns = news.filter(({ type }) => type === "task:turn");
-    expect(turns.map(({ status }) => status)).toEqual(["started", "completed"]);
-    const context = { owner_role: "executor", turn_sequence: 1, provider: "alpha" };
-    for (const each of news) expect(each).toMatchObject({ id, extra: { thread_context: context } });
-  });
-
   fleetTest("runs a task on a worker, from a server that only added it", async () => {
     const { client, cwd, startWorker } = await setUp((_name, _text, folder) => writes(folder));
     const id = await add(client, cwd);

@@ -62,7 +62,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
     const queue = await BullQueue.open({ url, namespace, lockMs: leaseMs, onProblem });
     const workers = new WorkerRegistry(store);
     const context = () => ({ now: now(), random: Math.random(), id: () => mintId() });
-    const news = new NewsStream({ redis: store.connection, onProblem });
+    const news = new NewsStream({ ...settings.events, redis: store.connection, onProblem });
     const cloneOf: CloneOf = (spec) => {
       const project = projectOf(spec, settings.ceiling.projects);
       return project === undefined
@@ -77,7 +77,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       ...{ ...settings, ...shared, places, run, now, namespace, version: VERSION, trusted: new Set(trusted) },
     });
     this.#end = async () => {
-      news.close();
+      await news.close();
       await dispatcher.stop();
       await queue.close();
       await store.close();

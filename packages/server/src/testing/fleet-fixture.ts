@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Result, TaskRow } from "@flint/protocol";
+import type { News, Result, TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
+import { openConnection } from "@flint/tasks/fleet";
 import { agentFolder, RedisServer, type Script, scriptedDriver } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { type Embedded, embed } from "../embed.ts";
@@ -48,6 +49,7 @@ export async function setUpFleet(work: FleetWork) {
       id: "alpha",
       scripts: (text) => work(name, text, made.sessions.at(-1)?.settings.cwd ?? ""),
     });
+    Object.assign(made, { provider: () => "anthropic" });
     const ceiling = {
       folders: [home.path],
       merge: ["none" as const],
@@ -79,6 +81,14 @@ export async function addToFleet(client: FlintClient, cwd: string, more: object 
   };
   const { data } = await client.call("task/add", { tasks: [{ ...task, ...more }] });
   return data[0]?.id ?? "";
+}
+
+/** The events that the stream of the fleet has. */
+export async function newsOf(redis: string, stream = "agm:events:stream"): Promise<readonly News[]> {
+  const connection = await openConnection(redis);
+  const entries = await connection.xrange(stream, "-", "+");
+  connection.disconnect();
+  return entries.map(([, [, text = ""]]) => JSON.parse(text));
 }
 
 /** The task once it has come to one of these phases. */

@@ -1,4 +1,4 @@
-import type { News } from "./turn-news.ts";
+import type { News } from "@flint/protocol";
 
 /** A message in a channel, as the event about it tells it. */
 export interface MessageNews {

@@ -1,5 +1,5 @@
+import type { News } from "@flint/protocol";
 import type { Redis } from "ioredis";
-import type { News } from "./turn-news.ts";
 
 /** Where events of tasks go for other programs. Publishing never fails a turn. */
 export interface NewsSink {
@@ -9,7 +9,8 @@ export interface NewsSink {
 /** What a stream depends on. */
 export interface NewsStreamOptions {
   readonly redis: Redis;
-  readonly key?: string | undefined;
+  /** The key of the stream, and about how many events it keeps. */
+  readonly stream?: string | undefined;
   readonly maxLength?: number | undefined;
   onProblem(message: string): void;
 }
@@ -19,6 +20,8 @@ export const NEWS_KEY = "agm:events:stream";
 const MAX_LENGTH = 100_000;
 /** What is kept while Redis is away; the oldest goes first. The truth about tasks is in their store. */
 const MAX_WAITING = 10_000;
+/** How long the last events may take. */
+const CLOSE_MS = 5000;
 
 /** A Redis stream of events, one JSON text each. While Redis is away they wait, and are sent in order when it is back. */
 export class NewsStream implements NewsSink {
@@ -46,10 +49,17 @@ export class NewsStream implements NewsSink {
     await this.#sending;
   }
 
-  /** Sends nothing more. */
-  close(): void {
+  /** Sends what still waits, within this time, and nothing after that. */
+  async close(milliseconds = CLOSE_MS): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([this.flushed(), late]).finally(() => clearTimeout(timer));
     this.#isClosed = true;
-    this.#waiting = [];
+    const left = this.#waiting.splice(0).length;
+    if (left > 0)
+      this.#options.onProblem(`Events of tasks that were not sent, because Redis did not answer: ${left}.`);
   }
 
   async #sendAll(): Promise<void> {
@@ -67,8 +77,8 @@ export class NewsStream implements NewsSink {
   }
 
   async #send(text: string): Promise<void> {
-    const { redis, key = NEWS_KEY, maxLength = MAX_LENGTH } = this.#options;
-    await redis.xadd(key, "MAXLEN", "~", maxLength, "*", "data", text);
+    const { redis, stream = NEWS_KEY, maxLength = MAX_LENGTH } = this.#options;
+    await redis.xadd(stream, "MAXLEN", "~", maxLength, "*", "data", text);
   }
 
   #tellOnce(thrown: unknown): void {

@@ -1,31 +1,52 @@
-import type { TaskState } from "@flint/protocol";
+import type { News, TaskEventBody, TaskEventData, TaskState, Thread } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
+import type { RoleName, RunObserver } from "../run/run-observer.ts";
 import type { NewsSink } from "./news-stream.ts";
-import { TurnNews } from "./turn-news.ts";
+import { type Fallback, modelOf, TurnNews } from "./turn-news.ts";
 
 /** How often a turn that goes on is reported. */
 const HEARTBEAT_MS = 30_000;
 
-type Role = "executor" | "reviewer";
-
 /** Publishes what happens in the turns of one run, and that they go on. */
-export class RunNews {
+export class RunNews implements RunObserver {
   readonly #sink: NewsSink;
   readonly #now: () => number;
-  readonly #roles = new Map<Role, TurnNews>();
+  readonly #count = { turns: 0 };
+  readonly #roles = new Map<RoleName, TurnNews>();
+  /** The agents that take over a role and have no thread yet. */
+  readonly #fallbacks: Map<RoleName, Fallback>;
   #heartbeat: NodeJS.Timeout | undefined;
-  #executor: number | undefined;
 
-  constructor(sink: NewsSink, now: () => number) {
+  /** `log` is what happened to the task before; an agent may have failed in an earlier run. */
+  constructor(sink: NewsSink, now: () => number, state: TaskState, log: readonly TaskEventBody[]) {
     this.#sink = sink;
     this.#now = now;
+    this.#fallbacks = openFallbacks(state, log);
   }
 
-  onEvent(state: TaskState, role: Role, event: AgentEvent): void {
+  onThread(state: TaskState, role: RoleName, thread: Thread, isResumed: boolean): void {
     const news = this.#of(state, role);
-    for (const each of news.of(event, this.#now())) this.#sink.publish(each);
+    this.#publish(...news.opened(thread, isResumed, this.#now()));
+    const fallback = this.#fallbacks.get(role);
+    if (fallback === undefined) return;
+    this.#fallbacks.delete(role);
+    this.#publish(news.tookOver(fallback, this.#now()));
+  }
+
+  onEvent(state: TaskState, role: RoleName, event: AgentEvent): void {
+    const news = this.#of(state, role);
+    this.#publish(...news.of(event, this.#now()));
     if (event.type === "turn/started") this.#beat(news);
     if (event.type === "turn/completed") this.stop();
+  }
+
+  onFallback(state: TaskState, { role, index, reason }: TaskEventData<"task/fallback">): void {
+    const failed = this.#of(atAgent(state, role, index - 1), role);
+    const fallback = { failedThreadId: failed.threadId, model: modelOf(state, role), reason };
+    this.#fallbacks.set(role, fallback);
+    this.#publish(failed.retrying(fallback, this.#now()));
+    // The agent that takes over has a context of its own.
+    this.#roles.delete(role);
   }
 
   /** No turn goes on any more. */
@@ -33,16 +54,14 @@ export class RunNews {
     clearInterval(this.#heartbeat);
   }
 
-  #of(state: TaskState, role: Role): TurnNews {
+  #publish(...news: readonly News[]): void {
+    for (const each of news) this.#sink.publish(each);
+  }
+
+  #of(state: TaskState, role: RoleName): TurnNews {
     const known = this.#roles.get(role);
-    const hasChanged =
-      role === "executor" && this.#executor !== undefined && this.#executor !== state.executor;
-    if (role === "executor") this.#executor = state.executor;
-    if (known !== undefined && !hasChanged) return known;
-    const model = state.spec.executors[state.executor]?.model ?? "default";
-    if (known !== undefined)
-      this.#sink.publish(known.fallback(model, "The agent before it could not go on.", this.#now()));
-    const made = new TurnNews(state, role);
+    if (known !== undefined) return known;
+    const made = new TurnNews(state, role, this.#count, this.#now());
     this.#roles.set(role, made);
     return made;
   }
@@ -52,8 +71,30 @@ export class RunNews {
     const started = this.#now();
     this.#heartbeat = setInterval(() => {
       const now = this.#now();
-      this.#sink.publish(news.heartbeat(Math.round((now - started) / 1000), now));
+      this.#publish(news.heartbeat(Math.round((now - started) / 1000), now));
     }, HEARTBEAT_MS);
     this.#heartbeat.unref();
   }
+}
+
+/** The state as it was when an earlier agent of the role worked. */
+function atAgent(state: TaskState, role: RoleName, index: number): TaskState {
+  return role === "executor" ? { ...state, executor: index } : { ...state, reviewer: index };
+}
+
+/** The agents that took over a role in an earlier run, and got no thread before it ended. */
+function openFallbacks(state: TaskState, log: readonly TaskEventBody[]): Map<RoleName, Fallback> {
+  const open = new Map<RoleName, Fallback>();
+  const threads = new Map<RoleName, string>();
+  for (const { type, data } of log) {
+    if (type === "round/turn") {
+      threads.set(data.role, data.turn.threadId);
+      open.delete(data.role);
+    } else if (type === "task/fallback") {
+      const { role, index, reason } = data;
+      const failedThreadId = threads.get(role) ?? null;
+      open.set(role, { failedThreadId, model: modelOf(atAgent(state, role, index), role), reason });
+    } else if (type === "attempt/started") open.clear();
+  }
+  return open;
 }

@@ -1,8 +1,17 @@
-import type { EventBody, TaskState } from "@flint/protocol";
-import { describe, expect, test } from "vitest";
+import {
+  type EventBody,
+  emptyThread,
+  type News,
+  NewsType,
+  type TaskEventBody,
+  type TaskState,
+  type Thread,
+  type ThreadContext,
+} from "@flint/protocol";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { executing, NOW } from "../testing/task.ts";
 import { RunNews } from "./run-news.ts";
-import { NEWS_TYPES, type News, TurnNews } from "./turn-news.ts";
+import { TurnNews } from "./turn-news.ts";
 
 const ofTurn = { threadId: "th", turnId: "tu" };
 const turn = { id: "tu", status: "inProgress" as const, items: [], startedAt: 1 };
@@ -11,7 +20,7 @@ const state = (): TaskState => executing({ executors: [{ model: "claude/opus" },
 
 /** What these events become, after a turn has started. */
 function newsOf(...events: readonly object[]): News[] {
-  const news = new TurnNews(state(), "executor");
+  const news = new TurnNews(state(), "executor", { turns: 0 }, NOW);
   news.of(event({ type: "turn/started", data: { threadId: "th", turn } }), NOW);
   return events.flatMap((each) => news.of(event(each), NOW));
 }
@@ -28,7 +37,7 @@ const item = (fields: object) => ({
 
 describe("a turn of a task", () => {
   test("is reported at its start and its end [S2-53]", () => {
-    const news = new TurnNews(state(), "executor");
+    const news = new TurnNews(state(), "executor", { turns: 0 }, NOW);
     const started = news.of(event({ type: "turn/started", data: { threadId: "th", turn } }), NOW);
     const error = { message: "no luck" };
     const ended = { ...turn, status: "failed", error };
@@ -153,16 +162,50 @@ describe("a turn of a task", () => {
     expect(newsOf(...types.map((type) => ({ type: `item/${type}`, data: delta })))).toEqual([]);
   });
 
-  test("always has all ten fields of its context, also in a heartbeat [S2-65]", () => {
-    const news = new TurnNews(state(), "reviewer");
-    const { extra } = news.heartbeat(30, NOW);
-    expect(Object.keys(extra.thread_context as object).sort()).toEqual(
-      [
-        ...["active_turn_id", "has_active_steer", "last_turn_event_at", "model", "owner_role", "provider"],
-        ...["run_id", "thread_id", "thread_status", "turn_sequence"],
-      ].sort(),
-    );
-    expect(extra.thread_context).toMatchObject({ owner_role: "reviewer" });
+  test("always has all ten fields of its context, with values [S2-65]", () => {
+    const { news, seen } = observed();
+    const reviewing = { ...state(), spec: { ...state().spec, reviewers: [{ model: "codex" }] } };
+    news.onThread(reviewing, "reviewer", thread("codex/gpt", "openai"), false);
+    news.onEvent(reviewing, "reviewer", started);
+    news.stop();
+    expect(seen[0]).toMatchObject({ plan_id: "task-1", id: "task-1" });
+    expect(seen[0]?.thread_context).toEqual({
+      ...{ thread_id: "th", thread_status: "active", active_turn_id: "tu" },
+      ...{ last_turn_event_at: "2027-01-15T08:00:00Z", owner_role: "reviewer", model: "codex/gpt" },
+      ...{ provider: "openai", has_active_steer: false, run_id: "run1", turn_sequence: 1 },
+    });
+    expect(seen[0]?.extra.thread_context).toEqual(seen[0]?.thread_context);
+  });
+
+  test("goes on with heartbeats that have the context of the turn [S2-65]", () => {
+    vi.useFakeTimers({ now: NOW });
+    onTestFinished(() => void vi.useRealTimers());
+    const { news, seen } = observed(() => Date.now());
+    news.onThread(state(), "executor", thread("claude/opus", "anthropic"), false);
+    news.onEvent(state(), "executor", started);
+    vi.advanceTimersByTime(65_000);
+    news.stop();
+    const [turnStarted, ...beats] = seen;
+    expect(beats.map(({ type, status, elapsed_seconds }) => [type, status, elapsed_seconds])).toEqual([
+      ["task:heartbeat", "working", 30],
+      ["task:heartbeat", "working", 60],
+    ]);
+    for (const beat of beats) expect(beat.thread_context).toEqual(turnStarted?.thread_context);
+  });
+
+  test("counts its turns over both roles of the run", () => {
+    const { news, seen } = observed();
+    for (const role of ["executor", "reviewer", "executor"] as const) news.onEvent(state(), role, started);
+    news.stop();
+    expect(seen.map((each) => contextOf(each)?.turn_sequence)).toEqual([1, 2, 3]);
+  });
+
+  test("reports the status of a thread that was resumed for it [S2-59]", () => {
+    const { news, seen } = observed();
+    news.onThread(state(), "executor", thread("claude/opus", "anthropic"), true);
+    const status = { old_status: "notLoaded", new_status: "idle", thread_id: "th" };
+    expect(seen).toMatchObject([{ type: "task:thread_status", status: "idle", ...status }]);
+    expect(contextOf(seen[0])).toMatchObject({ thread_id: "th", thread_status: "idle", turn_sequence: 1 });
   });
 
   test("has an active steer from the user's message until its end", () => {
@@ -170,17 +213,67 @@ describe("a turn of a task", () => {
     const [, during] = newsOf(steer, { type: "turn/diff/updated", data: { ...ofTurn, diff: "" } });
     expect(during?.extra.thread_context).toMatchObject({ has_active_steer: true });
   });
+});
 
-  test("that another agent takes over is reported [S2-63]", () => {
-    const seen: News[] = [];
-    const news = new RunNews({ publish: (each) => seen.push(each) }, () => NOW);
-    const first = state();
-    const started = event({ type: "turn/started", data: { threadId: "th", turn } });
-    news.onEvent(first, "executor", started);
-    news.onEvent({ ...first, executor: 1 }, "executor", started);
-    news.stop();
-    expect(seen.map(({ type }) => type)).toEqual(["task:turn", "task:execution_fallback", "task:turn"]);
-    expect(seen[1]).toMatchObject({ fallback_model: "codex", failed_thread_id: "th" });
-    expect(seen.every(({ type }) => NEWS_TYPES.includes(type))).toBe(true);
+describe("another agent that takes over a role", () => {
+  const fallback = { role: "executor", index: 1, reason: "Its usage limit is reached." } as const;
+
+  test("is reported when the first one failed, and again with its thread [S2-63]", () => {
+    const { news, seen } = observed();
+    news.onThread(state(), "executor", thread("claude/opus", "anthropic"), false);
+    news.onFallback({ ...state(), executor: 1 }, fallback);
+    news.onThread({ ...state(), executor: 1 }, "executor", thread("codex", "openai", "th2"), false);
+    const both = { failed_thread_id: "th", fallback_model: "codex", reason: fallback.reason };
+    expect(seen).toMatchObject([
+      { type: "task:execution_fallback", status: "retrying", ...both },
+      { type: "task:execution_fallback", status: "started", ...both, fallback_thread_id: "th2" },
+    ]);
+    expect(seen.map((each) => contextOf(each)?.provider)).toEqual(["anthropic", "openai"]);
+    expect(seen.every(({ type }) => NewsType.safeParse(type).success)).toBe(true);
+  });
+
+  test("is reported for reviewers too, also if the first one could open no thread [S2-63]", () => {
+    const { news, seen } = observed();
+    const spec = { ...state().spec, reviewers: [{ model: "codex" }, { model: "claude" }] };
+    const reviewing = { ...state(), spec, reviewer: 1 };
+    news.onFallback(reviewing, { ...fallback, role: "reviewer" });
+    news.onThread(reviewing, "reviewer", thread("claude", "anthropic"), false);
+    const [retrying, tookOver] = seen;
+    expect(retrying).toMatchObject({ status: "retrying", failed_thread_id: null, fallback_model: "claude" });
+    expect(contextOf(retrying)).toMatchObject({ owner_role: "reviewer", model: "codex" });
+    expect(tookOver).toMatchObject({ status: "started", fallback_thread_id: "th" });
+  });
+
+  test("in a later run is reported with what the log says about the first one [S2-63]", () => {
+    const turnOf = (threadId: string): TaskEventBody => ({
+      type: "round/turn",
+      data: { role: "executor", turn: { threadId } },
+    });
+    const failed: TaskEventBody[] = [turnOf("th1"), { type: "task/fallback", data: fallback }];
+    const statusesAfter = (log: readonly TaskEventBody[]) => {
+      const { news, seen } = observed(undefined, { ...state(), executor: 1 }, log);
+      news.onThread({ ...state(), executor: 1 }, "executor", thread("codex", "openai", "th2"), false);
+      return seen.map(({ status, failed_thread_id }) => [status, failed_thread_id]);
+    };
+    expect(statusesAfter(failed)).toEqual([["started", "th1"]]);
+    // It had its thread in the run before.
+    expect(statusesAfter([...failed, turnOf("th2")])).toEqual([]);
   });
 });
+
+const started = event({ type: "turn/started", data: { threadId: "th", turn } });
+
+/** The events of a run, and what observes it. */
+function observed(now = () => NOW, first = state(), log: readonly TaskEventBody[] = []) {
+  const seen: News[] = [];
+  return { seen, news: new RunNews({ publish: (each) => seen.push(each) }, now, first, log) };
+}
+
+function thread(model: string, modelProvider: string, id = "th"): Thread {
+  return { ...emptyThread(id).thread, model, modelProvider, status: { type: "idle" } };
+}
+
+function contextOf(news: News | undefined) {
+  // Written by the class under test.
+  return news?.thread_context as ThreadContext | undefined;
+}

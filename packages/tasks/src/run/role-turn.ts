@@ -8,6 +8,7 @@ import {
   NO_USAGE,
   type Role,
   type RunUsage,
+  type Thread,
   type TurnBudget,
   type TurnError,
   type TurnReference,
@@ -50,6 +51,8 @@ export interface RoleTurnRequest {
   readonly signal: AbortSignal;
   /** How long an open question may wait for another client before the task itself asks. */
   readonly askMs: number;
+  /** Called with the thread before the turn starts. */
+  onThread?(thread: Thread, isResumed: boolean): void;
   /** Called once the thread is known, and again once the turn is. */
   onTurn(turn: TurnReference): Promise<void>;
   onEvent?(event: AgentEvent): void;
@@ -85,6 +88,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
   try {
     const thread = await openThread(client, request);
     turn = { threadId: thread.id };
+    request.onThread?.(thread.state.thread, request.threadId !== undefined);
     await request.onTurn(turn);
     if (request.compact) await compact(client, thread, request.signal);
     const costBefore = thread.state.cost;

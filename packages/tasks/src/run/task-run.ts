@@ -34,6 +34,7 @@ import { checkPolicy, variablesOf } from "./check-environment.ts";
 import type { Places } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
+import type { RunObserver } from "./run-observer.ts";
 import { TurnLog } from "./turn-log.ts";
 
 /** What a run depends on. */
@@ -45,7 +46,8 @@ export interface TaskRunOptions {
   readonly context: () => DecisionContext;
   /** How long an agent's question may wait for a client before the task itself asks. */
   readonly askMs: number;
-  onEvent?(state: TaskState, role: "executor" | "reviewer", event: AgentEvent): void;
+  /** Follows the turns of the run, for other programs. */
+  readonly observer?: RunObserver | undefined;
 }
 
 const CHECK_SECONDS = 1800;
@@ -96,12 +98,14 @@ export class TaskRun {
     }
     if (result.status !== "ok") return false;
     this.#state = result.state;
+    for (const each of events)
+      if (each.type === "task/fallback") this.#options.observer?.onFallback(this.#state, each.data);
     return true;
   }
 
   /** The log of the task is kept whether or not anybody listens to its turns. */
   #onEvent(role: "executor" | "reviewer", received: AgentEvent): void {
-    this.#options.onEvent?.(this.#state, role, received);
+    this.#options.observer?.onEvent(this.#state, role, received);
     const entry = this.#logs[role].of(received);
     if (entry !== undefined) void this.#commit([event("task/logged", entry)]);
   }
@@ -185,6 +189,7 @@ export class TaskRun {
       ...(withFindings ? { outputSchema: REPORT_SCHEMA } : {}),
       compact: round.round >= COMPACT_FROM_ROUND,
       budget: budgetLeft(state),
+      onThread: (...opened) => this.#options.observer?.onThread(this.#state, "executor", ...opened),
       onTurn: (turn) => this.#record("executor", turn),
       onEvent: (received) => this.#onEvent("executor", received),
       onWarning: (message) => this.#warn("executor", message),
@@ -277,6 +282,7 @@ export class TaskRun {
         outputSchema: VERDICT_SCHEMA,
         compact: false,
         budget: budgetLeft(state),
+        onThread: (...opened) => this.#options.observer?.onThread(this.#state, "reviewer", ...opened),
         onTurn: (turn) => this.#record("reviewer", turn),
         onEvent: (received) => this.#onEvent("reviewer", received),
         onWarning: (message) => this.#warn("reviewer", message),

@@ -14,6 +14,13 @@ test("a worker lets tasks do little unless its options allow more", () => {
   });
 });
 
+test("a worker takes what its options leave out from the user's configuration", () => {
+  const events = { stream: "my:events", maxLength: 500 };
+  const fleet = { redis: "redis://q", namespace: "team", events };
+  const { values } = readArguments(["--namespace", "other"], WORKER_FLAGS);
+  expect(settingsOf(values, fleet)).toMatchObject({ redis: "redis://q", namespace: "other", events });
+});
+
 test.each([
   [[], "worker needs the Redis of the fleet"],
   [["--redis", "redis://q", "--label", "a b"], "such as gpu or zone=eu"],

@@ -77,6 +77,7 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined): Des
   return {
     redis,
     namespace: values.namespace ?? fleet?.namespace ?? "default",
+    events: fleet?.events,
     name: values.name ?? hostname(),
     pools: values.pool,
     labels: (values.label ?? []).map(labelOf),

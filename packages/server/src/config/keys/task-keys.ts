@@ -76,5 +76,17 @@ export const TASK_KEYS = {
     "Remote through which workers get the repository of a task that names none; needed if they have it at another path.",
     "user",
   ),
+  "tasks.events_stream": key(
+    string,
+    "the name of a Redis key",
+    "Redis stream that gets the events of tasks for other programs (default: agm:events:stream).",
+    "user",
+  ),
+  "tasks.events_max": key(
+    count,
+    COUNT,
+    "About how many events that stream keeps; older ones are removed (default: 100000).",
+    "user",
+  ),
   "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
 } as const satisfies Record<string, ConfigKey>;
