@@ -412,6 +412,35 @@ export interface NativeSession {
 
 export type NetworkPermission = "none" | "all" | { hosts: HostRuleString[]; _meta?: Meta };
 
+export interface News {
+  event_id: string;
+  type: NewsType;
+  id: string;
+  plan_id: string;
+  project: string;
+  status: string;
+  source: "worker" | "cli";
+  v: 1;
+  ts: string;
+  extra: Record<string, unknown>;
+  _meta?: Meta;
+}
+
+export type NewsType =
+  | "task:turn"
+  | "task:item_started"
+  | "task:item_completed"
+  | "task:plan_updated"
+  | "task:turn_diff"
+  | "task:token_usage"
+  | "task:thread_status"
+  | "task:model_rerouted"
+  | "task:backend_error"
+  | "task:backend_warning"
+  | "task:execution_fallback"
+  | "task:heartbeat"
+  | "session:message";
+
 export interface NotSaved {
   path?: string;
   turnId?: Id;
@@ -2053,6 +2082,31 @@ export interface Methods {
     };
     result: Empty;
   };
+  /** Send this client the events of all tasks from now on, as `task/event`. Rejected in a fleet, which publishes them in Redis. */
+  "task/follow": {
+    params: Empty;
+    result: Empty;
+  };
+  /** Tell the clients that follow the tasks about a message in a channel. */
+  "task/announce": {
+    params: {
+      event: {
+        event_id: string;
+        type: "session:message";
+        id: string;
+        plan_id: string;
+        project: string;
+        status: string;
+        source: "worker" | "cli";
+        v: 1;
+        ts: string;
+        extra: Record<string, unknown>;
+        _meta?: Meta;
+      };
+      _meta?: Meta;
+    };
+    result: Empty;
+  };
 }
 
 /** The notifications of clients. */
@@ -2426,6 +2480,12 @@ export interface Notifications {
     threadId: Id;
     agent: string;
     limits: UsageLimit[];
+    _meta?: Meta;
+  };
+  /** Something happened in a turn of a task, for clients that called `task/follow`. `event` has the form in which other programs know it. */
+  "task/event": {
+    threadId?: Id;
+    event: News;
     _meta?: Meta;
   };
 }

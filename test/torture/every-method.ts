@@ -75,6 +75,13 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "task/cancel": { taskId: "none" },
   "task/retry": { taskId: "none" },
   "task/remove": { taskId: "none" },
+  "task/follow": {},
+  "task/announce": {
+    event: {
+      ...{ event_id: "e", type: "session:message", id: "c", plan_id: "c", project: "/", status: "context" },
+      ...{ source: "cli", v: 1, ts: "2026-01-01T00:00:00Z", extra: {} },
+    },
+  },
   "thread/import": { agent: "claude", sessionId: "none" },
   "thread/import/list": {},
 };

@@ -4,6 +4,7 @@ import {
   METHODS,
   type Method,
   mintId,
+  type News,
   type Params,
   type Result,
   type ThreadEvent,
@@ -32,6 +33,7 @@ import { workspaceHandlers } from "./handlers/workspace.ts";
 import type { ClientHost } from "./ports/index.ts";
 import { type EngineOptions, Services } from "./services.ts";
 import { wellFormed } from "./text/characters.ts";
+import type { Listener } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import type { Subscriber, Subscription } from "./thread/subscription.ts";
 
@@ -46,6 +48,11 @@ export class Engine {
   /** Removes keys and the secrets that this engine knows from a text. */
   redact(text: string): string {
     return this.#services.redactor.text(text);
+  }
+
+  /** Sends an event of a task to the clients that follow the tasks. */
+  publishTaskEvent(event: News): void {
+    this.#services.publishTaskEvent(event);
   }
 
   /** Whether a turn or an agent's background work is running in any thread. */
@@ -97,6 +104,12 @@ export class ClientSession implements CallingClient {
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   /** What this client provides, by thread. */
   readonly #hosts = new Map<string, ClientHost>();
+  /** Nothing piles up for a client that cannot take more: what a task is now is in `task/list`. */
+  readonly #taskFollower: Listener = {
+    announce: (event) => {
+      if (!this.#subscriber.isFull()) this.#subscriber.send(event);
+    },
+  };
   #name: string | undefined;
   #closed = false;
 
@@ -203,10 +216,15 @@ export class ClientSession implements CallingClient {
     if (!this.isSubscribed(threadIdOf(event) ?? "")) this.#subscriber.announce?.(event);
   }
 
+  followTasks(): void {
+    if (!this.#closed) this.#services.taskFollowers.add(this.#taskFollower);
+  }
+
   /** Disconnects the client; its turns continue. */
   close(): void {
     this.#closed = true;
     this.#services.announcements.remove(this);
+    this.#services.taskFollowers.remove(this.#taskFollower);
     for (const threadId of [...this.#hosts.keys()]) this.provideHost(threadId, undefined);
     for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
   }

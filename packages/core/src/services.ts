@@ -4,6 +4,7 @@ import type {
   ClientTool,
   GitMode,
   NetworkPermission,
+  News,
   SandboxPolicy,
 } from "@flint/protocol";
 import { MemoryLimitStore, UsageLimits } from "./account/usage-limits.ts";
@@ -93,6 +94,8 @@ export class Services {
   readonly registry: ThreadRegistry;
   readonly redactor: Redactor;
   readonly announcements = new Announcements();
+  /** The clients that follow the tasks. */
+  readonly taskFollowers = new Announcements();
   readonly usageLimits: UsageLimits;
   readonly startedThreads = new StartedThreads();
   /** Imports of agents' sessions run one after the other. */
@@ -109,6 +112,12 @@ export class Services {
     this.usageLimits = new UsageLimits(options.clock, options.limitStore ?? new MemoryLimitStore());
     const { catalogue, redactor, announcements, usageLimits } = this;
     this.registry = new ThreadRegistry({ ...options, catalogue, redactor, announcements, usageLimits });
+  }
+
+  /** Sends an event of a task to the clients that follow the tasks. */
+  publishTaskEvent(event: News): void {
+    const at = this.options.clock.now();
+    this.taskFollowers.publish({ type: "task/event", data: { event }, at });
   }
 
   /** Whether the server has begun to stop. */

@@ -108,6 +108,7 @@ describe("the persistence of events", () => {
       "account/login/completed",
       "account/updated",
       "account/limits",
+      "task/event",
       "extension/notified",
     ]);
   });

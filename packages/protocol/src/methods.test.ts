@@ -99,6 +99,13 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "task/cancel": { taskId: "k1", reason: "not needed" },
   "task/retry": { taskId: "k1", fromRound: 2 },
   "task/remove": { taskId: "k1" },
+  "task/follow": {},
+  "task/announce": {
+    event: {
+      ...{ event_id: "e1", type: "session:message", id: "c1", plan_id: "c1", project: "/repo" },
+      ...{ status: "context", source: "cli", v: 1, ts: "2026-01-01T00:00:00Z", extra: {} },
+    },
+  },
   "thread/import": { agent: "claude", sessionId: "s1" },
   "thread/import/list": { agent: "claude", cwd: "/repo", limit: 5 },
 };

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { IMPORT_METHODS } from "./methods/import.ts";
 import { SERVER_METHODS, WORKSPACE_METHODS } from "./methods/server.ts";
-import { TASK_METHODS } from "./methods/task.ts";
+import { TASK_EVENT_METHODS, TASK_METHODS } from "./methods/task.ts";
 import { BACKGROUND_METHODS, GOAL_METHODS, THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
 
@@ -19,6 +19,7 @@ export const METHODS = {
   ...BACKGROUND_METHODS,
   ...GOAL_METHODS,
   ...TASK_METHODS,
+  ...TASK_EVENT_METHODS,
 } as const;
 
 /** The name of a method. */

@@ -44,10 +44,7 @@ export async function runParts(
   const options = { store, places, client, context, askMs: parts.askMs ?? ASK_MS };
   const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
     if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
-    // Only an agent that took over a role has anything in the log that its events need.
-    const hasFallback = state.executor > 0 || state.reviewer > 0;
-    const log = hasFallback ? await store.events(state.id) : [];
-    const observer = new RunNews(sink, parts.now, state, log);
+    const observer = await RunNews.of(sink, parts.now, state, store);
     await new TaskRun({ ...options, observer }, lease, state, signal).work().finally(() => observer.stop());
   };
   return { places, run, client };

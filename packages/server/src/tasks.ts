@@ -3,7 +3,14 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
-import { FlintError, type Params, type Result, type TaskMethod } from "@flint/protocol";
+import {
+  FlintError,
+  NEWS_STREAM,
+  type News,
+  type Params,
+  type Result,
+  type TaskMethod,
+} from "@flint/protocol";
 import type { Notifier, TaskStore } from "@flint/tasks";
 import type { WorkerSettings } from "./fleet/fleet-options.ts";
 import type { TaskCalls } from "./fleet/fleet-service.ts";
@@ -89,6 +96,12 @@ export class ServerTasks implements Tasks {
     if (fleet !== undefined || existsSync(journalOf(root))) this.#load().catch(() => undefined);
   }
 
+  /** The workers of a fleet publish the events, where every machine can read them. */
+  get eventStream(): string | undefined {
+    const { fleet } = this.#options;
+    return fleet === undefined ? undefined : (fleet.events?.stream ?? NEWS_STREAM);
+  }
+
   get isWorking(): boolean {
     return this.#running?.isWorking === true;
   }
@@ -125,7 +138,8 @@ export class ServerTasks implements Tasks {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
       this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
-      const settings = { concurrency: most, askMs, limits, remote };
+      const news = { publish: (event: News) => engine().publishTaskEvent(event) };
+      const settings = { concurrency: most, askMs, limits, remote, news };
       return new TaskService({ ...{ store, places, client, now, onProblem }, ...settings });
     };
     const service =

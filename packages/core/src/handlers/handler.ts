@@ -27,6 +27,8 @@ export interface CallingClient {
   isSubscribed(threadId: string): boolean;
   subscribe(thread: LiveThread, start: SubscriptionStart, at: number): void;
   unsubscribe(threadId: string): void;
+  /** Sends it the events of tasks from now on. */
+  followTasks(): void;
 }
 
 /** What a handler gets beside its params. */

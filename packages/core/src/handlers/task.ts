@@ -1,18 +1,33 @@
 import { FlintError, type TaskMethod } from "@flint/protocol";
+import type { Tasks } from "../ports/index.ts";
+import type { Services } from "../services.ts";
 import type { GlobalHandler, GlobalHandlers } from "./handler.ts";
+
+function tasksOf({ options: { tasks } }: Services): Tasks {
+  if (tasks === undefined)
+    throw new FlintError("unsupported", "This server runs no tasks. Use the shared one: flint tasks.");
+  return tasks;
+}
 
 /** Hands a request on to the tasks of the server. */
 function forwarded<Name extends TaskMethod>(method: Name): GlobalHandler<Name> {
   return async (params, { services }) => {
-    const { tasks } = services.options;
-    if (tasks === undefined)
-      throw new FlintError("unsupported", "This server runs no tasks. Use the shared one: flint tasks.");
-    return { result: await tasks.call(method, params) };
+    return { result: await tasksOf(services).call(method, params) };
   };
 }
 
-/** Tasks; all of them are answered by the task layer. */
-export const taskHandlers: Pick<GlobalHandlers, TaskMethod> = {
+/** Tasks; all but their events are answered by the task layer. */
+export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "task/announce"> = {
+  "task/follow": async (_params, { services, client }) => {
+    const { eventStream } = tasksOf(services);
+    if (eventStream !== undefined)
+      throw new FlintError("unsupported", `The events of this fleet are in the Redis stream ${eventStream}.`);
+    return { result: {}, after: () => client.followTasks() };
+  },
+  "task/announce": async ({ event }, { services }) => {
+    services.publishTaskEvent(event);
+    return { result: {} };
+  },
   "task/add": forwarded("task/add"),
   "task/list": forwarded("task/list"),
   "task/read": forwarded("task/read"),

@@ -16,6 +16,7 @@ describeFrontend("the ACP front end", {
       "account/login/completed",
       "account/updated",
       "account/limits",
+      "task/event",
       "thread/archived",
       "thread/unarchived",
       "thread/deleted",

@@ -17,6 +17,7 @@ describeFrontend("the Codex front end", {
       "thread/commands/updated",
       "item/fileChange/outputDelta",
       "config/updated",
+      "task/event",
       "extension/notified",
     ],
     // The call that started the sub-agent has its result; Codex shows no more of one either.

@@ -97,6 +97,7 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "account/login/completed":
     case "account/updated":
     case "account/limits":
+    case "task/event":
     case "extension/notified":
     case "tool/requested":
     case "tool/resolved":

@@ -40,6 +40,7 @@ describeFrontend("the harness front end", {
       "account/login/completed",
       "account/updated",
       "account/limits",
+      "task/event",
       "extension/notified",
       "tool/requested",
       "tool/resolved",

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
+import { News } from "../task/task-news.ts";
 import { TaskRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { Id } from "../wire/ids.ts";
@@ -8,6 +9,8 @@ import { clientId, method } from "./method.ts";
 
 const taskParams = { taskId: Id };
 const Changed = looseObject({ task: TaskRow });
+/** Clients announce messages; what happens in tasks comes from the server alone. */
+const MessageEvent = z.extend(News, { type: z.literal("session:message") });
 const text = z.string().check(z.minLength(1), z.maxLength(4000));
 
 /** A task to add: what is left out has a default. Of `after`, a name may also be that of a task in the same request. */
@@ -127,6 +130,22 @@ export const TASK_METHODS = {
     doc: "Remove a finished task and its folders. Its commits stay under `refs/flint/tasks`.",
     scope: "none",
     params: () => looseObject(taskParams),
+    result: () => Empty,
+  }),
+} as const;
+
+/** The events of tasks, for clients that are not subscribed to the threads of a task. */
+export const TASK_EVENT_METHODS = {
+  "task/follow": method({
+    doc: "Send this client the events of all tasks from now on, as `task/event`. Rejected in a fleet, which publishes them in Redis.",
+    scope: "none",
+    params: () => Empty,
+    result: () => Empty,
+  }),
+  "task/announce": method({
+    doc: "Tell the clients that follow the tasks about a message in a channel.",
+    scope: "none",
+    params: () => looseObject({ event: MessageEvent }),
     result: () => Empty,
   }),
 } as const;

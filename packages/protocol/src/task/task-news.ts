@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
+/** The Redis stream of such events that readers know, unless another one is configured. */
+export const NEWS_STREAM = "agm:events:stream";
+
 /** The names of the events that other programs read about tasks, as agm has them. */
 export const NewsType = z.enum([
   "task:turn",

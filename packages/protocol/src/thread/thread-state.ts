@@ -196,6 +196,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "account/login/completed":
     case "account/updated":
     case "account/limits":
+    case "task/event":
     case "extension/notified":
       return state;
   }

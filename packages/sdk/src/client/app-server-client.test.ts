@@ -202,6 +202,12 @@ describe("AppServerClient", () => {
     "account/login/completed": { agent: "a", success: true },
     "account/updated": { agent: "a", account: null },
     "account/limits": { threadId: "t", agent: "a", limits: [] },
+    "task/event": {
+      event: {
+        ...{ event_id: "e", type: "task:turn", id: "k", plan_id: "k", project: "/repo", status: "started" },
+        ...{ source: "worker", v: 1, ts: "2026-01-01T00:00:00Z", extra: {} },
+      },
+    },
     "extension/notified": { threadId: "t", method: "x/y", params: {} },
   };
 

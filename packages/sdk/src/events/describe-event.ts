@@ -71,6 +71,7 @@ function lineOf(event: AgentEvent): string | undefined {
     case "account/login/completed":
     case "account/updated":
     case "account/limits":
+    case "task/event":
     case "extension/notified":
     case "unknown":
       return undefined;

@@ -1,7 +1,8 @@
 import { mintId, type Result, type TaskRow } from "@flint/protocol";
 import { type FlintClient, FlintRequestError } from "@flint/sdk";
-import { messageNews, type NewsSink } from "@flint/tasks";
+import { messageNews } from "@flint/tasks";
 import type { ChannelFile } from "./channel-file.ts";
+import type { AgmEvents } from "./events.ts";
 import { AGM_PARAMS, AgmError, type AgmMethod, type AgmParams, isAgmMethod } from "./params.ts";
 import { type MessageRow, type StoredSession, timestamp } from "./rows.ts";
 import { logViews, sessionIdOf, sessionView, statusOf, steerViews, taskView } from "./views.ts";
@@ -11,8 +12,8 @@ export interface AgmApiOptions {
   /** A client of the server that has the tasks. */
   readonly client: FlintClient;
   readonly channels: ChannelFile;
-  /** Where the event about a message goes. */
-  readonly news: NewsSink;
+  /** Where the event about a message goes, and where those of tasks come from. */
+  readonly events: AgmEvents;
   /** The folder of sessions and tasks that name none. */
   readonly cwd: string;
   readonly now: () => number;
@@ -111,6 +112,10 @@ export class AgmApi {
       const rows = pageOf(steerViews(task, events, messages), page);
       return { task_id: id, ...rows.page, items: rows.items };
     },
+    "events.follow": async () => {
+      await this.#options.events.follow();
+      return {};
+    },
   };
 
   /** Keeps the steer in the log of the task, whatever becomes of it, and tells the session. */
@@ -190,9 +195,9 @@ export class AgmApi {
       ...(steer_id === undefined ? {} : { steer_id }),
       created_at: this.#timestamp(),
     };
-    const { channels, news, now } = this.#options;
+    const { channels, events, now } = this.#options;
     channels.append({ message });
-    news.publish(messageNews({ ...message, message_id: message.id }, session.project_id, now()));
+    events.publish(messageNews({ ...message, message_id: message.id }, session.project_id, now()));
     return message;
   }
 

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { isRecord, type News } from "@flint/protocol";
+import { isRecord } from "@flint/protocol";
 import { type LineFault, LineReader } from "@flint/rpc";
 import type { FlintClient } from "@flint/sdk";
-import type { NewsSink } from "@flint/tasks";
 import type { FleetOptions } from "../fleet/fleet-options.ts";
 import { AgmApi } from "./agm-api.ts";
 import { ChannelFile } from "./channel-file.ts";
+import { openEvents } from "./events.ts";
 import { AgmError, agmErrorOf } from "./params.ts";
 
 /** What serving agm depends on. */
@@ -31,7 +31,7 @@ export async function serveAgm(options: AgmOptions): Promise<void> {
   const channels = await ChannelFile.open({ path, onDamage: onProblem });
   const events = await openEvents(options);
   try {
-    const api = new AgmApi({ client, channels, news: events.sink, cwd, now: () => Date.now() });
+    const api = new AgmApi({ client, channels, events, cwd, now: () => Date.now() });
     const lines: (string | LineFault)[] = [];
     const reader = new LineReader({
       limit: MAX_LINE,
@@ -42,7 +42,7 @@ export async function serveAgm(options: AgmOptions): Promise<void> {
       for (const line of lines.splice(0)) {
         await write(`${JSON.stringify(await answerTo(api, line))}\n`);
         // After the answer: a peer that reads a single line gets what it asked for.
-        for (const news of events.taken()) await write(`${JSON.stringify(news)}\n`);
+        await events.afterAnswer();
       }
     };
     for await (const chunk of input) {
@@ -86,30 +86,4 @@ function parsed(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-interface Events {
-  readonly sink: NewsSink;
-  /** The events that are to be written between the answers. */
-  taken(): readonly News[];
-  close(): Promise<void>;
-}
-
-async function openEvents({ fleet, onProblem }: AgmOptions): Promise<Events> {
-  if (fleet === undefined) {
-    const waiting: News[] = [];
-    const sink = { publish: (news: News) => void waiting.push(news) };
-    return { sink, taken: () => waiting.splice(0), close: async () => undefined };
-  }
-  const { NewsStream, openConnection } = await import("@flint/tasks/fleet");
-  const redis = await openConnection(fleet.redis);
-  const stream = new NewsStream({ ...fleet.events, redis, onProblem });
-  return {
-    sink: stream,
-    taken: () => [],
-    close: async () => {
-      await stream.close();
-      redis.disconnect();
-    },
-  };
 }

@@ -74,6 +74,7 @@ export const AGM_PARAMS = {
     ...between,
   }),
   "task.steers": z.object({ id: Id, ...page }),
+  "events.follow": z.object({}),
 } as const;
 
 /** The name of a method. */

@@ -1,8 +1,9 @@
+import { NEWS_STREAM } from "@flint/protocol";
 import { needs, RedisServer } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { openConnection } from "../store/redis/redis-connection.ts";
 import { executing, NOW } from "../testing/task.ts";
-import { NEWS_KEY, NewsStream } from "./news-stream.ts";
+import { NewsStream } from "./news-stream.ts";
 import { TurnNews } from "./turn-news.ts";
 
 needs("redis")("events wait while Redis is away, and are sent in order when it is back [S2-64]", async () => {
@@ -17,7 +18,7 @@ needs("redis")("events wait while Redis is away, and are sent in order when it i
   for (const seconds of [60, 90, 120]) stream.publish(news.heartbeat(seconds, NOW));
   await server.start();
   await stream.flushed();
-  const entries = await redis.xrange(NEWS_KEY, "-", "+");
+  const entries = await redis.xrange(NEWS_STREAM, "-", "+");
   const seen = entries.map(([, fields]) => JSON.parse(fields[1] ?? ""));
   expect(entries.every(([, [name]]) => name === "data")).toBe(true);
   const seconds = [...new Set(seen.map(({ elapsed_seconds }) => elapsed_seconds))];
@@ -38,7 +39,7 @@ needs("redis")("closing sends what waits, to the stream and the length that were
   expect(JSON.parse(last).elapsed_seconds).toBe(399);
   // Redis removes whole blocks of 100.
   expect(await redis.xlen("my:events")).toBeLessThan(250);
-  expect([await redis.exists(NEWS_KEY), problems]).toEqual([0, []]);
+  expect([await redis.exists(NEWS_STREAM), problems]).toEqual([0, []]);
 });
 
 needs("redis")("closing without Redis ends, and says what was not sent", async () => {

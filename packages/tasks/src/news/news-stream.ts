@@ -1,4 +1,4 @@
-import type { News } from "@flint/protocol";
+import { NEWS_STREAM, type News } from "@flint/protocol";
 import type { Redis } from "ioredis";
 
 /** Where events of tasks go for other programs. Publishing never fails a turn. */
@@ -15,8 +15,6 @@ export interface NewsStreamOptions {
   onProblem(message: string): void;
 }
 
-/** The key that readers of such events know. */
-export const NEWS_KEY = "agm:events:stream";
 const MAX_LENGTH = 100_000;
 /** What is kept while Redis is away; the oldest goes first. The truth about tasks is in their store. */
 const MAX_WAITING = 10_000;
@@ -77,7 +75,7 @@ export class NewsStream implements NewsSink {
   }
 
   async #send(text: string): Promise<void> {
-    const { redis, stream = NEWS_KEY, maxLength = MAX_LENGTH } = this.#options;
+    const { redis, stream = NEWS_STREAM, maxLength = MAX_LENGTH } = this.#options;
     await redis.xadd(stream, "MAXLEN", "~", maxLength, "*", "data", text);
   }
 

@@ -1,6 +1,7 @@
 import type { News, TaskEventBody, TaskEventData, TaskState, Thread } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import type { RoleName, RunObserver } from "../run/run-observer.ts";
+import type { TaskStore } from "../store/task-store.ts";
 import type { NewsSink } from "./news-stream.ts";
 import { type Fallback, modelOf, TurnNews } from "./turn-news.ts";
 
@@ -22,6 +23,18 @@ export class RunNews implements RunObserver {
     this.#sink = sink;
     this.#now = now;
     this.#fallbacks = openFallbacks(state, log);
+  }
+
+  /** Observes a run that is about to start. */
+  static async of(
+    sink: NewsSink,
+    now: () => number,
+    state: TaskState,
+    store: Pick<TaskStore, "events">,
+  ): Promise<RunNews> {
+    // Only an agent that took over a role has anything in the log that its events need.
+    const hasFallback = state.executor > 0 || state.reviewer > 0;
+    return new RunNews(sink, now, state, hasFallback ? await store.events(state.id) : []);
   }
 
   onThread(state: TaskState, role: RoleName, thread: Thread, isResumed: boolean): void {

@@ -16,11 +16,13 @@ import type { FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
 import * as person from "../decide/person.ts";
 import { steerElsewhere } from "../fleet/live-steers.ts";
+import type { NewsSink } from "../news/news-stream.ts";
+import { RunNews } from "../news/run-news.ts";
 import type { Places } from "../run/places.ts";
 import { TaskRun } from "../run/task-run.ts";
 import { obstacle } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
-import type { TaskStore } from "../store/task-store.ts";
+import type { Lease, TaskStore } from "../store/task-store.ts";
 import { TaskScheduler } from "./scheduler.ts";
 import { steerTurn, turnElsewhere } from "./steering.ts";
 import { TaskWorker } from "./worker.ts";
@@ -39,6 +41,8 @@ export interface TaskServiceOptions {
   readonly limits?: Partial<LimitPolicy> | undefined;
   /** The remote of tasks that do not name one, for workers that have the repository elsewhere. */
   readonly remote?: string | undefined;
+  /** Where events of turns go for other programs. */
+  readonly news?: NewsSink | undefined;
   onProblem(message: string): void;
 }
 
@@ -72,17 +76,15 @@ export class TaskService {
     this.#worker = new TaskWorker({
       ...{ store, leaseMs, now, name: LOCAL_WORKER, concurrency: options.concurrency ?? CONCURRENCY },
       onProblem: (message) => options.onProblem(message),
-      run: (lease, state, signal) =>
-        new TaskRun(
-          {
-            ...{ store, places: options.places, client: options.client, context: () => this.#context() },
-            askMs: options.askMs ?? ASK_MS,
-          },
-          lease,
-          state,
-          signal,
-        ).work(),
+      run: (lease, state, signal) => this.#run(lease, state, signal),
     });
+  }
+
+  async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
+    const { store, places, client, news, now, askMs = ASK_MS } = this.#options;
+    const observer = news === undefined ? undefined : await RunNews.of(news, now, state, store);
+    const options = { store, places, client, askMs, observer, context: () => this.#context() };
+    await new TaskRun(options, lease, state, signal).work().finally(() => observer?.stop());
   }
 
   /** Begins to work on what is there. */

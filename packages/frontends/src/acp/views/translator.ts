@@ -89,6 +89,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "account/login/completed": { notShown: "ACP clients log in with `authenticate`." },
   "account/updated": { notShown: "ACP has no update about accounts." },
   "account/limits": { notShown: "ACP has no update about accounts; the error of a turn names the limit." },
+  "task/event": { notShown: "ACP has no tasks." },
   "extension/notified": NO_UPDATE,
 };
 

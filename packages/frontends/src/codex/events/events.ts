@@ -141,6 +141,7 @@ export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): rea
     case "thread/session/updated":
     case "thread/commands/updated":
     case "config/updated":
+    case "task/event":
     case "extension/notified":
       // Not shown: Codex has no message for them, or does not send it any more.
       return [];
