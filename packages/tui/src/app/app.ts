@@ -18,7 +18,8 @@ import { Attention } from "./attention.ts";
 import { Connection, type SessionServer } from "./connection.ts";
 import { Frames } from "./frames.ts";
 import { LeftOver } from "./left-over.ts";
-import { FullView, InlineView, PlainView, type SessionView } from "./views.ts";
+import { PlainView } from "./plain-view.ts";
+import { FullView, InlineView, type SessionView } from "./views.ts";
 import { WindowTitle } from "./window-title.ts";
 
 /** How a session begins. */
@@ -102,7 +103,10 @@ export class SessionApp {
       look: this.#look,
       now: () => clock.now(),
       changed: () => this.#frames.soon(),
-      copy: (text) => write(copyToClipboard(text)),
+      copy: (text) => {
+        if (options.screen !== "plain") write(copyToClipboard(text));
+        return options.screen !== "plain";
+      },
       quit: () => this.close(0),
       suspend: () => this.#suspend(),
       redraw: () => this.#redraw(),
@@ -152,9 +156,9 @@ export class SessionApp {
 
   readonly #look = (): Look => {
     const look = readLook(this.#options.environment, this.#options.device.size);
-    const isPlain = this.#theme === "plain" || this.#options.screen === "plain";
+    if (this.#options.screen === "plain") return { ...look, colour: false, isPlain: true };
     const light = this.#theme === "auto" ? this.#isLight : this.#theme === "light";
-    return isPlain ? { ...look, colour: false } : { ...look, light };
+    return this.#theme === "plain" ? { ...look, colour: false } : { ...look, light };
   };
 
   #answered(answer: TerminalAnswer): void {
@@ -271,9 +275,12 @@ export class SessionApp {
       this.#leftOver.mark(isAlternate);
       this.#title.look(session.state, look);
     }
-    if (session.page !== undefined && this.#options.screen !== "plain") {
-      const { rows, cursor } = session.page.draw(look);
-      this.#full.draw(rows, cursor);
+    if (session.page !== undefined) {
+      if (look.isPlain === true) this.#view.draw(session, clock.now(), look);
+      else {
+        const { rows, cursor } = session.page.draw(look);
+        this.#full.draw(rows, cursor);
+      }
       return;
     }
     if (this.#options.screen !== "full") this.#full.leave();

@@ -51,6 +51,27 @@ test.each(SHOWN)("%s", async (typed, shown) => {
   else expect(screen).toMatch(shown);
 });
 
+/** What differs in plain mode, where nothing stays on the screen. */
+const PLAIN: Readonly<Record<string, string>> = {
+  "/goal ship it": "You: ship it",
+  "/transcript": "You: hi",
+  "/copy": "Plain lines cannot be copied by a program.",
+  "/rename better": "You: ",
+};
+
+test.each(SHOWN)("%s in plain mode", async (typed, shown) => {
+  const scripts = [[{ fileChange: CHANGES, asks: false }, { text: "done" }]];
+  const session = await SessionFixture.open({ rows: 60, screen: "plain", scripts });
+  await session.keys("hi", ENTER, typed);
+  const before = session.terminal.writes.length;
+  await session.keys(ENTER);
+  const printed = session.terminal.writes.slice(before).join("");
+  const expected = PLAIN[typed] ?? shown;
+  if (typeof expected === "string") expect(printed).toContain(expected);
+  else expect(printed).toMatch(expected);
+  expect(printed).not.toContain(ESCAPE);
+});
+
 test.each([
   ["/review", "Review: "],
   ["/compact", "Context compacted"],

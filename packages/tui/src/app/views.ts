@@ -1,5 +1,4 @@
 import type { Line } from "../draw/line.ts";
-import { textOf } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { Session } from "../session/session.ts";
 import { bottomOf } from "../session/session-rows.ts";
@@ -73,50 +72,4 @@ export class FullView implements SessionView {
   clear(): void {
     this.#screen.leave();
   }
-}
-
-/** Lines for screen readers and simple terminals: nothing is drawn twice, moved or coloured. */
-export class PlainView implements SessionView {
-  readonly #write: (text: string) => void;
-  #below = "";
-  #typed = "";
-  /** Whether the cursor is behind a prompt. */
-  #isBegun = false;
-
-  constructor(write: (text: string) => void) {
-    this.#write = write;
-  }
-
-  draw(session: Session, _now: number, look: Look): void {
-    const { final } = session.transcript.take(session.state);
-    const below = belowOf(session, look);
-    const typed = session.composer.text;
-    const isNew = final.length > 0 || below !== this.#below;
-    const lines = final.map((line) => `${textOf(line)}\r\n`).join("");
-    const changed = below === this.#below || below === "" ? "" : `${below}\r\n`;
-    if (isNew) this.#write(`${this.#isBegun ? "\r\n" : ""}${lines}${changed}${prompt(typed)}`);
-    else if (typed !== this.#typed) this.#write(echo(this.#typed, typed));
-    this.#isBegun ||= isNew;
-    this.#below = below;
-    this.#typed = typed;
-  }
-
-  clear(): void {
-    this.#write("\r\n");
-  }
-}
-
-/** What is open: the question, the menu, or a message. */
-function belowOf(session: Session, look: Look): string {
-  const rows = session.asks.isOpen ? session.asks.draw(look).rows : (session.menu?.draw(look, 20) ?? []);
-  return [...rows.map(textOf), ...(session.notice === undefined ? [] : [session.notice])].join("\r\n");
-}
-
-function prompt(typed: string): string {
-  return `You: ${typed.replaceAll("\n", " ")}`;
-}
-
-/** What was typed since, or the line again if it was edited. */
-function echo(before: string, now: string): string {
-  return now.startsWith(before) ? now.slice(before.length).replaceAll("\n", " ") : `\r\n${prompt(now)}`;
 }

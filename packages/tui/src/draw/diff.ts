@@ -34,9 +34,9 @@ function gutter(lines: readonly DiffLine[]): number {
 /** Narrower columns are not readable. */
 const MIN_SPLIT = 100;
 
-/** Whether a diff can be shown in two columns. */
-export function canSplit(columns: number): boolean {
-  return columns >= MIN_SPLIT;
+/** Whether a diff can be shown in two columns. Read aloud, they would be mixed up. */
+export function canSplit({ columns, isPlain }: Pick<Look, "columns" | "isPlain">): boolean {
+  return columns >= MIN_SPLIT && isPlain !== true;
 }
 
 /** A diff in two columns, the old file on the left. Lines that are too long for their column are cut. */

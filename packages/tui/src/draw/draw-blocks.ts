@@ -98,8 +98,12 @@ function shortPath(path: string, cwd: string): string {
 /** The steps of a plan with their marks. */
 export function planLines(entries: readonly PlanEntry[], look: Look): Line[] {
   const marks = marksFor(look.unicode);
+  if (look.isPlain === true)
+    return entries.map(({ step, status }) => [span(`  ${STEP_WORDS[status]}: ${oneLine(step)}`)]);
   return entries.map((entry) => [span("  "), ...stepSpans(entry, marks)]);
 }
+
+const STEP_WORDS = { completed: "Done", inProgress: "Now", failed: "Failed", pending: "To do" } as const;
 
 /** The steps whose status has changed; all of them if the plan is a different one. */
 export function changedSteps(before: readonly PlanEntry[], now: readonly PlanEntry[]): readonly PlanEntry[] {

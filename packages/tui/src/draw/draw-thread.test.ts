@@ -199,7 +199,8 @@ test("a diff in two columns has the old file on the left", () => {
     '                              │ 10 +const name = "sum";      ',
     "10  export { total };         │ 11  export { total };        ",
   ]);
-  expect([canSplit(99), canSplit(120)]).toEqual([false, true]);
+  expect([99, 120].map((columns) => canSplit({ columns }))).toEqual([false, true]);
+  expect(canSplit({ columns: 120, isPlain: true })).toBe(false);
 });
 
 test("an approval is never cut, however narrow the terminal is", () => {

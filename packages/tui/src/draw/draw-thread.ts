@@ -1,7 +1,7 @@
 import type { Row, RowFamily } from "@flint/view";
-import { drawRow } from "./draw-row.ts";
 import { indented, type Line, screenRows } from "./line.ts";
 import type { Look } from "./look.ts";
+import { drawRowFor } from "./plain.ts";
 
 /** How a whole thread is drawn. */
 export interface ThreadLook {
@@ -30,7 +30,7 @@ export function drawThread(rows: readonly Row[], { look, cwd, how }: ThreadLook)
     const margin = Math.min(row.depth * 2, Math.max(0, look.columns - MIN_COLUMNS));
     const inner = { ...look, columns: look.columns - margin };
     const context = { look: inner, elapsedMs: row.durationMs ?? 0, cwd, seen: false, how };
-    for (const block of drawRow(row, context)) {
+    for (const block of drawRowFor(row, context)) {
       const drawn = screenRows(block, inner);
       const kind = drawn.length === 1 && !standsApart(row.family) ? "line" : "block";
       if (last !== undefined && !(last === "line" && kind === "line")) lines.push([]);

@@ -6,6 +6,8 @@ export interface Look {
   readonly unicode: boolean;
   /** Whether the background is light; unknown and dark look the same. */
   readonly light?: boolean | undefined;
+  /** Whether lines begin with words instead of marks, for screen readers. */
+  readonly isPlain?: boolean | undefined;
 }
 
 /** The size that a stream reports. */

@@ -7,7 +7,7 @@ type Table = Extract<MarkdownBlock, { kind: "table" }>;
 /** Columns that would be narrower than this are not readable: the table becomes a list. */
 const MIN_WIDTH = 8;
 
-/** A table that fits the width: with its columns, with wrapped cells, or as a list of its rows. */
+/** A table that fits the width: with its columns, with wrapped cells, or as a list of its rows, which is also how it is read aloud. */
 export function tableRows(
   { head, rows, align }: Table,
   drawCell: (cell: readonly Inline[]) => Line,
@@ -21,7 +21,7 @@ export function tableRows(
     Math.max(1, ...[title, ...cells.map((row) => row[at] ?? [])].map((cell) => textWidth(textOf(cell)))),
   );
   const widths = fitted(natural, columns - between.length * (natural.length - 1));
-  if (widths === undefined) return asList(titles, cells, columns);
+  if (widths === undefined || look.isPlain === true) return asList(titles, cells, columns);
   const drawRow = (row: readonly Line[]) => rowLines(row, widths, align, between);
   const rule = widths
     .map((width) => (look.unicode ? "─" : "-").repeat(width))

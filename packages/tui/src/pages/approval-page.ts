@@ -4,6 +4,7 @@ import { canSplit, splitDiff } from "../draw/diff.ts";
 import { changeSpans } from "../draw/draw-blocks.ts";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, screenRows } from "../draw/line.ts";
+import { labelled } from "../draw/plain.ts";
 import { Pager } from "./pager.ts";
 
 /** What an approval asks about, on the whole screen; a diff in one column or in two. It is answered after closing it. */
@@ -15,7 +16,9 @@ export function approvalPage({ action, suggestions }: Approval, cwd: string): Pa
     hint: "s one or two columns",
     lines: (look) => {
       const inner = { ...look, columns: look.columns - 1 };
-      if (!isSplit || !canSplit(inner.columns)) return screenRows(drawApproval(prompt, inner, cwd), inner);
+      if (!isSplit || !canSplit(inner)) {
+        return screenRows(labelled(drawApproval(prompt, inner, cwd), "Approval: ", inner), inner);
+      }
       const diffs = prompt.body.filter((block) => block.kind === "diff");
       const rest = { ...prompt, body: prompt.body.filter((block) => block.kind !== "diff") };
       return [

@@ -43,7 +43,7 @@ export function changesPage(content: ChangesContent): Pager {
     lines: (look) => {
       const { blocks, cwd } = content.changes();
       if (blocks.length === 0) return [lineOf(content.empty, "dim")];
-      const lines = isSplit && canSplit(look.columns) ? splitLines : unifiedLines;
+      const lines = isSplit && canSplit(look) ? splitLines : unifiedLines;
       return changeLines(blocks, cwd, look, { starts, lines });
     },
     command: (id, pager) => {

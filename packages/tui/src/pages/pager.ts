@@ -148,7 +148,7 @@ export class Pager implements Page {
     if (find?.isTyping === true) return [span("Find: ", "cyan"), span(find.query)];
     const last = Math.min(this.#top + this.#height, this.#lines.length);
     const parts = [
-      `${last} of ${this.#lines.length} lines`,
+      ...(look.isPlain === true ? [] : [`${last} of ${this.#lines.length} lines`]),
       "/ find",
       ...(this.#content.hint === undefined ? [] : [this.#content.hint]),
       "q close",

@@ -6,6 +6,7 @@ import { type Look, type Marks, marksFor } from "../draw/look.ts";
 import { shortFolder } from "../first-frame/starting-rows.ts";
 import { exportThread } from "../session/commands/export.ts";
 import type { Page, SessionContext } from "../session/context.ts";
+import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";
 import { Pins } from "./pins.ts";
 
@@ -27,6 +28,7 @@ export class ThreadList implements Page {
   readonly #pins: Pins;
   readonly #now: () => number;
   #threads: readonly Thread[] = [];
+  readonly #number = new TypedNumber();
   #at = 0;
   #archived = false;
   #query = "";
@@ -98,8 +100,10 @@ export class ThreadList implements Page {
     }
   }
 
+  /** A number selects a row. */
   type(text: string): void {
     if (this.#typing !== undefined) this.#typing.text += text;
+    else this.#at = this.#number.type(text, this.#threads.length) ?? this.#at;
   }
 
   refresh(): void {
@@ -206,7 +210,7 @@ export class ThreadList implements Page {
     const pin = this.#pins.has(thread.id) ? "* " : "";
     return [
       span(isSelected ? `${marks.current} ` : "  ", "cyan"),
-      span(`${mark} `, style),
+      span(look.isPlain === true ? `${index + 1}. ` : `${mark} `, style),
       span(word.padEnd(16), "dim"),
       span(`${escapeControls(thread.modelProvider).padEnd(8)} `, "cyan"),
       span(pin, "yellow"),

@@ -4,6 +4,7 @@ import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { labelled } from "../draw/plain.ts";
 import { hasDiff } from "../pages/approval-page.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
 import { QuestionForm } from "./question-form.ts";
@@ -67,7 +68,13 @@ export class AskPanel {
     if (next === undefined) return undefined;
     this.#shownAt = now;
     if (next.kind === "question") return undefined;
-    return drawApproval(promptOf(next.approval), look, state?.settings.cwd ?? "/");
+    const asked = drawApproval(promptOf(next.approval), look, state?.settings.cwd ?? "/");
+    return labelled(asked, "Approval: ", look);
+  }
+
+  /** The id of what waits. */
+  get id(): string | undefined {
+    return this.#ask?.id;
   }
 
   /** The approval that waits, if that is what waits. */
@@ -138,7 +145,7 @@ export class AskPanel {
     const view = hasDiff(approval) ? "  v shows it on the whole screen" : "";
     const head = [span("Allow it?", "bold"), span(more + view, "dim")];
     const width = Math.max(...[...choices, DECLINE].map(({ label }) => label.length));
-    const isNarrow = look.columns < width + MIN_HELP;
+    const isNarrow = look.isPlain === true || look.columns < width + MIN_HELP;
     const column = isNarrow ? 0 : width;
     const rows = choices.map((choice, index) => choiceLine(choice, index === this.#selected, look, column));
     const lines = [head, ...rows, choiceLine(DECLINE, false, look, column)];

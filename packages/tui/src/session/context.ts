@@ -80,7 +80,8 @@ export interface SessionContext {
   /** The id of the thread; starts one if there is none. */
   ensureThread(): Promise<string>;
   send(text: string, delivery: "steer" | "queue"): void;
-  copy(text: string): void;
+  /** Copies to the clipboard of the terminal; false if it has none. */
+  copy(text: string): boolean;
   quit(): void;
   suspend(): void;
   redraw(): void;

@@ -1,9 +1,9 @@
 import type { ThreadItem, ThreadState, Turn } from "@flint/protocol";
 import { activityOf, type LiveFacts, type Row, rowsOf } from "@flint/view";
-import { drawRow } from "../draw/draw-row.ts";
 import { standsApart } from "../draw/draw-thread.ts";
-import { type Line, type LineBlock, screenRows } from "../draw/line.ts";
+import { type Line, type LineBlock, screenRows, span } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
+import { drawRowFor, labelOf, spokenBlock } from "../draw/plain.ts";
 import { StreamedMarkdown } from "../draw/streamed-markdown.ts";
 import { liveRowLines } from "./live-row.ts";
 import { TurnFigures } from "./turn-figures.ts";
@@ -174,21 +174,24 @@ export class InlineTranscript {
     const seen = row.itemId !== undefined && this.#seen.has(row.itemId);
     const context = { look: look(), elapsedMs: row.durationMs ?? 0, cwd, seen, how };
     const isApart = standsApart(row.family);
-    for (const block of drawRow(row, context)) this.#print(block, final, isApart);
+    for (const block of drawRowFor(row, context)) this.#print(block, final, isApart);
   }
 
   #printStreamed(final: Line[]): void {
     const streamed = this.#streamed;
-    const rows = streamed?.text.takeRows(this.#options.look()) ?? [];
-    if (streamed === undefined || rows.length === 0) return;
+    const look = this.#options.look();
+    const [first, ...rest] = streamed?.text.takeRows(look) ?? [];
+    if (streamed === undefined || first === undefined) return;
     if (!streamed.isPrinted) this.#gap("block", final);
+    const isLabelled = look.isPlain === true && !streamed.isPrinted;
+    final.push(isLabelled ? [span(AGENT_LABEL), ...first] : first, ...rest);
     streamed.isPrinted = true;
-    final.push(...rows);
     this.#last = "block";
   }
 
   #flush(final: Line[]): void {
-    for (const block of this.#waiting.splice(0)) this.#print(block, final, block.indent === undefined);
+    for (const block of this.#waiting.splice(0))
+      this.#print(spokenBlock(block, this.#options.look()), final, block.indent === undefined);
   }
 
   #print(block: LineBlock, final: Line[], isApart: boolean): void {
@@ -218,6 +221,8 @@ export class InlineTranscript {
     return lines.length === 0 || isContinued || this.#last === "nothing" ? lines : [[], ...lines];
   }
 }
+
+const AGENT_LABEL = labelOf({ family: "message", status: "completed" });
 
 function isPlan({ family }: Row): boolean {
   return family === "plan";

@@ -17,6 +17,7 @@ export class SessionKeys {
   #lastKeyAt = Number.NEGATIVE_INFINITY;
   #mayQuit = false;
   #isEnter = false;
+  #isTab = false;
 
   constructor(session: Session, now: () => number) {
     this.#session = session;
@@ -38,6 +39,7 @@ export class SessionKeys {
     const place = this.#place(isForAsk);
     const name = keyName(key);
     this.#isEnter = key.key === "enter";
+    this.#isTab = key.key === "tab";
     const chord = this.#chord === "" ? name : `${this.#chord} ${name}`;
     const found = this.#lookUp(chord, place);
     const isNothing = found.id === undefined && !found.more;
@@ -72,7 +74,7 @@ export class SessionKeys {
     if (menu !== undefined) return "menu";
     if (asks.isTyping) return "composer";
     if (isForAsk) return "ask";
-    return help.completer.isOpen ? "menu" : "composer";
+    return help.completer.isOpen && !this.#isPlain ? "menu" : "composer";
   }
 
   /** Carries out a command where the focus is. Gives whether it was one. */
@@ -131,8 +133,25 @@ export class SessionKeys {
     }
   }
 
+  get #isPlain(): boolean {
+    return this.#session.look.isPlain === true;
+  }
+
+  /** A plain terminal has no list to choose from: the only completion is taken, and several are named. */
+  #completePlain(): void {
+    const { help, composer } = this.#session;
+    const { rows } = help.completer.window(MAX_NAMED);
+    const names = rows.flatMap((row) => (row.type === "group" ? [] : [row.item.label]));
+    if (names.length === 1) help.completer.accept(composer.editor);
+    else this.#session.say(`Completions: ${names.join(", ")}`);
+  }
+
   #composerCommand(id: CommandId): boolean {
     const { composer, help } = this.#session;
+    if (this.#isPlain && this.#isTab && help.completer.isOpen) {
+      this.#completePlain();
+      return true;
+    }
     switch (id) {
       case "historyBack":
         return composer.command(id) || help.back(composer);
@@ -200,6 +219,9 @@ export class SessionKeys {
 }
 
 const FULL = "The prompt is as long as it can be. Put long texts into a file and mention it with @.";
+
+/** More completions than this are not named. */
+const MAX_NAMED = 12;
 
 /** More of a paste is not searched for. */
 const MAX_SEARCH = 200;

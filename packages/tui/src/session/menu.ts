@@ -34,11 +34,14 @@ export interface MenuKey {
 /** A list to choose from, narrowed down by typing. */
 export class Menu {
   readonly #options: MenuOptions;
+  /** The number that is typed to select a row, where rows have numbers. */
+  readonly #number: TypedNumber | undefined;
   #query = "";
   #selected: number;
 
-  constructor(options: MenuOptions, selected?: number) {
+  constructor(options: MenuOptions, selected?: number, isNumbered = false) {
     this.#options = options;
+    this.#number = isNumbered ? new TypedNumber() : undefined;
     this.#selected =
       selected ??
       Math.max(
@@ -68,8 +71,18 @@ export class Menu {
     }
   }
 
+  /** What was typed: the filter, or the number of a row. */
+  get typed(): string {
+    return this.#query === "" ? (this.#number?.text ?? "") : this.#query;
+  }
+
   /** Types into the filter, or presses a key of this menu. */
   type(text: string): void {
+    const row = this.#query === "" ? this.#number?.type(text, this.#shown().length) : undefined;
+    if (row !== undefined) {
+      this.#selected = row;
+      return;
+    }
     const own = this.#options.keys?.find(({ key }) => key === text);
     if (own !== undefined) {
       const item = this.#shown()[this.#selected];
@@ -96,7 +109,8 @@ export class Menu {
     const from = Math.max(0, Math.min(this.#selected - Math.floor(room / 2), shown.length - room));
     const rows = shown.slice(from, from + room).map((item, index) => this.#row(item, from + index, look));
     const found = shown.length === 0 ? [[span("  Nothing matches.", "dim" as const)]] : [];
-    const filter = this.#query === "" ? [] : [span(`  ${this.#query}`, "cyan" as const)];
+    const isRead = look.isPlain === true || this.#query === "";
+    const filter = isRead ? [] : [span(`  ${this.#query}`, "cyan" as const)];
     const head: Line = [span(this.#options.title, "bold"), ...filter];
     const lines = [head, ...rows, ...found, this.#hint(shown.length, look)];
     return lines.map((line) => cutLine(line, look.columns - 1, marks.more));
@@ -106,16 +120,19 @@ export class Menu {
     const marks = marksFor(look.unicode);
     const isSelected = index === this.#selected;
     const mark = span(isSelected ? `${marks.current} ` : "  ", "cyan");
-    const value = span(label, isSelected ? "bold" : undefined);
-    const now = isCurrent === true ? [span(` ${marks.done}`, "green" as const)] : [];
+    const number = this.#number === undefined ? "" : `${index + 1}. `;
+    const value = span(`${number}${label}`, isSelected ? "bold" : undefined);
+    const done = look.isPlain === true ? " (current)" : ` ${marks.done}`;
+    const now = isCurrent === true ? [span(done, "green" as const)] : [];
     return [mark, value, ...now, ...(detail === undefined ? [] : [span(`  ${detail}`, "dim" as const)])];
   }
 
   #hint(count: number, look: Look): Line {
     const { between } = marksFor(look.unicode);
     const own = this.#options.keys?.map(({ key, title }) => `${key} ${title}`) ?? ["type to filter"];
+    const numbers = ["a number or arrows to select"];
     const parts = [
-      `${Math.min(this.#selected + 1, count)} of ${count}`,
+      ...(this.#number === undefined ? [`${Math.min(this.#selected + 1, count)} of ${count}`] : numbers),
       "Enter to choose",
       ...own,
       "Esc to close",
@@ -130,5 +147,24 @@ export class Menu {
       const text = `${label} ${detail}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
+  }
+}
+
+/** The number of a row, typed digit by digit. */
+export class TypedNumber {
+  #digits = "";
+
+  /** The digits so far. */
+  get text(): string {
+    return this.#digits;
+  }
+
+  /** Types a digit. Gives the row, counted from 0; undefined if it is not a digit, or there is no such row. */
+  type(text: string, count: number): number | undefined {
+    const isDigit = /^\d$/.test(text);
+    const longer = this.#digits + text;
+    this.#digits = !isDigit ? "" : Number(longer) <= count ? longer : text;
+    const row = Number(this.#digits) - 1;
+    return isDigit && row >= 0 && row < count ? row : undefined;
   }
 }

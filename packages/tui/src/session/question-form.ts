@@ -64,7 +64,8 @@ export class QuestionForm {
     if (question === undefined) return { rows: [] };
     const marks = marksFor(look.unicode);
     const step = this.#questions.length > 1 ? `${this.#at + 1}/${this.#questions.length} ` : "";
-    const title = [span(`${marks.current} `, "yellow"), span(`${step}${oneLine(question.question)}`, "bold")];
+    const mark = look.isPlain === true ? "Question: " : `${marks.current} `;
+    const title = [span(mark, "yellow"), span(`${step}${oneLine(question.question)}`, "bold")];
     const options = (question.options ?? []).map((option, index) => this.#option(option, index, look));
     const rows = [title, ...options].flatMap((line) => wrapLine(line, look.columns - 1, 4));
     const hint = options.length > 0 ? "A number, arrows and Enter, or your own words" : "Your answer";

@@ -40,7 +40,8 @@ export interface SessionParts {
   readonly now: () => number;
   /** Called whenever something may look different. */
   readonly changed: () => void;
-  readonly copy: (text: string) => void;
+  /** False if the terminal has no clipboard. */
+  readonly copy: (text: string) => boolean;
   readonly clock: Clock;
   /** Leaves the terminal to another program, and takes it back. */
   readonly release: () => void;
@@ -195,7 +196,7 @@ export class Session implements SessionContext {
   }
 
   openMenu(menu: MenuOptions, selected?: number): void {
-    this.menu = new Menu(menu, selected);
+    this.menu = new Menu(menu, selected, this.look.isPlain);
     this.changed();
   }
 
@@ -228,8 +229,8 @@ export class Session implements SessionContext {
     this.#parts.changed();
   }
 
-  copy(text: string): void {
-    this.#parts.copy(text);
+  copy(text: string): boolean {
+    return this.#parts.copy(text);
   }
   quit(): void {
     this.help.keepDraft(this.composer);

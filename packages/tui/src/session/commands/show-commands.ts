@@ -118,8 +118,9 @@ export function copyAnswer(session: SessionContext, what: string): void {
     answer !== undefined && isKnownItem(answer) && answer.type === "agentMessage" ? answer.text : "";
   const copied =
     what === "thread" ? transcript(state.thread, state.turns) : what === "code" ? lastCode(text) : text;
-  if (copied !== "") session.copy(copied);
-  session.say(copied === "" ? "There is nothing to copy." : `Copied ${copied.length} characters.`);
+  if (copied === "") session.say("There is nothing to copy.");
+  else if (session.copy(copied)) session.say(`Copied ${copied.length} characters.`);
+  else session.say("Plain lines cannot be copied by a program. /export writes the thread to a file.");
 }
 
 /** Opens an image of the thread; if there are several, the user chooses, the latest first. */
