@@ -6,7 +6,7 @@ import { Pager } from "./pager.ts";
 
 const INTRODUCTION = [
   "Type a prompt and press Enter. While the agent works, Enter steers it and Tab queues the input for later.",
-  "Escape interrupts; Escape twice goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.",
+  "Escape interrupts the turn, also in a menu or page; twice, it goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.",
   "Finished output is in your terminal's scrollback. Other clients of the thread see everything live.",
 ];
 

@@ -99,6 +99,11 @@ export class AskPanel {
     this.#form?.type(text);
   }
 
+  /** Goes back from the message to the choices. */
+  closeMessage(): void {
+    this.#message = undefined;
+  }
+
   /** Carries out a command. Gives whether it was one for the ask. */
   command(id: CommandId): boolean {
     if (this.#message !== undefined) return this.#messageCommand(this.#message, id);
@@ -170,8 +175,8 @@ export class AskPanel {
         this.#answers.approve(ask.approval, { outcome: "deny", scope: "once", ...said });
       return true;
     }
-    if (id === "interruptTurn" || id === "clearInput") {
-      this.#message = undefined;
+    if (id === "interruptOrClose" || id === "clearInput") {
+      this.closeMessage();
       return true;
     }
     return message.command(id);
@@ -219,6 +224,6 @@ function choiceLine(
 
 function drawMessage(message: Composer, look: Look): { rows: Line[]; cursor: DrawnComposer["cursor"] } {
   const head = lineOf("What should the agent do instead?", "bold");
-  const drawn = message.draw(look, 5, "Enter declines with this message, Esc goes back");
+  const drawn = message.draw(look, 5, "Enter declines with this message, Ctrl-C goes back");
   return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };
 }

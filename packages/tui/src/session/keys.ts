@@ -80,6 +80,7 @@ export class SessionKeys {
   /** Carries out a command where the focus is. Gives whether it was one. */
   #command(id: CommandId, place: KeyPlace): boolean {
     const session = this.#session;
+    if (id === "interruptTurn") return this.#interrupt();
     if (session.page !== undefined) return this.#pageCommand(id);
     if (session.menu !== undefined) return this.#menuCommand(id);
     const isForAsk = place === "ask" || session.asks.isTyping;
@@ -89,12 +90,22 @@ export class SessionKeys {
     return runCommand(session, id, "");
   }
 
+  /** Interrupts the turn, whatever is in front of it. That closes, so that the user sees how the turn ended. */
+  #interrupt(): boolean {
+    const session = this.#session;
+    session.page = undefined;
+    session.menu?.command("menuCancel");
+    session.menu = undefined;
+    session.asks.closeMessage();
+    session.help.completer.dismiss(session.composer.editor);
+    return runCommand(session, "interruptTurn", "");
+  }
+
   #pageCommand(id: CommandId): boolean {
     const session = this.#session;
     const done = session.page?.command(id);
     if (done === "close") session.page = undefined;
-    // Interrupting works behind everything.
-    return done !== false || (id === "interruptTurn" && runCommand(session, id, ""));
+    return done !== false;
   }
 
   #menuCommand(id: CommandId): boolean {

@@ -31,17 +31,27 @@ export interface MenuKey {
   readonly press: (index: number) => void;
 }
 
+/** What depends on where a menu is shown. */
+export interface MenuStyle {
+  /** Whether rows have numbers, to choose them by. */
+  readonly isNumbered?: boolean | undefined;
+  /** The key that closes it now. */
+  readonly closeKey?: (() => string) | undefined;
+}
+
 /** A list to choose from, narrowed down by typing. */
 export class Menu {
   readonly #options: MenuOptions;
   /** The number that is typed to select a row, where rows have numbers. */
   readonly #number: TypedNumber | undefined;
+  readonly #closeKey: () => string;
   #query = "";
   #selected: number;
 
-  constructor(options: MenuOptions, selected?: number, isNumbered = false) {
+  constructor(options: MenuOptions, selected?: number, { isNumbered, closeKey }: MenuStyle = {}) {
     this.#options = options;
-    this.#number = isNumbered ? new TypedNumber() : undefined;
+    this.#number = isNumbered === true ? new TypedNumber() : undefined;
+    this.#closeKey = closeKey ?? (() => "Esc");
     this.#selected =
       selected ??
       Math.max(
@@ -135,7 +145,7 @@ export class Menu {
       ...(this.#number === undefined ? [`${Math.min(this.#selected + 1, count)} of ${count}`] : numbers),
       "Enter to choose",
       ...own,
-      "Esc to close",
+      `${this.#closeKey()} to close`,
     ];
     return [span(parts.join(between), "dim")];
   }

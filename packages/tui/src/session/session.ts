@@ -196,7 +196,9 @@ export class Session implements SessionContext {
   }
 
   openMenu(menu: MenuOptions, selected?: number): void {
-    this.menu = new Menu(menu, selected, this.look.isPlain);
+    // While a turn runs, Escape interrupts it.
+    const closeKey = () => (this.state?.activeTurnId === undefined ? "Esc" : "Ctrl-C");
+    this.menu = new Menu(menu, selected, { isNumbered: this.look.isPlain, closeKey });
     this.changed();
   }
 

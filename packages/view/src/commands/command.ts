@@ -1,4 +1,7 @@
-/** Where the keys of a command work. What a key means in a place of its own goes before what it means everywhere. */
+/**
+ * Where the keys of a command work. What a key means in a place of its own goes before what it means everywhere, unless the
+ * command goes first.
+ */
 export type KeyPlace = "everywhere" | "composer" | "menu" | "list" | "pager" | "ask";
 
 /** The heading of a command on the help page and in the palette. */
@@ -44,6 +47,8 @@ export interface Command {
   readonly arguments?: readonly CommandArgument[] | undefined;
   /** All of them have to hold. */
   readonly when?: readonly Condition[] | undefined;
+  /** Set if its keys mean this in every place, before what they mean there. */
+  readonly isFirst?: true | undefined;
   /** Set for what would make no sense in a palette, such as moving the cursor. */
   readonly isOnlyKey?: true | undefined;
 }

@@ -36,6 +36,13 @@ export const KEY_COMMANDS = {
   pasteImage: key("Editing", "composer", "Attach the image in the clipboard", ["ctrl+v"]),
   unfoldPaste: key("Editing", "composer", "Show a folded paste", ["alt+p"]),
 
+  interruptOrClose: key(
+    "Navigation",
+    "everywhere",
+    "Interrupt the running turn; in a menu or page, close that instead",
+    ["ctrl+c"],
+    "running",
+  ),
   menuUp: key("Navigation", "menu", "Up", ["up", "ctrl+p"]),
   menuDown: key("Navigation", "menu", "Down", ["down", "ctrl+n"]),
   menuAccept: key("Navigation", "menu", "Choose", ["enter", "tab"]),

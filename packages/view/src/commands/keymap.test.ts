@@ -53,13 +53,24 @@ test("reading a key again changes nothing", () => {
   );
 });
 
-test("Escape interrupts a running turn, also at an approval, but closes a menu first", () => {
-  expect(meaning("escape", "composer", running)).toBe("interruptTurn");
-  expect(meaning("escape", "ask", running)).toBe("interruptTurn");
-  expect(meaning("escape", "menu", running)).toBe("menuCancel");
+test("Escape interrupts a running turn in every place, and closes what is in front once none is running", () => {
+  for (const place of ["composer", "ask", "menu", "list", "pager"] as const)
+    expect([place, meaning("escape", place, running)]).toEqual([place, "interruptTurn"]);
+  expect(meaning("escape", "menu", idle)).toBe("menuCancel");
+  expect(meaning("escape", "list", idle)).toBe("listClose");
+  expect(meaning("escape", "pager", idle)).toBe("closePager");
   expect(meaning("escape", "composer", idle)).toBeUndefined();
   expect(commandFor(keymapOf(), "escape", "composer", idle).more).toBe(true);
   expect(meaning("escape escape", "composer", idle)).toBe("rewindThread");
+});
+
+test("Ctrl-C closes what is in front, and interrupts if that is nothing", () => {
+  expect(meaning("ctrl+c", "menu", running)).toBe("menuCancel");
+  expect(meaning("ctrl+c", "list", running)).toBe("listClose");
+  expect(meaning("ctrl+c", "pager", running)).toBe("closePager");
+  expect(meaning("ctrl+c", "composer", running)).toBe("interruptOrClose");
+  expect(meaning("ctrl+c", "ask", running)).toBe("interruptOrClose");
+  expect(meaning("ctrl+c", "composer", idle)).toBe("clearInput");
 });
 
 test("Tab queues the input while a turn runs, and completes otherwise", () => {

@@ -93,7 +93,7 @@ function clashes(keys: Readonly<Record<CommandId, readonly string[]>>): string[]
 
 /**
  * The command for keys in a place, or `more` if they begin a longer sequence that is bound there. What has a condition
- * that holds goes before what has none, and the place itself goes before `everywhere`.
+ * that holds goes before what has none, the place itself goes before `everywhere`, and what goes first before all of it.
  */
 export function commandFor(
   { keys }: Keymap,
@@ -103,8 +103,8 @@ export function commandFor(
 ): { readonly id?: CommandId | undefined; readonly more: boolean } {
   const here = COMMAND_IDS.filter((id) => isAvailable(commandOf(id), situation));
   const rank = (id: CommandId) => {
-    const { place: own, when = [] } = commandOf(id);
-    return (own === place ? 2 : 0) + (when.length > 0 ? 1 : 0);
+    const { place: own, when = [], isFirst } = commandOf(id);
+    return (isFirst === true ? 4 : 0) + (own === place ? 2 : 0) + (when.length > 0 ? 1 : 0);
   };
   const usable = here
     .filter((id) => commandOf(id).place === place || commandOf(id).place === "everywhere")

@@ -156,11 +156,12 @@ export const SESSION_COMMANDS = {
     when: ["turns", "idle"],
   },
   interruptTurn: {
-    title: "Interrupt the running turn",
+    title: "Interrupt the running turn, and close what is in front of it",
     group: "Turn",
     place: "everywhere",
-    keys: ["escape", "ctrl+c"],
+    keys: ["escape"],
     when: ["running"],
+    isFirst: true,
   },
   editQueue: {
     title: "Edit, reorder or remove queued prompts",

@@ -54,7 +54,7 @@ export class TaskPage implements Page {
     this.refresh();
   }
 
-  /** While a reply is written, keys edit it as in a menu: Enter sends, Escape closes. */
+  /** While a reply is written, keys edit it as in a menu: Enter sends, Ctrl-C closes. */
   get place(): KeyPlace {
     return this.#reply === undefined ? "pager" : "menu";
   }

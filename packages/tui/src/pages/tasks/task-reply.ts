@@ -30,7 +30,7 @@ export class TaskReply {
   /** Its rows, with the cursor among them. */
   draw(look: Look): DrawnComposer {
     const most = Math.max(1, Math.min(MOST_ROWS, look.rows - OTHER_ROWS));
-    const { rows, cursor } = this.text.draw(look, most, "Enter sends it, Esc closes this");
+    const { rows, cursor } = this.text.draw(look, most, "Enter sends it, Ctrl-C closes this");
     const over = this.words.length - MOST;
     const head: Line =
       over > 0

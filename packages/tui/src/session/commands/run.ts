@@ -72,6 +72,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   showKeys: (session) => session.openPage(helpPage(session.keymap)),
   showHelp: (session) => session.openPage(helpPage(session.keymap)),
   interruptTurn: (session) => session.interrupt(),
+  interruptOrClose: (session) => session.interrupt(),
   redraw: (session) => session.redraw(),
   suspend: (session) => session.suspend(),
   quit: (session) => session.quit(),
