@@ -174,6 +174,7 @@ function snapshotState(answer: Result<"thread/attach">): ThreadState {
     ...emptyThread(thread.id),
     ...{ thread, settings, seq, turns, approvals, questions, queue, usage, cost },
     toolCalls: answer.toolCalls ?? [],
+    agentCommands: answer.agentCommands,
     lastUsage: answer.lastUsage?.usage ?? NO_USAGE,
     usageTurnId: answer.lastUsage?.turnId,
     modelContextWindow: answer.lastUsage?.modelContextWindow,

@@ -1,8 +1,10 @@
-import { Gate } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { Gate, ScriptedDriver } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
+import type { SessionServer } from "./connection.ts";
 
 const ENTER = "\r";
+const CTRL_C = "\u0003";
 const ESCAPE = "\u001b";
 const DIFF = "@@ -1,1 +1,1 @@\n-before\n+after\n";
 const CHANGES = [{ path: "/work/a.ts", kind: "modify" as const, diff: DIFF }];
@@ -98,14 +100,40 @@ test("the palette finds a command by words of its title", async () => {
   expect(session.terminal.screen[0]).toBe("MCP servers");
 });
 
-test("the agent's own commands are completed below Flint's, and sent as they are", async () => {
-  const params = { availableCommands: [{ name: "init", description: "Write AGENTS.md" }, { name: 7 }] };
-  const emit = { type: "extension" as const, method: "gemini/available_commands_update", params };
-  const session = await SessionFixture.open({ scripts: [[{ emit }, { text: "A" }], [{ text: "B" }]] });
-  await session.keys("hi", ENTER, "/ini");
-  expect(session.terminal.screen.join("\n")).toContain("init  Write AGENTS.md");
-  await session.keys(ENTER);
-  expect(session.terminal.everything).toContain("› /init");
+describe("the agent's own commands", () => {
+  const commands = [
+    { name: "init", description: "Write AGENTS.md", hint: "folder" },
+    { name: "two words", description: "cannot be typed" },
+    { name: "status", description: "Not this one: Flint has a command of that name" },
+  ];
+  const reporting = { emit: { type: "commands" as const, commands } };
+
+  test("are completed below Flint's, and sent as they are", async () => {
+    const session = await SessionFixture.open({ scripts: [[reporting, { text: "A" }], [{ text: "B" }]] });
+    await session.keys("hi", ENTER, "/ini");
+    expect(session.terminal.screen.join("\n")).toContain("init  folder  Write AGENTS.md");
+    await session.keys(ENTER);
+    expect(session.terminal.everything).toContain("› /init");
+    await session.keys("/");
+    expect(session.terminal.screen.join("\n")).not.toMatch(/two words|Not this one/);
+  });
+
+  test("are there in a thread that is resumed, and only as long as that agent is chosen", async () => {
+    const otherDrivers = [new ScriptedDriver({ id: "other" })];
+    const first = await SessionFixture.open({ otherDrivers, scripts: [[reporting, { text: "A" }]] });
+    await first.keys("hi", ENTER);
+    const { engine } = first;
+    const findThread = async ({ client }: SessionServer) => {
+      const { data } = await client.listThreads();
+      return data[0]?.id ?? "";
+    };
+    const second = await SessionFixture.open({ engine, start: { findThread } });
+    await second.keys("/ini");
+    expect(second.terminal.screen.join("\n")).toContain("Write AGENTS.md");
+    await second.keys(CTRL_C, CTRL_C, "/agent other", ENTER, "/ini");
+    expect(second.terminal.screen.join("\n")).toContain("› /ini");
+    expect(second.terminal.screen.join("\n")).not.toContain("Write AGENTS.md");
+  });
 });
 
 test("a diff that waits for approval is shown on the whole screen in two columns, and answered afterwards", async () => {

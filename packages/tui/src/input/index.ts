@@ -15,10 +15,10 @@
 export { type DroppedFile, droppedFiles, type ImageFile, readImageFile } from "./attach/attached-files.ts";
 export { clipboardImage } from "./attach/clipboard-image.ts";
 export {
-  type AgentCommand,
   type ArgumentChoices,
   argumentChoices,
   commandChoices,
+  commandsOfAgent,
 } from "./completion/command-choices.ts";
 export {
   Completer,

@@ -3,10 +3,10 @@ import type { Clock } from "@flint/core/ports";
 import type { Model } from "@flint/protocol";
 import { agentOfModel } from "@flint/protocol";
 import {
-  type AgentCommand,
   argumentChoices,
   Completer,
   commandChoices,
+  commandsOfAgent,
   Drafts,
   FileIndex,
   HistoryFile,
@@ -28,7 +28,6 @@ export class PromptHelp {
   readonly #drafts: Drafts | undefined;
   #walk: HistoryWalk | undefined;
   #models: readonly Model[] = [];
-  #agentCommands: readonly AgentCommand[] = [];
 
   constructor(session: SessionContext, clock: Clock) {
     this.#session = session;
@@ -42,7 +41,7 @@ export class PromptHelp {
     this.#drafts = notesFolder === undefined ? undefined : new Drafts(join(notesFolder, "drafts"));
     this.completer = new Completer({
       findFiles: (query, signal) => this.#files.find(query, signal),
-      commands: () => commandChoices(situationOf(session), this.#agentCommands),
+      commands: () => commandChoices(situationOf(session), commandsOfAgent(session.state)),
       argumentsOf: (command) => argumentChoices(command, this.#values()),
       used: (path) => this.#files.noteUse(path),
       changed: () => session.changed(),
@@ -81,11 +80,6 @@ export class PromptHelp {
   bringDraft(composer: Composer): void {
     const draft = this.#drafts?.read(this.#draftName) ?? "";
     if (draft !== "" && composer.isEmpty) composer.setText(draft);
-  }
-
-  /** The slash commands that the agent itself has. */
-  setAgentCommands(commands: readonly AgentCommand[]): void {
-    this.#agentCommands = commands;
   }
 
   /** The models whose names can be completed. */

@@ -15,7 +15,6 @@ import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { keyLabel } from "../input/index.ts";
-import { agentCommandsIn } from "./agent-slash-commands.ts";
 import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
@@ -300,7 +299,6 @@ export class Session implements SessionContext {
     this.help.keepDraft(this.composer);
     await this.#thread.switchTo(threadId);
     this.others.shows(threadId);
-    this.help.setAgentCommands([]);
     this.composer.clear();
     this.help.bringDraft(this.composer);
   }
@@ -317,8 +315,6 @@ export class Session implements SessionContext {
   }
 
   #ownEvent(event: AgentEvent): void {
-    const commands = agentCommandsIn(event);
-    if (commands !== undefined) this.help.setAgentCommands(commands);
     if (event.type === "item/mcpToolCall/progress")
       this.transcript.progress(event.data.itemId, event.data.message);
     const block = noticeOf(event, this.look) ?? this.#answers.outcome(event, this.look);

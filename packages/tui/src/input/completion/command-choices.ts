@@ -1,10 +1,16 @@
+import { type AgentCommand, agentOfModel, type ThreadState } from "@flint/protocol";
 import { COMMAND_IDS, commandOf, isAvailable, type Situation } from "@flint/view/commands";
 import type { NameChoice } from "./completer.ts";
 
-/** A command of the agent itself, as the agent advertises it. */
-export interface AgentCommand {
-  readonly name: string;
-  readonly description?: string | undefined;
+/** More commands of an agent than this are not offered. */
+const MAX_COMMANDS = 500;
+
+/** The slash commands of the agent that the next prompt goes to; those of another agent do not count. */
+export function commandsOfAgent(state: ThreadState | undefined): readonly AgentCommand[] {
+  const { agent, commands = [] } = state?.agentCommands ?? {};
+  if (state === undefined || agent !== agentOfModel(state.settings.model)) return [];
+  // A name with a space in it could not be typed as one word.
+  return commands.filter(({ name }) => /^\S{1,80}$/.test(name)).slice(0, MAX_COMMANDS);
 }
 
 /** The commands that can be typed now: Flint's own, then the agent's. Of two with one name, Flint's is meant. */
@@ -20,7 +26,11 @@ export function commandChoices(situation: Situation, agent: readonly AgentComman
   });
   const names = new Set(own.map(({ name }) => name));
   const others = agent.filter(({ name }) => !names.has(name));
-  return [...own, ...others.map(({ name, description }) => ({ name, detail: description, group: "Agent" }))];
+  const choices = others.map(({ name, hint, description }): NameChoice => {
+    const detail = [hint, description].filter((each) => each !== undefined).join("  ");
+    return { name, detail: detail === "" ? undefined : detail, group: "Agent" };
+  });
+  return [...own, ...choices];
 }
 
 /** Where the values of an argument come from that are not in the table of commands. */
