@@ -6,7 +6,6 @@ import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
 import type { Machine, NewThreadSettings, PermissionChoice } from "../session/context.ts";
-import { headerBlock } from "../session/header.ts";
 import { SessionKeys } from "../session/keys.ts";
 import { Session } from "../session/session.ts";
 import { TICK_MS } from "../session/session-rows.ts";
@@ -252,17 +251,10 @@ export class SessionApp {
   async #first(server: SessionServer): Promise<void> {
     const { findThread, choose, prompt } = this.#options.start;
     const session = this.#session;
-    if (findThread !== undefined) await session.openThread(await findThread(server));
-    this.#header();
+    if (findThread === undefined) session.putHeader();
+    else await session.openThread(await findThread(server));
     if (choose === true) runCommand(session, "listThreads", "");
     if (prompt !== undefined && prompt !== "") session.send(prompt, "steer");
-  }
-
-  #header(): void {
-    const { settings } = this.#session;
-    if (settings === undefined) return;
-    const { machine, describePermissions } = this.#options;
-    this.#session.put(headerBlock(settings, describePermissions(settings), machine, this.#look()));
   }
 
   #draw(): void {

@@ -44,19 +44,22 @@ export class InlineTranscript {
   #progress: ReadonlyMap<string, string> = new Map();
   #streamed: Streamed | undefined;
   #waiting: LineBlock[] = [];
+  /** Whether the history of a thread comes next, below everything that waits. */
+  #isBeginning = false;
   #last: "nothing" | "line" | "block" = "nothing";
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
   }
 
-  /** Begins with a thread that has a history: prints the end of it only. Gives how many turns it leaves out. */
-  begin(state: ThreadState): number {
-    const skipped = state.turns.slice(0, -RESUMED_TURNS);
-    for (const { id } of skipped) this.#ended.add(id);
-    const rows = rowsOf({ ...state, turns: state.turns.slice(-RESUMED_TURNS) });
-    for (const { key } of rows.slice(0, -RESUMED_ROWS)) this.#printed.add(key);
-    return skipped.length;
+  /**
+   * Begins with a thread that has a history: prints its header, what is known about it by now, and the end of it only.
+   * Gives how many turns it leaves out.
+   */
+  begin(state: ThreadState, header?: LineBlock): number {
+    if (header !== undefined) this.#waiting.unshift(header);
+    this.#isBeginning = true;
+    return this.#skipEarlier(state);
   }
 
   /** Forgets what was printed, and begins with the thread again. */
@@ -65,7 +68,12 @@ export class InlineTranscript {
     this.#ended.clear();
     this.#streamed = undefined;
     this.#last = "nothing";
-    if (state !== undefined) this.begin(state);
+    if (state !== undefined) this.#skipEarlier(state);
+  }
+
+  /** Another thread is shown from now on: the message that is being written in this one is not continued. */
+  leave(): void {
+    this.#streamed = undefined;
   }
 
   /** Prints a block as soon as that does not cut a message in two. */
@@ -87,6 +95,8 @@ export class InlineTranscript {
   take(state: ThreadState | undefined): { final: Line[]; live: Line[] } {
     const final: Line[] = [];
     if (state !== undefined) this.#figures.look(state);
+    if (this.#isBeginning) this.#flush(final);
+    this.#isBeginning = false;
     const open = state === undefined ? [] : this.#advance(state, final);
     if (this.#streamed?.isPrinted !== true) this.#flush(final);
     return { final, live: this.#live(open, state) };
@@ -103,6 +113,15 @@ export class InlineTranscript {
     const turn = state.turns.at(-1);
     const open = turn?.items.findLast(({ id }) => state.openItemIds.includes(id));
     return open === undefined ? "Thinking" : activityOf(open);
+  }
+
+  /** Leaves out the beginning of a long thread. Gives how many turns that are. */
+  #skipEarlier(state: ThreadState): number {
+    const skipped = state.turns.slice(0, -RESUMED_TURNS);
+    for (const { id } of skipped) this.#ended.add(id);
+    const rows = rowsOf({ ...state, turns: state.turns.slice(-RESUMED_TURNS) });
+    for (const { key } of rows.slice(0, -RESUMED_ROWS)) this.#printed.add(key);
+    return skipped.length;
   }
 
   /** Prints everything up to the first row that is not final, and gives the rows from there on. */

@@ -6,6 +6,8 @@ import type { NewThreadSettings } from "./context.ts";
 export class OpenThread {
   readonly #client: () => FlintClient;
   #handle: ThreadHandle | undefined;
+  /** The thread that is being attached to. Its first events arrive before the answer. */
+  #attaching: string | undefined;
   /** The settings that a new thread gets, and what the server adds to them. */
   #pending: NewThreadSettings;
   #defaults: ThreadSettings | undefined;
@@ -19,6 +21,11 @@ export class OpenThread {
   /** Its id; undefined before the first prompt. */
   get id(): string | undefined {
     return this.#handle?.id;
+  }
+
+  /** Whether an event of a thread belongs here. */
+  owns(threadId: string | undefined): boolean {
+    return threadId !== undefined && (threadId === this.id || threadId === this.#attaching);
   }
 
   get state(): ThreadState | undefined {
@@ -59,7 +66,7 @@ export class OpenThread {
 
   /** Goes over to another thread, or to a new one. The turn of this one goes on; its events are no longer received. */
   async switchTo(threadId: string | undefined): Promise<void> {
-    const next = threadId === undefined ? undefined : await this.#client().attachThread(threadId);
+    const next = threadId === undefined ? undefined : await this.#attach(threadId);
     if (next === undefined) await this.readDefaults();
     await this.#handle?.unsubscribe();
     this.#handle = next;
@@ -91,6 +98,15 @@ export class OpenThread {
       ...(git === undefined ? {} : { git }),
       ...(acceptEdits === undefined ? {} : { acceptEdits }),
     };
+  }
+
+  async #attach(threadId: string): Promise<ThreadHandle> {
+    this.#attaching = threadId;
+    try {
+      return await this.#client().attachThread(threadId);
+    } finally {
+      if (this.#attaching === threadId) this.#attaching = undefined;
+    }
   }
 
   async #start(): Promise<string> {

@@ -19,6 +19,7 @@ import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
 import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
+import { headerBlock } from "./header.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
 import { OpenThread } from "./open-thread.ts";
@@ -265,9 +266,15 @@ export class Session implements SessionContext {
 
   async openThread(threadId: string): Promise<void> {
     await this.#switchTo(threadId);
-    const left = this.state === undefined ? 0 : this.transcript.begin(this.state);
+    const left = this.state === undefined ? 0 : this.transcript.begin(this.state, this.#header);
     const turns = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
     if (left > 0) this.say(`${turns} not printed. Ctrl-O shows the whole thread.`);
+  }
+
+  /** Prints what a new thread will use: the agent, its model, its permissions and its folder. */
+  putHeader(): void {
+    const header = this.#header;
+    if (header !== undefined) this.put(header);
   }
 
   newThread(): Promise<void> {
@@ -294,10 +301,17 @@ export class Session implements SessionContext {
     this.run(() => this.#thread.interrupt());
   }
 
+  get #header(): LineBlock | undefined {
+    const { settings, machine, look } = this;
+    if (settings === undefined) return undefined;
+    return headerBlock(settings, this.describePermissions(settings), machine, look);
+  }
+
   /** What was being written stays with its thread. */
   async #switchTo(threadId: string | undefined): Promise<void> {
     this.help.keepDraft(this.composer);
     await this.#thread.switchTo(threadId);
+    this.transcript.leave();
     this.others.shows(threadId);
     this.composer.clear();
     this.help.bringDraft(this.composer);
@@ -309,9 +323,9 @@ export class Session implements SessionContext {
   }
 
   #isOwn(event: AgentEvent): boolean {
-    const { id } = this.#thread;
-    if (event.type !== "unknown") return id !== undefined && threadIdOf(event) === id;
-    return id !== undefined && isRecord(event.params) && event.params.threadId === id;
+    if (event.type !== "unknown") return this.#thread.owns(threadIdOf(event));
+    const threadId = isRecord(event.params) ? event.params.threadId : undefined;
+    return typeof threadId === "string" && this.#thread.owns(threadId);
   }
 
   #ownEvent(event: AgentEvent): void {

@@ -1,0 +1,80 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { JsonlStore } from "@flint/host/store";
+import { Gate, temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+import type { SessionServer } from "./connection.ts";
+
+const ENTER = "\r";
+const HEADER = "Flint scripted · steady · permissions: ask · /work (main)";
+
+const latest = {
+  findThread: async ({ client }: SessionServer) => (await client.listThreads()).data[0]?.id ?? "",
+};
+
+test("a resumed thread is printed below the header", async () => {
+  const first = await SessionFixture.open({ scripts: [[{ text: "Hello" }]] });
+  await first.keys("hi", ENTER);
+  const { engine } = first;
+  const resumed = await SessionFixture.open({ engine, start: latest });
+  expect(resumed.terminal.everything).toBe(
+    `${HEADER}\n\n› hi  from flint-sdk\n\nHello\n\n› Ask for something, / for commands\n  scripted/steady · ask · F1 for help`,
+  );
+});
+
+test("a thread that is opened in a session is printed below a header of its own", async () => {
+  const scripts = [[{ text: "A" }], [{ text: "B" }]];
+  const session = await SessionFixture.open({ scripts });
+  await session.keys("one", ENTER, "/new", ENTER, "two", ENTER, "/back", ENTER);
+  expect(session.terminal.everything).toMatch(/› two\n\nB\n\nFlint scripted [^\n]+\n\n› Ask for something/);
+});
+
+test("a thread that is left in the middle of a message does not hold back later notices", async () => {
+  const item = { type: "agentMessage" as const, id: "m", text: "" };
+  const started = { emit: { type: "item/started" as const, item } };
+  const delta = { type: "item/agentMessage/delta" as const, itemId: "m", delta: "Begun.\n\nMore.\n\nNot fin" };
+  const session = await SessionFixture.open({ scripts: [[started, { emit: delta }, { wait: new Gate() }]] });
+  await session.keys("one", ENTER);
+  expect(session.terminal.everything).toContain("Begun.\n\nMore.\n\nNot fin");
+  await session.keys("/new", ENTER);
+  await session.cut();
+  expect(session.terminal.everything).toContain("Connecting again.");
+});
+
+test("a damaged log is said when the thread is opened, and everything else of it is shown", async () => {
+  const { path: root } = await temporaryFolder();
+  const scripts = [[{ text: "one" }], [{ text: "two" }]];
+  const first = await SessionFixture.open({
+    store: new JsonlStore({ root, durability: "relaxed" }),
+    scripts,
+  });
+  const shown = (session: SessionFixture) => async () => {
+    // The store works in real time, the session in the test's.
+    await session.settle(100);
+    return session.terminal.everything;
+  };
+  await first.keys("hi", ENTER);
+  await expect.poll(shown(first), { timeout: 20_000 }).toContain("one\n\n› Ask");
+  await first.keys("again", ENTER);
+  await expect.poll(shown(first), { timeout: 20_000 }).toContain("two\n\n› Ask");
+  first.app.close(0);
+  await first.engine.close();
+  await damage(root);
+
+  const store = new JsonlStore({ root, durability: "relaxed" });
+  const resumed = await SessionFixture.open({ store, start: latest });
+  await expect
+    .poll(shown(resumed), { timeout: 20_000 })
+    .toContain(`${HEADER}\n\n! The log of this thread is damaged: 1 unreadable`);
+  expect(resumed.terminal.everything).toMatch(/Everything else is intact\.[\s\S]+two\n\n› Ask/);
+});
+
+/** Breaks a line in the middle of the only log of a store. */
+async function damage(root: string): Promise<void> {
+  const [thread = ""] = await readdir(join(root, "threads"));
+  const log = join(root, "threads", thread, "events.jsonl");
+  const lines = (await readFile(log, "utf8")).split("\n");
+  lines[Math.floor(lines.length / 2)] = '{"seq":';
+  await writeFile(log, lines.join("\n"));
+}
