@@ -39,18 +39,22 @@ export class OfflineModel implements Model {
     await this.#player?.load();
   }
 
-  /** Counts the usage itself unless a script states it. */
+  /** Counts the usage itself unless a script states it: at the start if the script does so first, and else at the end. */
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
     let usage: TokenUsage | undefined;
     let reason: FinishReason | undefined;
     let ending: FinishReason = "stop";
     let output = "";
     let thinking = "";
+    let isFirst = true;
+    let isReported = false;
     for await (const part of this.#player?.play(request, signal) ?? respond(request)) {
       if (signal.aborted) return;
       if (part.type === "usage") usage = part.usage;
-      else if (part.type === "finish") reason = part.reason;
-      else yield part;
+      if (part.type === "finish") reason = part.reason;
+      else if (part.type !== "usage" || isFirst) yield part;
+      isReported ||= isFirst && part.type === "usage";
+      isFirst = false;
       if (part.type === "text-delta") output += part.text;
       else if (part.type === "reasoning-delta") thinking += part.text;
       else if (part.type === "tool-call") {
@@ -59,7 +63,7 @@ export class OfflineModel implements Model {
       }
     }
     if (signal.aborted) return;
-    yield { type: "usage", usage: usage ?? countUsage(request, output, thinking) };
+    if (!isReported) yield { type: "usage", usage: usage ?? countUsage(request, output, thinking) };
     yield { type: "finish", reason: reason ?? ending };
   }
 }

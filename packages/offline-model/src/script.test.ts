@@ -38,6 +38,16 @@ async function scripted(steps: unknown, options: OfflineOptions = {}): Promise<O
 }
 
 describe("a script", () => {
+  test("that states the usage first reports it once, before anything else", async () => {
+    const usage = { inputTokens: 7, outputTokens: 2 };
+    const model = await scripted([[{ usage }, { text: "Done." }]]);
+    expect(await play(model)).toEqual([
+      { type: "usage", usage },
+      { type: "text-delta", text: "Done." },
+      { type: "finish", reason: "stop" },
+    ]);
+  });
+
   test("is played step by step until no step is left", async () => {
     const model = await scripted([
       [{ reasoning: "Let me see." }, { text: "I look. " }, { call: "shell", input: { command: "ls" } }],

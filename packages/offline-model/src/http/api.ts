@@ -23,7 +23,8 @@ export interface StreamEvent {
 
 /** The response to one request as it is made: each method returns the events for a client that streams. */
 export interface ApiResponse {
-  start(): readonly StreamEvent[];
+  /** Begins; with the usage if it is known already. */
+  start(usage?: TokenUsage): readonly StreamEvent[];
   part(part: ModelPart): readonly StreamEvent[];
   finish(reason: FinishReason, usage: TokenUsage): readonly StreamEvent[];
   /** The events for a model that fails in the middle. */

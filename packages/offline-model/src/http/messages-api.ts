@@ -81,11 +81,16 @@ class MessagesResponse implements ApiResponse {
   #withheld = "";
   #end: { readonly stop_reason: string; readonly usage: object } | undefined;
 
+  /** The usage at the start: all of the input, and no output yet. */
+  #begun: TokenUsage;
+
   constructor(request: MessagesRequest) {
     this.#request = request;
+    this.#begun = { inputTokens: tokensOf(request.request.messages), outputTokens: 0 };
   }
 
-  start(): StreamEvent[] {
+  start(usage?: TokenUsage): StreamEvent[] {
+    if (usage !== undefined) this.#begun = { ...usage, outputTokens: 0, thinkingTokens: 0 };
     return [event("message_start", { message: this.body() })];
   }
 
@@ -128,7 +133,7 @@ class MessagesResponse implements ApiResponse {
   }
 
   body(): object {
-    const { model, request } = this.#request;
+    const { model } = this.#request;
     return {
       id: this.#id,
       type: "message",
@@ -137,7 +142,7 @@ class MessagesResponse implements ApiResponse {
       content: this.#blocks.map((block) => ({ ...block })),
       stop_reason: null,
       stop_sequence: null,
-      usage: usageOf({ inputTokens: tokensOf(request.messages), outputTokens: 0 }),
+      usage: usageOf(this.#begun),
       ...this.#end,
     };
   }

@@ -110,6 +110,12 @@ test("offers the model only tools that match, and leaves scripted calls as they 
   });
 });
 
+test("a scripted call of a tool in a namespace names the namespace", () => {
+  const spawn = { ...tool("spawn_agent", { message: text }), namespace: "collaboration" };
+  const scripted = { type: "tool-call", callId: "script_call_1", tool: "spawn_agent", input: {} } as const;
+  expect(new RequestTools([spawn], undefined).toRequest(scripted).namespace).toBe("collaboration");
+});
+
 test("never repeats a call id", () => {
   const tools = new RequestTools([tool("Bash", { command: text })], undefined);
   const call = { type: "tool-call", callId: "call_0_0_0", ...run } as const;

@@ -130,10 +130,11 @@ export class RequestTools {
     const match = this.#matches.get(call.tool);
     const isScripted = call.callId.startsWith("script_") || call.raw !== undefined;
     if (match === undefined || (own !== undefined && isScripted)) {
-      const { name = call.tool, kind = "function" } = own ?? {};
+      const { name = call.tool, kind = "function", namespace } = own ?? {};
       const { input, raw } = call;
       const free = kind === "custom" && typeof input.input === "string" ? input.input : undefined;
-      return { id, name, kind, input, text: raw ?? free ?? JSON.stringify(input) };
+      const text = raw ?? free ?? JSON.stringify(input);
+      return { id, name, kind, input, text, ...(namespace === undefined ? {} : { namespace }) };
     }
     return this.#mapped(id, call, match);
   }

@@ -196,7 +196,7 @@ async function sendResponse(
     let hasStarted = false;
     for await (const part of parts) {
       if (response.destroyed) return;
-      if (!hasStarted) await send(answer.start());
+      if (!hasStarted) await send(answer.start(part.type === "usage" ? part.usage : undefined));
       hasStarted = true;
       if (part.type === "usage") usage = part.usage;
       else if (part.type === "finish") await send(answer.finish(part.reason, usage));
