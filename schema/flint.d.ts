@@ -2231,12 +2231,13 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** `usage` is the total of the thread, `last` the latest model call. */
+  /** `usage` is the total of the thread, `last` the latest model call. `parentItemId` names the call that started the sub-agent whose usage `last` is. */
   "thread/tokenUsage/updated": {
     threadId: Id;
     turnId: Id;
     usage: TokenUsage;
     last: TokenUsage;
+    parentItemId?: Id;
     modelContextWindow?: number;
     cost?: Cost;
     _meta?: Meta;

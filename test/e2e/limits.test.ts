@@ -1,41 +1,11 @@
-import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { agentFolder, agentProgram, needs } from "@flint/testkit";
+import { needs } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { plainEnvironment } from "../server/plain-environment.ts";
-import { FLINT } from "./server.ts";
+import { setUpExec } from "./exec-runs.ts";
 
 /** A real agent takes its time, most of all to start on a busy machine. */
 const TEST_MS = 90_000;
-
-const VARIABLES = { claude: "CLAUDE_CODE_EXECUTABLE", codex: "CODEX_EXECUTABLE" } as const;
-
-async function setUp(config = "") {
-  const { path: folder } = await agentFolder();
-  const cwd = join(folder, "workspace");
-  await mkdir(cwd);
-  await mkdir(join(folder, "state"));
-  await writeFile(join(folder, "state/config.toml"), config);
-  const programs = Object.entries(VARIABLES).map(([agent, name]) => [
-    name,
-    agentProgram(agent === "claude" ? "claude" : "codex") ?? "",
-  ]);
-  const env = {
-    ...plainEnvironment(join(folder, "state")),
-    PATH: process.env.PATH,
-    HOME: folder,
-    ...Object.fromEntries(programs),
-  };
-  const run = (args: readonly string[]) =>
-    new Promise<{ code: number; output: string }>((resolve) => {
-      const all = [FLINT, "exec", "--approval", "never", ...args];
-      execFile(process.execPath, all, { cwd, env }, (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr }),
-      ).stdin?.end();
-    });
-  return { folder, run };
-}
 
 const COMMANDS = "run `echo one`, then run `echo two`";
 
@@ -43,7 +13,7 @@ for (const agent of ["claude", "codex"] as const) {
   needs(agent)(
     `${agent} is stopped at its limit of model calls, with an exit code of its own`,
     async () => {
-      const { run } = await setUp();
+      const { run } = await setUpExec();
       const { code, output } = await run(["--agent", agent, "--offline", "--max-steps", "1", COMMANDS]);
       expect(output).toContain("Stopped at the model call limit of 1 (--max-steps).");
       expect(code).toBe(5);
@@ -55,7 +25,7 @@ for (const agent of ["claude", "codex"] as const) {
 needs("claude")(
   "claude is stopped at its limit of cost while it works, although it reports the cost at the end",
   async () => {
-    const { run } = await setUp();
+    const { run } = await setUpExec();
     const { code, output } = await run([
       "--agent",
       "claude",
@@ -72,7 +42,7 @@ needs("claude")(
 );
 
 test("a limit that an agent does not report enough to keep is rejected before anything starts", async () => {
-  const { run, folder } = await setUp();
+  const { run, folder } = await setUpExec();
   const agent = `${process.execPath} -e process.exit(7) acp`;
   const strict = await run(["--agent", agent, "--max-cost", "1", "hello"]);
   expect(strict.output).toMatch(/budget\.turn\.cost_usd cannot be kept: .* does not report its cost\./);
@@ -81,16 +51,16 @@ test("a limit that an agent does not report enough to keep is rejected before an
 });
 
 test("a price list with a mistake names the key and the model", async () => {
-  const { run } = await setUp('[models."custom/m"]\nprice_input = 1\n');
+  const { run } = await setUpExec('[models."custom/m"]\nprice_input = 1\n');
   expect((await run(["--offline", "hello"])).output).toContain(
     'models."custom/m" needs both price_input and price_output.',
   );
-  const typo = await setUp('[models."custom/m"]\nprice_inptu = 1\n');
+  const typo = await setUpExec('[models."custom/m"]\nprice_inptu = 1\n');
   expect((await typo.run(["--offline", "hello"])).output).toMatch(/price_inptu.*price_input/s);
 });
 
 test("the final message is written to a file as well", async () => {
-  const { run, folder } = await setUp();
+  const { run, folder } = await setUpExec();
   const file = join(folder, "last.txt");
   const { code } = await run(["--offline", "-o", file, "what is in this folder?"]);
   expect([code, (await readFile(file, "utf8")).length > 0]).toEqual([0, true]);

@@ -96,12 +96,13 @@ export const EVENTS = {
   ),
   "thread/tokenUsage/updated": row(
     "stored",
-    "`usage` is the total of the thread, `last` the latest model call.",
+    "`usage` is the total of the thread, `last` the latest model call. `parentItemId` names the call that started the sub-agent whose usage `last` is.",
     () =>
       looseObject({
         ...ofTurn,
         usage: TokenUsage,
         last: TokenUsage,
+        parentItemId: z.optional(Id),
         modelContextWindow: z.optional(z.number()),
         cost: z.optional(Cost),
       }),

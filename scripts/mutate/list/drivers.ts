@@ -107,4 +107,12 @@ export const DRIVER_FAULTS: readonly Mutation[] = [
     replace: 'return isLeaving && settings.cwd === "" ? unconfinedNeed(settings) : undefined;',
     tests: CLAUDE_REQUEST_TESTS,
   },
+  {
+    name: "claude-sub-agent-uncounted",
+    promise: "The calls of Claude's sub-agents count for the limits of their turn.",
+    file: "packages/drivers/src/claude/translate/result.ts",
+    find: "if (id === undefined || usage == null || state.counted.has(id)) return [state, []];",
+    replace: "if (id !== undefined || usage == null || state.counted.has(id)) return [state, []];",
+    tests: ["packages/drivers/src/claude/translate/result.test.ts"],
+  },
 ];

@@ -43,6 +43,8 @@ export interface BudgetGuardOptions {
 /** The usage of one model call. */
 export interface CallUsage {
   readonly last: TokenUsage;
+  /** How many calls it is about; absent: one. */
+  readonly calls?: number;
   readonly cost?: Cost;
   readonly estimate?: Cost | undefined;
 }
@@ -92,9 +94,9 @@ export class BudgetGuard {
   }
 
   /** Counts a model call. */
-  used({ last, cost, estimate }: CallUsage): void {
+  used({ last, calls = 1, cost, estimate }: CallUsage): void {
     this.#usage.tokens += Math.max(0, totalTokens(last));
-    this.#usage.steps += 1;
+    this.#usage.steps += calls;
     this.#cost.reported += this.#dollars(cost);
     this.#cost.estimated += this.#dollars(estimate);
     if (this.#requiresCost && cost === undefined && estimate === undefined && totalTokens(last) > 0)

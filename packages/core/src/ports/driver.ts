@@ -281,6 +281,10 @@ export type DriverEvent =
   | {
       readonly type: "usage";
       readonly last: TokenUsage;
+      /** How many model calls it is about; absent: one. */
+      readonly calls?: number;
+      /** The item of the call that started the sub-agent, if a sub-agent made this call. */
+      readonly parentItemId?: string;
       readonly modelContextWindow?: number;
       /** The cost of this one call; the core sums it up. */
       readonly cost?: Cost;

@@ -172,7 +172,7 @@ function eventOf(
     case "item/mcpToolCall/progress":
       return { type: event.type, data: { ...ids, itemId: event.itemId, message: event.message } };
     case "usage": {
-      const { type: _type, last, cost: ofCall, estimate: _estimate, ...rest } = event;
+      const { type: _type, last, calls: _calls, cost: ofCall, estimate: _estimate, ...rest } = event;
       const total = ofCall === undefined ? {} : { cost: addCost(cost, ofCall) };
       const data = { ...ids, usage: addUsage(usage, last), last, ...rest, ...total };
       return { type: "thread/tokenUsage/updated", data };

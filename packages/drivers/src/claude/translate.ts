@@ -4,7 +4,7 @@ import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from
 import { objectOf, stringField } from "../shared/json.ts";
 import { completeText, streamText } from "../shared/translate.ts";
 import { limitsOf } from "./translate/limits.ts";
-import { callEnded, emitDeferredUsage, turnUsage } from "./translate/result.ts";
+import { callEnded, emitDeferredUsage, subAgentCall, turnUsage } from "./translate/result.ts";
 import {
   type FileChanges,
   newItemId,
@@ -71,7 +71,7 @@ export function abandonTurn(state: TranslateState): Step {
   return emitDeferredUsage(state);
 }
 
-/** Sub-agents are shown by their complete messages. */
+/** Sub-agents are shown and counted by their complete messages. */
 function onStreamEvent(state: TranslateState, frame: ClaudeFrameOf<"stream_event">): Step {
   const { event } = frame;
   if (frame.parent_tool_use_id != null) return [state, []];
@@ -119,8 +119,10 @@ function onAssistant(state: TranslateState, frame: ClaudeFrameOf<"assistant">, c
   const parent = frame.parent_tool_use_id ?? undefined;
   // A failure is reported by the end of the turn, and not shown as an answer.
   if (frame.error != null) return [state, []];
-  const [fresh, broken] =
-    parent === undefined ? abandonOtherMessage(state, frame.message.id) : ([state, []] as const);
+  const [fresh, before] =
+    parent === undefined
+      ? abandonOtherMessage(state, frame.message.id)
+      : subAgentCall(state, frame, state.tools.get(parent)?.itemId ?? parent);
   const [next, events] = eachBlock(fresh, blocksOf(frame.message), (at, block) => {
     if (block.type === "tool_use" || block.type === "server_tool_use")
       return startTool(at, block, changes, parent);
@@ -132,7 +134,7 @@ function onAssistant(state: TranslateState, frame: ClaudeFrameOf<"assistant">, c
       return withStream(at, completeText(at.stream, "reasoning", thinking, frame.aborted));
     return [at, []];
   });
-  return [next, [...broken, ...events]];
+  return [next, [...before, ...events]];
 }
 
 function onUser(state: TranslateState, frame: ClaudeFrameOf<"user">, changes: FileChanges): Step {

@@ -75,6 +75,8 @@ export class ClaudeTurn {
   #characters = 0;
   /** Claude's name of the model that answers. */
   #model: string | undefined;
+  /** The same for the sub-agent that wrote last. */
+  #subAgentModel: string | undefined;
   #cancelFollowUp: (() => void) | undefined;
   #cancelKill: (() => void) | undefined;
 
@@ -171,6 +173,7 @@ export class ClaudeTurn {
     if (!this.#hasBegun) return;
     this.#position = positionOf(frame) ?? this.#position;
     this.#model = modelOf(frame) ?? this.#model;
+    this.#subAgentModel = subAgentModelOf(frame) ?? this.#subAgentModel;
     this.#advance(step(this.#state, frame, changes));
     if (frame.type === "result") this.#onResult(frame);
   }
@@ -246,7 +249,7 @@ export class ClaudeTurn {
     const { turn, connection } = this.#options;
     const marked = event.type === "item/completed" ? this.#withSession(event) : event;
     if (event.type === "item/completed") this.#options.completed?.(event.item);
-    turn.emit(event.type === "usage" ? withEstimate(event, this.#price()) : marked);
+    turn.emit(event.type === "usage" ? withEstimate(event, this.#price(event)) : marked);
     if (!("delta" in event)) return;
     this.#characters += event.delta.length;
     if (this.#characters < READY_CHARACTERS) return;
@@ -261,9 +264,10 @@ export class ClaudeTurn {
     return { ...event, item: { ...event.item, _meta: { ...event.item._meta, sdkSessionId } } };
   }
 
-  #price(): Price | undefined {
+  #price({ parentItemId }: Extract<DriverEvent, { type: "usage" }>): Price | undefined {
     const { prices } = this.#options;
-    return prices === undefined || this.#model === undefined ? undefined : claudePrice(prices, this.#model);
+    const model = parentItemId === undefined ? this.#model : this.#subAgentModel;
+    return prices === undefined || model === undefined ? undefined : claudePrice(prices, model);
   }
 
   #interrupt(): void {
@@ -299,6 +303,12 @@ export class ClaudeTurn {
 function modelOf(frame: TurnFrame): string | undefined {
   if (frame.type !== "stream_event" || frame.event.type !== "message_start") return undefined;
   return frame.event.message?.model;
+}
+
+/** The model of a sub-agent's message, which may be another one than that of the conversation. */
+function subAgentModelOf(frame: TurnFrame): string | undefined {
+  if (frame.type !== "assistant" || frame.parent_tool_use_id == null) return undefined;
+  return frame.message.model;
 }
 
 /** The id of a message of the conversation itself; those of sub-agents do not count. */

@@ -72,6 +72,18 @@ describe("a whole turn", () => {
     });
   });
 
+  test("counts a call of a sub-agent, whose context is not that of the thread", () => {
+    const own = { inputTokens: 10, outputTokens: 5 };
+    const usage = { inputTokens: 110, outputTokens: 6 };
+    const last = { inputTokens: 100, outputTokens: 1 };
+    const state = after([
+      ...STARTED,
+      { type: "thread/tokenUsage/updated", data: { ...ofTurn, usage: own, last: own } },
+      { type: "thread/tokenUsage/updated", data: { ...ofTurn, usage, last, parentItemId: "i2" } },
+    ]);
+    expect(state).toMatchObject({ usage, lastUsage: own });
+  });
+
   test("shows what runs and what waits while it runs", () => {
     const state = after([
       ...STARTED,

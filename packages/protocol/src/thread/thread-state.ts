@@ -146,8 +146,10 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
       return {
         ...state,
         usage: event.data.usage,
-        lastUsage: event.data.last,
-        usageTurnId: event.data.turnId,
+        // A sub-agent has a context of its own.
+        ...(event.data.parentItemId === undefined
+          ? { lastUsage: event.data.last, usageTurnId: event.data.turnId }
+          : {}),
         modelContextWindow: event.data.modelContextWindow ?? state.modelContextWindow,
         cost: event.data.cost ?? state.cost,
         goal: withUsage(state.goal, { tokensUsed: totalTokens(event.data.last) }),

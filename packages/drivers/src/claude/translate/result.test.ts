@@ -1,5 +1,7 @@
-import { type ClaudeFrameOf, decodeClaudeFrame } from "@flint/protocol/claude";
+import type { DriverEvent } from "@flint/core/ports";
+import { type ClaudeFrame, type ClaudeFrameOf, decodeClaudeFrame } from "@flint/protocol/claude";
 import { expect, test } from "vitest";
+import { step } from "../translate.ts";
 import { outcomeOf, turnUsage } from "./result.ts";
 import { beginTurn, NEW_PROCESS, type ProcessMemory } from "./state.ts";
 
@@ -91,4 +93,35 @@ test("does not report usage again after a turn that ended without totals", () =>
   expect(interrupted.used).toEqual([]);
   const next = ended({ opus: { inputTokens: 15, outputTokens: 3 } }, interrupted.memory);
   expect(next.used).toMatchObject([{ inputTokens: 5, outputTokens: 1 }]);
+});
+
+/** A frame of a sub-agent's message, which has one frame for each block. */
+function subAgentFrame(id: string, inputTokens: number): ClaudeFrame {
+  const usage = { input_tokens: inputTokens, output_tokens: 1, cache_read_input_tokens: 20 };
+  const message = { id, model: "claude-haiku-4-5", content: [{ type: "text", text: "Looking." }], usage };
+  const decoded = decodeClaudeFrame(
+    JSON.stringify({ type: "assistant", message, parent_tool_use_id: "toolu_1" }),
+  );
+  if (!decoded.ok) throw new Error(decoded.reason);
+  return decoded.frame;
+}
+
+test("counts each call of a sub-agent once, as soon as its message comes", () => {
+  let state = beginTurn("t", "/w");
+  const usages: DriverEvent[] = [];
+  for (const frame of [subAgentFrame("a", 500), subAgentFrame("a", 500), subAgentFrame("b", 700)]) {
+    const [next, events] = step(state, frame);
+    state = next;
+    usages.push(...events.filter(({ type }) => type === "usage"));
+  }
+  const cached = { outputTokens: 1, cacheReadTokens: 20, cacheWriteTokens: 0 };
+  expect(usages).toEqual([
+    { type: "usage", last: { inputTokens: 500, ...cached }, parentItemId: "toolu_1" },
+    { type: "usage", last: { inputTokens: 700, ...cached }, parentItemId: "toolu_1" },
+  ]);
+  // The end of the turn adds the rest of their output, which is not a call.
+  const total = { inputTokens: 1200, outputTokens: 90, cacheReadInputTokens: 40 };
+  const [, rest] = turnUsage(state, result({ modelUsage: { m: total }, total_cost_usd: 0.5 }));
+  const output = { inputTokens: 0, outputTokens: 88, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  expect(rest).toEqual([{ type: "usage", last: output, calls: 0, cost: { amount: 0.5, currency: "USD" } }]);
 });

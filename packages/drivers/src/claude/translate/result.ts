@@ -6,6 +6,7 @@ import { CLAUDE } from "../descriptor.ts";
 import type { ProcessMemory, Step, TranslateState } from "./state.ts";
 
 type ResultFrame = ClaudeFrameOf<"result">;
+type AssistantFrame = ClaudeFrameOf<"assistant">;
 
 /** What to do where Claude has no login. */
 export const LOG_IN = `Claude is not logged in. Run: ${CLAUDE.login.hint}.`;
@@ -96,16 +97,24 @@ function errorOf(frame: ResultFrame, reported = ""): TurnError {
  * only then the cost of the turn is known, and the last usage event should be about a call.
  */
 export function callEnded(state: TranslateState, usage: ClaudeUsage, isLast: boolean): Step {
-  const last: TokenUsage = {
-    inputTokens: usage.input_tokens ?? 0,
-    outputTokens: usage.output_tokens ?? 0,
-    cacheReadTokens: usage.cache_read_input_tokens ?? 0,
-    cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
-  };
+  const last = tokensOf(usage);
   const [next, before] = emitDeferredUsage(state);
   const reported = addUsage(state.reported, last);
   if (isLast) return [{ ...next, reported, deferred: last }, before];
   return [{ ...next, reported }, [...before, { type: "usage", last, ...windowOf(state.memory) }]];
+}
+
+/**
+ * A call of a sub-agent, which is not streamed. Each frame of its message has the usage with which the call began: the
+ * input, and next to nothing of the output, which the end of the turn adds.
+ */
+export function subAgentCall(state: TranslateState, { message }: AssistantFrame, parentItemId: string): Step {
+  const { id, usage } = message;
+  if (id === undefined || usage == null || state.counted.has(id)) return [state, []];
+  const last = tokensOf(usage);
+  const counted = new Set(state.counted).add(id);
+  const next = { ...state, counted, reported: addUsage(state.reported, last) };
+  return [next, [{ type: "usage", last, parentItemId }]];
 }
 
 /** Emits the deferred usage of a turn that does not reach its end. */
@@ -117,7 +126,7 @@ export function emitDeferredUsage(state: TranslateState): Step {
 
 /**
  * The end of a turn, which gives the totals of the process. What is new in them since the last turn, less what was
- * emitted call by call, belongs to calls that are not shown, such as those of sub-agents; the cost is that of all calls.
+ * emitted call by call, belongs to the output of sub-agents and to calls that are not shown; the cost is that of all calls.
  */
 export function turnUsage(state: TranslateState, frame: ResultFrame): Step {
   // An interrupted turn may end without any totals; those of earlier turns still hold.
@@ -132,7 +141,9 @@ export function turnUsage(state: TranslateState, frame: ResultFrame): Step {
   if (parts.length === 0 && amount !== 0) parts.push(hidden);
   const events = parts.map((last = hidden, index): DriverEvent => {
     const isFinal = index === parts.length - 1;
-    return { type: "usage", last, ...windowOf(memory), ...(isFinal ? cost : {}) };
+    const ofKnownCalls =
+      last === hidden && state.counted.size > 0 && inputOf(hidden) === 0 ? { calls: 0 } : {};
+    return { type: "usage", last, ...ofKnownCalls, ...windowOf(memory), ...(isFinal ? cost : {}) };
   });
   return [{ ...state, memory, deferred: undefined }, events];
 }
@@ -156,6 +167,19 @@ function totalOf(modelUsage: NonNullable<ResultFrame["modelUsage"]>): TokenUsage
     cacheReadTokens: sum("cacheReadInputTokens"),
     cacheWriteTokens: sum("cacheCreationInputTokens"),
   };
+}
+
+function tokensOf(usage: ClaudeUsage): TokenUsage {
+  return {
+    inputTokens: usage.input_tokens ?? 0,
+    outputTokens: usage.output_tokens ?? 0,
+    cacheReadTokens: usage.cache_read_input_tokens ?? 0,
+    cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+  };
+}
+
+function inputOf({ inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: TokenUsage): number {
+  return inputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
 function less(usage: TokenUsage, part: TokenUsage): TokenUsage {

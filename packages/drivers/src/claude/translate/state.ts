@@ -61,6 +61,8 @@ export interface TranslateState {
   readonly file: StreamedFile | undefined;
   /** The usage that was emitted in this turn. */
   readonly reported: TokenUsage;
+  /** The messages of sub-agents whose usage was emitted, by Claude's ids. */
+  readonly counted: ReadonlySet<string>;
   /** The usage of the last call, which is emitted when the turn ends. */
   readonly deferred: TokenUsage | undefined;
   readonly memory: ProcessMemory;
@@ -76,14 +78,15 @@ export type FileChanges = ReadonlyMap<string, readonly FileUpdateChange[]>;
 export function beginTurn(turnId: string, cwd: string, memory: ProcessMemory = NEW_PROCESS): TranslateState {
   return {
     ...{ stream: beginStream(turnId), cwd, streaming: undefined, tools: new Map(), plan: undefined },
-    ...{ hooks: new Map(), file: undefined, reported: NO_USAGE, deferred: undefined, memory },
+    ...{ hooks: new Map(), file: undefined, reported: NO_USAGE, counted: new Set(), deferred: undefined },
+    memory,
   };
 }
 
 /** The state after a step of its item stream. It runs for every delta, where naming the fields beats copying them. */
 export function withStream(state: TranslateState, [stream, events]: StreamStep): Step {
-  const { cwd, streaming, tools, plan, hooks, file, reported, deferred, memory } = state;
-  return [{ stream, cwd, streaming, tools, plan, hooks, file, reported, deferred, memory }, events];
+  const { cwd, streaming, tools, plan, hooks, file, reported, counted, deferred, memory } = state;
+  return [{ stream, cwd, streaming, tools, plan, hooks, file, reported, counted, deferred, memory }, events];
 }
 
 /** The state without an open text. */

@@ -46,7 +46,9 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "thread/reverted": { notShown: "ACP cannot remove what was already shown." },
   "thread/revert/undone": { notShown: "ACP cannot insert into what was already shown." },
   "thread/queue/changed": { notShown: "ACP has no queue: a queued prompt is one without a response." },
-  "thread/tokenUsage/updated": (context, { data }) => shared(context, "usage", () => [usageUpdate(data)]),
+  "thread/tokenUsage/updated": (context, { data }) =>
+    // The context of a sub-agent is not that of the session; the cost comes with the session's own next call.
+    shared(context, "usage", () => (data.parentItemId === undefined ? [usageUpdate(data)] : [])),
   "turn/started": (context) => shared(context, "running", () => context.format.state("running")),
   "turn/completed": (context, { data, at }) => {
     context.progress.reset();

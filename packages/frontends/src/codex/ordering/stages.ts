@@ -142,7 +142,8 @@ export class DeferredUsage implements Stage<ThreadEvent> {
   pass(event: ThreadEvent): readonly ThreadEvent[] {
     switch (event.type) {
       case "thread/tokenUsage/updated":
-        return this.#reported(event);
+        // Codex reports the calls of a sub-agent in the sub-agent's own thread; the next total has them.
+        return event.data.parentItemId === undefined ? this.#reported(event) : [];
       case "item/started":
         if (isWork(event)) this.#started(event);
         return [event];

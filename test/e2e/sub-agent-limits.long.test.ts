@@ -1,0 +1,45 @@
+import { needs } from "@flint/testkit";
+import { expect } from "vitest";
+import { setUpExec } from "./exec-runs.ts";
+
+/** A real agent takes its time, most of all to start on a busy machine. */
+const TEST_MS = 90_000;
+
+const LARGE = { usage: { inputTokens: 100_000, outputTokens: 1_000 } };
+
+const shell = (command: string) => [LARGE, { call: "Bash", input: { command } }];
+
+/** Claude hands the work to a sub-agent, which makes four large calls of the model. */
+const CLAUDE_SCRIPT = [
+  {
+    when: "delegate",
+    parts: [
+      {
+        call: "Task",
+        input: { description: "sub", prompt: "greet the lamp", subagent_type: "general-purpose" },
+      },
+    ],
+  },
+  { when: "greet the lamp", parts: shell("echo first") },
+  ...[shell("echo second"), shell("echo third"), shell("echo fourth")],
+  ...[[{ text: "greeted" }], [{ text: "all done" }]],
+];
+
+for (const [option, amount, message] of [
+  ["--max-cost", "0.6", "Stopped at the cost limit of $0.6 (--max-cost)."],
+  ["--max-steps", "3", "Stopped at the model call limit of 3 (--max-steps)."],
+  ["--max-tokens", "150000", "Stopped at the token limit of 150000 (--max-tokens)."],
+] as const) {
+  needs("claude")(
+    `a sub-agent of claude is stopped at ${option}`,
+    async () => {
+      const { run } = await setUpExec("", CLAUDE_SCRIPT);
+      const { code, output } = await run(["--agent", "claude", "--offline", option, amount, "delegate"]);
+      expect(output).toContain(message);
+      expect(output).toContain("first");
+      expect(output).not.toContain("fourth");
+      expect(code).toBe(5);
+    },
+    TEST_MS,
+  );
+}
