@@ -45,7 +45,7 @@ export const ADD_FLAGS = {
   },
   "max-cost": { type: "string", takes: "USD", doc: "Maximum cost of the task" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Maximum working time (default: 7200)" },
-  resume: {
+  "on-limit": {
     type: "string",
     takes: "MODE",
     values: ["auto", "ask", "never"],
