@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
@@ -56,9 +56,9 @@ describe("the place of a task", () => {
     expect(await readFile(merged?.ref ?? "", "utf8")).toContain("+new");
   });
 
-  confined("that was deleted by hand is made again from the last round", async () => {
+  confined("that was removed by hand is made again from the last round", async () => {
     let turns = 0;
-    const { client, cwd } = await setUpTasks((_text, _turn, folder) => {
+    const { client, cwd, git } = await setUpTasks((_text, _turn, folder) => {
       turns += 1;
       writeFileSync(join(folder, `round-${turns}.txt`), "x\n");
       return [{ text: "done" }];
@@ -68,7 +68,7 @@ describe("the place of a task", () => {
     const { events } = await client.call("task/read", { taskId });
     const prepared = events.find(({ type }) => type === "round/prepared");
     const { folder } = Object(prepared?.data);
-    await rm(join(String(folder), ".."), { recursive: true });
+    await git("worktree", "remove", "--force", "--force", String(folder));
     await client.call("task/reject", { taskId, comments: "more" });
     const again = await untilPhase(client, taskId, "approving", "asking", "failed");
     expect(again).toMatchObject({ phase: "approving", attempt: 1, round: 2 });

@@ -27,6 +27,54 @@ describe("a worktree", () => {
     expect((await git("worktree", "list")).split("\n")).toHaveLength(2);
   });
 
+  const REMOVALS: Readonly<Record<string, (top: string, cwd: string) => Promise<unknown>>> = {
+    "with git": (top, cwd) => run("git", ["-C", cwd, "worktree", "remove", "--force", "--force", top]),
+    "by deleting its files": (top) => rm(top, { recursive: true }),
+  };
+  for (const [how, remove] of Object.entries(REMOVALS))
+    confined(`that was removed ${how} is made again from the last round`, async () => {
+      const setup = await setUpRepository();
+      const { cwd, git, worktrees } = setup;
+      const { worktree, made } = await commitWork(setup, "new\n");
+      const review = await worktrees.checkOut(NAME, "review", worktree.repository, made.commit);
+      for (const folder of [worktree.top, review]) await remove(folder, cwd);
+      const again = await worktrees.prepare({ ...NAME, cwd, from: made.commit });
+      expect(again).toEqual(worktree);
+      await worktrees.checkOut(NAME, "review", worktree.repository, made.commit);
+      for (const folder of [worktree.top, review])
+        expect(await readFile(join(folder, "b.txt"), "utf8")).toBe("new\n");
+      expect(await worktrees.head(again)).toBe(made.commit);
+      expect((await git("worktree", "list")).split("\n")).toHaveLength(3);
+    });
+
+  confined("whose .git was deleted keeps its files, and is one of the repository again", async () => {
+    const { cwd, git, worktrees } = await setUpRepository();
+    const { top, repository, base } = await worktrees.prepare({ ...NAME, cwd });
+    const review = await worktrees.checkOut(NAME, "review", repository, base);
+    await writeFile(join(top, "b.txt"), "work\n");
+    const before = await git("rev-parse", "HEAD");
+    for (const folder of [top, review]) await rm(join(folder, ".git"));
+    await worktrees.prepare({ ...NAME, cwd });
+    await worktrees.checkOut(NAME, "review", repository, base);
+    expect(await readFile(join(top, "b.txt"), "utf8")).toBe("work\n");
+    for (const folder of [top, review])
+      expect((await run("git", ["-C", folder, "rev-parse", "HEAD"])).stdout.trim()).toBe(before);
+  });
+
+  confined("that git does not know any more is left as it is, and that is said", async () => {
+    const { cwd, git, worktrees } = await setUpRepository();
+    const { top } = await worktrees.prepare({ ...NAME, cwd });
+    await writeFile(join(top, "b.txt"), "work\n");
+    await rm(join(cwd, ".git/worktrees"), { recursive: true });
+    await expect(worktrees.prepare({ ...NAME, cwd })).rejects.toThrow(
+      /is no longer a worktree of .*Move the folder away, and the task continues from its last commit/,
+    );
+    expect(existsSync(join(top, "b.txt"))).toBe(true);
+    await rm(top, { recursive: true });
+    await worktrees.prepare({ ...NAME, cwd });
+    expect((await git("worktree", "list")).split("\n")).toHaveLength(2);
+  });
+
   confined("has the submodules that are checked out, from there, and is removed with them", async () => {
     const { home, cwd, git, worktrees } = await setUpRepository();
     await run("git", ["clone", "-q", cwd, home.join("library")]);

@@ -8,6 +8,7 @@ import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn } from "./included-files.ts";
 import { fetchMissing, type SharedRepository } from "./shared-remote.ts";
 import { updateSubmodules } from "./submodules.ts";
+import { gitDirOf, reconnect, removeEntry } from "./worktree-entries.ts";
 import {
   commitOf,
   createRef,
@@ -74,7 +75,9 @@ export class Worktrees {
     // An attempt that started before its base moved: its own record of the base counts.
     const isOwn = await createRef(git, baseRef(request), base);
     const own = isOwn ? base : await commitOf(git, baseRef(request));
-    if (!(await exists(join(home, "complete")))) await this.#create(repository, home, request.from ?? own);
+    // Without its files it is made again from the last round.
+    if (await isMade(home)) await reconnect(repository, top);
+    else await this.#create(repository, home, request.from ?? own);
     return { top, folder: join(top, repository.subfolder), base: own, repository };
   }
 
@@ -118,17 +121,22 @@ export class Worktrees {
     commit: string,
   ): Promise<string> {
     const home = join(this.#root, `${folderName(name)}-${purpose}`);
-    if (await exists(join(home, "complete"))) await this.#reset(repository, home, commit);
+    const gitDir = (await isMade(home)) ? await gitDirOf(repository, join(home, "tree")) : undefined;
+    if (gitDir !== undefined) await this.#reset(repository, { home, gitDir, commit });
     else await this.#create(repository, home, commit);
     return join(home, "tree", repository.subfolder);
   }
 
   /** Makes a worktree that is there what a new one would be. */
-  async #reset(repository: WorktreeRepository, home: string, commit: string): Promise<void> {
+  async #reset(
+    repository: WorktreeRepository,
+    { home, gitDir, commit }: { readonly home: string; readonly gitDir: string; readonly commit: string },
+  ): Promise<void> {
     const top = join(home, "tree");
+    await reconnect(repository, top);
     // Cut off in the middle, it is made again.
     await rm(join(home, "complete"));
-    const git = this.git(top);
+    const git = this.git(top).in({ worktree: top, gitDir });
     await git.run(["update-ref", "--no-deref", "HEAD", commit]);
     await git.run(["read-tree", commit]);
     // Attributes of files that are still there would count for those that are written.
@@ -152,13 +160,8 @@ export class Worktrees {
 
   /** Git in the folder of an attempt, by what the repository says of it: the file in the folder is the agent's to change. */
   async #gitOf({ top, repository }: Worktree): Promise<GitCommand | undefined> {
-    const entries = join(repository.commonDir, "worktrees");
-    for (const name of await readdir(entries)) {
-      const gitDir = join(entries, name);
-      const place = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => "");
-      if (place.trim() === join(top, ".git")) return this.git(top).in({ worktree: top, gitDir });
-    }
-    return undefined;
+    const gitDir = await gitDirOf(repository, top);
+    return gitDir === undefined ? undefined : this.git(top).in({ worktree: top, gitDir });
   }
 
   /** Removes the folders of an attempt. What was committed stays under its refs. */
@@ -243,7 +246,7 @@ export class Worktrees {
       await git.attempt(["worktree", "unlock", top]);
       await rm(home, { recursive: true, force: true });
       await git.attempt(["worktree", "prune"]);
-      await removeLeftovers(git, repository, top);
+      await removeEntry(git, repository, top);
     });
   }
 
@@ -270,25 +273,15 @@ function folderName({ task, attempt }: WorktreeName): string {
   return `${task}-${attempt}`;
 }
 
+/** Whether a worktree was completed and nobody has deleted its files. */
+async function isMade(home: string): Promise<boolean> {
+  return (await exists(join(home, "complete"))) && (await exists(join(home, "tree")));
+}
+
 async function exists(path: string): Promise<boolean> {
   // Expected: it does not exist.
   return stat(path).then(
     () => true,
     () => false,
   );
-}
-
-/** `git worktree add` that was killed leaves an entry that prune does not touch. Only one of this folder is ours. */
-async function removeLeftovers(
-  git: GitCommand,
-  { commonDir }: WorktreeRepository,
-  top: string,
-): Promise<void> {
-  const entries = join(commonDir, "worktrees");
-  // Expected: there are no worktrees.
-  for (const name of await readdir(entries).catch(() => [])) {
-    const place = await readFile(join(entries, name, "gitdir"), "utf8").catch(() => "");
-    if (place.trim() === join(top, ".git")) await rm(join(entries, name), { recursive: true, force: true });
-  }
-  await git.attempt(["worktree", "prune"]);
 }

@@ -1,0 +1,46 @@
+import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { FlintError } from "@flint/protocol";
+import type { GitCommand } from "../git/git-command.ts";
+import type { WorktreeRepository } from "./worktree-repository.ts";
+
+/** Where the repository keeps what it knows of a worktree; undefined if it does not know it. */
+export async function gitDirOf({ commonDir }: WorktreeRepository, top: string): Promise<string | undefined> {
+  const entries = join(commonDir, "worktrees");
+  // Expected: there are no worktrees, or one is removed meanwhile.
+  for (const name of await readdir(entries).catch(() => [])) {
+    const place = await readFile(join(entries, name, "gitdir"), "utf8").catch(() => "");
+    if (place.trim() === join(top, ".git")) return join(entries, name);
+  }
+  return undefined;
+}
+
+/**
+ * Makes sure that the folder of a worktree is still one of the repository. Files that git does not know any more are left
+ * where they are: they may be work that is nowhere else.
+ */
+export async function reconnect(repository: WorktreeRepository, top: string): Promise<void> {
+  const gitDir = await gitDirOf(repository, top);
+  if (gitDir === undefined)
+    throw new FlintError(
+      "invalidRequest",
+      `${top} is no longer a worktree of ${repository.top}. Move the folder away, and the task continues from its last commit.`,
+    );
+  const link = join(top, ".git");
+  // Expected: it was deleted. Whatever else is there belongs to the agent and is not used.
+  if ((await lstat(link).catch(() => undefined)) === undefined) await writeFile(link, `gitdir: ${gitDir}\n`);
+}
+
+/** `git worktree add` that was killed leaves an entry that prune does not touch. Only one of this folder is ours. */
+export async function removeEntry(
+  git: GitCommand,
+  repository: WorktreeRepository,
+  top: string,
+): Promise<void> {
+  for (;;) {
+    const entry = await gitDirOf(repository, top);
+    if (entry === undefined) break;
+    await rm(entry, { recursive: true, force: true });
+  }
+  await git.attempt(["worktree", "prune"]);
+}
