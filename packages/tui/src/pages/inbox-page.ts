@@ -1,141 +1,238 @@
-import type { Approval, QuestionRequest, Thread } from "@flint/protocol";
-import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
+import { type Ask, escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { cutLine, type Line, lineOf, screenRows, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { labelled } from "../draw/plain.ts";
+import { AskPanel } from "../session/ask-panel.ts";
 import type { Page, SessionContext } from "../session/context.ts";
+import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";
+import { approvalPage } from "./approval-page.ts";
+import type { Pager } from "./pager.ts";
+import { WaitingThreads } from "./waiting-threads.ts";
 
-/** Something that waits in a thread. */
-interface Waiting {
-  readonly thread: Thread;
-  readonly approval?: Approval;
-  readonly question?: QuestionRequest;
-}
+/** The list takes a quarter of the screen, what is selected the rest. */
+const LIST_SHARE = 4;
+const LEAST_ROWS = 3;
 
-/** Everything that waits for the user, in all threads of all agents. Approvals are answered here; Enter opens the thread. */
+const FIRST_READ = "Read it to its end before you allow it: Page Down shows more.";
+
+/**
+ * Everything that waits for the user, in all threads of all agents. The selected approval or question is shown whole and
+ * answered in place; Enter opens its thread. What is selected stays selected when others come and go.
+ */
 export class InboxPage implements Page {
-  readonly place: KeyPlace = "list";
   readonly #session: SessionContext;
-  #waiting: readonly Waiting[] = [];
+  readonly #waiting: WaitingThreads;
+  readonly #panel: AskPanel;
+  readonly #number = new TypedNumber();
+  #selected: Ask | undefined;
+  /** Where the selected ask is in the list, to select the one that takes its place. */
   #at = 0;
-  #isLoaded = false;
+  #top = 0;
+  #height = 1;
+  #hasShownEnd = false;
+  #isAnswering = false;
+  #whole: Pager | undefined;
+  #message = "";
+  #opened: string | undefined;
 
   constructor(session: SessionContext) {
     this.#session = session;
+    this.#waiting = new WaitingThreads(session);
+    this.#panel = new AskPanel(session.answers);
     this.refresh();
   }
 
-  draw(look: Look): { rows: Line[] } {
-    const { between, more } = marksFor(look.unicode);
-    const height = Math.max(1, look.rows - 2);
-    const list = this.#waiting.map((each, index) => this.#row(each, index, look));
-    const selected = this.#waiting[this.#at];
-    const detail = selected === undefined ? [] : this.#detail(selected, look);
-    const empty = this.#isLoaded ? "No open approvals or questions." : "Looking";
-    const body = list.length === 0 ? [lineOf(empty, "dim")] : [...list, [], ...detail];
-    const shown = body.slice(0, height);
-    const filled = [...shown, ...Array.from({ length: height - shown.length }, (): Line => [])];
-    const hint = ["Enter opens the thread", "the keys above answer", "q close"].join(between);
-    const rows: Line[] = [[span("Waiting for you", "bold")], ...filled, [span(hint, "dim")]];
-    return { rows: rows.map((line) => cutLine(line, look.columns - 1, more)) };
+  /** While an answer is written, keys edit it as in a menu. */
+  get place(): KeyPlace {
+    if (this.#whole !== undefined) return this.#whole.place;
+    return this.#isAnswering ? "menu" : "list";
+  }
+
+  refresh(): void {
+    this.#waiting.refresh(() => this.#select(this.#asks.find(({ id }) => id === this.#selected?.id)));
+  }
+
+  close(): void {
+    this.#waiting.close(this.#opened);
+  }
+
+  draw(look: Look): ReturnType<Page["draw"]> {
+    if (this.#whole !== undefined) return this.#whole.draw(look);
+    const { more } = marksFor(look.unicode);
+    const above = [[span("Waiting for you", "bold")], ...this.#listRows(look), []];
+    const { rows, cursor } = this.#detail(look);
+    const hint = this.#hintRows(look, rows.length > look.rows - above.length - 1);
+    this.#height = Math.max(1, look.rows - above.length - hint.length);
+    const lastTop = Math.max(0, rows.length - this.#height);
+    this.#top = this.#isAnswering ? lastTop : Math.min(this.#top, lastTop);
+    this.#hasShownEnd ||= this.#top === lastTop && !this.#isAnswering;
+    const shown = rows.slice(this.#top, this.#top + this.#height);
+    const filled = Array.from({ length: this.#height - shown.length }, (): Line => []);
+    const all = [...above, ...shown, ...filled, ...hint].map((line) => cutLine(line, look.columns - 1, more));
+    if (cursor === undefined || !this.#isAnswering) return { rows: all };
+    return { rows: all, cursor: { ...cursor, row: cursor.row + above.length - this.#top } };
   }
 
   command(id: CommandId): boolean | "close" {
-    const selected = this.#waiting[this.#at];
+    this.#message = "";
+    if (this.#whole !== undefined) return this.#wholeCommand(this.#whole, id);
+    if (this.#isAnswering) return this.#answerCommand(id);
     switch (id) {
       case "listUp":
-        this.#at = Math.max(0, this.#at - 1);
-        return true;
       case "listDown":
-        this.#at = Math.min(this.#waiting.length - 1, this.#at + 1);
+        this.#select(this.#asks[this.#at + (id === "listUp" ? -1 : 1)] ?? this.#selected);
+        return true;
+      case "listPageUp":
+      case "listPageDown":
+        this.#top = Math.max(0, this.#top + (id === "listPageUp" ? -this.#height : this.#height));
         return true;
       case "listOpen":
-        if (selected !== undefined) this.#session.run(() => this.#session.openThread(selected.thread.id));
-        return selected === undefined ? true : "close";
+        return this.#openThread();
       case "listClose":
         return "close";
+      case "listRename":
+        this.#isAnswering = this.#selected?.kind === "question" && this.#isQuiet;
+        return true;
       default:
         // The letters of lists are keys of answers here.
-        return selected !== undefined && this.#answer(selected, this.#session.keymap.keys[id]);
+        return this.#press(this.#session.keymap.keys[id]);
     }
   }
 
   type(text: string): void {
-    const selected = this.#waiting[this.#at];
-    if (selected !== undefined) this.#answer(selected, [text]);
+    if (this.#whole !== undefined) this.#whole.type(text);
+    else if (this.#isAnswering) this.#panel.type(text);
+    else if (!this.#press([text]))
+      this.#select(this.#asks[this.#number.type(text, this.#asks.length) ?? this.#at]);
   }
 
-  refresh(): void {
-    this.#session.run(async () => {
-      this.#waiting = await waitingIn(this.#session);
-      this.#isLoaded = true;
-      this.#at = Math.max(0, Math.min(this.#at, this.#waiting.length - 1));
-    });
+  paste(text: string): void {
+    if (this.#isAnswering) this.#panel.paste(text);
   }
 
-  #answer({ thread, approval }: Waiting, keys: readonly string[]): boolean {
-    if (approval === undefined) return false;
-    const { choices } = approvalPrompt(approval.action, approval.suggestions);
-    const choice = choices.find(({ key }) => keys.includes(key));
-    if (choice === undefined) return false;
-    const params = { threadId: thread.id, approvalId: approval.id, decision: choice.decision };
-    this.#session.run(async () => {
-      await this.#session.client.call("approval/respond", params);
-      this.refresh();
-    });
+  get #asks(): readonly Ask[] {
+    return this.#waiting.asks ?? [];
+  }
+
+  /** Whether the selected ask has been there long enough for a key to be meant for it. */
+  get #isQuiet(): boolean {
+    return this.#panel.takes(this.#session.now(), Number.NEGATIVE_INFINITY);
+  }
+
+  /** Selects an ask; without one, that which is now in its place. */
+  #select(wanted: Ask | undefined): void {
+    const ask = wanted ?? this.#asks[Math.min(this.#at, this.#asks.length - 1)];
+    this.#at = Math.max(0, ask === undefined ? 0 : this.#asks.indexOf(ask));
+    if (ask?.id !== this.#selected?.id) {
+      this.#top = 0;
+      this.#hasShownEnd = false;
+      this.#isAnswering = false;
+      this.#whole = undefined;
+    }
+    this.#selected = ask;
+    this.#panel.show(ask, this.#session.now());
+    this.#session.changed();
+  }
+
+  #openThread(): true | "close" {
+    const threadId = this.#selected?.threadId;
+    if (threadId === undefined) return true;
+    this.#opened = threadId;
+    this.#session.run(() => this.#session.openThread(threadId));
+    return "close";
+  }
+
+  /** A key of an answer. Gives whether it was one. */
+  #press(keys: readonly string[]): boolean {
+    const ask = this.#selected;
+    if (ask?.kind !== "approval") return false;
+    const { askView, askDeclineWithMessage } = this.#session.keymap.keys;
+    const choice = ask.prompt.choices.find(({ key }) => keys.includes(key));
+    const isFor = (chords: readonly string[]) => chords.some((chord) => keys.includes(chord));
+    if (isFor(askView)) this.#whole = approvalPage(ask.approval, ask.cwd);
+    else if (!this.#isQuiet) return choice !== undefined || isFor(askDeclineWithMessage);
+    else if (isFor(askDeclineWithMessage)) this.#isAnswering = this.#panel.command("askDeclineWithMessage");
+    else if (choice?.decision.outcome === "allow" && !this.#hasShownEnd) this.#message = FIRST_READ;
+    else if (choice !== undefined) this.#panel.type(choice.key);
+    else return false;
     return true;
   }
 
-  #row({ thread, approval, question }: Waiting, index: number, look: Look): Line {
-    const { current } = marksFor(look.unicode);
-    const isSelected = index === this.#at;
-    const at = approval?.requestedAtMs ?? question?.requestedAtMs ?? 0;
-    const title = escapeControls(thread.name ?? thread.preview).replaceAll("\n", " ");
+  #answerCommand(id: CommandId): boolean {
+    if (id === "menuCancel") {
+      this.#panel.closeMessage();
+      this.#isAnswering = false;
+      return true;
+    }
+    return this.#panel.command(EDITING[id] ?? id);
+  }
+
+  #wholeCommand(whole: Pager, id: CommandId): boolean {
+    const done = whole.command(id);
+    if (done === "close") this.#whole = undefined;
+    return done !== false;
+  }
+
+  #listRows(look: Look): Line[] {
+    const most = Math.max(LEAST_ROWS, Math.floor(look.rows / LIST_SHARE));
+    const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.#asks.length - most));
+    return this.#asks.slice(from, from + most).map((ask, index) => this.#row(ask, from + index, look));
+  }
+
+  #row(ask: Ask, index: number, look: Look): Line {
+    const isSelected = ask.id === this.#selected?.id;
+    const number = look.isPlain === true ? `${index + 1}. ` : "";
     return [
-      span(isSelected ? `${current} ` : "  ", "cyan"),
-      span(approval === undefined ? "question  " : "approval  ", "yellow"),
-      span(`${escapeControls(thread.modelProvider).padEnd(9)} `, "cyan"),
-      span(title, isSelected ? "bold" : undefined),
-      span(`  ${ageOf(at, this.#session.now())}`, "dim"),
+      span(isSelected ? `${marksFor(look.unicode).current} ` : "  ", "cyan"),
+      span(`${number}${nameOf(ask).padEnd(9)} `, "yellow"),
+      span(`${escapeControls(ask.agent).padEnd(9)} `, "cyan"),
+      span(escapeControls(ask.thread).replaceAll("\n", " "), isSelected ? "bold" : undefined),
+      span(`  ${ageOf(ask.requestedAtMs, this.#session.now())}`, "dim"),
     ];
   }
 
-  #detail({ thread, approval, question }: Waiting, look: Look): Line[] {
-    if (approval === undefined) {
-      return (question?.questions ?? []).flatMap((each) =>
-        wrapLine(lineOf(escapeControls(each.question)), look.columns - 1),
-      );
-    }
-    const prompt = approvalPrompt(approval.action, approval.suggestions);
-    const choices = prompt.choices.map(
-      ({ key, label, help }): Line => [
-        span(`  [${key}] `, "cyan"),
-        span(escapeExact(label)),
-        span(`  ${escapeExact(help)}`, "dim"),
-      ],
-    );
-    const subject = screenRows(drawApproval(prompt, look, thread.cwd), {
-      ...look,
-      columns: look.columns - 1,
-    });
-    return [...subject, [], ...choices.flatMap((line) => wrapLine(line, look.columns - 1, 6))];
+  /** The selected ask in full, and how it is answered. */
+  #detail(look: Look): ReturnType<AskPanel["draw"]> {
+    const ask = this.#selected;
+    if (ask === undefined)
+      return {
+        rows: [
+          lineOf(this.#waiting.asks === undefined ? "Looking" : "No open approvals or questions.", "dim"),
+        ],
+      };
+    const inner = { ...look, columns: look.columns - 1 };
+    const panel = this.#panel.draw(look);
+    if (ask.kind === "question") return panel;
+    const subject = screenRows(labelled(drawApproval(ask.prompt, inner, ask.cwd), "Approval: ", look), inner);
+    const rows = [...subject, [], ...panel.rows];
+    const { cursor } = panel;
+    return cursor === undefined
+      ? { rows }
+      : { rows, cursor: { ...cursor, row: cursor.row + subject.length + 1 } };
+  }
+
+  #hintRows(look: Look, isLonger: boolean): Line[] {
+    if (this.#message !== "") return wrapLine(lineOf(this.#message, "yellow"), look.columns - 1);
+    const answer = this.#selected?.kind === "question" ? "r answer" : "the keys above answer";
+    const parts = this.#isAnswering
+      ? ["Enter sends it", "Ctrl-C goes back"]
+      : ["Enter open its thread", answer, ...(isLonger ? ["Page Down shows more"] : []), "q close"];
+    const words = parts.map((each) => each.replaceAll(" ", "\u00a0")).join(marksFor(look.unicode).between);
+    return wrapLine([span(words, "dim")], look.columns - 1);
   }
 }
 
-/** What waits in every thread that says so. */
-async function waitingIn({ client }: SessionContext): Promise<Waiting[]> {
-  const { data } = await client.listThreads({ limit: 200, sortKey: "updatedAt" });
-  const threads = data.filter(({ status }) => (status.activeFlags ?? []).length > 0);
-  const all = await Promise.all(threads.map((thread) => asksIn(client, thread)));
-  return all.flat();
-}
+/** The keys of a menu as those of an answer. */
+const EDITING: Partial<Readonly<Record<CommandId, CommandId>>> = {
+  menuAccept: "send",
+  menuUp: "historyBack",
+  menuDown: "historyForward",
+};
 
-async function asksIn(client: SessionContext["client"], thread: Thread): Promise<Waiting[]> {
-  const { approvals, questions } = await client.call("thread/attach", { threadId: thread.id, turns: 0 });
-  return [
-    ...approvals.map((approval) => ({ thread, approval })),
-    ...questions.map((question) => ({ thread, question })),
-  ];
+function nameOf(ask: Ask): string {
+  if (ask.kind === "approval") return "approval";
+  return ask.about === "budget" ? "budget" : "question";
 }

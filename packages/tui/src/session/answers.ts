@@ -1,6 +1,6 @@
-import type { Approval, Decision, QuestionRequest } from "@flint/protocol";
+import type { Decision } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
-import { describeResolution } from "@flint/view";
+import { type Ask, describeResolution } from "@flint/view";
 import { notice } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
@@ -9,7 +9,6 @@ import type { AskAnswers } from "./ask-panel.ts";
 /** What answering needs of a session. */
 export interface AnswerTarget {
   readonly client: FlintClient;
-  readonly threadId: string | undefined;
   run(work: () => Promise<unknown>): void;
 }
 
@@ -22,18 +21,14 @@ export class SentAnswers implements AskAnswers {
     this.#target = target;
   }
 
-  approve({ id }: Approval, decision: Decision): void {
-    const { threadId } = this.#target;
-    if (threadId === undefined) return;
+  approve({ id, threadId }: Ask, decision: Decision): void {
     this.#answered.add(id);
     this.#target.run(() =>
       this.#target.client.call("approval/respond", { threadId, approvalId: id, decision }),
     );
   }
 
-  answer({ id }: QuestionRequest, given: Readonly<Record<string, readonly string[]>>): void {
-    const { threadId } = this.#target;
-    if (threadId === undefined) return;
+  answer({ id, threadId }: Ask, given: Readonly<Record<string, readonly string[]>>): void {
     this.#answered.add(id);
     const answers = Object.fromEntries(
       Object.entries(given).map(([key, each]) => [key, { answers: [...each] }]),

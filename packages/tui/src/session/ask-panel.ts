@@ -1,5 +1,5 @@
-import type { Approval, Decision, QuestionRequest, ThreadState } from "@flint/protocol";
-import { type ApprovalChoice, approvalPrompt, escapeExact } from "@flint/view";
+import type { Approval, Decision, ThreadState } from "@flint/protocol";
+import { type ApprovalChoice, type Ask, asksOf, escapeExact } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, wrapLine } from "../draw/line.ts";
@@ -11,20 +11,16 @@ import { QuestionForm } from "./question-form.ts";
 
 /** How an ask is answered. */
 export interface AskAnswers {
-  approve(approval: Approval, decision: Decision): void;
-  answer(request: QuestionRequest, answers: Readonly<Record<string, readonly string[]>>): void;
+  approve(ask: Ask, decision: Decision): void;
+  answer(ask: Ask, answers: Readonly<Record<string, readonly string[]>>): void;
 }
 
 /** Keys that come sooner after an ask has appeared, or after another key, were not meant for it. */
 const QUIET_MS = 250;
 
-type Ask =
-  | { readonly kind: "approval"; readonly id: string; readonly approval: Approval }
-  | { readonly kind: "question"; readonly id: string; readonly request: QuestionRequest };
-
 /**
- * What waits for the user in the thread that is shown: one ask at a time, with a key for each answer. No key that was
- * typed before the user could see the ask answers it, and Enter never means yes unless a choice was selected.
+ * What waits for the user: one ask at a time, with a key for each answer. No key that was typed before the user could see
+ * the ask answers it, and Enter never means yes unless a choice was selected.
  */
 export class AskPanel {
   readonly #answers: AskAnswers;
@@ -61,15 +57,20 @@ export class AskPanel {
     const current = asks.find(({ id }) => id === this.#ask?.id);
     if (current !== undefined) return undefined;
     const [next] = asks;
-    this.#ask = next;
+    this.show(next, now);
+    if (next?.kind !== "approval") return undefined;
+    const asked = drawApproval(next.prompt, look, state?.settings.cwd ?? "/");
+    return labelled(asked, "Approval: ", look);
+  }
+
+  /** Shows another ask, or none. What was typed for the one before is dropped. */
+  show(ask: Ask | undefined, now: number): void {
+    if (ask?.id === this.#ask?.id) return;
+    this.#ask = ask;
     this.#selected = undefined;
     this.#message = undefined;
-    this.#form = next?.kind === "question" ? new QuestionForm(next.request.questions) : undefined;
-    if (next === undefined) return undefined;
+    this.#form = ask?.kind === "question" ? new QuestionForm(ask.questions) : undefined;
     this.#shownAt = now;
-    if (next.kind === "question") return undefined;
-    const asked = drawApproval(promptOf(next.approval), look, state?.settings.cwd ?? "/");
-    return labelled(asked, "Approval: ", look);
   }
 
   /** The id of what waits. */
@@ -91,7 +92,7 @@ export class AskPanel {
   type(text: string): void {
     if (this.#message !== undefined) this.#message.type(text);
     else if (this.#form !== undefined) this.#form.type(text);
-    else if (this.#ask?.kind === "approval") this.#press(this.#ask.approval, text);
+    else this.#choose(this.#choices.find(({ key }) => key === text));
   }
 
   paste(text: string): void {
@@ -109,8 +110,7 @@ export class AskPanel {
     if (this.#message !== undefined) return this.#messageCommand(this.#message, id);
     if (this.#form !== undefined) return this.#formCommand(this.#form, id);
     if (this.#ask?.kind !== "approval") return false;
-    const { approval } = this.#ask;
-    const { choices } = promptOf(approval);
+    const choices = this.#choices;
     switch (id) {
       case "askDeclineWithMessage":
         this.#message = new Composer();
@@ -124,11 +124,9 @@ export class AskPanel {
         this.#selected = ((this.#selected ?? -1) + 1) % choices.length;
         return true;
       case "send":
-      case "menuAccept": {
-        const choice = this.#selected === undefined ? undefined : choices[this.#selected];
-        if (choice !== undefined) this.#choose(approval, choice);
+      case "menuAccept":
+        this.#choose(this.#selected === undefined ? undefined : choices[this.#selected]);
         return true;
-      }
       default:
         return false;
     }
@@ -145,7 +143,7 @@ export class AskPanel {
   }
 
   #choiceRows(approval: Approval, look: Look): Line[] {
-    const { choices } = promptOf(approval);
+    const choices = this.#choices;
     const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
     const view = hasDiff(approval) ? "  v shows it on the whole screen" : "";
     const head = [span("Allow it?", "bold"), span(more + view, "dim")];
@@ -157,13 +155,12 @@ export class AskPanel {
     return lines.flatMap((line) => wrapLine(line, look.columns - 1, isNarrow ? 6 : width + 8));
   }
 
-  #press(approval: Approval, key: string): void {
-    const choice = promptOf(approval).choices.find((each) => each.key === key);
-    if (choice !== undefined) this.#choose(approval, choice);
+  get #choices(): readonly ApprovalChoice[] {
+    return this.#ask?.kind === "approval" ? this.#ask.prompt.choices : [];
   }
 
-  #choose(approval: Approval, { decision }: ApprovalChoice): void {
-    this.#answers.approve(approval, decision);
+  #choose(choice: ApprovalChoice | undefined): void {
+    if (choice !== undefined && this.#ask !== undefined) this.#answers.approve(this.#ask, choice.decision);
   }
 
   #messageCommand(message: Composer, id: CommandId): boolean {
@@ -171,8 +168,7 @@ export class AskPanel {
       const ask = this.#ask;
       const text = message.text.trim();
       const said = text === "" ? {} : { message: `The user declined: ${text}` };
-      if (ask?.kind === "approval")
-        this.#answers.approve(ask.approval, { outcome: "deny", scope: "once", ...said });
+      if (ask !== undefined) this.#answers.approve(ask, { outcome: "deny", scope: "once", ...said });
       return true;
     }
     if (id === "interruptOrClose" || id === "clearInput") {
@@ -184,26 +180,9 @@ export class AskPanel {
 
   #formCommand(form: QuestionForm, id: CommandId): boolean {
     const done = form.command(id);
-    if (done === "answered" && this.#ask?.kind === "question")
-      this.#answers.answer(this.#ask.request, form.answers);
+    if (done === "answered" && this.#ask !== undefined) this.#answers.answer(this.#ask, form.answers);
     return done !== false;
   }
-}
-
-function asksOf({ approvals, questions }: ThreadState): Ask[] {
-  const all: Ask[] = [
-    ...approvals.map((approval) => ({ kind: "approval" as const, id: approval.id, approval })),
-    ...questions.map((request) => ({ kind: "question" as const, id: request.id, request })),
-  ];
-  return all.sort((one, other) => timeOf(one) - timeOf(other));
-}
-
-function timeOf(ask: Ask): number {
-  return ask.kind === "approval" ? ask.approval.requestedAtMs : ask.request.requestedAtMs;
-}
-
-function promptOf({ action, suggestions }: Approval) {
-  return approvalPrompt(action, suggestions);
 }
 
 /** Labels stand in a column if the words behind them have at least this much room. */

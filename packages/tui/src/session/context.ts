@@ -4,6 +4,7 @@ import type { CommandId, Keymap, KeyPlace } from "@flint/view/commands";
 import type { Line, LineBlock } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { AskAnswers } from "./ask-panel.ts";
 import type { Composer } from "./composer.ts";
 import type { MenuOptions } from "./menu.ts";
 
@@ -64,6 +65,8 @@ export interface SessionContext {
   openMenu(menu: MenuOptions, selected?: number): void;
   closeMenu(): void;
   openPage(page: Page): void;
+  /** Sends answers to approvals and questions of any thread. */
+  readonly answers: AskAnswers;
   /** Sets a selector of the agent: of the thread, or of the one that the next prompt starts. */
   setControl(id: string, value: string): Promise<void>;
   /** The last rewind of this session, which can be undone. */
@@ -102,4 +105,6 @@ export interface Page {
   paste?(text: string): void;
   /** Called with every change of the thread and of other threads. */
   refresh?(): void;
+  /** Called when it is no longer shown. */
+  close?(): void;
 }

@@ -74,7 +74,6 @@ export class Session implements SessionContext {
   readonly transcript: InlineTranscript;
   readonly help: PromptHelp;
   menu: Menu | undefined;
-  page: Page | undefined;
   notice: string | undefined;
   link: Link = "connecting";
   lastRevert: string | undefined;
@@ -84,7 +83,8 @@ export class Session implements SessionContext {
   readonly #thread: OpenThread;
   readonly #parts: SessionParts;
   readonly #inputs = new SentInputs(this);
-  readonly #answers = new SentAnswers(this);
+  readonly answers = new SentAnswers(this);
+  #page: Page | undefined;
   #client: FlintClient | undefined;
 
   constructor(parts: SessionParts) {
@@ -104,7 +104,7 @@ export class Session implements SessionContext {
       how: all === "" ? undefined : `${keyLabel(all)} shows all`,
     });
     this.help = new PromptHelp(this, parts.clock);
-    this.asks = new AskPanel(this.#answers);
+    this.asks = new AskPanel(this.answers);
   }
 
   get machine(): Machine {
@@ -128,6 +128,14 @@ export class Session implements SessionContext {
 
   get settings(): ThreadSettings | undefined {
     return this.#thread.settings;
+  }
+
+  get page(): Page | undefined {
+    return this.#page;
+  }
+  set page(page: Page | undefined) {
+    if (page !== this.#page) this.#page?.close?.();
+    this.#page = page;
   }
 
   get client(): FlintClient {
@@ -331,7 +339,7 @@ export class Session implements SessionContext {
   #ownEvent(event: AgentEvent): void {
     if (event.type === "item/mcpToolCall/progress")
       this.transcript.progress(event.data.itemId, event.data.message);
-    const block = noticeOf(event, this.look) ?? this.#answers.outcome(event, this.look);
+    const block = noticeOf(event, this.look) ?? this.answers.outcome(event, this.look);
     if (block !== undefined) this.put(block);
   }
 }

@@ -91,6 +91,13 @@ export class SessionFixture {
     return this.engine.clock;
   }
 
+  /** The client of the session, as it is connected now. */
+  get client(): FlintClient {
+    const client = this.#clients.at(-1);
+    if (client === undefined) throw new Error("The session is not connected.");
+    return client;
+  }
+
   /** A session whose first frame is drawn and whose server answers. */
   static async open(options: SessionFixtureOptions = {}): Promise<SessionFixture> {
     const fixture = new SessionFixture(options);

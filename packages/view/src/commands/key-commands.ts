@@ -65,6 +65,8 @@ export const KEY_COMMANDS = {
 
   listUp: key("Lists", "list", "Up", ["up", "k"]),
   listDown: key("Lists", "list", "Down", ["down", "j"]),
+  listPageUp: key("Lists", "list", "Up a page", ["pageup", "ctrl+b"]),
+  listPageDown: key("Lists", "list", "Down a page", ["pagedown", "space", "ctrl+f"]),
   listOpen: key("Lists", "list", "Open", ["enter"]),
   listSearch: key("Lists", "list", "Search", ["/"]),
   listRename: key("Lists", "list", "Rename the thread", ["r"]),
