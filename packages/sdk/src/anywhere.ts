@@ -40,6 +40,7 @@ export type { AgentEvent, KnownEvent, UnknownEvent } from "./events/agent-event.
 export { describeEvent } from "./events/describe-event.ts";
 export type { EventListener } from "./events/event-stream.ts";
 export { BUFFER_LIMITS, type BufferLimits, EventStream } from "./events/event-stream.ts";
+export { SEARCHED_THREADS, type SearchOptions, searchThreads } from "./thread/search-threads.ts";
 export { type RunOptions, type ThreadCursor, ThreadHandle } from "./thread/thread-handle.ts";
 export type { Input, TurnOptions, TurnResult } from "./thread/turn-run.ts";
 export { TurnStream } from "./thread/turn-run.ts";

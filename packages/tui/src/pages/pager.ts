@@ -3,9 +3,7 @@ import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { cutLine, type Line, span, textOf, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import type { Page } from "../session/context.ts";
-
-/** A longer text finds nothing that a shorter one does not, and costs time with every key. */
-const MAX_QUERY = 200;
+import { Field } from "./field.ts";
 
 /** What a pager shows. */
 export interface PagerContent {
@@ -20,13 +18,20 @@ export interface PagerContent {
   readonly fromEnd?: boolean | undefined;
 }
 
+/** A search in a pager. */
+interface Find {
+  readonly field: Field;
+  isTyping: boolean;
+}
+
 /** Text on the whole screen, to scroll and search in. It stays where the user reads, also when lines are added. */
 export class Pager implements Page {
-  readonly place: KeyPlace = "pager";
   readonly #content: PagerContent;
   #top = 0;
   #followsEnd: boolean;
-  #find: { query: string; isTyping: boolean } | undefined;
+  /** What is searched for is typed into this; then it is only remembered. */
+  #find: Find | undefined;
+  #match: number | undefined;
   #lines: readonly Line[] = [];
   #height = 1;
 
@@ -35,23 +40,31 @@ export class Pager implements Page {
     this.#followsEnd = content.fromEnd === true;
   }
 
+  /** The keys of a pager are letters: while text is searched for, they are typed. */
+  get place(): KeyPlace {
+    return this.#find?.isTyping === true ? "menu" : "pager";
+  }
+
   /** The first row that is shown. */
   get top(): number {
     return this.#top;
   }
 
-  draw(look: Look): { rows: Line[] } {
+  draw(look: Look): ReturnType<Page["draw"]> {
     this.#lines = this.#content.lines(look);
     this.#height = Math.max(1, look.rows - 2);
     if (this.#followsEnd) this.#top = this.#lastTop;
     this.#top = Math.max(0, Math.min(this.#top, this.#lastTop));
     const shown = this.#lines.slice(this.#top, this.#top + this.#height).map((line) => this.#marked(line));
     const filled = [...shown, ...Array.from({ length: this.#height - shown.length }, (): Line => [])];
-    return { rows: [this.#titleRow(look), ...filled, this.#statusRow(look)] };
+    const above = [this.#titleRow(look), ...filled];
+    if (this.#find?.isTyping !== true) return { rows: [...above, this.#statusRow(look)] };
+    const { row, column } = this.#find.field.draw(look);
+    return { rows: [...above, row], cursor: { row: above.length, column } };
   }
 
   command(id: CommandId): boolean | "close" {
-    if (this.#find?.isTyping === true) return this.#findCommand(id);
+    if (this.#find?.isTyping === true) return this.#findCommand(this.#find, id);
     switch (id) {
       case "scrollUp":
         return this.#scroll(-1);
@@ -66,7 +79,8 @@ export class Pager implements Page {
       case "toBottom":
         return this.#scroll(this.#lines.length);
       case "find":
-        this.#find = { query: "", isTyping: true };
+        this.#find = { field: new Field("Find:"), isTyping: true };
+        this.#match = undefined;
         return true;
       case "findNext":
         return this.#next(1);
@@ -80,7 +94,7 @@ export class Pager implements Page {
   }
 
   type(text: string): void {
-    if (this.#find?.isTyping === true) this.#find.query = `${this.#find.query}${text}`.slice(0, MAX_QUERY);
+    if (this.#find?.isTyping === true) this.#find.field.type(text);
   }
 
   /** Shows a row at the top. */
@@ -98,38 +112,38 @@ export class Pager implements Page {
     return true;
   }
 
-  /** The keys of a pager are letters: while text is searched for, they are typed. */
-  #findCommand(id: CommandId): boolean {
-    const find = this.#find;
-    if (find === undefined) return false;
-    if (id === "toggleFold") {
+  #findCommand(find: Find, id: CommandId): boolean {
+    const done = find.field.command(id);
+    if (done === "cancel") this.#find = undefined;
+    if (done === "accept") {
       find.isTyping = false;
-      return this.#next(1);
+      this.#next(1);
     }
-    if (id === "closePager") this.#find = undefined;
-    return id === "closePager";
+    return done !== false;
+  }
+
+  get #query(): string {
+    return this.#find?.field.text.toLowerCase() ?? "";
   }
 
   #next(by: 1 | -1): true {
-    const query = this.#find?.query.toLowerCase() ?? "";
+    const query = this.#query;
     if (query === "") return true;
     const count = this.#lines.length;
+    const from = this.#match ?? this.#top - (by === 1 ? 1 : 0);
     for (let step = 1; step <= count; step += 1) {
-      const at = (((this.#top + by * step) % count) + count) % count;
-      if (
-        textOf(this.#lines[at] ?? [])
-          .toLowerCase()
-          .includes(query)
-      ) {
-        this.#scroll(at - this.#top);
-        return true;
+      const at = (((from + by * step) % count) + count) % count;
+      const text = textOf(this.#lines[at] ?? []).toLowerCase();
+      if (text.includes(query)) {
+        this.#match = at;
+        return this.#scroll(at - this.#top);
       }
     }
     return true;
   }
 
   #marked(line: Line): Line {
-    const query = this.#find?.query.toLowerCase() ?? "";
+    const query = this.#query;
     if (query === "" || !textOf(line).toLowerCase().includes(query)) return line;
     return line.map(({ text }) => span(text, "yellow"));
   }
@@ -144,11 +158,11 @@ export class Pager implements Page {
 
   #statusRow(look: Look): Line {
     const { between, more } = marksFor(look.unicode);
-    const find = this.#find;
-    if (find?.isTyping === true) return [span("Find: ", "cyan"), span(find.query)];
     const last = Math.min(this.#top + this.#height, this.#lines.length);
+    const found =
+      this.#match === undefined ? [] : [`match: ${textOf(this.#lines[this.#match] ?? []).trim()}`];
     const parts = [
-      ...(look.isPlain === true ? [] : [`${last} of ${this.#lines.length} lines`]),
+      ...(look.isPlain === true ? found : [`${last} of ${this.#lines.length} lines`]),
       "/ find",
       ...(this.#content.hint === undefined ? [] : [this.#content.hint]),
       "q close",

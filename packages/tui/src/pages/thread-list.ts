@@ -1,4 +1,5 @@
 import { errorMessage, type Thread } from "@flint/protocol";
+import { searchThreads } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
@@ -8,6 +9,7 @@ import { exportThread } from "../session/commands/export.ts";
 import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";
+import { Field } from "./field.ts";
 import { Pins } from "./pins.ts";
 
 const LIMIT = 200;
@@ -19,17 +21,18 @@ const HINTS = [
 ].map((hint) => hint.replaceAll(" ", "\u00a0"));
 
 /** What text is typed for in the list. */
-type Typing = { readonly what: "search" | "rename"; text: string };
+type Typing = { readonly what: "search" | "rename"; readonly field: Field };
 
 /** All threads with their status, to open, search, rename, pin, archive, delete, fork and export. */
 export class ThreadList implements Page {
-  readonly place: KeyPlace = "list";
   readonly #session: SessionContext;
   readonly #pins: Pins;
   readonly #now: () => number;
   #threads: readonly Thread[] = [];
   readonly #number = new TypedNumber();
   #at = 0;
+  #height = 1;
+  #search = new AbortController();
   #archived = false;
   #query = "";
   #typing: Typing | undefined;
@@ -43,12 +46,18 @@ export class ThreadList implements Page {
     this.#load();
   }
 
-  draw(look: Look): { rows: Line[] } {
+  get place(): KeyPlace {
+    return this.#typing === undefined ? "list" : "menu";
+  }
+
+  draw(look: Look): ReturnType<Page["draw"]> {
     const { more, between } = marksFor(look.unicode);
     const hint = wrapLine([span(HINTS.join(between), "dim")], look.columns - 1);
-    const status = this.#status();
+    const field = this.#typing?.field.draw(look);
+    const status = field?.row ?? this.#status();
     const below = status === undefined ? hint : [status];
     const height = Math.max(1, look.rows - 1 - below.length);
+    this.#height = height;
     const from = Math.max(0, Math.min(this.#at - Math.floor(height / 2), this.#threads.length - height));
     const rows = this.#threads
       .slice(from, from + height)
@@ -62,7 +71,9 @@ export class ThreadList implements Page {
       ...filled,
       ...below,
     ];
-    return { rows: lines.map((line) => cutLine(line, look.columns - 1, more)) };
+    const all = lines.map((line) => cutLine(line, look.columns - 1, more));
+    if (field === undefined) return { rows: all };
+    return { rows: all, cursor: { row: all.length - 1, column: field.column } };
   }
 
   command(id: CommandId): boolean | "close" {
@@ -77,6 +88,12 @@ export class ThreadList implements Page {
       case "listDown":
         this.#at = Math.min(this.#threads.length - 1, this.#at + 1);
         return true;
+      case "listPageUp":
+        this.#at = Math.max(0, this.#at - this.#height);
+        return true;
+      case "listPageDown":
+        this.#at = Math.max(0, Math.min(this.#threads.length - 1, this.#at + this.#height));
+        return true;
       case "listOpen":
         if (thread !== undefined) this.#session.run(() => this.#session.openThread(thread.id));
         return thread === undefined ? true : "close";
@@ -84,10 +101,11 @@ export class ThreadList implements Page {
         this.#session.run(() => this.#session.newThread());
         return "close";
       case "listSearch":
-        this.#typing = { what: "search", text: "" };
+        this.#typing = { what: "search", field: new Field("Search:") };
         return true;
       case "listRename":
-        if (thread !== undefined) this.#typing = { what: "rename", text: thread.name ?? "" };
+        if (thread !== undefined)
+          this.#typing = { what: "rename", field: new Field("New name:", thread.name ?? "") };
         return true;
       case "listArchived":
         this.#archived = !this.#archived;
@@ -102,12 +120,18 @@ export class ThreadList implements Page {
 
   /** A number selects a row. */
   type(text: string): void {
-    if (this.#typing !== undefined) this.#typing.text += text;
+    if (this.#typing !== undefined) this.#typing.field.type(text);
     else this.#at = this.#number.type(text, this.#threads.length) ?? this.#at;
   }
 
+  /** What was found stays found: texts are not searched again with every change. */
   refresh(): void {
-    this.#load();
+    if (this.#query === "") this.#load();
+    else this.#session.run(() => this.#refreshFound());
+  }
+
+  close(): void {
+    this.#search.abort();
   }
 
   #change(id: CommandId, thread: Thread): boolean {
@@ -139,26 +163,22 @@ export class ThreadList implements Page {
   }
 
   #typingCommand(typing: Typing, id: CommandId): boolean {
-    if (id === "listOpen") {
-      this.#typing = undefined;
-      this.#typed(typing);
-      return true;
-    }
-    if (id === "listClose") this.#typing = undefined;
-    return id === "listClose";
+    const done = typing.field.command(id);
+    if (done === "accept" || done === "cancel") this.#typing = undefined;
+    if (done === "accept") this.#typed(typing.what, typing.field.text.trim());
+    return done !== false;
   }
 
-  #typed({ what, text }: Typing): void {
+  #typed(what: Typing["what"], text: string): void {
     if (what === "search") {
-      this.#query = text.trim();
-      this.#at = 0;
+      this.#query = text;
+      this.#threads = [];
       this.#load();
       return;
     }
     const threadId = this.#threads[this.#at]?.id;
-    const name = text.trim();
-    if (threadId !== undefined && name !== "")
-      this.#do(() => this.#session.client.call("thread/name/set", { threadId, name }));
+    if (threadId !== undefined && text !== "")
+      this.#do(() => this.#session.client.call("thread/name/set", { threadId, name: text }));
   }
 
   #do(work: () => Promise<unknown>): void {
@@ -172,12 +192,44 @@ export class ThreadList implements Page {
   }
 
   #load(): void {
-    this.#session.run(async () => {
-      const query = this.#query === "" ? {} : { searchTerm: this.#query };
-      const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const, ...query };
-      this.#threads = (await this.#session.client.listThreads(params)).data;
-      this.#sort();
-    });
+    this.#search.abort();
+    this.#search = new AbortController();
+    const { signal } = this.#search;
+    this.#session.run(() => (this.#query === "" ? this.#loadAll(signal) : this.#loadFound(signal)));
+  }
+
+  async #loadAll(signal: AbortSignal): Promise<void> {
+    const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const };
+    const { data } = await this.#session.client.listThreads(params);
+    if (!signal.aborted) this.#show(data);
+  }
+
+  /** Shows what was found as it is found. */
+  async #loadFound(signal: AbortSignal): Promise<void> {
+    const found: Thread[] = [];
+    const options = { archived: this.#archived, signal };
+    for await (const thread of searchThreads(this.#session.client, this.#query, options)) {
+      if (signal.aborted) return;
+      found.push(thread);
+      this.#show(found);
+    }
+    if (!signal.aborted) this.#show(found);
+  }
+
+  async #refreshFound(): Promise<void> {
+    const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const };
+    const { data } = await this.#session.client.listThreads(params);
+    const now = new Map(data.map((thread) => [thread.id, thread]));
+    this.#show(this.#threads.map((thread) => now.get(thread.id) ?? thread));
+  }
+
+  /** The selected thread stays selected if it is still there. */
+  #show(threads: readonly Thread[]): void {
+    const selected = this.#threads[this.#at]?.id;
+    this.#threads = threads;
+    this.#sort();
+    const at = this.#threads.findIndex(({ id }) => id === selected);
+    if (at !== -1) this.#at = at;
   }
 
   #sort(): void {
@@ -188,12 +240,6 @@ export class ThreadList implements Page {
   }
 
   #status(): Line | undefined {
-    const typing = this.#typing;
-    if (typing !== undefined)
-      return [
-        span(typing.what === "search" ? "Search: " : "New name: ", "cyan"),
-        span(escapeControls(typing.text)),
-      ];
     if (this.#toDelete !== undefined)
       return [span("Press d again to delete this thread and its log for good.", "yellow")];
     return this.#message === "" ? undefined : [span(escapeControls(this.#message), "yellow")];

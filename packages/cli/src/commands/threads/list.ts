@@ -1,5 +1,5 @@
-import { inputText, isKnownItem, type Thread, type ThreadItem } from "@flint/protocol";
-import type { FlintClient } from "@flint/sdk";
+import type { Thread } from "@flint/protocol";
+import { type FlintClient, SEARCHED_THREADS, searchThreads as threadsWith } from "@flint/sdk";
 import { numberOption, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
@@ -14,9 +14,6 @@ interface ListArguments {
   };
   readonly positionals: readonly string[];
 }
-
-/** How many of the newest threads are searched. */
-const SEARCHED = 500;
 
 /** `flint threads list`. */
 export async function listThreads({ values, positionals }: ListArguments): Promise<number> {
@@ -62,42 +59,16 @@ export async function searchThreads({ values, positionals }: ListArguments): Pro
   });
   if (values.json === true) return sayJson(found);
   if (found.length === 0)
-    return say(`${JSON.stringify(query)} was not found in the newest ${SEARCHED} threads.\n`);
+    return say(`${JSON.stringify(query)} was not found in the newest ${SEARCHED_THREADS} threads.\n`);
   return say(threadTable(found, { columns: terminalWidth(), ids }));
 }
 
 async function search(client: FlintClient, query: string, limit: number): Promise<readonly Thread[]> {
-  const { data: titled } = await client.listThreads({ limit, searchTerm: query });
-  const found = new Map(titled.map((thread) => [thread.id, thread]));
-  const { data: newest } = await client.listThreads({ limit: SEARCHED, sortKey: "updatedAt" });
-  for (const thread of newest) {
-    if (found.size >= limit) break;
-    if (!found.has(thread.id) && (await contains(client, thread.id, query.toLowerCase())))
-      found.set(thread.id, thread);
+  const found: Thread[] = [];
+  for await (const thread of threadsWith(client, query)) {
+    if (found.push(thread) >= limit) break;
   }
-  return [...found.values()].slice(0, limit);
-}
-
-async function contains(client: FlintClient, threadId: string, query: string): Promise<boolean> {
-  let cursor: string | undefined;
-  do {
-    const page = await client.call("thread/read", {
-      threadId,
-      includeTurns: true,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const items = (page.turns ?? []).flatMap((turn) => turn.items);
-    if (items.some((item) => searchableText(item).toLowerCase().includes(query))) return true;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return false;
-}
-
-function searchableText(item: ThreadItem): string {
-  if (!isKnownItem(item)) return "";
-  if (item.type === "userMessage") return inputText(item.content);
-  if (item.type === "agentMessage") return item.text;
-  return item.type === "commandExecution" ? item.command : "";
+  return found;
 }
 
 function limitOf(text = "20"): number {

@@ -56,7 +56,7 @@ export class TaskPage implements Page {
 
   /** While a reply is written, keys edit it as in a menu: Enter sends, Ctrl-C closes. */
   get place(): KeyPlace {
-    return this.#reply === undefined ? "pager" : "menu";
+    return this.#reply === undefined ? (this.#inner ?? this.#pager).place : "menu";
   }
 
   /** Whether the tasks are left altogether, for the executor's thread. */

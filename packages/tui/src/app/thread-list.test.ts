@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const ESCAPE = "\u001b";
+const DOWN = "\u001b[B";
+const LEFT = "\u001b[D";
+const BACKSPACE = "\u007f";
+const CTRL_U = "\u0015";
+
+/** A session with two threads; the list is open, with the second one first. */
+async function withList() {
+  const scripts = [[{ text: "The boiler is broken." }], [{ text: "All is well." }], [{ text: "more" }]];
+  const session = await SessionFixture.open({ scripts });
+  await session.keys("first", ENTER, "/new second", ENTER, "/threads", ENTER);
+  const screen = () => session.terminal.screen.join("\n");
+  const names = async (archived = false) =>
+    (await session.client.listThreads({ archived })).data.map(({ name, preview }) => name ?? preview).sort();
+  return { session, screen, names };
+}
+
+test("the thread list finds threads by words of their answers", async () => {
+  const { session, screen } = await withList();
+  await session.keys("/", "BOILER", ENTER);
+  expect(screen()).toContain('Threads  matching "BOILER"');
+  expect(screen()).toContain("first");
+  expect(screen()).not.toContain("second");
+  await session.keys("/", "nothing like this", ENTER);
+  expect(screen()).not.toContain("first");
+  await session.keys("/", ENTER);
+  expect(screen()).toMatch(/second.*\n.*first/);
+});
+
+test("what is searched for is edited like a prompt, with the cursor in it", async () => {
+  const { session, screen } = await withList();
+  await session.keys("/", "boilxx", BACKSPACE, BACKSPACE, "r", LEFT, "e");
+  expect(screen()).toContain("Search: boiler");
+  expect(session.terminal.cursor).toEqual({ row: 23, column: "Search: boile".length });
+  await session.keys(ENTER);
+  expect(screen()).toContain('matching "boiler"');
+  await session.keys("/", "abc", ESCAPE);
+  expect(screen()).toContain('matching "boiler"');
+  expect(screen()).not.toContain("Search:");
+});
+
+test("a thread gets a new name, and the old one can be erased", async () => {
+  const { session, screen, names } = await withList();
+  await session.keys("r", "boiler", ENTER);
+  expect(await names()).toEqual(["boiler", "first"]);
+  await session.keys("r");
+  expect(screen()).toContain("New name: boiler");
+  await session.keys(CTRL_U, "heating", ENTER);
+  expect(await names()).toEqual(["first", "heating"]);
+  expect(screen()).toContain("heating");
+});
+
+test("a thread is archived, found among the archived ones, and brought back", async () => {
+  const { session, screen, names } = await withList();
+  await session.keys("a");
+  expect([await names(), await names(true)]).toEqual([["first"], ["second"]]);
+  expect(screen()).not.toContain("second");
+  await session.keys(".");
+  expect(screen()).toContain("Archived threads");
+  expect(screen()).toContain("second");
+  await session.keys("a");
+  expect(await names()).toEqual(["first", "second"]);
+});
+
+test("a thread is deleted by the same key twice, and by no other key in between", async () => {
+  const { session, screen, names } = await withList();
+  await session.keys("d");
+  expect(screen()).toContain("Press d again to delete this thread and its log for good.");
+  await session.keys(DOWN, "d");
+  expect(await names()).toEqual(["first", "second"]);
+  await session.keys("d");
+  expect(await names()).toEqual(["second"]);
+  expect(screen()).not.toContain("first");
+});
+
+test("a thread is forked and exported", async () => {
+  const { session, screen, names } = await withList();
+  await session.keys("f");
+  expect(await names()).toEqual(["first", "second", "second"]);
+  await session.keys("e");
+  expect(screen()).toMatch(/Exported to flint-\S+\.md/);
+  expect([...session.files.values()].join("\n")).toContain("All is well.");
+});
+
+test("Enter opens the selected thread, and n starts a new one", async () => {
+  const { session, screen } = await withList();
+  await session.keys(DOWN, ENTER);
+  expect(session.terminal.isAlternate).toBe(false);
+  expect(screen()).toContain("The boiler is broken.");
+  await session.keys("/threads", ENTER, "n", "third", ENTER);
+  expect(screen()).toContain("more");
+});
+
+test("text is found in a page, typed with the keys of the composer", async () => {
+  const session = await SessionFixture.open({ rows: 12 });
+  const screen = () => session.terminal.screen.join("\n");
+  await session.keys("/help", ENTER, "/", "archivexx", BACKSPACE, BACKSPACE);
+  expect(screen()).toContain("Find: archive");
+  expect(session.terminal.cursor).toEqual({ row: 11, column: "Find: archive".length });
+  await session.keys(ENTER);
+  expect(session.terminal.screen[1]).toContain("Archive or unarchive the");
+  await session.keys("n");
+  expect(session.terminal.screen[1]).toContain("Show archived threads");
+  await session.keys("N");
+  expect(session.terminal.screen[1]).toContain("Archive or unarchive the");
+});
+
+test("in plain mode, the line that is found is printed", async () => {
+  const session = await SessionFixture.open({ screen: "plain" });
+  await session.keys("/help", ENTER, "/", "unarchive", ENTER);
+  expect(session.terminal.everything).toContain("Find: unarchive");
+  expect(session.terminal.everything).toMatch(/match: .*Archive or unarchive the/);
+});
