@@ -29,7 +29,7 @@ export {
 } from "./completion/completer.ts";
 export { FileIndex } from "./completion/file-index.ts";
 export { mentionOf, shellCommandOf, type Trigger } from "./completion/trigger.ts";
-export type { Attachment } from "./editor/attachments.ts";
+export { type Attachment, type Content, contentOf } from "./editor/content.ts";
 export { Editor } from "./editor/editor.ts";
 export { type RowPiece, rowText, type TextLayout, type TextRow } from "./editor/layout.ts";
 export type { Motion } from "./editor/motions.ts";

@@ -3,6 +3,7 @@ import type { CommandId } from "@flint/view/commands";
 import { type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { COMPOSER_MARGIN, emptyComposer } from "../first-frame/starting-rows.ts";
+import type { Content } from "../input/editor/content.ts";
 import { Editor } from "../input/editor/editor.ts";
 import type { TextRow } from "../input/editor/layout.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
@@ -35,6 +36,11 @@ export class Composer {
     return this.#editor.input;
   }
 
+  /** Everything in it, to be kept and set again. */
+  get content(): Content {
+    return this.#editor.content;
+  }
+
   /** The text as it stands, for completion. */
   get editor(): Editor {
     return this.#editor;
@@ -50,6 +56,10 @@ export class Composer {
 
   setText(text: string): void {
     this.#editor.setText(text);
+  }
+
+  setContent(content: Content): void {
+    this.#editor.setContent(content);
   }
 
   clear(): void {

@@ -68,18 +68,18 @@ export class PromptHelp {
   sent(text: string): void {
     this.#walk = undefined;
     this.#history?.add({ text, folder: this.#session.machine.cwd });
-    this.#drafts?.write(this.#draftName, "");
+    this.#drafts?.write(this.#draftName, []);
   }
 
   /** Keeps what is being written, for the next time this thread is opened. */
   keepDraft(composer: Composer): void {
-    this.#drafts?.write(this.#draftName, composer.text);
+    this.#drafts?.write(this.#draftName, composer.content);
   }
 
   /** Brings back what was being written in this thread, unless something else is. */
   bringDraft(composer: Composer): void {
-    const draft = this.#drafts?.read(this.#draftName) ?? "";
-    if (draft !== "" && composer.isEmpty) composer.setText(draft);
+    const draft = this.#drafts?.read(this.#draftName) ?? [];
+    if (draft.length > 0 && composer.isEmpty) composer.setContent(draft);
   }
 
   /** The models whose names can be completed. */

@@ -14,7 +14,7 @@ import type { SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
-import { keyLabel } from "../input/index.ts";
+import { type Content, keyLabel } from "../input/index.ts";
 import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
@@ -296,12 +296,27 @@ export class Session implements SessionContext {
   }
 
   send(text: string, delivery: "steer" | "queue"): void {
-    this.sendInput([{ type: "text", text }], delivery);
+    this.submitOrRestore([text], () => this.sendInput([{ type: "text", text }], delivery));
   }
 
   /** Sends input as a turn; while a turn runs it steers that, or is queued. */
-  sendInput(input: UserInput[], delivery: "steer" | "queue"): void {
-    this.run(() => this.#inputs.send(input, delivery));
+  sendInput(input: UserInput[], delivery: "steer" | "queue"): Promise<void> {
+    return this.#inputs.send(input, delivery);
+  }
+
+  /** Does what the user wrote. If that is refused, it is in the composer again. */
+  submitOrRestore(content: Content, work: () => Promise<unknown>): void {
+    const { threadId } = this;
+    this.run(async () => {
+      try {
+        await work();
+      } catch (thrown) {
+        // Another thread has a composer of its own.
+        const isShown = threadId === undefined || threadId === this.threadId;
+        if (isShown && this.composer.isEmpty) this.composer.setContent(content);
+        throw thrown;
+      }
+    });
   }
 
   /** Interrupts the running turn. */

@@ -1,10 +1,6 @@
-import { LIMITS, type UserInput } from "@flint/protocol";
+import { inputText, LIMITS, type UserInput } from "@flint/protocol";
+import { type Attachment, type Content, imageLabel, withImages } from "./content.ts";
 import { ATOMS, atomIndex, atomOf, isAtom, MAX_ATOMS } from "./graphemes.ts";
-
-/** What a text holds besides its characters. It is shown as a label, and is one character to the cursor. */
-export type Attachment =
-  | { readonly kind: "paste"; readonly text: string }
-  | { readonly kind: "image"; readonly name: string; readonly path: string; readonly bytes: number };
 
 /** All pastes together, also those that were deleted since. */
 const MAX_CHARACTERS = 4 * LIMITS.prompt;
@@ -33,8 +29,8 @@ export class Attachments {
     const attachment = this.get(atom);
     if (attachment === undefined) return "";
     if (attachment.kind === "paste") return pasteLabel(attachment.text);
-    const images = this.#imagesIn(text);
-    return `[Image ${images.indexOf(attachment) + 1}: ${attachment.name}]`;
+    if (attachment.kind === "part") return inputText([attachment.part]);
+    return imageLabel(this.#imagesIn(text).indexOf(attachment) + 1, attachment.name);
   }
 
   /** How long the text is with pastes expanded. */
@@ -60,16 +56,44 @@ export class Attachments {
     });
   }
 
-  /** The text as the input of a turn: the expanded text, then the images in order. Empty if there is nothing to send. */
+  /**
+   * The text as the input of a turn: the expanded text, then images and other parts in order. Empty if there is nothing to
+   * send.
+   */
   input(text: string): UserInput[] {
-    const expanded = this.expand(text).trim();
-    const images = this.#imagesIn(text).map(({ path }): UserInput => ({ type: "localImage", path }));
-    return expanded === "" ? images : [{ type: "text", text: expanded }, ...images];
+    const isPart = (atom: string) => this.get(atom)?.kind === "part";
+    const expanded = this.expand(text.replace(ATOMS, (atom) => (isPart(atom) ? "" : atom))).trim();
+    const attached = this.#in(text).flatMap((attachment): UserInput[] => {
+      if (attachment.kind === "image") return [{ type: "localImage", path: attachment.path }];
+      return attachment.kind === "part" ? [attachment.part] : [];
+    });
+    return expanded === "" ? attached : [{ type: "text", text: expanded }, ...attached];
+  }
+
+  /** The text and what is attached in it, piece by piece. */
+  content(text: string): Content {
+    const pieces: (string | Attachment)[] = [];
+    let end = 0;
+    for (const { 0: atom, index } of text.matchAll(ATOMS)) {
+      pieces.push(text.slice(end, index), ...[this.get(atom) ?? []].flat());
+      end = index + atom.length;
+    }
+    return [...pieces, text.slice(end)].filter((piece) => piece !== "");
+  }
+
+  /** A text that was edited elsewhere, with the images whose labels are still in it. */
+  edited(expanded: string, before: string): Content {
+    return withImages(expanded, this.#imagesIn(before));
   }
 
   #imagesIn(text: string): (Attachment & { kind: "image" })[] {
+    return this.#in(text).filter((attachment) => attachment.kind === "image");
+  }
+
+  /** What is attached in a text, each once. */
+  #in(text: string): readonly Attachment[] {
     const all = Array.from(text.matchAll(ATOMS), ([atom]) => this.get(atom));
-    return [...new Set(all.filter((attachment) => attachment?.kind === "image"))];
+    return [...new Set(all.filter((attachment) => attachment !== undefined))];
   }
 }
 

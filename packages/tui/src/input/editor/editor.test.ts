@@ -157,7 +157,7 @@ describe("undo", () => {
 
   test("brings a deleted attachment back", () => {
     const editor = new Editor();
-    editor.attachImage({ name: "a.png", path: "/tmp/a.png", bytes: 10 });
+    editor.attachImage({ name: "a.png", path: "/tmp/a.png" });
     editor.delete("left");
     editor.delete("left");
     expect(editor.isEmpty).toBe(true);
@@ -267,7 +267,7 @@ describe("layout", () => {
 
   test("marks what is selected, and attachments", () => {
     const editor = editing("one|");
-    editor.attachImage({ name: "a.png", path: "/a.png", bytes: 1 });
+    editor.attachImage({ name: "a.png", path: "/a.png" });
     editor.move("textStart");
     editor.move("right", true);
     expect(editor.layout(40).rows).toEqual([

@@ -1,10 +1,11 @@
 import { LIMITS, type UserInput } from "@flint/protocol";
-import { type Attachment, Attachments, isFolded } from "./attachments.ts";
-import { ATOMS } from "./graphemes.ts";
+import { Attachments, isFolded } from "./attachments.ts";
+import type { Content } from "./content.ts";
 import { KillRing } from "./kill-ring.ts";
 import { type TextLayout, TextWrapper } from "./layout.ts";
 import { MOTIONS, type Motion } from "./motions.ts";
 import {
+  cleaned,
   EMPTY,
   isEmptyRange,
   lineAt,
@@ -86,11 +87,30 @@ export class Editor {
     return this.#wrapper.layout(lines, cursor, columns, this.#selection);
   }
 
-  /** Replaces the whole text, as a change that can be undone. The cursor is at its end. */
-  setText(text: string): void {
-    const clean = cleaned(text, LIMITS.prompt);
+  /** Everything in it, to be kept and set again. */
+  get content(): Content {
+    return this.#attachments.content(this.#raw);
+  }
+
+  /** Replaces everything, as a change that can be undone. The cursor is at the end. */
+  setContent(content: Content): void {
+    const pieces = content.map((piece) => {
+      if (typeof piece !== "string") return this.#attachments.add(piece) ?? "";
+      const clean = cleaned(piece, LIMITS.prompt);
+      return this.#folded(clean, clean.length > MAX_OPEN);
+    });
     const all = { from: EMPTY.cursor, to: EMPTY.cursor };
-    this.#change(replaceRange(EMPTY.lines, all, this.#folded(clean, clean.length > MAX_OPEN)), "other");
+    this.#change(replaceRange(EMPTY.lines, all, pieces.join("")), "other");
+  }
+
+  /** Replaces everything with a text that has nothing attached. */
+  setText(text: string): void {
+    this.setContent([text]);
+  }
+
+  /** Replaces everything with what became of `text` in another editor. Images stay whose labels are still there. */
+  setEdited(text: string): void {
+    this.setContent(this.#attachments.edited(text, this.#raw));
   }
 
   /** Removes the text and what could be undone, after it was sent. */
@@ -116,8 +136,8 @@ export class Editor {
   }
 
   /** Attaches an image. False if there are too many attachments. */
-  attachImage(image: Omit<Attachment & { kind: "image" }, "kind">): boolean {
-    const atom = this.#attachments.add({ kind: "image", ...image });
+  attachImage({ name, path }: { readonly name: string; readonly path: string }): boolean {
+    const atom = this.#attachments.add({ kind: "image", name, path });
     if (atom !== undefined) this.#insert(`${atom} `, "other");
     return atom !== undefined;
   }
@@ -280,9 +300,4 @@ export class Editor {
     this.#goal = undefined;
     this.#yanked = undefined;
   }
-}
-
-/** Text from outside: it cannot stand for attachments, has one kind of line ending, and does not end in half a character. */
-function cleaned(text: string, room: number): string {
-  return text.replace(/\r\n?/g, "\n").slice(0, room).replace(ATOMS, "");
 }

@@ -1,3 +1,5 @@
+import { ATOMS } from "./graphemes.ts";
+
 /** A place in a text of several lines: a line and a code unit of it, always between graphemes. */
 export interface Place {
   readonly line: number;
@@ -71,4 +73,9 @@ export function replaceRange(lines: Lines, { from, to }: Range, text: string): T
 /** A line by its number. */
 export function lineAt(lines: Lines, line: number): string {
   return lines[line] ?? "";
+}
+
+/** Text from outside: it cannot stand for attachments, has one kind of line ending, and does not end in half a character. */
+export function cleaned(text: string, room: number): string {
+  return text.replace(/\r\n?/g, "\n").slice(0, room).replace(ATOMS, "");
 }

@@ -2,10 +2,14 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { LIMITS } from "@flint/protocol";
+import { type Content, parseContent } from "../editor/content.ts";
 import { removeFile, replaceFile } from "./private-file.ts";
 
 /** Beyond this many, the oldest drafts are removed. */
 const MAX_DRAFTS = 200;
+
+/** In JSON, a character of a prompt takes six bytes at most. */
+const MAX_BYTES = LIMITS.prompt * 6;
 
 /**
  * What the user was writing in each thread, in files that only they can read, so that it survives the terminal. A thread
@@ -18,32 +22,32 @@ export class Drafts {
     this.#folder = folder;
   }
 
-  /** The draft of a thread; empty if there is none. */
-  read(name: string): string {
+  /** The draft of a thread with its images and pastes; empty if there is none. */
+  read(name: string): Content {
     const path = this.#pathOf(name);
     // Expected: no draft, or a folder that may not be read.
     try {
-      return statSync(path).size > LIMITS.prompt * 4 ? "" : readFileSync(path, "utf8");
+      return statSync(path).size > MAX_BYTES ? [] : (parseContent(readFileSync(path, "utf8")) ?? []);
     } catch {
-      return "";
+      return [];
     }
   }
 
   /** Stores the draft of a thread; an empty one is removed. False if it could not be stored. */
-  write(name: string, text: string): boolean {
+  write(name: string, content: Content): boolean {
     const path = this.#pathOf(name);
-    if (text.trim() === "") {
+    if (content.every((piece) => typeof piece === "string" && piece.trim() === "")) {
       removeFile(path);
       return true;
     }
-    const isStored = replaceFile(path, text);
+    const isStored = replaceFile(path, JSON.stringify(content));
     this.#removeOldest();
     return isStored;
   }
 
   /** Names may have any characters, and must not lead out of the folder. */
   #pathOf(name: string): string {
-    return join(this.#folder, `${createHash("sha256").update(name).digest("hex").slice(0, 32)}.txt`);
+    return join(this.#folder, `${createHash("sha256").update(name).digest("hex").slice(0, 32)}.json`);
   }
 
   #removeOldest(): void {

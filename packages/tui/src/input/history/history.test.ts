@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { Drafts } from "./drafts.ts";
@@ -87,26 +95,41 @@ describe("drafts", () => {
   test("are kept per thread, private, and removed when they are empty", async () => {
     const folder = await temporaryFolder();
     const drafts = new Drafts(folder.join("drafts"));
-    drafts.write("thread-1", "half a\nprompt");
-    drafts.write("../../etc/passwd", "odd");
+    const image = { kind: "image" as const, name: "a.png", path: "/tmp/a.png" };
+    const url = { kind: "part" as const, part: { type: "image" as const, url: "https://example.com/b.png" } };
+    const draft = ["half a\nprompt ", image, { kind: "paste" as const, text: "pasted" }, url];
+    drafts.write("thread-1", draft);
+    drafts.write("../../etc/passwd", ["odd"]);
     expect([drafts.read("thread-1"), drafts.read("../../etc/passwd"), drafts.read("other")]).toEqual([
-      "half a\nprompt",
-      "odd",
-      "",
+      draft,
+      ["odd"],
+      [],
     ]);
     expect(statSync(folder.join("drafts")).mode & 0o777).toBe(0o700);
-    drafts.write("thread-1", "");
-    expect(new Drafts(folder.join("drafts")).read("thread-1")).toBe("");
+    drafts.write("thread-1", [" \n"]);
+    expect(new Drafts(folder.join("drafts")).read("thread-1")).toEqual([]);
   });
+
+  test.each(["", "plain text", "{}", '[{"kind":"image"}]', '["cut', "[7]"])(
+    "are empty if the file says %j",
+    async (text) => {
+      const folder = await temporaryFolder();
+      const drafts = new Drafts(folder.path);
+      drafts.write("thread", ["kept"]);
+      const [name = ""] = readdirSync(folder.path);
+      writeFileSync(folder.join(name), text);
+      expect(drafts.read("thread")).toEqual([]);
+    },
+  );
 
   test("are bounded in number", async () => {
     const folder = await temporaryFolder();
     mkdirSync(folder.join("drafts"));
     const drafts = new Drafts(folder.join("drafts"));
-    for (let index = 0; index < 205; index += 1) drafts.write(`thread-${index}`, "text");
+    for (let index = 0; index < 205; index += 1) drafts.write(`thread-${index}`, ["text"]);
     const kept = Array.from({ length: 205 }, (_, index) => drafts.read(`thread-${index}`)).filter(
-      (text) => text !== "",
+      ({ length }) => length > 0,
     );
-    expect([kept.length, drafts.read("thread-204")]).toEqual([200, "text"]);
+    expect([kept.length, drafts.read("thread-204")]).toEqual([200, ["text"]]);
   });
 });

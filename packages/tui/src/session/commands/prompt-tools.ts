@@ -16,7 +16,7 @@ export function editPrompt(session: Session): void {
   };
   session.run(async () => {
     const edited = await editExternally(session.composer.text, options);
-    if (edited.type === "edited") session.composer.setText(edited.text);
+    if (edited.type === "edited") session.composer.editor.setEdited(edited.text);
     if (edited.type === "failed") session.say(edited.problem);
   });
 }

@@ -1,5 +1,6 @@
 import { inputText, type QueuedInput } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
+import { contentOf } from "../../input/index.ts";
 import type { SessionContext } from "../context.ts";
 
 /** The queued inputs, to edit, reorder, send now or take back. */
@@ -63,7 +64,7 @@ async function takeBack(
   { id, input }: QueuedInput,
 ): Promise<void> {
   await session.client.call("thread/queue/delete", { threadId, queuedInputId: id });
-  session.composer.setText(inputText(input));
+  session.composer.setContent(contentOf(input));
 }
 
 async function reorder(

@@ -14,18 +14,18 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
     if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
   } else if (session.link !== "open") session.say("The server is not reachable yet. Your prompt is kept.");
   else {
-    const { input } = composer;
+    const { input, content } = composer;
     session.help.sent(composer.text);
     composer.clear();
-    if (text.startsWith("!") && text.length > 1) runShell(session, text.slice(1).trim());
-    else session.sendInput(input, delivery);
+    const isShell = text.startsWith("!") && text.length > 1;
+    session.submitOrRestore(content, () =>
+      isShell ? runShell(session, text.slice(1).trim()) : session.sendInput(input, delivery),
+    );
   }
 }
 
 /** Runs a command of the user in the thread, confined like the agent's. */
-function runShell(session: Session, command: string): void {
-  session.run(async () => {
-    const threadId = await session.ensureThread();
-    await session.client.call("thread/shellCommand", { threadId, command });
-  });
+async function runShell(session: Session, command: string): Promise<void> {
+  const threadId = await session.ensureThread();
+  await session.client.call("thread/shellCommand", { threadId, command });
 }

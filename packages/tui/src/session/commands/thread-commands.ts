@@ -1,15 +1,16 @@
-import { inputText, isKnownItem, type Turn } from "@flint/protocol";
+import { inputText, isKnownItem, type Turn, type UserInput } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
+import { contentOf } from "../../input/index.ts";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
 import { exportThread } from "./export.ts";
 
 /** What the user asked in a turn; empty if the turn was started by something else. */
-export function promptOf(turn: Turn): string {
+function inputOf(turn: Turn): readonly UserInput[] {
   const message = turn.items.find((item) => item.type === "userMessage");
   return message !== undefined && isKnownItem(message) && message.type === "userMessage"
-    ? inputText(message.content)
-    : "";
+    ? message.content
+    : [];
 }
 
 /** The turns that began with a prompt, newest first, as rows of a menu. */
@@ -17,10 +18,12 @@ function turnItems(session: SessionContext, choose: (turn: Turn) => void): MenuI
   const turns = session.state?.turns ?? [];
   return turns
     .map((turn, index) => ({ turn, number: index + 1 }))
-    .filter(({ turn }) => promptOf(turn) !== "")
+    .filter(({ turn }) => inputOf(turn).length > 0)
     .reverse()
     .map(({ turn, number }) => ({
-      label: `#${number} ${escapeControls(promptOf(turn)).replaceAll("\n", " ").slice(0, 200)}`,
+      label: `#${number} ${escapeControls(inputText(inputOf(turn)))
+        .replaceAll("\n", " ")
+        .slice(0, 200)}`,
       choose: () => choose(turn),
     }));
 }
@@ -84,7 +87,7 @@ function rewind(session: SessionContext, turn: Turn, files: "keep" | "restore"):
       files,
     });
     session.noteRevert(revertId);
-    session.composer.setText(promptOf(turn));
+    session.composer.setContent(contentOf(inputOf(turn)));
     const what = files === "restore" ? "files restored" : "files kept";
     session.warn(
       `${turnIds.length} ${turnIds.length === 1 ? "turn" : "turns"} removed, ${what}. Undo with /undo.`,
@@ -99,7 +102,7 @@ function forkBefore(session: SessionContext, turn: Turn): void {
     const threadId = session.state?.thread.id;
     if (before === undefined || threadId === undefined) await session.newThread();
     else await forkAt(session, threadId, before.id);
-    session.composer.setText(promptOf(turn));
+    session.composer.setContent(contentOf(inputOf(turn)));
   });
 }
 

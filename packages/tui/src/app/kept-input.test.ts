@@ -1,0 +1,111 @@
+import { writeFile } from "node:fs/promises";
+import { Gate, temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const ESCAPE = "\u001b";
+const TAB = "\t";
+const ALT_UP = "\u001b[1;3A";
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+describe("a prompt that the server refuses", () => {
+  test("is in the composer again, below the reason", async () => {
+    const folders = ["/work"];
+    const session = await SessionFixture.open({ folders, scripts: [[{ text: "ok" }]] });
+    folders.length = 0;
+    await session.keys("run the tests", ENTER);
+    expect(session.terminal.everything).toMatch(/\/work[\s\S]*\n\n› run the tests\n/);
+    folders.push("/work");
+    await session.keys(ENTER);
+    expect(session.terminal.everything).toContain("› run the tests\n\nok\n\n› Ask for something");
+  });
+
+  test("comes back when the server dies before it has answered", async () => {
+    const session = await SessionFixture.open();
+    session.terminal.type("run the tests");
+    session.terminal.type(ENTER);
+    await session.cut();
+    await session.settle();
+    expect(session.terminal.everything).toMatch(/Connecting again[\s\S]*› run the tests\n/);
+  });
+
+  test("does not replace what was written since", async () => {
+    const folders = ["/work"];
+    const session = await SessionFixture.open({ folders });
+    folders.length = 0;
+    session.terminal.type("first");
+    session.terminal.type(ENTER);
+    await session.keys("second");
+    expect(session.terminal.screen.join("\n")).toContain("› second\n");
+  });
+
+  test("comes back as a shell command too", async () => {
+    const folders = ["/work"];
+    const session = await SessionFixture.open({ folders });
+    folders.length = 0;
+    await session.keys("!ls", ENTER);
+    expect(session.terminal.screen.join("\n")).toContain("› !ls\n");
+  });
+});
+
+describe("an image in the composer", () => {
+  const LABEL = "› [Image 1: cat.png]";
+
+  /** Drops an image into the terminal, as terminals do: its path is pasted. */
+  async function drop(session: SessionFixture, path: string): Promise<void> {
+    await writeFile(path, PNG);
+    session.terminal.type(`${ESCAPE}[200~${path}${ESCAPE}[201~`);
+    const screen = async () => {
+      // The file is read in real time, and drawn in the test's.
+      await session.settle(100);
+      return session.terminal.screen.join("\n");
+    };
+    await expect.poll(screen, { timeout: 20_000 }).toContain("[Image 1: cat.png]");
+  }
+
+  const sentBy = (session: SessionFixture, turn: number) =>
+    session.engine.driver.sessions.at(-1)?.turns[turn]?.input;
+
+  test("is there again in a later session, and sent", async () => {
+    const { path: notesFolder, join } = await temporaryFolder();
+    const first = await SessionFixture.open({ notesFolder });
+    await drop(first, join("cat.png"));
+    first.app.close(0);
+    const second = await SessionFixture.open({ notesFolder, scripts: [[{ text: "a cat" }]] });
+    expect(second.terminal.screen.join("\n")).toContain(LABEL);
+    await second.keys("what is it?", ENTER);
+    expect(sentBy(second, 0)).toEqual([
+      { type: "text", text: "[Image 1: cat.png] what is it?" },
+      { type: "localImage", path: join("cat.png") },
+    ]);
+  });
+
+  test("comes back with a queued input that is taken back, and with an earlier prompt", async () => {
+    const { join } = await temporaryFolder();
+    const gate = new Gate();
+    const session = await SessionFixture.open({ scripts: [[{ wait: gate }], [{ text: "a cat" }]] });
+    await session.keys("work", ENTER);
+    await drop(session, join("cat.png"));
+    await session.keys(TAB);
+    expect(session.terminal.screen.join("\n")).toContain("queued: [Image 1: cat.png]");
+    await session.keys(ALT_UP, ENTER);
+    expect(session.terminal.screen.join("\n")).toContain(LABEL);
+    gate.open();
+    await session.settle();
+    await session.keys(ENTER);
+    expect(sentBy(session, 1)).toContainEqual({ type: "localImage", path: join("cat.png") });
+
+    await session.keys(ESCAPE, ESCAPE, ENTER, ENTER);
+    expect(session.terminal.screen.join("\n")).toMatch(/1 turn removed[\s\S]*› \[Image 1: cat\.png\]/);
+    session.engine.driver.enqueue([{ text: "a cat again" }]);
+    await session.keys(ENTER);
+    expect(session.engine.driver.sessions.flatMap(({ turns }) => turns).at(-1)?.input).toContainEqual({
+      type: "localImage",
+      path: join("cat.png"),
+    });
+  });
+});
