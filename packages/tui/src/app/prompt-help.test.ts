@@ -6,6 +6,7 @@ import { SessionFixture } from "../testing/session-fixture.ts";
 const ENTER = "\r";
 const UP = "\u001b[A";
 const TAB = "\t";
+const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
 test("the arrow keys recall earlier prompts, also in a later session", async () => {
@@ -54,6 +55,26 @@ test("files are completed after @", async () => {
   await expect.poll(screen, { timeout: 20_000 }).toContain("needle.ts");
   await session.keys(TAB);
   expect(session.terminal.screen.join("\n")).toContain("› @needle.ts");
+});
+
+test("files after @ are those of the thread's folder, also when that is not the session's", async () => {
+  const { path: folder } = await temporaryFolder();
+  const { path: elsewhere } = await temporaryFolder();
+  await writeFile(`${folder}/needle-here.ts`, "");
+  await writeFile(`${elsewhere}/needle-there.ts`, "");
+  const session = await SessionFixture.open({ folder, scripts: [[{ text: "ok" }]] });
+  const screen = async () => {
+    await session.settle(100);
+    return session.terminal.screen.join("\n");
+  };
+  await session.keys("@need");
+  await expect.poll(screen, { timeout: 20_000 }).toContain("needle-here.ts");
+  await session.keys(CTRL_C, CTRL_C);
+  const other = await session.connect();
+  const { id } = await other.startThread({ cwd: elsewhere });
+  await session.keys(`/resume ${id}`, ENTER, "@need");
+  await expect.poll(screen, { timeout: 20_000 }).toContain("needle-there.ts");
+  expect(await screen()).not.toContain("needle-here.ts");
 });
 
 test("Ctrl-R finds an earlier prompt by some of its letters", async () => {

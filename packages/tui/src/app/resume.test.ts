@@ -33,7 +33,11 @@ test("a thread that is opened in a session is printed below a header of its own"
 test("a thread that is left in the middle of a message does not hold back later notices", async () => {
   const item = { type: "agentMessage" as const, id: "m", text: "" };
   const started = { emit: { type: "item/started" as const, item } };
-  const delta = { type: "item/agentMessage/delta" as const, itemId: "m", delta: "Begun.\n\nMore.\n\nNot fin" };
+  const delta = {
+    type: "item/agentMessage/delta" as const,
+    itemId: "m",
+    delta: "Begun.\n\nMore.\n\nNot fin",
+  };
   const session = await SessionFixture.open({ scripts: [[started, { emit: delta }, { wait: new Gate() }]] });
   await session.keys("one", ENTER);
   expect(session.terminal.everything).toContain("Begun.\n\nMore.\n\nNot fin");

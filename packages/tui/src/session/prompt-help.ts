@@ -23,7 +23,8 @@ import type { SessionContext } from "./context.ts";
 export class PromptHelp {
   readonly completer: Completer;
   readonly #session: SessionContext;
-  readonly #files: FileIndex;
+  readonly #clock: Clock;
+  #index: FileIndex | undefined;
   readonly #history: HistoryFile | undefined;
   readonly #drafts: Drafts | undefined;
   #walk: HistoryWalk | undefined;
@@ -31,11 +32,8 @@ export class PromptHelp {
 
   constructor(session: SessionContext, clock: Clock) {
     this.#session = session;
-    const { cwd, notesFolder } = session.machine;
-    this.#files = new FileIndex(cwd, clock, () => {
-      this.completer.refresh();
-      session.changed();
-    });
+    this.#clock = clock;
+    const { notesFolder } = session.machine;
     this.#history =
       notesFolder === undefined ? undefined : new HistoryFile(join(notesFolder, "history.jsonl"));
     this.#drafts = notesFolder === undefined ? undefined : new Drafts(join(notesFolder, "drafts"));
@@ -88,7 +86,19 @@ export class PromptHelp {
   }
 
   close(): void {
-    this.#files.close();
+    this.#index?.close();
+  }
+
+  /** The files of the thread's folder; a thread that is opened later may have another one. */
+  get #files(): FileIndex {
+    const folder = this.#session.settings?.cwd ?? this.#session.machine.cwd;
+    if (this.#index?.folder === folder) return this.#index;
+    this.#index?.close();
+    this.#index = new FileIndex(folder, this.#clock, () => {
+      this.completer.refresh();
+      this.#session.changed();
+    });
+    return this.#index;
   }
 
   get #draftName(): string {

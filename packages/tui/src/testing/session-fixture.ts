@@ -74,7 +74,7 @@ export class SessionFixture {
       statusLine: options.statusLine ?? DEFAULT_STATUS_LINE,
       permissions: PERMISSIONS,
       describePermissions: ({ sandboxPolicy }) => (sandboxPolicy.type === "readOnly" ? "plan" : "ask"),
-      settings: {},
+      settings: options.folder === undefined ? {} : { cwd: options.folder },
       connect: () => this.#serve(),
       start: options.start ?? {},
       firstFrame: options.firstFrame?.(this.terminal),

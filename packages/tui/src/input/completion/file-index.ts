@@ -27,7 +27,8 @@ const RECENT = 40;
  * files are first searched for, and again when that was a while ago; searches meanwhile use what was found so far.
  */
 export class FileIndex {
-  readonly #folder: string;
+  /** The folder that mentions are relative to. */
+  readonly folder: string;
   readonly #clock: Clock;
   readonly #grown: () => void;
   readonly #stop = new AbortController();
@@ -38,7 +39,7 @@ export class FileIndex {
 
   /** `grown` is called when a walk has ended, so that an open list can search again. */
   constructor(folder: string, clock: Clock, grown: () => void) {
-    this.#folder = folder;
+    this.folder = folder;
     this.#clock = clock;
     this.#grown = grown;
   }
@@ -76,7 +77,7 @@ export class FileIndex {
 
   async #walkFolder(): Promise<void> {
     // A folder that is gone contains nothing.
-    const folder = await realpath(this.#folder).catch(() => undefined);
+    const folder = await realpath(this.folder).catch(() => undefined);
     if (folder === undefined) return;
     const found: FoundFile[] = [];
     const isFirst = this.#files.length === 0;
@@ -125,7 +126,7 @@ export class FileIndex {
   async #list(query: string): Promise<readonly FoundFile[]> {
     const typed = query.slice(0, query.lastIndexOf("/") + 1);
     const start = query.slice(typed.length).toLowerCase();
-    const base = typed.startsWith("~/") ? join(homedir(), typed.slice(2)) : resolve(this.#folder, typed);
+    const base = typed.startsWith("~/") ? join(homedir(), typed.slice(2)) : resolve(this.folder, typed);
     const found: FoundFile[] = [];
     // Expected: no such folder, or one that may not be read.
     const folder = await opendir(base).catch(() => undefined);
