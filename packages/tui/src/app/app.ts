@@ -262,6 +262,7 @@ export class SessionApp {
     const session = this.#session;
     const { clock } = this.#options;
     const look = this.#look();
+    this.#attention.look(session.state, session.others.waiting);
     const isAlternate = this.#options.screen === "full" || session.page !== undefined;
     if (this.#options.screen !== "plain") {
       this.#leftOver.mark(isAlternate);
@@ -276,7 +277,6 @@ export class SessionApp {
       return;
     }
     if (this.#options.screen !== "full") this.#full.leave();
-    this.#attention.look(session.state);
     const asked = session.asks.update(session.state, clock.monotonic(), look);
     if (asked !== undefined) session.transcript.put(asked);
     if (session.asks.itemId !== undefined) session.transcript.saw(session.asks.itemId);

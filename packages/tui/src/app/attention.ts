@@ -2,12 +2,14 @@ import type { ThreadState } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { BELL, desktopNotice } from "../terminal/modes.ts";
 
-/** Calls the user back to a terminal without the focus: once when something waits, and once when a turn has ended. */
+/** Calls the user back to a terminal without the focus: once for each thread that waits, and once when a turn has ended. */
 export class Attention {
   readonly #write: (text: string) => void;
   #isFocused = true;
   #waiting = false;
   #running = false;
+  #threadId: string | undefined;
+  #others: readonly string[] = [];
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -18,8 +20,17 @@ export class Attention {
     this.#isFocused = isFocused;
   }
 
-  /** Looks at a thread. */
-  look(state: ThreadState | undefined): void {
+  /** Looks at the thread that is shown, and at the ids of others that wait. */
+  look(state: ThreadState | undefined, others: readonly string[]): void {
+    const isNew = others.some((id) => !this.#others.includes(id) && id !== this.#threadId);
+    if (isNew) this.#call("Flint is waiting for you in another thread");
+    this.#others = others;
+    if (state?.thread.id !== this.#threadId) this.#running = false;
+    this.#threadId = state?.thread.id;
+    this.#lookAt(state);
+  }
+
+  #lookAt(state: ThreadState | undefined): void {
     const isWaiting = state !== undefined && state.approvals.length + state.questions.length > 0;
     const isRunning = state?.activeTurnId !== undefined;
     const name = escapeControls(state?.thread.name ?? state?.thread.preview ?? "")

@@ -37,6 +37,31 @@ test("notifies a terminal without focus when something waits", async () => {
   expect(later.terminal.writes.join("")).toContain("\u0007\u001b]9;Flint is waiting for you: build it\u0007");
 });
 
+test.each(["/help", "/transcript", "/threads"])("notifies it while %s is open, too", async (page) => {
+  const gate = new Gate();
+  const session = await SessionFixture.open({ scripts: [[{ wait: gate }, { command: "make" }]] });
+  await session.keys("build it", ENTER, page, ENTER, BLURRED);
+  expect(session.terminal.isAlternate).toBe(true);
+  gate.open();
+  await session.settle();
+  expect(session.terminal.writes.join("")).toContain("\u001b]9;Flint is waiting for you: build it\u0007");
+});
+
+test("notifies it once for each other thread that begins to wait", async () => {
+  const scripts = [[{ text: "ok" }], [{ command: "make" }], [{ command: "make" }]];
+  const session = await SessionFixture.open({ scripts });
+  await session.keys("hi", ENTER, BLURRED);
+  const other = await session.connect({ onApproval: () => new Promise(() => {}) });
+  const notices = () =>
+    session.terminal.writes.join("").split("]9;Flint is waiting for you in another thread").length - 1;
+  for (const expected of [1, 2]) {
+    const thread = await other.startThread();
+    void thread.run("build it");
+    await session.settle();
+    expect(notices()).toBe(expected);
+  }
+});
+
 test("a resize leaves one composer and nothing twice", async () => {
   const gate = new Gate();
   const session = await SessionFixture.open({

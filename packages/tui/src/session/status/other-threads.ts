@@ -31,6 +31,11 @@ export class OtherThreads {
     return this.#of(standing).length;
   }
 
+  /** The ids of those that wait for the user. */
+  get waiting(): readonly string[] {
+    return this.#of("waiting");
+  }
+
   /** The thread to look at next: the most urgent, and of those the one that was not looked at for longest. */
   next(): string | undefined {
     return STANDINGS.flatMap((standing) => this.#of(standing))[0];
