@@ -186,6 +186,7 @@ export interface ContextCompactionItem {
 export interface Cost {
   amount: number;
   currency: string;
+  estimated?: boolean;
   _meta?: Meta;
 }
 

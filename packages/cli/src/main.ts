@@ -1,6 +1,7 @@
 import { errorMessage } from "@flint/protocol";
 import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
 import type { FirstFrame } from "@flint/tui/first-frame";
+import { errorCodeOf } from "./command-line/exit-codes.ts";
 import { complain, lossOf, say, watchStandardStreams } from "./command-line/output.ts";
 import { eraseFirstFrame, keepFirstFrame } from "./command-line/shown-frame.ts";
 import { VERSION } from "./version.ts";
@@ -26,7 +27,7 @@ export async function main(args: readonly string[], firstFrame?: FirstFrame): Pr
     // The last catch of the program: a usage error gets a hint, anything else only its message.
     const message = await withoutSecrets(errorMessage(error));
     const hint = hintFor(error);
-    return hint === undefined ? complain(message, 1) : complain(`${message}\n${hint}`, 2);
+    return hint === undefined ? complain(message, errorCodeOf(error)) : complain(`${message}\n${hint}`, 2);
   }
 }
 

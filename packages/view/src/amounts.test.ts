@@ -41,3 +41,7 @@ test("small money is not shown as nothing", () => {
 test("a noun follows its number", () => {
   expect([count(1, "file"), count(2, "file")]).toEqual(["1 file", "2 files"]);
 });
+
+test("an estimate is not shown as an exact amount", () => {
+  expect(money({ amount: 0.14, currency: "USD", estimated: true })).toBe("about $0.140");
+});

@@ -15,11 +15,12 @@ export function tokens(count: number): string {
   return count === 1 ? "1 token" : `${short(count)} tokens`;
 }
 
-/** Money for people, with enough digits to tell it from nothing. */
-export function money({ amount, currency }: Cost): string {
+/** Money for people, with enough digits to tell it from nothing: `$0.021`, `about $0.14` if it is estimated. */
+export function money({ amount, currency, estimated = false }: Cost): string {
   const digits = amount === 0 || amount >= 1 ? 2 : amount >= 0.01 ? 3 : 4;
   const text = amount.toFixed(digits);
-  return currency === "USD" ? `$${text}` : `${text} ${currency}`;
+  const shown = currency === "USD" ? `$${text}` : `${text} ${currency}`;
+  return estimated ? `about ${shown}` : shown;
 }
 
 /** A size for people: `512 bytes`, `1.5 KiB`, `3.2 MiB`. */

@@ -167,4 +167,12 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
     replace: "return this.#clock.monotonic() - this.#startedAt;",
     tests: BUDGET_TESTS,
   },
+  {
+    name: "budget-estimate-forgotten",
+    promise: "What a turn costs by the price list counts for the limit of its thread in later turns.",
+    file: "packages/core/src/budget/turn-cost.ts",
+    find: "if (this.#estimate === undefined) return this.#reported;",
+    replace: "if (this.#estimate !== undefined) return this.#reported;",
+    tests: BUDGET_TESTS,
+  },
 ];

@@ -1,5 +1,6 @@
+import { FlintError } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { exitCodeOf } from "./exit-codes.ts";
+import { errorCodeOf, exitCodeOf } from "./exit-codes.ts";
 
 test.each([
   [{ status: "completed", declinedUnattended: false }, 0],
@@ -20,4 +21,9 @@ test.each([
   [{ status: "completed", cause: "outputFailed", declinedUnattended: false }, 1],
 ] as const)("%j exits with %i", (outcome, code) => {
   expect(exitCodeOf(outcome)).toBe(code);
+});
+
+test("a turn that cannot start because of a limit exits as one that was stopped by it", () => {
+  expect(errorCodeOf(new FlintError("budgetExceeded", "The limit is reached."))).toBe(5);
+  expect(errorCodeOf(new FlintError("agentFailed", "It failed."))).toBe(1);
 });

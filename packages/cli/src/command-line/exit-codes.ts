@@ -61,3 +61,8 @@ const FAILURE_CODES: ReadonlyMap<string, ExitCode> = new Map([
   ["SchemaMismatch", 4],
   ["ServerStopped", 6],
 ]);
+
+/** The exit code of a command that ends with an error before or without a turn. */
+export function errorCodeOf(error: unknown): ExitCode {
+  return error instanceof Error && "kind" in error && error.kind === "budgetExceeded" ? 5 : 1;
+}

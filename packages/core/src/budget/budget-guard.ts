@@ -23,6 +23,7 @@ import {
   type Unit,
   usageOfThread,
 } from "./limits.ts";
+import { isPossibleCost, TurnCost } from "./turn-cost.ts";
 import { WorkClock } from "./work-clock.ts";
 
 /** What a guard needs of its turn. */
@@ -57,8 +58,9 @@ export class BudgetGuard {
   readonly #options: BudgetGuardOptions;
   readonly #work: WorkClock;
   readonly #usage = { tokens: 0, steps: 0 };
-  /** What the turn has cost as reported, and what it should have cost so far. The larger one counts. */
-  readonly #cost = { reported: 0, estimated: 0 };
+  readonly #cost = new TurnCost();
+  /** What the thread had cost before this turn, in dollars. */
+  readonly #costBefore: number;
   /** How far the user extended the limits of this turn, and of its thread during this turn. */
   readonly #extended: Record<ReachedLimit["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
   #asking: Promise<void> | undefined;
@@ -71,7 +73,13 @@ export class BudgetGuard {
   constructor(options: BudgetGuardOptions) {
     this.#options = options;
     this.#work = new WorkClock(options.clock);
+    this.#costBefore = usageOfThread(options.log.state).costUsd ?? 0;
     this.#check();
+  }
+
+  /** What the turn has cost so far; undefined if nothing is known about it. */
+  get cost(): Cost | undefined {
+    return this.#cost.total;
   }
 
   /** How long the turn has waited for the user. */
@@ -88,17 +96,20 @@ export class BudgetGuard {
   /** The usage of a model call without amounts that cannot be, such as negative ones. */
   possible<Call extends CallUsage>(call: Call): Call {
     const last = possibleUsage(call.last);
-    if (last === call.last) return call;
-    this.#warnOnce("The agent reports a negative usage, which counts as none.", "impossibleUsage");
-    return { ...call, last };
+    const { cost, ...free } = call;
+    if (last === call.last && isPossibleCost(cost)) return call;
+    this.#warnOnce("The agent reports a negative usage or cost, which counts as none.", "impossibleUsage");
+    // Without its cost it is still a call of the same kind.
+    const known = (isPossibleCost(cost) ? call : free) as Call;
+    return { ...known, last };
   }
 
   /** Counts a model call. */
   used({ last, calls = 1, cost, estimate }: CallUsage): void {
     this.#usage.tokens += Math.max(0, totalTokens(last));
     this.#usage.steps += calls;
-    this.#cost.reported += this.#dollars(cost);
-    this.#cost.estimated += this.#dollars(estimate);
+    this.#cost.add(cost, estimate);
+    if (cost !== undefined && cost.currency !== "USD") this.#warnCurrency(cost.currency);
     if (this.#requiresCost && cost === undefined && estimate === undefined && totalTokens(last) > 0)
       this.#stopUnknownCost();
     this.#checkSoon();
@@ -106,7 +117,8 @@ export class BudgetGuard {
 
   /** Counts what the turn has cost so far, by the agent's own count. */
   costSoFar(cost: Cost): void {
-    this.#cost.estimated = Math.max(this.#cost.estimated, this.#dollars(cost));
+    if (isPossibleCost(cost)) this.#cost.soFar(cost);
+    if (cost.currency !== "USD") this.#warnCurrency(cost.currency);
     this.#checkSoon();
   }
 
@@ -147,11 +159,9 @@ export class BudgetGuard {
     setImmediate(() => this.#check());
   }
 
-  #dollars(cost: Cost | undefined): number {
-    if (cost === undefined) return 0;
-    if (cost.currency === "USD") return Math.max(0, cost.amount);
-    this.#warnCurrency(cost.currency);
-    return 0;
+  get #dollars(): number {
+    const { total } = this.#cost;
+    return total?.currency === "USD" ? total.amount : 0;
   }
 
   #check(): void {
@@ -173,12 +183,11 @@ export class BudgetGuard {
     const { turn, thread } = this.#budget;
     const seconds = this.#work.workedMs / 1_000;
     const ofThread = usageOfThread(this.#options.log.state);
-    const { reported, estimated } = this.#cost;
-    const costUsd = Math.max(reported, estimated);
-    // The thread has what was reported; the number of turns is checked before a turn starts, not during it.
+    const costUsd = this.#dollars;
+    // The number of turns is checked before a turn starts, not during it.
     const { turns: _turns, ...all } = {
       ...ofThread,
-      costUsd: (ofThread.costUsd ?? 0) + costUsd - reported,
+      costUsd: this.#costBefore + costUsd,
       seconds: (ofThread.seconds ?? 0) + seconds,
     };
     return [

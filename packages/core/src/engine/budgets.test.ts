@@ -449,6 +449,38 @@ describe("what an agent reports late or not at all", () => {
     expect(warnings(client, "budgetOverrun")).toEqual([]);
   });
 
+  test("counts what was only estimated in later turns, also after a restart", async () => {
+    const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+      turn.emit({ type: "usage", last: tokens(100), estimate: dollars(0.14) });
+      return { status: "completed" };
+    };
+    const budget = { thread: { costUsd: 0.2 } };
+    const driver = new BareDriver({ run });
+    const { server, client, turnId, threadId } = await started({ driver, approvalPolicy: "never", budget });
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    expect((await client.call("thread/attach", { threadId })).cost).toEqual({
+      ...dollars(0.14),
+      estimated: true,
+    });
+    await server.close();
+    const later = testEngine({ store: server.store, driver }).connect();
+    await later.call("thread/attach", { threadId });
+    await later.turnEnd(await later.startTurn(threadId, "again"));
+    await expect(later.startTurn(threadId, "once more")).rejects.toMatchObject({ kind: "budgetExceeded" });
+  });
+
+  test("replaces what was estimated by the cost that the agent reports at the end", async () => {
+    const { client, turnId, threadId } = await started({ driver: estimating(2, 1.5) });
+    await client.turnEnd(turnId);
+    const costs = client.eventsOf("thread/tokenUsage/updated").map(({ data }) => data.cost);
+    expect(costs).toEqual([
+      { ...dollars(1), estimated: true },
+      { ...dollars(2), estimated: true },
+      dollars(1.5),
+    ]);
+    expect((await client.call("thread/attach", { threadId })).cost).toEqual(dollars(1.5));
+  });
+
   test("is stopped by what the agent itself counts on the way", async () => {
     const run = async (turn: TurnContext): Promise<TurnOutcome> => {
       turn.emit({ type: "costSoFar", cost: dollars(0.5) });
@@ -517,6 +549,19 @@ describe("what an agent reports late or not at all", () => {
     await client.turnEnd(turnId);
     expect(warnings(client, "impossibleUsage")).toHaveLength(1);
     expect(client.eventsOf("thread/tokenUsage/updated").at(-1)?.data.usage.inputTokens).toBe(20);
+  });
+
+  test("counts an impossible cost as none, and says so", async () => {
+    const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+      for (const amount of [2, -5, Number.NaN])
+        turn.emit({ type: "usage", last: tokens(1), cost: dollars(amount) });
+      turn.emit({ type: "costSoFar", cost: dollars(Number.POSITIVE_INFINITY) });
+      return { status: "completed" };
+    };
+    const { client, turnId, threadId } = await started({ driver: new BareDriver({ run }) });
+    await client.turnEnd(turnId);
+    expect(warnings(client, "impossibleUsage")).toHaveLength(1);
+    expect((await client.call("thread/attach", { threadId })).cost).toEqual(dollars(2));
   });
 });
 

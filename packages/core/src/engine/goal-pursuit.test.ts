@@ -67,6 +67,14 @@ describe("a goal that is pursued", () => {
     expect(turns).toHaveLength(count);
   });
 
+  test("ends at its limit of cost if the cost of the agent is only estimated", async () => {
+    const { cost: estimate, ...call } = COST;
+    const server = repeating([{ emit: { ...call, estimate } }, { text: "Not yet." }]);
+    const { goal, turns } = await pursued(server, { maxCostUsd: 1 });
+    expect(goal).toMatchObject({ status: "budgetLimited", reason: "Its $1 are used up." });
+    expect(turns).toHaveLength(3);
+  });
+
   test("ends at its limit of working time", async () => {
     const driver = new BareDriver({
       run: async () => {

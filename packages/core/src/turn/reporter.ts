@@ -27,7 +27,7 @@ interface EventContext {
   readonly agent: string;
   /** The usage of the thread so far. */
   readonly usage: TokenUsage;
-  /** Its cost so far. */
+  /** Its cost so far, with what is only estimated. */
   readonly cost: Cost | undefined;
   readonly caps: TurnCaps;
 }
@@ -45,6 +45,8 @@ export interface TurnReporterOptions {
   readonly log: ThreadLog;
   /** The connections that were decided about while the command of an item ran. */
   connectionsOf(itemId: string): readonly DecidedConnection[];
+  /** What the turn has cost so far; undefined if nothing is known about it. */
+  costOfTurn(): Cost | undefined;
   /** Called with what the log throws, which a driver must not see. */
   onError(error: unknown): void;
 }
@@ -53,10 +55,12 @@ export interface TurnReporterOptions {
 export class TurnReporter {
   readonly #options: TurnReporterOptions;
   readonly #caps = new TurnCaps();
+  readonly #costBefore: Cost | undefined;
   #hasOwnDiff = false;
 
   constructor(options: TurnReporterOptions) {
     this.#options = options;
+    this.#costBefore = options.log.state.cost;
   }
 
   /** Writes one report of this agent. Never throws. */
@@ -73,14 +77,19 @@ export class TurnReporter {
 
   #whole(event: ReportedItemEvent, agent: string): void {
     const { threadId, turnId, log } = this.#options;
-    const { usage, cost } = log.state;
+    const { usage } = log.state;
     if (event.type === "commands" && isKnown(event.commands, log.state.agentCommands, agent)) return;
-    const body = eventOf(event, { threadId, turnId, agent, usage, cost, caps: this.#caps });
+    const body = eventOf(event, { threadId, turnId, agent, usage, cost: this.#cost(), caps: this.#caps });
     if (persistenceOf(body.type) === "live") log.sendLive(body);
     else this.#store(body);
     if (event.type === "turn/diff/updated") this.#hasOwnDiff = true;
     if (event.type === "item/completed" && isKnownItem(event.item) && isAppliedChange(event.item))
       this.#reportDiff();
+  }
+
+  #cost(): Cost | undefined {
+    const ofTurn = this.#options.costOfTurn();
+    return ofTurn === undefined ? undefined : addCost(this.#costBefore, ofTurn);
   }
 
   /** A completed command shows which hosts it wanted to connect to. */
@@ -172,8 +181,8 @@ function eventOf(
     case "item/mcpToolCall/progress":
       return { type: event.type, data: { ...ids, itemId: event.itemId, message: event.message } };
     case "usage": {
-      const { type: _type, last, calls: _calls, cost: ofCall, estimate: _estimate, ...rest } = event;
-      const total = ofCall === undefined ? {} : { cost: addCost(cost, ofCall) };
+      const { type: _type, last, calls: _calls, cost: _cost, estimate: _estimate, ...rest } = event;
+      const total = cost === undefined ? {} : { cost };
       const data = { ...ids, usage: addUsage(usage, last), last, ...rest, ...total };
       return { type: "thread/tokenUsage/updated", data };
     }

@@ -98,7 +98,10 @@ export class TurnRunner {
     const failed = (error: unknown) => this.#stop.failStorage(asFlintError(error));
     const stopFor = (error: TurnError) => this.#stop.failWith(error);
     const connectionsOf = options.connectionsOf.bind(options);
-    this.#reporter = new TurnReporter({ threadId, turnId, log, connectionsOf, onError: failed });
+    this.#reporter = new TurnReporter({
+      ...{ threadId, turnId, log, connectionsOf, onError: failed },
+      costOfTurn: () => this.#guard.cost,
+    });
     this.#limits = new TurnLimits(threadId, log, options.usageLimits);
     const { checkpoints, ephemeral = false } = options;
     const { signal } = this.#stop;
@@ -294,7 +297,8 @@ export class TurnRunner {
     }
     const report = reported.type === "usage" ? this.#guard.possible(reported) : reported;
     this.#files?.onReport(report);
-    this.#reporter.report(report, this.#agent);
+    // Counted first: the log has the cost of the turn with this call.
     if (report.type === "usage") this.#guard.used(report);
+    this.#reporter.report(report, this.#agent);
   }
 }

@@ -45,12 +45,17 @@ export function totalTokens(usage: TokenUsage): number {
   return usage.inputTokens + usage.outputTokens + (usage.thinkingTokens ?? 0) + cached;
 }
 
-/** Money, in the currency it is billed in. */
-export const Cost = looseObject({ amount: z.number(), currency: z.string() });
+/** Money, in the currency it is billed in. `estimated`: a part of it is by the price list, and not as reported. */
+export const Cost = looseObject({
+  amount: z.number(),
+  currency: z.string(),
+  estimated: z.optional(z.boolean()),
+});
 export type Cost = z.output<typeof Cost>;
 
 /** The sum of two costs. Different currencies cannot be added: then it is the newer cost alone. */
 export function addCost(left: Cost | undefined, right: Cost): Cost {
   if (left === undefined || left.currency !== right.currency) return right;
-  return { ...right, amount: left.amount + right.amount };
+  const estimated = left.estimated === true ? { estimated: true } : {};
+  return { ...right, ...estimated, amount: left.amount + right.amount };
 }

@@ -30,7 +30,7 @@ export class TurnTally {
   get cost(): Cost | undefined {
     if (this.#cost === undefined) return undefined;
     const before = this.costBefore?.currency === this.#cost.currency ? this.costBefore.amount : 0;
-    return { amount: Math.max(0, this.#cost.amount - before), currency: this.#cost.currency };
+    return { ...this.#cost, amount: Math.max(0, this.#cost.amount - before) };
   }
 
   /** How many files were changed. */

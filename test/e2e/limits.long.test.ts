@@ -43,3 +43,21 @@ for (const [option, amount, message] of [
     TEST_MS,
   );
 }
+
+/** A turn of Codex that costs about a seventh of a dollar. */
+const CODEX_TURN = [{ usage: { inputTokens: 70_000, outputTokens: 10 } }, { text: "done" }];
+
+needs("codex")(
+  "the cost of codex, which is only estimated, adds up to the limit of its thread",
+  async () => {
+    const config = "[budget.thread]\ncost_usd = 0.2\n";
+    const { run } = await setUpExec(config, [CODEX_TURN, CODEX_TURN, CODEX_TURN]);
+    const codes: number[] = [];
+    for (const more of [[], ["--continue"], ["--continue"]]) {
+      const { code } = await run(["--agent", "codex", "--offline", ...more, "go on"]);
+      codes.push(code);
+    }
+    expect(codes).toEqual([0, 5, 5]);
+  },
+  TEST_MS,
+);
