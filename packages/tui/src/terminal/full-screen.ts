@@ -38,7 +38,7 @@ export class FullScreen {
   leave(): void {
     if (this.#drawn === undefined) return;
     this.#drawn = undefined;
-    this.#write(`${ALTERNATE.leave}${CURSOR.show}`);
+    this.#write(`${FRAME.begin}${ALTERNATE.leave}${CURSOR.show}${FRAME.end}`);
   }
 
   /** Draws everything the next time, because another program has used the terminal. */

@@ -41,6 +41,8 @@ const PERMISSIONS: readonly PermissionChoice[] = [
   { name: "plan", doc: "read only", settings: { sandbox: { type: "readOnly" } } },
 ];
 
+const EMPTY_COMPOSER = "› Ask for something";
+
 /** A session on a terminal emulator, with an engine in this process and a scripted agent. */
 export class SessionFixture {
   readonly terminal: XtermTerminal;
@@ -63,6 +65,7 @@ export class SessionFixture {
     this.terminal = new XtermTerminal(options.columns, options.rows);
     this.engine = options.engine ?? testEngine(options);
     this.notes = options.notes ?? new Map();
+    this.#screen = options.screen;
     this.#notesFolder = options.notesFolder;
     this.#folder = options.folder ?? "/work";
     this.app = new SessionApp({
@@ -82,7 +85,10 @@ export class SessionFixture {
     });
     this.exit = this.app.run();
     atTestEnd(
-      async () => this.app.close(0),
+      async () => {
+        this.app.close(0);
+        await this.terminal.drawn();
+      },
       () => undefined,
     );
   }
@@ -109,6 +115,7 @@ export class SessionFixture {
   async settle(milliseconds = 600): Promise<void> {
     await this.clock.advance(milliseconds);
     await this.terminal.drawn();
+    this.#oneComposer();
   }
 
   /** Presses keys and looks at what comes of it. */
@@ -133,6 +140,19 @@ export class SessionFixture {
     await this.settle(0);
   }
 
+  /** An empty composer is on the screen once at most, in its last rows, and the cursor stands in it. */
+  #oneComposer(): void {
+    if (this.#screen === "plain" || this.terminal.isAlternate) return;
+    const { everything, cursor, screen } = this.terminal;
+    const count = everything.split("\n").filter((row) => row.startsWith(EMPTY_COMPOSER)).length;
+    if (count > 1) throw new Error(`The composer is to be seen ${count} times:\n${everything}`);
+    const row = screen.findIndex((text) => text.startsWith(EMPTY_COMPOSER));
+    if (row !== -1 && (cursor.row !== row || cursor.column !== 2))
+      throw new Error(
+        `The cursor is not in the composer but at ${cursor.row}, ${cursor.column}:\n${everything}`,
+      );
+  }
+
   #countingClock(): Clock {
     const { clock } = this;
     const counted = (milliseconds: number, action: () => void) => {
@@ -154,6 +174,7 @@ export class SessionFixture {
     return { now: () => clock.now(), monotonic: () => clock.monotonic(), after: counted };
   }
 
+  readonly #screen: SessionFixtureOptions["screen"];
   readonly #notesFolder: string | undefined;
   readonly #folder: string;
   readonly #cutters = new Map<FlintClient, () => void>();

@@ -2,13 +2,15 @@
 import xterm from "@xterm/headless";
 import type { TerminalSize } from "../draw/look.ts";
 import type { DeviceListener, TerminalDevice } from "../terminal/device.ts";
+import { TerminalOutput } from "./terminal-output.ts";
 
 const { Terminal } = xterm;
 
-/** A real terminal emulator without a window. Every write is kept, and checked for what must never be written. */
+/** A real terminal emulator without a window. Every write is kept, and checked for what a session must not write. */
 export class XtermTerminal implements TerminalDevice {
   readonly #terminal: InstanceType<typeof Terminal>;
   readonly writes: string[] = [];
+  readonly #output = new TerminalOutput();
   readonly name = "test";
   isRaw = false;
   suspended = 0;
@@ -26,6 +28,7 @@ export class XtermTerminal implements TerminalDevice {
 
   write(text: string): void {
     this.writes.push(text);
+    this.#output.take(text);
     this.#terminal.write(text);
   }
 
@@ -35,11 +38,13 @@ export class XtermTerminal implements TerminalDevice {
   }
 
   release(): void {
+    this.#leave("released");
     this.#listener = undefined;
     this.isRaw = false;
   }
 
   suspend(): void {
+    this.#leave("suspended");
     this.suspended += 1;
     this.isRaw = false;
   }
@@ -60,9 +65,16 @@ export class XtermTerminal implements TerminalDevice {
     this.#listener?.resized();
   }
 
-  /** Resolves once everything written is on the screen. */
-  drawn(): Promise<void> {
-    return new Promise((resolve) => this.#terminal.write("", resolve));
+  /** What was wrong with the writes so far. */
+  get problems(): readonly string[] {
+    return this.#output.problems;
+  }
+
+  /** Resolves once everything written is on the screen. Rejects if something was written that must not be. */
+  async drawn(): Promise<void> {
+    const [problem] = this.problems;
+    if (problem !== undefined) throw new Error(problem);
+    await new Promise<void>((resolve) => this.#terminal.write("", () => resolve()));
   }
 
   /** Whether the alternate screen is shown. */
@@ -91,6 +103,12 @@ export class XtermTerminal implements TerminalDevice {
   /** Whether a mode such as bracketed paste is on. */
   get modes(): InstanceType<typeof Terminal>["modes"] {
     return this.#terminal.modes;
+  }
+
+  /** Another program has the terminal now, which expects it as it was. */
+  #leave(how: string): void {
+    const { left, problems } = this.#output;
+    problems.push(...left.map((mode) => `The terminal was ${how} with ${mode}.`));
   }
 
   #rows(from: number, to: number): string[] {
