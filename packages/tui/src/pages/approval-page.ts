@@ -36,8 +36,3 @@ export function approvalPage({ action, suggestions }: Approval, cwd: string): Pa
     },
   });
 }
-
-/** Whether there is something in an approval that is better read on the whole screen. */
-export function hasDiff({ action, suggestions }: Approval): boolean {
-  return approvalPrompt(action, suggestions).body.some(({ kind }) => kind === "diff");
-}

@@ -1,11 +1,10 @@
 import type { Approval, Decision, ThreadState } from "@flint/protocol";
-import { type ApprovalChoice, type Ask, asksOf, escapeExact } from "@flint/view";
+import { type ApprovalChoice, type Ask, approvalPrompt, asksOf, escapeExact } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { labelled } from "../draw/plain.ts";
-import { hasDiff } from "../pages/approval-page.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
 import { QuestionForm } from "./question-form.ts";
 
@@ -205,4 +204,9 @@ function drawMessage(message: Composer, look: Look): { rows: Line[]; cursor: Dra
   const head = lineOf("What should the agent do instead?", "bold");
   const drawn = message.draw(look, 5, "Enter declines with this message, Ctrl-C goes back");
   return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };
+}
+
+/** Whether there is something in an approval that is better read on the whole screen. */
+function hasDiff({ action, suggestions }: Approval): boolean {
+  return approvalPrompt(action, suggestions).body.some(({ kind }) => kind === "diff");
 }
