@@ -115,7 +115,7 @@ describe("Redactor", () => {
   });
 
   test("takes linear time on hostile text", () => {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     for (const piece of [
       "sk-",
       "eyJa-",
@@ -131,7 +131,9 @@ describe("Redactor", () => {
       redact(`${text}.`, ["--------x"]);
       new Redactor([]).unfinishedAt(`${text}.`);
     }
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    // Of this process: others that keep the machine busy do not count.
+    const { user } = process.cpuUsage(before);
+    expect(user / 1000).toBeLessThan(5_000);
   });
 });
 

@@ -76,7 +76,7 @@ describe.each(QUEUES)("a queue %s", (_name, test, open) => {
 
   test("keeps a run back for its delay", async () => {
     const queue = await open();
-    await queue.put(run("late", { delayMs: 150, priority: 50 }));
+    await queue.put(run("late", { delayMs: 1_000, priority: 50 }));
     await queue.put(run("soon"));
     expect(await collect(queue, 2)).toEqual(["soon.1", "late.1"]);
   });
