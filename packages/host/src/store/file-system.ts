@@ -16,7 +16,9 @@ export interface FileSystem {
   ftruncateSync(file: number, length: number): void;
   readSync(file: number, bytes: Uint8Array, position: number): number;
   writeSync(file: number, bytes: Uint8Array): number;
+  fsyncSync(file: number): void;
   fdatasyncSync(file: number): void;
+  renameSync(from: string, to: string): void;
   /** Undefined if there is nothing. Does not follow a link. */
   lstatSync(path: string): Stats | undefined;
   readdirSync(path: string): readonly string[];
@@ -54,7 +56,9 @@ export const NODE_FILES: FileSystem = {
   ftruncateSync: fs.ftruncateSync,
   readSync: (file, bytes, position) => fs.readSync(file, bytes, 0, bytes.byteLength, position),
   writeSync: (file, bytes) => fs.writeSync(file, bytes),
+  fsyncSync: fs.fsyncSync,
   fdatasyncSync: fs.fdatasyncSync,
+  renameSync: fs.renameSync,
   lstatSync: (path) => fs.lstatSync(path, { throwIfNoEntry: false }),
   readdirSync: (path) => fs.readdirSync(path),
   read: async (file, bytes, position) => (await read(file, bytes, 0, bytes.byteLength, position)).bytesRead,

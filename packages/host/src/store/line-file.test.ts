@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
@@ -124,6 +124,87 @@ describe("a file of lines", () => {
     file.close();
     writeFileSync(path, "x".repeat(11));
     await expect(open()).rejects.toThrow("has 11 bytes and may have 10. Move it away");
+  });
+
+  describe("that is compacted", () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`);
+
+    test("has the lines that are left, and what is appended later", async () => {
+      const { path, open } = await setUp({ compactFrom: 10 });
+      const { file } = await open();
+      file.append(many(20));
+      file.compact(() => ["a", "b"]);
+      file.append(["c"]);
+      await file.sync();
+      expect(readFileSync(path, "utf8")).toBe("a\nb\nc\n");
+      file.close();
+      expect((await open()).lines).toEqual(["a", "b", "c"]);
+    });
+
+    test("is left alone while it is short or most of it is needed", async () => {
+      const { open } = await setUp({ compactFrom: 10 });
+      const { file } = await open();
+      let looked = 0;
+      const compact = (kept: number) =>
+        file.compact(() => {
+          looked += 1;
+          return many(kept);
+        });
+      file.append(many(9));
+      compact(0);
+      expect(looked).toBe(0);
+      file.append(many(1));
+      compact(9);
+      compact(9);
+      // Not looked at again before it has grown.
+      expect(looked).toBe(1);
+      file.close();
+      expect((await open()).lines).toHaveLength(10);
+    });
+
+    test("stays as it was if there is no room for the new one", async () => {
+      const { path, plan, open } = await setUp({ compactFrom: 10 });
+      const { file } = await open();
+      file.append(many(20));
+      plan.room = 3;
+      file.compact(() => ["long line"]);
+      plan.room = Number.POSITIVE_INFINITY;
+      file.append(["last"]);
+      file.close();
+      expect((await open()).lines).toEqual([...many(20), "last"]);
+      expect(readdirSync(dirname(path))).toEqual(["lines"]);
+    });
+
+    test("stores nothing more if the disk may not have the new one", async () => {
+      const { plan, open } = await setUp({ compactFrom: 10 });
+      const { file } = await open();
+      file.append(many(20));
+      let renamed = false;
+      plan.fails = (call) => {
+        renamed ||= call === "renameSync";
+        return renamed && call === "fsyncSync" ? "EIO" : undefined;
+      };
+      file.compact(() => []);
+      expect(() => file.append(["next"])).toThrow("until Flint is restarted");
+    });
+
+    test("is not replaced under a sync", async () => {
+      const { path, open } = await setUp({ compactFrom: 10 });
+      const { file } = await open();
+      file.append(many(20));
+      const syncing = file.sync();
+      file.compact(() => []);
+      await syncing;
+      expect(readFileSync(path, "utf8")).not.toBe("");
+    });
+
+    test("forgets what a process left that died meanwhile", async () => {
+      const { path, open } = await setUp();
+      (await open()).file.close();
+      writeFileSync(`${path}.0123.tmp`, "half");
+      await open();
+      expect(readdirSync(dirname(path))).toEqual(["lines"]);
+    });
   });
 
   test("is never a link", async () => {

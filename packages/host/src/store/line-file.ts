@@ -1,15 +1,17 @@
 import { constants } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { storageFailed } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import {
   closeQuietly,
   type FileSystem,
+  isTemporary,
   makeFolders,
   NODE_FILES,
   OPEN,
   openPrivate,
   syncFolder,
+  temporaryPath,
 } from "./file-system.ts";
 
 /** What a file of lines depends on. */
@@ -19,6 +21,8 @@ export interface LineFileOptions {
   readonly durable?: boolean | undefined;
   /** The most bytes that it may have: all of them are read into memory. */
   readonly limit?: number | undefined;
+  /** How many lines it has at least when it is compacted. */
+  readonly compactFrom?: number | undefined;
   readonly files?: FileSystem | undefined;
 }
 
@@ -33,6 +37,8 @@ export interface OpenedLineFile {
 
 const LIMIT = 256 * 1024 * 1024;
 const LF = 10;
+/** A file with fewer lines is not worth rewriting. */
+const COMPACT_FROM = 1000;
 
 /**
  * A private file to which this process alone appends lines. What an append could not write completely is cut off again,
@@ -43,7 +49,11 @@ export class LineFile {
   readonly #files: FileSystem;
   readonly #durable: boolean;
   readonly #limit: number;
-  readonly #file: number;
+  readonly #compactFrom: number;
+  #file: number;
+  #count = 0;
+  /** With how many lines it is looked at next. */
+  #compactAt: number;
   /** Where the last complete line ends. */
   #size = 0;
   /** Set if something may be after that. */
@@ -53,7 +63,10 @@ export class LineFile {
   #syncing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  private constructor({ path, durable = true, limit = LIMIT, files = NODE_FILES }: LineFileOptions) {
+  private constructor(options: LineFileOptions) {
+    const { path, durable = true, limit = LIMIT, compactFrom = COMPACT_FROM, files = NODE_FILES } = options;
+    this.#compactFrom = compactFrom;
+    this.#compactAt = compactFrom;
     this.#path = path;
     this.#files = files;
     this.#durable = durable;
@@ -69,6 +82,7 @@ export class LineFile {
       await makeFolders(files, dirname(path));
       file = new LineFile(options);
       const lines = file.#readLines();
+      await removeTemporary(files, path);
       if (durable) await syncFolder(files, dirname(path));
       return { file, lines };
     } catch (thrown) {
@@ -93,6 +107,19 @@ export class LineFile {
     }
     this.#isTorn = false;
     this.#size += bytes.length;
+    this.#count += lines.length;
+  }
+
+  /**
+   * Rewrites the file with these lines alone, if at least half of it is something else. At every moment there is the old
+   * file or the new one; if there is no room for the new one, the old one stays.
+   */
+  compact(lines: () => readonly string[]): void {
+    if (this.#count < this.#compactAt || this.#syncing !== undefined || this.#syncFailure !== undefined)
+      return;
+    const kept = lines();
+    const isReplaced = kept.length * 2 <= this.#count && this.#replace(kept);
+    this.#compactAt = Math.max(isReplaced ? 0 : this.#count, kept.length * 2) + this.#compactFrom;
   }
 
   /** Resolves once everything appended so far is on the disk. Calls during a sync share the next one. */
@@ -142,6 +169,47 @@ export class LineFile {
     return this.#syncFailure;
   }
 
+  #replace(lines: readonly string[]): boolean {
+    const files = this.#files;
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+    const temporary = temporaryPath(this.#path);
+    const old = this.#file;
+    let file: number | undefined;
+    // Expected: the disk is full.
+    try {
+      file = openPrivate(files, temporary, OPEN.createLog);
+      for (let done = 0; done < bytes.length; ) done += this.#writeSome(bytes.subarray(done), file);
+      if (this.#durable) files.fsyncSync(file);
+      files.renameSync(temporary, this.#path);
+    } catch {
+      if (file !== undefined) closeQuietly(files, file);
+      files.unlink(temporary).catch(() => undefined);
+      return false;
+    }
+    this.#file = file;
+    this.#size = bytes.length;
+    this.#count = lines.length;
+    this.#isTorn = false;
+    closeQuietly(files, old);
+    if (this.#durable) this.#syncName();
+    return true;
+  }
+
+  /** Until the folder has the new name on the disk, nothing that is appended is safe. */
+  #syncName(): void {
+    // Expected: the disk fails. Those who append next learn it.
+    try {
+      const folder = this.#files.openSync(dirname(this.#path), OPEN.folder, 0);
+      try {
+        this.#files.fsyncSync(folder);
+      } finally {
+        closeQuietly(this.#files, folder);
+      }
+    } catch (thrown) {
+      this.#syncFailed(thrown);
+    }
+  }
+
   #readLines(): string[] {
     const { size } = this.#files.fstatSync(this.#file);
     if (size > this.#limit)
@@ -158,7 +226,9 @@ export class LineFile {
     this.#size = bytes.lastIndexOf(LF) + 1;
     this.#isTorn = this.#size < size;
     this.#cutBack();
-    return bytes.toString("utf8", 0, this.#size).split("\n").slice(0, -1);
+    const lines = bytes.toString("utf8", 0, this.#size).split("\n").slice(0, -1);
+    this.#count = lines.length;
+    return lines;
   }
 
   #cutBack(): void {
@@ -173,9 +243,18 @@ export class LineFile {
     } catch {}
   }
 
-  #writeSome(bytes: Buffer): number {
-    const count = this.#files.writeSync(this.#file, bytes);
+  #writeSome(bytes: Buffer, file = this.#file): number {
+    const count = this.#files.writeSync(file, bytes);
     if (count === 0) throw new Error("the file takes no more bytes");
     return count;
   }
+}
+
+/** Deletes what a process left that died while it rewrote the file. */
+async function removeTemporary(files: FileSystem, path: string): Promise<void> {
+  const folder = dirname(path);
+  const left = files
+    .readdirSync(folder)
+    .filter((name) => name.startsWith(`${basename(path)}.`) && isTemporary(name));
+  for (const name of left) await files.unlink(join(folder, name));
 }

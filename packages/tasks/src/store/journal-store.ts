@@ -17,6 +17,8 @@ export interface JournalOptions extends LineFileOptions {
 export class JournalStore implements TaskStore {
   readonly #file: LineFile;
   readonly #memory: MemoryStore;
+  /** Set if it has lines that cannot be read, which are left for a person to look at. */
+  #isDamaged = false;
   #isClosed = false;
 
   private constructor(file: LineFile, now: () => number) {
@@ -30,9 +32,11 @@ export class JournalStore implements TaskStore {
     const store = new JournalStore(file, now);
     for (const [index, line] of lines.entries()) {
       const read = readLine(line);
-      if (read === undefined || !store.#restore(read))
-        onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
+      if (read !== undefined && store.#restore(read)) continue;
+      store.#isDamaged = true;
+      onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
     }
+    store.#compact();
     return store;
   }
 
@@ -83,6 +87,7 @@ export class JournalStore implements TaskStore {
     this.#file.append([JSON.stringify({ task, removed: true })]);
     await this.#memory.remove(task);
     await this.#file.sync();
+    this.#compact();
     return true;
   }
 
@@ -96,6 +101,10 @@ export class JournalStore implements TaskStore {
   }
 
   #restore(read: JournalLine): boolean {
+    if ("numbered" in read) {
+      this.#memory.skipNumbers(read.numbered);
+      return true;
+    }
     if ("removed" in read) {
       void this.#memory.remove(read.task);
       return true;
@@ -104,11 +113,25 @@ export class JournalStore implements TaskStore {
   }
 
   #write(task: string, events: readonly TaskEvent[]): void {
-    this.#file.append(events.map((event) => JSON.stringify({ task, ...event })));
+    this.#file.append(linesOf(task, events));
+  }
+
+  /** Leaves out the tasks that were removed, but not their numbers: they are never given to others. */
+  #compact(): void {
+    if (this.#isDamaged) return;
+    this.#file.compact(() => [
+      JSON.stringify({ numbered: this.#memory.lastNumber }),
+      ...[...this.#memory.stored()].flatMap(({ task, events }) => linesOf(task, events)),
+    ]);
   }
 }
 
+function linesOf(task: string, events: readonly TaskEvent[]): string[] {
+  return events.map((event) => JSON.stringify({ task, ...event }));
+}
+
 type JournalLine =
+  | { readonly numbered: number }
   | { readonly task: string; readonly removed: true }
   | { readonly task: string; readonly event: TaskEvent };
 
@@ -116,7 +139,9 @@ function readLine(line: string): JournalLine | undefined {
   // Expected: a line that a fault of the disk has damaged.
   try {
     const value: unknown = JSON.parse(line);
-    if (!isRecord(value) || typeof value.task !== "string") return undefined;
+    if (!isRecord(value)) return undefined;
+    if (Number.isSafeInteger(value.numbered)) return { numbered: Number(value.numbered) };
+    if (typeof value.task !== "string") return undefined;
     if (value.removed === true) return { task: value.task, removed: true };
     const { task, ...event } = value;
     const stored = readStoredEvent(event);

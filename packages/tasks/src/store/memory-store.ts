@@ -115,6 +115,21 @@ export class MemoryStore implements TaskStore {
     return true;
   }
 
+  /** All events of all tasks that are there. */
+  *stored(): Iterable<{ readonly task: string; readonly events: readonly TaskEvent[] }> {
+    for (const [task, { events }] of this.#tasks) yield { task, events };
+  }
+
+  /** The number of the last task, also if that was removed. */
+  get lastNumber(): number {
+    return this.#lastNumber;
+  }
+
+  /** Numbers up to this one were given to tasks that are not there any more. */
+  skipNumbers(last: number): void {
+    this.#lastNumber = Math.max(this.#lastNumber, last);
+  }
+
   #append(task: string, bodies: readonly TaskEventBody[]): TaskState {
     const first = (this.#tasks.get(task)?.state.version ?? 0) + 1;
     const events = bodies.map(

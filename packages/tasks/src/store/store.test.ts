@@ -204,6 +204,34 @@ describe("a journal", () => {
     expect(problems).toEqual([]);
   });
 
+  test("is rewritten without the tasks that were removed, whose numbers are not given again", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const open = () => JournalStore.open({ path, now: Date.now, compactFrom: 20 });
+    const before = await open();
+    for (let index = 0; index < 50; index += 1) await before.remove((await add(before)).id);
+    const { id } = await add(before, "k");
+    await before.lease(id, "w1", 60_000);
+    const { id: last } = await add(before);
+    await before.remove(last);
+    expect(readFileSync(path, "utf8").split("\n").length).toBeLessThan(45);
+    await before.close();
+    const after = await open();
+    expect(await after.list()).toEqual(await before.list());
+    expect(await after.events(id)).toEqual(await before.events(id));
+    expect((await add(after, "k")).id).toBe(id);
+    expect((await add(after)).number).toBe(53);
+    await after.close();
+  });
+
+  test("is not rewritten while it has lines that cannot be read", async () => {
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    writeFileSync(path, "damaged\n");
+    const store = await JournalStore.open({ path, now: Date.now, compactFrom: 2 });
+    for (let index = 0; index < 5; index += 1) await store.remove((await add(store)).id);
+    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(12);
+    await store.close();
+  });
+
   test("reports damaged lines and keeps the rest", async () => {
     const path = (await temporaryFolder()).join("journal.jsonl");
     const clock = new Clock();
