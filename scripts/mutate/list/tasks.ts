@@ -65,6 +65,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: WORKTREES,
   },
   {
+    name: "task-removed-comes-back",
+    promise: "A server that was away puts back no task that was removed meanwhile.",
+    file: "packages/tasks/src/store/redis/scripts.ts",
+    find: "then return -1 end",
+    replace: "then now = now end",
+    tests: ["packages/tasks/src/fleet/task-backup.test.ts"],
+  },
+  {
     name: "task-torn-append",
     promise: "What a full disk cut off of a line is not continued by the next one.",
     file: "packages/host/src/store/line-file.ts",

@@ -43,6 +43,7 @@ export async function openFleet(
   const backup = new fleet.TaskBackup({
     ...{ store, stored: file.stored, checkMs: BACKUP_CHECK_MS, onProblem },
     persist: (tasks) => file.append(tasks),
+    forget: (task, kept) => file.forget(task, kept),
   });
   const service = await serviceOf(store);
   return {
@@ -58,6 +59,11 @@ export async function openFleet(
       if (method === "task/add") {
         const added = result as Result<"task/add">; // The result of the method that was just compared.
         await backup.accept(added.data.map(({ id }) => id));
+      }
+      // One that has ended is not kept any more, so one that is retried is accepted again.
+      if (method === "task/retry") {
+        const retried = result as Result<"task/retry">; // As above.
+        await backup.accept([retried.task.id]);
       }
       return result;
     },

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { TaskEvent } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
@@ -14,7 +15,7 @@ describe("the file of accepted tasks", () => {
   test("has exactly what was acknowledged after the disk was full", async () => {
     const path = (await temporaryFolder()).join("tasks/accepted.jsonl");
     const disk = new SmallDisk();
-    const file = await AcceptedFile.open(path, disk.files);
+    const file = await AcceptedFile.open(path, { files: disk.files });
     const accept = (task: string) => file.append([{ task, events: [added] }]);
     accept("a");
     for (let room = 0; room < 300; room += 50) {
@@ -29,5 +30,30 @@ describe("the file of accepted tasks", () => {
       ["a", [added]],
       ["b", [added]],
     ]);
+  });
+
+  test("is rewritten without tasks that are forgotten", async () => {
+    const path = (await temporaryFolder()).join("tasks/accepted.jsonl");
+    const open = () => AcceptedFile.open(path, { compactFrom: 10 });
+    const file = await open();
+    const kept = [{ task: "kept", events: [added] }];
+    file.append(kept);
+    for (let index = 0; index < 50; index += 1) {
+      file.append([{ task: `task-${index}`, events: [added] }]);
+      file.forget(`task-${index}`, () => kept);
+    }
+    expect(readFileSync(path, "utf8").split("\n").length).toBeLessThan(20);
+    file.close();
+    expect([...(await open()).stored]).toEqual([["kept", [added]]]);
+  });
+
+  test("has a task that was accepted again after it was forgotten", async () => {
+    const path = (await temporaryFolder()).join("tasks/accepted.jsonl");
+    const file = await AcceptedFile.open(path);
+    file.append([{ task: "a", events: [added] }]);
+    file.forget("a", () => []);
+    file.append([{ task: "a", events: [added] }]);
+    file.close();
+    expect([...(await AcceptedFile.open(path)).stored]).toEqual([["a", [added]]]);
   });
 });

@@ -1,4 +1,4 @@
-import { type FileSystem, LineFile, type OpenedLineFile } from "@flint/host/line-file";
+import { LineFile, type LineFileOptions, type OpenedLineFile } from "@flint/host/line-file";
 import { isRecord, type TaskEvent } from "@flint/protocol";
 import { readStoredEvent } from "../store/stored-event.ts";
 import type { StoredEvents } from "./task-backup.ts";
@@ -14,21 +14,31 @@ export class AcceptedFile {
     const stored = new Map<string, TaskEvent[]>();
     for (const line of lines) {
       const read = readLine(line);
-      if (read !== undefined) stored.set(read.task, [...(stored.get(read.task) ?? []), read.event]);
+      if (read === undefined) continue;
+      if ("forgotten" in read) stored.delete(read.task);
+      else stored.set(read.task, [...(stored.get(read.task) ?? []), read.event]);
     }
     this.stored = stored;
+    file.compact(() => linesOf([...stored].map(([task, events]) => ({ task, events }))));
   }
 
-  static async open(path: string, files?: FileSystem): Promise<AcceptedFile> {
-    return new AcceptedFile(await LineFile.open({ path, files }));
+  static async open(
+    path: string,
+    options: Pick<LineFileOptions, "files" | "compactFrom"> = {},
+  ): Promise<AcceptedFile> {
+    return new AcceptedFile(await LineFile.open({ path, ...options }));
   }
 
   /** Returns once the disk has it. Throws if it cannot be written; then nothing of it counts. */
   append(tasks: readonly StoredEvents[]): void {
-    this.#file.append(
-      tasks.flatMap(({ task, events }) => events.map((event) => JSON.stringify({ task, event }))),
-    );
+    this.#file.append(linesOf(tasks));
     this.#file.syncNow();
+  }
+
+  /** Removes a task; `kept` are those that stay. The file is rewritten when these are the smaller part of it. */
+  forget(task: string, kept: () => readonly StoredEvents[]): void {
+    this.#file.append([JSON.stringify({ task, forgotten: true })]);
+    this.#file.compact(() => linesOf(kept()));
   }
 
   close(): void {
@@ -36,11 +46,20 @@ export class AcceptedFile {
   }
 }
 
-function readLine(line: string): { readonly task: string; readonly event: TaskEvent } | undefined {
+type AcceptedLine =
+  | { readonly task: string; readonly event: TaskEvent }
+  | { readonly task: string; readonly forgotten: true };
+
+function linesOf(tasks: readonly StoredEvents[]): string[] {
+  return tasks.flatMap(({ task, events }) => events.map((event) => JSON.stringify({ task, event })));
+}
+
+function readLine(line: string): AcceptedLine | undefined {
   // Expected: a line that was damaged; the task is compared with Redis anyway.
   try {
     const value: unknown = JSON.parse(line);
     if (!isRecord(value) || typeof value.task !== "string") return undefined;
+    if (value.forgotten === true) return { task: value.task, forgotten: true };
     const event = readStoredEvent(value.event);
     return event === undefined ? undefined : { task: value.task, event };
   } catch {

@@ -13,6 +13,8 @@ export interface TaskBackupOptions {
   readonly store: RedisStore;
   /** Writes events of tasks to disk before it returns. */
   persist(tasks: readonly StoredEvents[]): void;
+  /** Removes a task that has ended from disk; `kept` are those that stay. If absent, all of them stay. */
+  readonly forget?: ((task: string, kept: () => readonly StoredEvents[]) => void) | undefined;
   /** What was written before. */
   readonly stored: ReadonlyMap<string, readonly TaskEvent[]>;
   readonly checkMs: number;
@@ -88,9 +90,13 @@ export class TaskBackup {
   }
 
   async #checkAll(): Promise<void> {
-    for (const [task, events] of this.#own) {
+    for (const [task, events] of [...this.#own]) {
       const state = await this.#copies.read(task);
-      if (state === undefined || isEnded(state)) continue;
+      if (state === undefined) continue;
+      if (isEnded(state)) {
+        this.#forget(task);
+        continue;
+      }
       const present = await this.#options.store.read(task);
       if ((present?.version ?? 0) > state.version)
         this.#append(task, await this.#options.store.events(task, state.version));
@@ -99,10 +105,20 @@ export class TaskBackup {
   }
 
   async #restore(state: TaskState, events: readonly TaskEvent[]): Promise<void> {
-    if (await this.#options.store.restore(state, events))
+    const outcome = await this.#options.store.restore(state, events);
+    if (outcome === "removed") this.#forget(state.id);
+    if (outcome === "restored")
       this.#options.onProblem(
         `Redis had lost task ${state.number}; it was added again as it was known here.`,
       );
+  }
+
+  /** A task that has ended or was removed is not put back. If it is retried, it is accepted again. */
+  #forget(task: string): void {
+    const { forget } = this.#options;
+    if (forget === undefined || !this.#own.delete(task)) return;
+    void this.#copies.remove(task);
+    forget(task, () => [...this.#own].map(([id, events]) => ({ task: id, events })));
   }
 
   #append(task: string, events: readonly TaskEvent[]): void {

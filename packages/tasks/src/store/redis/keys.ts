@@ -46,6 +46,11 @@ export class TaskKeys {
     return `${this.#prefix}keys`;
   }
 
+  /** The tasks that were removed, by time. */
+  get removed(): string {
+    return `${this.#prefix}removed`;
+  }
+
   /** Who schedules. */
   get lead(): string {
     return `${this.#prefix}lead`;

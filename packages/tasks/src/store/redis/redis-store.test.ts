@@ -64,8 +64,8 @@ describe("stores of two machines", () => {
     const other = await add(there);
     expect(await there.list()).toEqual([other]);
     if (state === undefined || lease === undefined) throw new Error("There was no lease");
-    expect(await here.restore(state, events)).toBe(true);
-    expect(await here.restore(state, events)).toBe(false);
+    expect(await here.restore(state, events)).toBe("restored");
+    expect(await here.restore(state, events)).toBe("present");
     expect((await there.list()).map((task) => task.id).sort()).toEqual([id, other.id].sort());
     expect(await there.events(id)).toEqual(events);
     // The worker may have gone on meanwhile, so its run counts as lost.
@@ -91,6 +91,24 @@ describe("stores of two machines", () => {
     expect(lease).toBeDefined();
     expect(await there.read(id)).toMatchObject({ version: 2, phase: "running" });
     expect(await there.list()).toMatchObject([{ version: 2, phase: "running" }]);
+  });
+
+  withRedis("put back no task that somebody has removed", async () => {
+    const { url } = await RedisServer.start();
+    const [here, there] = [await open(url), await open(url)];
+    const [task, other] = [await add(here), await add(here)];
+    const events = await here.events(task.id);
+    await there.remove(task.id);
+    expect(await here.restore(task, events)).toBe("removed");
+    expect(await here.list()).toEqual([other]);
+    // Not everything is remembered for ever.
+    const { keys, connection } = there;
+    const many = Array.from({ length: 100_000 }, (_, index) => [index, `t${index}`]);
+    for (let at = 0; at < many.length; at += 10_000)
+      await connection.zadd(keys.removed, ...many.slice(at, at + 10_000).flat());
+    await there.remove(other.id);
+    expect(await connection.zcard(keys.removed)).toBe(100_000);
+    expect(await connection.zscore(keys.removed, other.id)).not.toBeNull();
   });
 
   withRedis("have one scheduler at a time", async () => {

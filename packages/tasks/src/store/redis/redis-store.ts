@@ -185,26 +185,29 @@ export class RedisStore implements TaskStore {
     const { keys } = this;
     const removed = await SCRIPTS.remove.run(
       this.#redis,
-      [keys.task(task), keys.log(task), keys.feed, keys.leases, keys.order, keys.clientKeys],
+      [keys.task(task), keys.log(task), keys.feed, keys.leases, keys.order, keys.clientKeys, keys.removed],
       [task, mintId()],
     );
     this.#replica.drop(task);
     return removed === 1;
   }
 
-  /** Puts back what Redis has lost of a task; false if nothing is missing there. */
-  async restore(state: TaskState, events: readonly TaskEvent[]): Promise<boolean> {
+  /** Puts back what Redis has lost of a task, unless somebody has removed it. */
+  async restore(state: TaskState, events: readonly TaskEvent[]): Promise<"restored" | "present" | "removed"> {
     const { keys } = this;
     const { id, number, key = "", phase, run, fence } = state;
     const restored = await SCRIPTS.restore.run(
       this.#redis,
-      [keys.task(id), keys.log(id), keys.feed, keys.leases, keys.order, keys.numbers, keys.clientKeys],
+      [
+        ...[keys.task(id), keys.log(id), keys.feed, keys.leases, keys.order, keys.numbers],
+        ...[keys.clientKeys, keys.removed],
+      ],
       [
         ...[id, number, key, phase, run?.leaseId ?? "", fence, mintId()],
         ...events.flatMap(({ at, version: _version, ...body }) => [at, JSON.stringify(body)]),
       ],
     );
-    return restored === 1;
+    return restored === 1 ? "restored" : restored === -1 ? "removed" : "present";
   }
 
   /** Takes or keeps the right to schedule; false while somebody else has it. */

@@ -116,7 +116,12 @@ end
 return lost
 `;
 
-/** Forgets a task. KEYS task log feed leases order keys; ARGV id nonce */
+/**
+ * Forgets a task, but not that it was removed: a server that was away must not put it back. Only the last hundred
+ * thousand are remembered.
+ *
+ * KEYS task log feed leases order keys removed; ARGV id nonce
+ */
 export const REMOVE = `${NOW}${APPEND}
 local key = redis.call('HGET', KEYS[1], 'key')
 if not key then return 0 end
@@ -125,16 +130,19 @@ redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[5], ARGV[1])
 if key ~= '' then redis.call('HDEL', KEYS[6], key) end
+redis.call('ZADD', KEYS[7], now, ARGV[1])
+redis.call('ZREMRANGEBYRANK', KEYS[7], 0, -100001)
 return 1
 `;
 
 /**
  * Puts back what Redis has lost of a task, up to a version. A lease that was in force then is void, and its run is lost.
- * Answers 1 if something was missing.
+ * Answers 1 if something was missing, and -1 if the task was removed.
  *
- * KEYS task log feed leases order numbers keys; ARGV id number key phase run fence nonce (at body)...
+ * KEYS task log feed leases order numbers keys removed; ARGV id number key phase run fence nonce (at body)...
  */
 export const RESTORE = `${NOW}
+if redis.call('ZSCORE', KEYS[8], ARGV[1]) then return -1 end
 local version = tonumber(redis.call('HGET', KEYS[1], 'version') or '0')
 local given = (#ARGV - 7) / 2
 if version >= given then return 0 end
