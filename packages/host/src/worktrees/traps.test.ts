@@ -3,14 +3,18 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { agentFolder, needs } from "@flint/testkit";
+import { agentFolder, Gate, needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
 import { mergeResult } from "./merge.ts";
+import { RepositoryLock } from "./repository-lock.ts";
 import { commitWork, mergeOf, NAME, SANDBOX, setUpRepository } from "./testing/worktree-fixture.ts";
 import { Worktrees } from "./worktrees.ts";
 
 const confined = needs("bwrap");
 const run = promisify(execFile);
+
+/** What Git LFS has in a commit in the place of a file. */
+const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 5\n`;
 
 describe("a worktree", () => {
   confined("is made again after its `git worktree add` was killed", async () => {
@@ -73,6 +77,56 @@ describe("a worktree", () => {
     await rm(top, { recursive: true });
     await worktrees.prepare({ ...NAME, cwd });
     expect((await git("worktree", "list")).split("\n")).toHaveLength(2);
+  });
+
+  confined("is added alone, also if several Flint processes work in a repository", async () => {
+    const { home, cwd } = await setUpRepository();
+    const [bin, mark, log] = [home.join("bin"), home.join("mark"), home.join("log")];
+    const { stdout } = await run("which", ["git"]);
+    const git = stdout.trim();
+    const watched = `mkdir ${mark} || echo together >> ${log}; ${git} "$@"; code=$?; rmdir ${mark}; exit $code`;
+    await mkdir(bin);
+    const script = `#!/bin/sh\ncase "$*" in *"worktree add"*) ${watched};; esac\nexec ${git} "$@"\n`;
+    await writeFile(join(bin, "git"), script, { mode: 0o755 });
+    const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+    // Each has a queue of its own, as in another process.
+    const both = ["one", "two"].map((name) => new Worktrees(home.join(name), environment, SANDBOX));
+    const made = both.flatMap((worktrees, index) =>
+      [1, 2, 3, 4].map((attempt) => worktrees.prepare({ task: `task-${index}`, attempt, cwd })),
+    );
+    expect(await Promise.all(made)).toHaveLength(8);
+    expect(existsSync(log)).toBe(false);
+  });
+
+  confined("waits for the other process that works in the repository, but not for ever", async () => {
+    const { cwd } = await setUpRepository();
+    const [holder, other] = [new RepositoryLock(), new RepositoryLock(0)];
+    const gate = new Gate();
+    const held = holder.alone(join(cwd, ".git"), () => gate.wait());
+    await gate.reached;
+    const late = other.alone(join(cwd, ".git"), async () => "done");
+    await expect(late).rejects.toThrow(`Process ${process.pid} does not finish its work on the worktrees of`);
+    gate.open();
+    await held;
+    expect(await other.alone(join(cwd, ".git"), async () => "done")).toBe("done");
+  });
+
+  confined("leaves the files of Git LFS what the repository has, without fetching them", async () => {
+    const { cwd, git, worktrees } = await setUpRepository();
+    const smudge = "sh -c 'if [ -z \"$GIT_LFS_SKIP_SMUDGE\" ]; then echo fetched; else cat; fi'";
+    for (const [key, value] of [
+      ["clean", "cat"],
+      ["smudge", smudge],
+      ["required", "true"],
+    ])
+      await git("config", `filter.lfs.${key}`, value ?? "");
+    await writeFile(join(cwd, ".gitattributes"), "*.bin filter=lfs\n");
+    await writeFile(join(cwd, "big.bin"), POINTER);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "large files");
+    const { top, repository, base } = await worktrees.prepare({ ...NAME, cwd });
+    const review = await worktrees.checkOut(NAME, "review", repository, base);
+    for (const folder of [top, review]) expect(await readFile(join(folder, "big.bin"), "utf8")).toBe(POINTER);
   });
 
   confined("has the submodules that are checked out, from there, and is removed with them", async () => {

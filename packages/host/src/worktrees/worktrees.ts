@@ -6,6 +6,7 @@ import { GitCommand } from "../git/git-command.ts";
 import { writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn } from "./included-files.ts";
+import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing, type SharedRepository } from "./shared-remote.ts";
 import { updateSubmodules } from "./submodules.ts";
 import { gitDirOf, reconnect, removeEntry } from "./worktree-entries.ts";
@@ -54,8 +55,7 @@ export class Worktrees {
   readonly #root: string;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #sandbox: Pick<Sandbox, "launch">;
-  // `git worktree add` breaks when it runs twice at once in a repository.
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #lock = new RepositoryLock();
 
   constructor(root: string, environment: NodeJS.ProcessEnv, sandbox: Pick<Sandbox, "launch">) {
     this.#root = root;
@@ -212,9 +212,9 @@ export class Worktrees {
     await mkdir(home, { recursive: true, mode: 0o700 });
     const git = this.git(repository.top);
     const add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", top, commit];
-    await this.#alone(repository, () => git.run(add));
+    await this.#lock.alone(repository.commonDir, () => git.run(add));
     await this.git(top).run(["read-tree", commit]);
-    await this.#alone(repository, () =>
+    await this.#lock.alone(repository.commonDir, () =>
       git.run(["worktree", "lock", "--reason", "in use by a Flint task", top]),
     );
     await this.#fill(repository, home);
@@ -241,23 +241,13 @@ export class Worktrees {
     const top = join(home, "tree");
     const git = this.git(repository.top);
     await rm(join(home, "complete"), { force: true });
-    await this.#alone(repository, async () => {
+    await this.#lock.alone(repository.commonDir, async () => {
       // Expected: it is not a worktree, or not locked.
       await git.attempt(["worktree", "unlock", top]);
       await rm(home, { recursive: true, force: true });
       await git.attempt(["worktree", "prune"]);
       await removeEntry(git, repository, top);
     });
-  }
-
-  #alone<Value>({ commonDir }: WorktreeRepository, work: () => Promise<Value>): Promise<Value> {
-    const before = this.#queues.get(commonDir) ?? Promise.resolve();
-    const done = before.then(work, work);
-    this.#queues.set(
-      commonDir,
-      done.catch(() => undefined),
-    );
-    return done;
   }
 }
 
