@@ -25,6 +25,8 @@ export interface TaskParts {
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
   readonly askMs?: number | undefined;
+  /** The model of tasks that name none; the configured one if absent. */
+  readonly defaultModel?: string | undefined;
   readonly now: () => number;
   /** Where this machine has the repositories of tasks, if not where they were added. */
   readonly cloneOf?: CloneOf | undefined;
@@ -41,7 +43,8 @@ export async function runParts(
   const { RunNews, TaskRun } = await import("@flint/tasks");
   const places = await gitPlaces(parts);
   const client = await connectTo(parts.engine());
-  const options = { store, places, client, context, askMs: parts.askMs ?? ASK_MS };
+  const { askMs = ASK_MS, defaultModel } = parts;
+  const options = { store, places, client, context, askMs, defaultModel };
   const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
     if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
     const observer = await RunNews.of(sink, parts.now, state, store);

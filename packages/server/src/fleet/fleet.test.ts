@@ -9,6 +9,11 @@ import {
 } from "../testing/fleet-fixture.ts";
 import { untilTask } from "../testing/task-fixture.ts";
 
+async function openRedis(url: string) {
+  const store = await RedisStore.open({ url, namespace: "test", version: "0" });
+  return { connection: store.connection, close: () => store.close() };
+}
+
 const fleetTest = needs("redis", "bwrap", "git");
 
 describe("a fleet", () => {
@@ -88,6 +93,61 @@ describe("a fleet", () => {
       "Worker w1 does not let a task merge by squash; allowed are none.",
     );
     expect((await until(client, forged.id, "asking", "approving")).ask?.message).toContain("is not signed");
+  });
+
+  fleetTest("does not run a signed task that was changed or copied", async () => {
+    const { client, cwd, startWorker, fleet } = await setUp((_name, _text, folder) => writes(folder));
+    const id = await add(client, cwd);
+    const forger = await RedisStore.open({ url: fleet.redis, namespace: "test", version: "0" });
+    const [state, [added]] = [await forger.read(id), await forger.events(id)];
+    if (state === undefined || added?.type !== "task/added") throw new Error("There is no task");
+    const spec = { ...state.spec, prompt: "Delete it" };
+    const changed = { ...added, data: { ...added.data, spec, number: 2 } };
+    await forger.restore({ ...state, id: "changed", number: 2, spec }, [changed]);
+    const copied = { ...added, data: { ...added.data, number: 3 } };
+    await forger.restore({ ...state, id: "copied", number: 3 }, [copied]);
+    await forger.close();
+    await startWorker("w1");
+    for (const forged of ["changed", "copied"])
+      expect((await until(client, forged, "asking", "approving")).ask?.message).toContain(
+        "The signature of the task does not match",
+      );
+    expect(await until(client, id, "asking", "approving")).toMatchObject({ phase: "approving" });
+  });
+
+  fleetTest("does not run a task again that Redis has from an old file, also after a restart", async () => {
+    const runs: string[] = [];
+    const { client, cwd, startWorker, fleet } = await setUp((_name, text, folder) => {
+      runs.push(text);
+      return writes(folder);
+    });
+    const id = await add(client, cwd, { checks: [{ command: "true" }], approve: "reviewer" });
+    const { connection: redis, close } = await openRedis(fleet.redis);
+    const keys = await redis.keys("*");
+    const old = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+    const worker = await startWorker("w1");
+    await until(client, id, "done", "failed", "asking");
+    await worker.drain(0);
+    await redis.flushall();
+    for (const [index, key] of keys.entries()) await redis.restore(key, 0, old[index] ?? "");
+    await close();
+    await startWorker("w1");
+    expect((await until(client, id, "asking", "done")).ask?.message).toContain("put back an old state");
+    expect(runs).toHaveLength(1);
+  });
+
+  fleetTest("lets a task that names no agent use only those of the worker's ceiling", async () => {
+    const { client, cwd, startWorker, home } = await setUp((_name, _text, folder) => writes(folder));
+    const ceiling = {
+      ...{ folders: [home.path], merge: ["none" as const], network: false, acceptApprovals: false },
+      ...{ agents: ["beta"], defaultModel: "beta" },
+    };
+    await startWorker("w1", { ceiling });
+    const named = await add(client, cwd);
+    expect((await until(client, named, "asking", "approving")).ask?.message).toContain("use the agent alpha");
+    const unnamed = await add(client, cwd, { executors: [{}] });
+    // This worker has no agent beta; the default one, alpha, is not used in its place.
+    expect((await until(client, unnamed, "failed", "asking", "approving")).phase).not.toBe("approving");
   });
 
   needs(

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Tasks } from "@flint/core/ports";
 import { FlintError, mintId } from "@flint/protocol";
 import type { CloneOf } from "@flint/tasks";
@@ -50,6 +51,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
     const {
       BullQueue,
       Dispatcher,
+      Fences,
       FleetWorker: Worker,
       NewsStream,
       projectOf,
@@ -59,6 +61,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
     } = await import("@flint/tasks/fleet");
     const store = await RedisStore.open({ url, namespace, version: VERSION });
     const leaseMs = settings.leaseMs ?? LEASE_MS;
+    const fences = await Fences.open(join(this.#parts.root, "tasks", "fences.jsonl"));
     const queue = await BullQueue.open({ url, namespace, lockMs: leaseMs, onProblem });
     const workers = new WorkerRegistry(store);
     const context = () => ({ now: now(), random: Math.random(), id: () => mintId() });
@@ -69,18 +72,31 @@ export class WorkerTasks implements Tasks, RunningWorker {
         ? { cwd: spec.cwd, url: spec.remote?.url }
         : { cwd: project.folder, url: project.url };
     };
-    const { places, run, client } = await runParts({ ...this.#parts, cloneOf }, store, context, news);
+    const { places, run, client } = await runParts(
+      { ...this.#parts, cloneOf, defaultModel: settings.ceiling.defaultModel },
+      ...([store, context, news] as const),
+    );
     const shared = { store, queue, workers, leaseMs, context, onProblem };
     const dispatcher = new Dispatcher({ ...shared, affinityMs });
     const worker = new Worker({
       steer: (state, content) => steerTurn(client, state, content, settings.name),
-      ...{ ...settings, ...shared, places, run, now, namespace, version: VERSION, trusted: new Set(trusted) },
+      ...{
+        ...settings,
+        ...shared,
+        places,
+        run,
+        fences,
+        namespace,
+        version: VERSION,
+        trusted: new Set(trusted),
+      },
     });
     this.#end = async () => {
       await news.close();
       await dispatcher.stop();
       await queue.close();
       await store.close();
+      fences.close();
     };
     // Expected: another worker has its name.
     try {

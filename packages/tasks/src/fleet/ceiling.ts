@@ -21,6 +21,8 @@ export interface WorkerCeiling {
   readonly projects?: readonly Project[] | undefined;
   /** The agents that may work; any if absent. */
   readonly agents?: readonly string[] | undefined;
+  /** The model of tasks that name none; without it, `agents` refuses them. */
+  readonly defaultModel?: string | undefined;
   readonly merge: readonly MergeMode[];
   /** Whether tasks may allow hosts for their commands. */
   readonly network: boolean;
@@ -37,9 +39,13 @@ export function beyondCeiling(spec: TaskSpec, ceiling: WorkerCeiling): string | 
     return `work on ${spec.remote.url}: it has no clone. Start it with --project ${spec.remote.url}=DIR`;
   if (!isHere && spec.remote === undefined)
     return `work in ${spec.cwd}; allowed are folders in ${ceiling.folders.join(", ")}`;
-  const agents = [...spec.executors, ...spec.reviewers].map(({ model }) => model?.split("/")[0]);
-  const foreign = agents.find((agent) => agent !== undefined && ceiling.agents?.includes(agent) === false);
-  if (foreign !== undefined) return `use the agent ${foreign}; allowed are ${ceiling.agents?.join(", ")}`;
+  const foreign = [...spec.executors, ...spec.reviewers]
+    .map(({ model = ceiling.defaultModel }) => model?.split("/")[0] ?? "")
+    .find((agent) => ceiling.agents?.includes(agent) === false);
+  if (foreign !== undefined) {
+    const what = foreign === "" ? "any agent" : `the agent ${foreign}`;
+    return `use ${what}; allowed are ${ceiling.agents?.join(", ")}`;
+  }
   if (!ceiling.merge.includes(spec.merge))
     return `merge by ${spec.merge}; allowed are ${ceiling.merge.join(", ")}`;
   if (!ceiling.network && spec.network !== undefined && spec.network !== "none")

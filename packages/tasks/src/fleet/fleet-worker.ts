@@ -7,6 +7,7 @@ import type { SteerOutcome } from "../service/steering.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import type { Lease, TaskChange } from "../store/task-store.ts";
 import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
+import { Fences } from "./fences.ts";
 import { LiveSteers } from "./live-steers.ts";
 import { signatureProblem } from "./task-signature.ts";
 import { offers, type WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
@@ -26,6 +27,8 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly ceiling: WorkerCeiling;
   /** The public keys whose tasks it runs. */
   readonly trusted: ReadonlySet<string>;
+  /** The fences that it has run tasks under; remembered in memory only if absent. */
+  readonly fences?: Fences | undefined;
   readonly context: () => DecisionContext;
   /** Sends a message into the turn that runs for a task here. */
   steer?(state: TaskState, content: string): Promise<SteerOutcome>;
@@ -38,8 +41,7 @@ const NAME_TRIES = 8;
 export class FleetWorker {
   readonly #options: FleetWorkerOptions;
   readonly #running = new Map<string, LeasedRun>();
-  /** The highest fence of each task it has run: a task that comes with a lower one was played back. */
-  readonly #fences = new Map<string, number>();
+  readonly #fences: Fences;
   readonly #instance = mintId();
   #taker: RunTaker | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -50,6 +52,7 @@ export class FleetWorker {
 
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
+    this.#fences = options.fences ?? new Fences();
     const { steer } = options;
     if (steer !== undefined)
       this.#steers = new LiveSteers(options.store, (state, content) => steer(state, content));
@@ -140,7 +143,7 @@ export class FleetWorker {
       await this.#commit(lease, state, [asking(this.#options.context(), "place", problem)]);
       return;
     }
-    this.#fences.set(lease.task, lease.fence);
+    this.#fences.remember(lease.task, lease.fence);
     const own = await this.#withOwnFolder(lease, state);
     if (own !== undefined && !signal.aborted) await this.#options.run(lease, own, signal);
   }
@@ -153,7 +156,7 @@ export class FleetWorker {
     const { spec, addedBy: by } = state;
     const forged = signatureProblem({ namespace, id: task, by, spec }, signature, trusted);
     if (forged !== undefined) return `Worker ${name} does not run it. ${forged}`;
-    if (fence <= (this.#fences.get(task) ?? 0))
+    if (fence <= this.#fences.highest(task))
       return `Worker ${name} does not run it: it has run it under a later fence, so somebody has put back an old state.`;
     const beyond = beyondCeiling(spec, ceiling);
     return beyond === undefined ? undefined : `Worker ${name} does not let a task ${beyond}.`;

@@ -6,6 +6,7 @@ export { RedisStore } from "../store/redis/redis-store.ts";
 export { AcceptedFile } from "./accepted-file.ts";
 export { type Project, projectOf, type WorkerCeiling } from "./ceiling.ts";
 export { Dispatcher } from "./dispatcher.ts";
+export { Fences } from "./fences.ts";
 export { FleetWorker } from "./fleet-worker.ts";
 export { TaskBackup } from "./task-backup.ts";
 export { isTaskKey, TaskSigner } from "./task-signature.ts";

@@ -4,6 +4,7 @@ import {
   type CheckResult,
   currentRound,
   errorMessage,
+  type Role,
   type TaskState,
   type TurnReference,
   type Verdict,
@@ -46,6 +47,8 @@ export interface TaskRunOptions {
   readonly context: () => DecisionContext;
   /** How long an agent's question may wait for a client before the task itself asks. */
   readonly askMs: number;
+  /** The model of roles that name none; the configured one if absent. */
+  readonly defaultModel?: string | undefined;
   /** Follows the turns of the run, for other programs. */
   readonly observer?: RunObserver | undefined;
 }
@@ -162,7 +165,7 @@ export class TaskRun {
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
     const { client, places, askMs } = this.#options;
     const round = currentRound(state);
-    const role = state.spec.executors[state.executor];
+    const role = this.#named(state.spec.executors[state.executor]);
     if (round === undefined || role === undefined || state.folder === undefined)
       return { kind: "failed", message: "The attempt has no folder.", usage: { seconds: 0 } };
     // Expected: somebody has deleted the folder. It is made again, from the last round; work is done nowhere else.
@@ -204,6 +207,11 @@ export class TaskRun {
     const { summary, contested } = readReport(outcome.text);
     const turn = { ...outcome.turn, worker: this.#lease.worker };
     return { kind: "completed", turn, usage: outcome.usage, ...work, summary, contested };
+  }
+
+  #named(role: Role | undefined): Role | undefined {
+    const { defaultModel: model } = this.#options;
+    return model === undefined || role === undefined ? role : { model, ...role };
   }
 
   /** The thread of a turn is known from its start, so that it can be watched and is found again after a crash. */
@@ -265,7 +273,7 @@ export class TaskRun {
 
   async #review(state: TaskState): Promise<ReviewOutcome> {
     const { client, places, askMs } = this.#options;
-    const role = state.spec.reviewers[state.reviewer];
+    const role = this.#named(state.spec.reviewers[state.reviewer]);
     const round = currentRound(state);
     if (role === undefined || round?.commit === undefined || round.commit === null)
       return { kind: "failed", message: "There is no commit to review.", usage: { seconds: 0 } };

@@ -5,7 +5,6 @@ import type { Lease, TaskStore } from "../store/task-store.ts";
 export interface LeasedRunOptions {
   readonly store: TaskStore;
   readonly leaseMs: number;
-  readonly now: () => number;
   /** Carries a task on until it waits for something. */
   run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void>;
   onProblem(message: string): void;
@@ -22,12 +21,13 @@ export class LeasedRun {
   /** Why the run was stopped, for the task's log. */
   #reason = "The run was stopped.";
   #guard: NodeJS.Timeout | undefined;
+  /** On a clock that only goes forward: the time of day may be set back. */
   #leaseFrom: number;
 
   constructor(options: LeasedRunOptions, lease: Lease) {
     this.#options = options;
     this.#lease = lease;
-    this.#leaseFrom = options.now();
+    this.#leaseFrom = performance.now();
   }
 
   /** Ends the run; what it began does not count. */
@@ -55,8 +55,8 @@ export class LeasedRun {
   }
 
   async #renew(): Promise<void> {
-    const { store, leaseMs, now } = this.#options;
-    const asked = now();
+    const { store, leaseMs } = this.#options;
+    const asked = performance.now();
     // Expected: the store cannot be reached; the lease may still be good for a while.
     const renewed = await store.renew(this.#lease, leaseMs).catch(() => undefined);
     if (renewed === false) this.stop();
@@ -67,9 +67,8 @@ export class LeasedRun {
 
   /** A timer and not the answer to a renewal: while the store is silent there is no answer. */
   #setGuard(): void {
-    const { leaseMs, now } = this.#options;
     clearTimeout(this.#guard);
-    const left = this.#leaseFrom + leaseMs * SILENCE - now();
+    const left = this.#leaseFrom + this.#options.leaseMs * SILENCE - performance.now();
     this.#guard = setTimeout(() => this.stop(), Math.max(0, left));
   }
 

@@ -7,6 +7,7 @@ import { LeasedRun, type LeasedRunOptions } from "./leased-run.ts";
 export interface WorkerOptions extends LeasedRunOptions {
   readonly name: string;
   readonly concurrency: number;
+  readonly now: () => number;
 }
 
 interface RunningTask {

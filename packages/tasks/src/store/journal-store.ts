@@ -7,6 +7,8 @@ import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteRe
 /** What a journal depends on. If it is durable, an answer waits until the disk has it. */
 export interface JournalOptions extends LineFileOptions {
   readonly now: () => number;
+  /** The clock of leases, which only goes forward: a machine that slept or got the right time loses no run. */
+  readonly elapsed?: (() => number) | undefined;
   readonly onDamage?: ((problem: string) => void) | undefined;
 }
 
@@ -21,20 +23,20 @@ export class JournalStore implements TaskStore {
   #isDamaged = false;
   #isClosed = false;
 
-  private constructor(file: LineFile, now: () => number) {
+  private constructor(file: LineFile, { now, elapsed = () => performance.now() }: JournalOptions) {
     this.#file = file;
-    this.#memory = new MemoryStore({ now, persist: (task, events) => this.#write(task, events) });
+    this.#memory = new MemoryStore({ now, elapsed, persist: (task, events) => this.#write(task, events) });
   }
 
   /** Opens a journal, or makes it. A last line that was cut off is removed; a damaged one costs only its own event. */
-  static async open({ now, onDamage, ...options }: JournalOptions): Promise<JournalStore> {
+  static async open(options: JournalOptions): Promise<JournalStore> {
     const { file, lines } = await LineFile.open(options);
-    const store = new JournalStore(file, now);
+    const store = new JournalStore(file, options);
     for (const [index, line] of lines.entries()) {
       const read = readLine(line);
       if (read !== undefined && store.#restore(read)) continue;
       store.#isDamaged = true;
-      onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
+      options.onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
     }
     store.#compact();
     return store;

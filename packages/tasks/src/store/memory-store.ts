@@ -5,6 +5,8 @@ import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteRe
 /** What a store in this process depends on. */
 export interface MemoryStoreOptions {
   readonly now: () => number;
+  /** The clock of leases, in milliseconds; `now` if absent. */
+  readonly elapsed?: (() => number) | undefined;
   readonly id?: (() => string) | undefined;
   /** Called with events before they count; if it throws, nothing has happened. */
   readonly persist?: ((task: string, events: readonly TaskEvent[]) => void) | undefined;
@@ -21,6 +23,7 @@ interface StoredTask {
 /** A store in the memory of this process: the reference for what every store does, and the index of the journal. */
 export class MemoryStore implements TaskStore {
   readonly #now: () => number;
+  readonly #elapsed: () => number;
   readonly #id: () => string;
   readonly #persist: (task: string, events: readonly TaskEvent[]) => void;
   readonly #tasks = new Map<string, StoredTask>();
@@ -28,8 +31,9 @@ export class MemoryStore implements TaskStore {
   readonly #listeners = new Set<(change: TaskChange) => void>();
   #lastNumber = 0;
 
-  constructor({ now, id, persist }: MemoryStoreOptions) {
+  constructor({ now, elapsed = now, id, persist }: MemoryStoreOptions) {
     this.#now = now;
+    this.#elapsed = elapsed;
     this.#persist = persist ?? (() => {});
     this.#id = id ?? (() => mintId(now()));
   }
@@ -57,21 +61,21 @@ export class MemoryStore implements TaskStore {
     const lease: Lease = { task, runId: this.#id(), worker, fence: stored.fence + 1, id: this.#id() };
     const { runId, fence, id: leaseId } = lease;
     this.#append(task, leased({ runId, worker, fence, leaseId }));
-    stored.leaseEndsAt = this.#now() + milliseconds;
+    stored.leaseEndsAt = this.#elapsed() + milliseconds;
     return lease;
   }
 
   async renew(lease: Lease, milliseconds: number): Promise<boolean> {
     const stored = this.#tasks.get(lease.task);
     if (stored === undefined || !this.#isInForce(stored, lease)) return false;
-    stored.leaseEndsAt = this.#now() + milliseconds;
+    stored.leaseEndsAt = this.#elapsed() + milliseconds;
     return true;
   }
 
   async sweep(): Promise<readonly LostRun[]> {
     const lost: LostRun[] = [];
     for (const [task, stored] of this.#tasks) {
-      if (stored.state.run === undefined || stored.leaseEndsAt > this.#now()) continue;
+      if (stored.state.run === undefined || stored.leaseEndsAt > this.#elapsed()) continue;
       stored.fence = Math.max(stored.fence, stored.state.fence + 1);
       lost.push({ task, fence: stored.fence });
     }
@@ -147,7 +151,12 @@ export class MemoryStore implements TaskStore {
     const stored = this.#tasks.get(task);
     const state = reduceTask(task, stored?.state, event);
     if (stored === undefined) {
-      this.#tasks.set(task, { state, events: [event], leaseEndsAt: 0, fence: state.fence });
+      this.#tasks.set(task, {
+        state,
+        events: [event],
+        leaseEndsAt: Number.NEGATIVE_INFINITY,
+        fence: state.fence,
+      });
       this.#lastNumber = Math.max(this.#lastNumber, state.number);
       if (state.key !== undefined) this.#keys.set(state.key, task);
       return;
@@ -158,6 +167,6 @@ export class MemoryStore implements TaskStore {
   }
 
   #isInForce({ state, fence, leaseEndsAt }: StoredTask, lease: Lease): boolean {
-    return state.run?.leaseId === lease.id && fence === lease.fence && leaseEndsAt > this.#now();
+    return state.run?.leaseId === lease.id && fence === lease.fence && leaseEndsAt > this.#elapsed();
   }
 }

@@ -38,7 +38,8 @@ const STORES: readonly (readonly [string, TestRegistrar, Open])[] = [
     async () => {
       const clock = new Clock();
       const path = (await temporaryFolder()).join("tasks/journal.jsonl");
-      return { store: await JournalStore.open({ path, now: clock.now }), pass: passIn(clock) };
+      const store = await JournalStore.open({ path, now: clock.now, elapsed: clock.now });
+      return { store, pass: passIn(clock) };
     },
   ],
   [
@@ -159,6 +160,21 @@ describe("a journal", () => {
     expect(await after.events(id)).toEqual(await before.events(id));
     expect(await after.sweep()).toMatchObject([{ task: id }]);
     expect((await add(after, "k")).id).toBe(id);
+  });
+
+  test("keeps leases by a clock of its own when the time of day is set", async () => {
+    const clock = new Clock();
+    const path = (await temporaryFolder()).join("journal.jsonl");
+    const store = await JournalStore.open({ path, now: clock.now });
+    const lease = await store.lease((await add(store)).id, "w1", 60_000);
+    if (lease === undefined) throw new Error("The task could not be leased");
+    for (const hours of [2, -4]) {
+      clock.time += hours * 3_600_000;
+      expect([await store.sweep(), await store.renew(lease, 60_000)]).toEqual([[], true]);
+    }
+    await store.renew(lease, 0);
+    expect(await store.sweep()).toHaveLength(1);
+    await store.close();
   });
 
   test("cut at any byte loses at most its last line and can be written again", async () => {

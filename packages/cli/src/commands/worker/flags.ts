@@ -40,7 +40,11 @@ export const WORKER_FLAGS = {
     takes: "URL=DIR",
     doc: "Clone on this machine for tasks that come by this git remote; repeatable",
   },
-  agents: { type: "string", takes: "AGENT,...", doc: "Let only these agents work" },
+  agents: {
+    type: "string",
+    takes: "AGENT,...",
+    doc: "Let only these agents work; the first does tasks that name none, unless --agent names another of them",
+  },
   merge: {
     type: "string",
     takes: "MODE,...",

@@ -21,6 +21,16 @@ test("a worker takes what its options leave out from the user's configuration", 
   expect(settingsOf(values, fleet)).toMatchObject({ redis: "redis://q", namespace: "other", events });
 });
 
+test("tasks that name no agent get one of those that may work", () => {
+  const modelOf = (args: string[], model?: string) =>
+    settingsOf(readArguments(["--redis", "redis://q", ...args], WORKER_FLAGS).values, undefined, model)
+      .ceiling.defaultModel;
+  expect(modelOf([], "gemini")).toBeUndefined();
+  expect(modelOf(["--agents", "claude,codex"])).toBe("claude");
+  expect(modelOf(["--agents", "claude,codex"], "codex/gpt")).toBe("codex/gpt");
+  expect(modelOf(["--agents", "claude,codex"], "gemini")).toBe("claude");
+});
+
 test.each([
   [[], "worker needs the Redis of the fleet"],
   [["--redis", "redis://q", "--label", "a b"], "such as gpu or zone=eu"],

@@ -26,7 +26,7 @@ export async function runWorker({ values, positionals }: Given<typeof WORKER_FLA
   const { fleet, ...options } = await serverOptions(values);
   const { signerOf } = await import("@flint/server/fleet");
   const own = (await signerOf(stateFolder())).publicKey;
-  const given = settingsOf(values, fleet);
+  const given = settingsOf(values, fleet, options.model);
   const settings = { ...given, trusted: [...given.trusted, own] };
   const drainMs = (seconds(values, "drain") ?? DRAIN_SECONDS) * 1000;
   const userRoot = stateFolder();
@@ -68,7 +68,7 @@ async function untilSignalled(worker: RunningWorker, drainMs: number): Promise<v
 }
 
 /** What the options make of a worker. */
-export function settingsOf(values: Values, fleet: FleetOptions | undefined): Described {
+export function settingsOf(values: Values, fleet: FleetOptions | undefined, model?: string): Described {
   const redis = values.redis ?? fleet?.redis;
   if (redis === undefined)
     throw new UsageError("worker needs the Redis of the fleet: give --redis URL, or set tasks.redis.");
@@ -87,6 +87,7 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined): Des
       folders: (values.folder ?? ["."]).map((folder) => resolve(folder)),
       projects: (values.project ?? []).map(projectOf),
       agents,
+      defaultModel: defaultModelOf(agents, model),
       merge,
       network: values["allow-network"] === true,
       acceptApprovals: values["allow-accept"] === true,
@@ -94,6 +95,12 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined): Des
       costUsd: seconds(values, "max-cost"),
     },
   };
+}
+
+/** The model of tasks that name none, if only some agents may work: the configured one, or that of the first agent. */
+function defaultModelOf(agents: readonly string[] | undefined, model: string | undefined) {
+  if (agents === undefined) return undefined;
+  return model !== undefined && agents.includes(model.split("/")[0] ?? "") ? model : agents[0];
 }
 
 function mergeMode(text: string): MergeMode {
