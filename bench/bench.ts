@@ -31,6 +31,7 @@ export const PROGRAMS = [
   "parse-lines",
   "read-file",
   "sandbox",
+  "task-overhead",
   "terminal",
 ] as const;
 export type ProgramName = (typeof PROGRAMS)[number];

@@ -22,8 +22,10 @@ import { fleet } from "./figures/fleet.ts";
 import { frontendMemory } from "./figures/frontend-memory.ts";
 import { git } from "./figures/git.ts";
 import { idle } from "./figures/idle.ts";
+import { idleTasks } from "./figures/idle-tasks.ts";
 import { network } from "./figures/network.ts";
 import { sandbox } from "./figures/sandbox.ts";
+import { taskOverhead } from "./figures/task-overhead.ts";
 import { terminal } from "./figures/terminal.ts";
 import { threadList } from "./figures/thread-list.ts";
 import type { Missing, Row } from "./row.ts";
@@ -46,6 +48,8 @@ const FIGURES: readonly Figure[] = [
   decision,
   durability,
   addTasks,
+  idleTasks,
+  taskOverhead,
   fleet,
   checkpoint,
   sandbox,

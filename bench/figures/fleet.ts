@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { TaskState } from "@flint/protocol";
 import { RedisServer } from "@flint/testkit";
 import { AddingServer } from "../../test/campaign/adding-server.ts";
-import { buildWorker, WorkerProcess } from "../../test/campaign/worker-process.ts";
+import { buildPrograms, WorkerProcess } from "../../test/campaign/worker-process.ts";
 import type { Bench, Figure } from "../bench.ts";
 import { runNode } from "../child.ts";
 import type { Row } from "../row.ts";
@@ -39,7 +39,7 @@ async function rate(bench: Bench, { url }: RedisServer): Promise<Row> {
 
 async function takeOver(bench: Bench, { url }: RedisServer, folder: string): Promise<Row> {
   const server = await AddingServer.open({ url, accepted: join(folder, "accepted"), leaseMs: LEASE_MS });
-  const program = await buildWorker(join(folder, "program"));
+  const { worker: program } = await buildPrograms(join(folder, "program"));
   let names = 0;
   const start = () => {
     names += 1;
