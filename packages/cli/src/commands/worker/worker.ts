@@ -39,7 +39,7 @@ export async function runWorker({ values, positionals }: Given<typeof WORKER_FLA
     failed = reject;
   });
   const worker = { ...settings, onReady: ready, onFailed: failed };
-  const engine = composeEngine({ ...options, root, userRoot, tasks: { worker } });
+  const engine = composeEngine({ ...options, root, userRoot, tasks: { ...options.taskSettings, worker } });
   // Expected: a Redis that cannot be used, or a worker of the same name.
   try {
     const running = await started;
