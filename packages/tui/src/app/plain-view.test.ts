@@ -74,9 +74,9 @@ test("a longer menu takes numbers of two digits, and letters filter it", async (
 test("moving in a list prints the row that is selected now, and nothing else", async () => {
   const session = await open({ scripts: [[{ text: "one" }], [{ text: "two" }]] });
   await session.keys("first", ENTER, "/new second", ENTER, "/threads", ENTER);
-  expect(await printed(session, DOWN)).toMatch(/^\nSelected: .*first.*\n$/);
-  expect(await printed(session, "1")).toMatch(/^\nSelected: .*second.*\n$/);
-  expect(await printed(session, "q")).toBe("\nYou: ");
+  expect(await printed(session, DOWN)).toMatch(/^Selected: .*first.*\n$/);
+  expect(await printed(session, "1")).toMatch(/^Selected: .*second.*\n$/);
+  expect(await printed(session, "q")).toBe("You: ");
 });
 
 test("what happens behind a page is printed once the page is closed", async () => {
@@ -102,4 +102,22 @@ test("a question and its options are lines, and what is typed is echoed", async 
   });
   expect(await printed(session, "hi", ENTER)).toContain("Question: Which colour?\n  1 red\n  2 blue\n");
   expect(await printed(session, "2")).toContain("Selected: 2 blue\n");
+});
+
+test("a running turn is not cut up by prompts, and what is typed meanwhile is echoed", async () => {
+  const gate = new Gate();
+  const session = await open({ scripts: [[{ text: "One." }, { wait: gate }, { text: "Two." }]] });
+  expect(await printed(session, "go", ENTER)).toBe("go\nYou: \n\nAgent: One.\n");
+  expect(await printed(session, "a", "b")).toBe("You: ab");
+  gate.open();
+  expect(await printed(session, "c")).toMatch(/^c\n+Agent: Two\.\n(.*\n)*You: abc$/);
+});
+
+test("the first line of an answer fits the terminal with its label", async () => {
+  const session = await open({ columns: 40, scripts: [[{ text: "word ".repeat(30).trim() }]] });
+  await session.keys("go", ENTER);
+  const lines = session.terminal.writes.join("").split("\r\n");
+  expect(Math.max(...lines.filter((line) => line.includes("word")).map((line) => line.length))).toBeLessThan(
+    41,
+  );
 });

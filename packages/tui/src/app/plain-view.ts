@@ -35,7 +35,8 @@ export class PlainView implements SessionView {
   draw(session: Session, _now: number, look: Look): void {
     const front = frontOf(session, look);
     const before = this.#front;
-    if (isPrompt(before?.field) && front.field === PROMPT) this.#sent = before?.field;
+    const isCleared = front.field === PROMPT || front.field === "";
+    if (isPrompt(before?.field) && isCleared) this.#sent = before?.field;
     // What happens behind a page is printed once that is closed.
     const final = session.page === undefined ? session.transcript.take(session.state).final : [];
     const notice =
@@ -44,9 +45,10 @@ export class PlainView implements SessionView {
     this.#front = front;
     this.#notice = session.notice;
     const printed = lines.map((line) => `${line}\r\n`).join("");
-    if (before === undefined) this.#write(`${printed}${front.field}`);
-    else if (printed !== "" || before.of !== front.of) this.#write(`\r\n${printed}${front.field}`);
-    else if (front.field !== before.field) this.#write(echo(before.field, front.field));
+    const isNew = printed !== "" || before?.of !== front.of;
+    // What was typed stays on its line.
+    if (isNew) this.#write(`${(before?.field ?? "") === "" ? "" : "\r\n"}${printed}${front.field}`);
+    else if (front.field !== before?.field) this.#write(echo(before?.field ?? "", front.field));
   }
 
   clear(): void {
@@ -85,7 +87,10 @@ function frontOf(session: Session, look: Look): Front {
     const lines = menu.draw(look, PAGE_ROWS).map((line) => spoken(line, look));
     return { of: menu, lines, field: `Choose: ${menu.typed}` };
   }
-  return { of: "composer", lines: [], field: `${PROMPT}${composer.text.replaceAll("\n", " ")}` };
+  // While a turn runs, what it does is not cut up by prompts that are not used.
+  const isIdle = session.state?.activeTurnId === undefined;
+  const typed = composer.text.replaceAll("\n", " ");
+  return { of: "composer", lines: [], field: typed === "" && !isIdle ? "" : `${PROMPT}${typed}` };
 }
 
 function pageFront(page: Page, look: Look): Front {

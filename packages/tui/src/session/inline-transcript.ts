@@ -198,11 +198,13 @@ export class InlineTranscript {
 
   #printStreamed(final: Line[]): void {
     const streamed = this.#streamed;
+    if (streamed === undefined) return;
     const look = this.#options.look();
-    const [first, ...rest] = streamed?.text.takeRows(look) ?? [];
-    if (streamed === undefined || first === undefined) return;
-    if (!streamed.isPrinted) this.#gap("block", final);
     const isLabelled = look.isPlain === true && !streamed.isPrinted;
+    const columns = look.columns - (isLabelled ? AGENT_LABEL.length : 0);
+    const [first, ...rest] = streamed.text.takeRows({ ...look, columns });
+    if (first === undefined) return;
+    if (!streamed.isPrinted) this.#gap("block", final);
     final.push(isLabelled ? [span(AGENT_LABEL), ...first] : first, ...rest);
     streamed.isPrinted = true;
     this.#last = "block";
