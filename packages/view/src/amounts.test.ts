@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { count, duration, money, size, tokens } from "./amounts.ts";
+import { budget, count, duration, money, size, tokens } from "./amounts.ts";
 
 test("times are as exact as they need to be", () => {
   expect([40, 1_240, 9_949, 12_400, 59_600, 65_000, 3_725_000].map(duration)).toEqual([
@@ -44,4 +44,12 @@ test("a noun follows its number", () => {
 
 test("an estimate is not shown as an exact amount", () => {
   expect(money({ amount: 0.14, currency: "USD", estimated: true })).toBe("about $0.140");
+});
+
+test("the limits of a budget are named for each turn and for the thread", () => {
+  const turn = { costUsd: 2, seconds: 300, steps: 1 };
+  expect(budget({ turn, thread: { tokens: 1_000_000, turns: 3 } })).toBe(
+    "$2.00, 5m 00s, 1 model call per turn; 1.0M tokens, 3 turns per thread",
+  );
+  expect(budget({})).toBe("");
 });

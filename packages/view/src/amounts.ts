@@ -1,4 +1,4 @@
-import type { Cost } from "@flint/protocol";
+import type { Budget, Cost } from "@flint/protocol";
 
 /** A time for people: `0.4s`, `12s`, `3m 05s`, `1h 02m`. */
 export function duration(milliseconds: number): string {
@@ -21,6 +21,28 @@ export function money({ amount, currency, estimated = false }: Cost): string {
   const text = amount.toFixed(digits);
   const shown = currency === "USD" ? `$${text}` : `${text} ${currency}`;
   return estimated ? `about ${shown}` : shown;
+}
+
+/** The limits of a budget for people: `$2.00, 5m 00s per turn; 1.0M tokens per thread`. Empty if there are none. */
+export function budget({ turn = {}, thread = {} }: Budget): string {
+  const parts = [
+    ["turn", turn, turn.steps === undefined ? [] : [count(turn.steps, "model call")]],
+    ["thread", thread, thread.turns === undefined ? [] : [count(thread.turns, "turn")]],
+  ] as const;
+  return parts
+    .map(([scope, limits, more]) => ({ scope, amounts: [...limitWords(limits), ...more] }))
+    .filter(({ amounts }) => amounts.length > 0)
+    .map(({ scope, amounts }) => `${amounts.join(", ")} per ${scope}`)
+    .join("; ");
+}
+
+function limitWords(limits: Pick<NonNullable<Budget["turn"]>, "costUsd" | "tokens" | "seconds">): string[] {
+  const { costUsd, tokens: most, seconds } = limits;
+  return [
+    ...(costUsd === undefined ? [] : [money({ amount: costUsd, currency: "USD" })]),
+    ...(most === undefined ? [] : [tokens(most)]),
+    ...(seconds === undefined ? [] : [duration(seconds * 1000)]),
+  ];
 }
 
 /** A size for people: `512 bytes`, `1.5 KiB`, `3.2 MiB`. */

@@ -90,13 +90,14 @@ export class OpenThread {
   async readDefaults(): Promise<void> {
     const read = await this.#client().configRead();
     const { model = read.model, cwd = read.cwd, approvalPolicy = read.approvalPolicy } = this.#pending;
-    const { sandbox, network, git, acceptEdits, config = {} } = this.#pending;
+    const { sandbox, network, git, acceptEdits, budget, config = {} } = this.#pending;
     this.#defaults = {
       ...{ model, cwd, approvalPolicy, config },
       sandboxPolicy: typeof sandbox === "object" ? sandbox : read.sandboxPolicy,
       ...(network === undefined ? {} : { network }),
       ...(git === undefined ? {} : { git }),
       ...(acceptEdits === undefined ? {} : { acceptEdits }),
+      ...(budget === undefined ? {} : { budget }),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { UserQuestion } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
@@ -14,6 +14,8 @@ export class QuestionForm {
   #selected: number | undefined;
   #checked = new Set<number>();
   #text = new Composer();
+  /** Why the answer was not taken. */
+  #problem = "";
 
   constructor(questions: readonly UserQuestion[]) {
     this.#questions = questions;
@@ -26,6 +28,7 @@ export class QuestionForm {
 
   /** Types into the answer; a number alone selects an option. */
   type(text: string): void {
+    this.#problem = "";
     const options = this.#question?.options ?? [];
     const option = /^[1-9]$/.test(text) ? Number(text) - 1 : -1;
     if (this.#text.isEmpty && options[option] !== undefined) {
@@ -65,10 +68,11 @@ export class QuestionForm {
     const marks = marksFor(look.unicode);
     const step = this.#questions.length > 1 ? `${this.#at + 1}/${this.#questions.length} ` : "";
     const mark = look.isPlain === true ? "Question: " : `${marks.current} `;
-    const title = [span(mark, "yellow"), span(`${step}${oneLine(question.question)}`, "bold")];
+    const title = [span(mark, "yellow"), span(`${step}${this.#heading(question)}`, "bold")];
     const options = (question.options ?? []).map((option, index) => this.#option(option, index, look));
-    const rows = [title, ...options].flatMap((line) => wrapLine(line, look.columns - 1, 4));
-    const hint = options.length > 0 ? "A number, arrows and Enter, or your own words" : "Your answer";
+    const problem = this.#problem === "" ? [] : [[span(this.#problem, "yellow" as const)]];
+    const rows = [title, ...options, ...problem].flatMap((line) => wrapLine(line, look.columns - 1, 4));
+    const hint = hintOf(question);
     if (question.secret === true) {
       const shown = this.#text.isEmpty ? span(hint, "dim") : span("(hidden)");
       return { rows: [...rows, [span("> ", "cyan"), shown]] };
@@ -78,6 +82,10 @@ export class QuestionForm {
       rows: [...rows, ...drawn.rows],
       cursor: { row: rows.length + drawn.cursor.row, column: drawn.cursor.column },
     };
+  }
+
+  #heading({ header, question }: UserQuestion): string {
+    return oneLine(header === undefined ? question : `${header}: ${question}`);
   }
 
   get #isChoosingSeveral(): boolean {
@@ -117,6 +125,11 @@ export class QuestionForm {
     const given = this.#given();
     if (question === undefined) return "answered";
     if (given.length === 0) return true;
+    if (!isAnswer(question, given)) {
+      this.#problem = YES_OR_NO_HINT;
+      this.#text = new Composer();
+      return true;
+    }
     this.#answers[question.id] = given;
     this.#at += 1;
     this.#selected = undefined;
@@ -126,12 +139,23 @@ export class QuestionForm {
   }
 
   #given(): string[] {
-    const options = this.#question?.options ?? [];
-    const typed = this.#question?.secret === true ? this.#text.text : this.#text.text.trim();
-    if (typed !== "") return [typed];
+    const question = this.#question;
+    const options = question?.options ?? [];
+    const typed = question?.secret === true ? this.#text.text : this.#text.text.trim();
+    if (typed !== "")
+      return question !== undefined && isYesOrNo(question) ? [...answersOf(question, typed)] : [typed];
     const chosen = this.#checked.size > 0 ? [...this.#checked].sort() : [this.#selected ?? -1];
     return chosen.flatMap((index) => options[index]?.label ?? []);
   }
+}
+
+function hintOf(question: UserQuestion): string {
+  const { options = [], multiple } = question;
+  if (options.length === 0) return "Your answer";
+  if (isYesOrNo(question)) return "y, n, a number, or arrows and Enter";
+  return multiple === true
+    ? "Numbers or Space mark several, Enter sends them; or your own words"
+    : "A number, arrows and Enter, or your own words";
 }
 
 function oneLine(text: string): string {

@@ -1,7 +1,7 @@
 import type { BudgetEnforcement } from "@flint/protocol";
-import { ENFORCEMENTS, enforcementNamed } from "@flint/server/config";
-import { choice, numberOption, UsageError } from "../../command-line/command.ts";
+import { UsageError } from "../../command-line/command.ts";
 import { type Flags, type FlagValues, SERVER_FLAGS } from "../../command-line/flags.ts";
+import { enforcementOf, LIMIT_FLAGS, limitsOf, type TurnLimits } from "../../command-line/limit-flags.ts";
 import type { ServerFlagValues } from "../../command-line/server-options.ts";
 
 /** The options of `flint exec`. */
@@ -42,29 +42,12 @@ export const EXEC_FLAGS = {
     type: "boolean",
     doc: "Run it as a task in the background, in a worktree of its own; flint tasks logs N -f follows it",
   },
-  "max-tokens": { type: "string", takes: "N", doc: "Ask before continuing past this many tokens" },
-  "max-cost": { type: "string", takes: "USD", doc: "Ask before continuing past this cost" },
-  "max-time": { type: "string", takes: "SECONDS", doc: "Ask before continuing past this much working time" },
-  "max-steps": { type: "string", takes: "N", doc: "Ask before continuing past this many model calls" },
-  limits: {
-    type: "string",
-    takes: "HOW",
-    values: ENFORCEMENTS,
-    doc: "strict (default): reject limits that cannot be enforced with what the agent reports; best-effort: run anyway",
-  },
+  ...LIMIT_FLAGS,
   ...SERVER_FLAGS,
 } as const satisfies Flags;
 
 /** The output of a turn: a timeline or plain lines, only the last message, events as JSON, or the lines of Codex. */
 export type OutputFormat = "turn" | "answer" | "json" | "codex";
-
-/** The limits of one turn, as `turn/start` takes them. */
-export interface TurnLimits {
-  readonly tokens?: number;
-  readonly costUsd?: number;
-  readonly seconds?: number;
-  readonly steps?: number;
-}
 
 /** The parsed options of `flint exec`. */
 export interface ExecOptions {
@@ -111,56 +94,6 @@ function threadOf(values: Values): ExecOptions["thread"] {
   if (values.resume === undefined) return undefined;
   if (values.resume === "") throw new UsageError("--resume needs a thread; see flint threads list.");
   return { reference: values.resume };
-}
-
-const LIMIT_FLAGS = {
-  tokens: { flag: "max-tokens", noun: "token limit of", unit: "" },
-  costUsd: { flag: "max-cost", noun: "cost limit of $", unit: "" },
-  seconds: { flag: "max-time", noun: "time limit of", unit: "s" },
-  steps: { flag: "max-steps", noun: "model call limit of", unit: "" },
-} as const satisfies Readonly<Record<keyof TurnLimits, object>>;
-
-/** The names of the limits. */
-// Object.keys forgets which keys the table has.
-export const LIMIT_NAMES = Object.keys(LIMIT_FLAGS) as readonly (keyof TurnLimits)[];
-
-/** A limit of the command line, such as `time limit of 4s (--max-time)`. */
-export function describeLimit(name: keyof TurnLimits, value: number): string {
-  const { flag, noun, unit } = LIMIT_FLAGS[name];
-  return `${noun}${noun.endsWith("$") ? "" : " "}${value}${unit} (--${flag})`;
-}
-
-function limitsOf(values: Values): TurnLimits | undefined {
-  const limits: TurnLimits = {
-    ...given("tokens", whole(values, "max-tokens")),
-    ...given("costUsd", amount(values, "max-cost")),
-    ...given("seconds", amount(values, "max-time")),
-    ...given("steps", whole(values, "max-steps")),
-  };
-  return Object.keys(limits).length === 0 ? undefined : limits;
-}
-
-function given<Name extends string>(name: Name, value: number | undefined): { [Key in Name]?: number } {
-  // TypeScript widens a computed key to any string.
-  return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: number };
-}
-
-function enforcementOf({ limits }: Values): BudgetEnforcement | undefined {
-  return limits === undefined ? undefined : enforcementNamed(choice("limits", limits, ENFORCEMENTS));
-}
-
-type LimitFlag = (typeof LIMIT_FLAGS)[keyof TurnLimits]["flag"];
-
-function whole(values: Values, flag: LimitFlag): number | undefined {
-  const isValid = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
-  const text = values[flag];
-  return text === undefined ? undefined : numberOption(flag, text, "a whole number above 0", isValid);
-}
-
-function amount(values: Values, flag: LimitFlag): number | undefined {
-  const isValid = (value: number): boolean => Number.isFinite(value) && value > 0;
-  const text = values[flag];
-  return text === undefined ? undefined : numberOption(flag, text, "a number above 0", isValid);
 }
 
 function exclude(values: Values, one: keyof Values, other: keyof Values): void {

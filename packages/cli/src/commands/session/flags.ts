@@ -1,7 +1,8 @@
 import { type Flags, SERVER_FLAGS } from "../../command-line/flags.ts";
+import { LIMIT_FLAGS } from "../../command-line/limit-flags.ts";
 
-/** The options of a session in the terminal. */
-export const SESSION_FLAGS = {
+/** The options of `flint resume` and `flint`. */
+const OPEN_FLAGS = {
   screen: {
     type: "string",
     takes: "MODE",
@@ -11,8 +12,11 @@ export const SESSION_FLAGS = {
   ...SERVER_FLAGS,
 } as const satisfies Flags;
 
-/** The options of `flint resume`. */
+/** The options of a session with a new thread. */
+export const SESSION_FLAGS = { ...LIMIT_FLAGS, ...OPEN_FLAGS } as const satisfies Flags;
+
+/** The options of `flint resume`: the limits are those of the thread. */
 export const RESUME_FLAGS = {
   last: { type: "boolean", doc: "Resume the latest thread of this folder" },
-  ...SESSION_FLAGS,
+  ...OPEN_FLAGS,
 } as const satisfies Flags;

@@ -5,11 +5,25 @@ import type { NewThreadSettings, SessionServer } from "@flint/tui";
 import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
 import type { PlacedOptions, ServerFlagValues } from "../../command-line/server-options.ts";
 import { VERSION } from "../../version.ts";
+import type { ExecOptions } from "../exec/options.ts";
+
+/** The limits that were given on the command line. */
+type GivenLimits = Partial<Pick<ExecOptions, "limits" | "enforcement">>;
 
 /** The settings of the threads that a session starts: those of the command line, the folder and the configuration. */
-export async function sessionSettings(options: PlacedOptions): Promise<NewThreadSettings> {
-  const { permissionsIn } = await import("../exec/settings.ts");
-  const { sandboxPolicy, budget, model, ...permissions } = await permissionsIn(options.cwd, options);
+export async function sessionSettings(
+  options: PlacedOptions,
+  given: GivenLimits = {},
+): Promise<NewThreadSettings> {
+  const { permissionsIn, turnBudget } = await import("../exec/settings.ts");
+  const {
+    sandboxPolicy,
+    budget: configured,
+    model,
+    ...permissions
+  } = await permissionsIn(options.cwd, options);
+  const hasLimits = given.limits !== undefined || given.enforcement !== undefined;
+  const budget = hasLimits ? turnBudget(configured, given, undefined) : configured;
   const settings: ParamsInput<"thread/start"> = { cwd: options.cwd, ...permissions, sandbox: sandboxPolicy };
   return {
     ...settings,

@@ -14,6 +14,7 @@ import { DEFAULT_STATUS_LINE } from "@flint/view/commands";
 import { choice, type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import { STOP_CODES } from "../../command-line/exit-codes.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
+import { enforcementOf, limitsOf } from "../../command-line/limit-flags.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
 import { takeFirstFrame } from "../../command-line/shown-frame.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -57,7 +58,8 @@ async function open(values: SessionValues, start: SessionStart): Promise<number>
   // Both are terminals, which was checked above.
   const [input, output] = [process.stdin as ReadStream, process.stdout as WriteStream];
   const config = await new UserConfig(userConfigPath()).read();
-  const settings = await sessionSettings(options);
+  const limits = { limits: limitsOf(values), enforcement: enforcementOf(values) };
+  const settings = await sessionSettings(options, limits);
   const firstFrame = takeFirstFrame();
   const app = new SessionApp({
     device: new NodeDevice(input, output, firstFrame?.typed),

@@ -1,5 +1,6 @@
 import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
 import {
+  budget,
   duration,
   escapeControls,
   type ImageBlock,
@@ -34,6 +35,7 @@ export function showStatus(session: SessionContext): void {
         ["Name", state?.thread.name ?? ""],
         ["Model", settings.model],
         ["Permissions", session.describePermissions(settings)],
+        ["Budget", budget(settings.budget ?? {}) || "no limits"],
         ["Folder", shortFolder(settings.cwd, machine.home)],
         ["Branch", branch ?? "(none)"],
         ["Turns", String(state?.turns.length ?? 0)],

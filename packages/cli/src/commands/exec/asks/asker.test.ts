@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { PromptSurface } from "../output/turn-view.ts";
 import { Approvals } from "./approvals.ts";
 import { Asker } from "./asker.ts";
-import { answersOf, questionsFor } from "./questions.ts";
+import { questionsFor } from "./questions.ts";
 
 class Terminal implements KeySource, PromptSurface {
   raw = false;
@@ -162,23 +162,6 @@ test("declines if no user can be asked", async () => {
 });
 
 const options = [{ label: "red" }, { label: "green" }, { label: "blue" }];
-
-test.each([
-  [{ options }, "2", ["green"]],
-  [{ options }, "1 3", ["1 3"]],
-  [{ options, multiple: true }, "1, 3 1", ["red", "blue"]],
-  [{ options }, "4", ["4"]],
-  [{ options }, " pink ", ["pink"]],
-  [{}, "2", ["2"]],
-  [{ options }, "", []],
-  [{ secret: true }, " s3cret ", [" s3cret "]],
-  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "y", ["Go on"]],
-  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "No", ["Stop"]],
-  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "stop", ["Stop"]],
-  [{ options }, "y", ["y"]],
-])("for %j, reads the line %j as %j", (question, line, answers) => {
-  expect(answersOf({ id: "q", question: "Which?", ...question }, line)).toEqual(answers);
-});
 
 test("asks questions in order, and never shows a secret", async () => {
   const { clock, terminal, asker, controller } = setUp();

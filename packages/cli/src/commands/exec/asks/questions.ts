@@ -1,7 +1,7 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
 import { type Line, type LineBlock, lineOf, linesOf, span } from "@flint/tui/draw";
-import { escapeControls } from "@flint/view";
+import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "@flint/view";
 import type { Asker } from "./asker.ts";
 
 /** Asks the user what the agent wants to know. In an unattended run there are no answers, and the agent continues. */
@@ -36,47 +36,9 @@ async function typedAnswers(
   for (;;) {
     const line = await asker.type(question.secret === true, signal);
     const answers = line === undefined ? [] : answersOf(question, line);
-    if (!isYesOrNo(question) || answers.every((answer) => isOption(question, answer))) return answers;
-    asker.put({ head: [lineOf("  Please answer y, n, or a number.", "yellow")] });
+    if (isAnswer(question, answers)) return answers;
+    asker.put({ head: [lineOf(`  ${YES_OR_NO_HINT}`, "yellow")] });
   }
-}
-
-const YES = /^(?:yes|go on|continue|allow|ok)\b/i;
-const NO = /^(?:no|stop|cancel|deny)\b/i;
-
-/** Whether the only options are a yes and a no, so that free text makes no sense. */
-function isYesOrNo({ options = [], secret }: UserQuestion): boolean {
-  const [yes, no, ...more] = options;
-  if (yes === undefined || no === undefined || more.length > 0 || secret === true) return false;
-  return YES.test(yes.label) && NO.test(no.label);
-}
-
-function isOption({ options = [] }: UserQuestion, answer: string): boolean {
-  return options.some(({ label }) => label === answer);
-}
-
-/** The option that a word stands for in a yes-or-no question. */
-function yesOrNo({ options = [] }: UserQuestion, text: string): string {
-  const word = text.toLowerCase();
-  const place = ["y", "yes"].includes(word) ? 0 : ["n", "no"].includes(word) ? 1 : -1;
-  const named = options.find(({ label }) => label.toLowerCase() === word);
-  return (named ?? options[place])?.label ?? text;
-}
-
-/** The answers in a line: options by number, one or several as the question allows, or the text as typed. */
-export function answersOf(question: UserQuestion, line: string): readonly string[] {
-  const { options = [], multiple, secret } = question;
-  if (secret === true) return line === "" ? [] : [line];
-  const text = line.trim();
-  if (text === "") return [];
-  const numbers = text.split(/[\s,]+/).filter((word) => word !== "");
-  const chosen = numbers.map((number) =>
-    /^\d+$/.test(number) ? options[Number(number) - 1]?.label : undefined,
-  );
-  const labels = chosen.filter((label) => label !== undefined);
-  const isChoice = labels.length === numbers.length && (multiple === true || numbers.length === 1);
-  if (isChoice) return [...new Set(labels)];
-  return [isYesOrNo(question) ? yesOrNo(question, text) : text];
 }
 
 function questionBlock(asked: UserQuestion): LineBlock {
