@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
-import type { Keymap, StatusPart } from "@flint/view/commands";
+import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
 import { type Look, readLook } from "../draw/look.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
@@ -39,6 +39,7 @@ export interface SessionOptions {
   readonly keymap: Keymap;
   /** The parts of the status line, in order. */
   readonly statusLine: readonly StatusPart[];
+  readonly theme: Theme;
   readonly permissions: readonly PermissionChoice[];
   readonly describePermissions: (settings: ThreadSettings) => string;
   /** The settings of a new thread. */
@@ -72,7 +73,7 @@ export class SessionApp {
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
   #resolveExit: (code: number) => void = () => {};
-  #theme = "auto";
+  #theme: Theme;
   /** What the terminal says of its background; it is not waited for. */
   #isLight = false;
   #isFirst = true;
@@ -85,6 +86,7 @@ export class SessionApp {
       this.#resolveExit = resolve;
     });
     const { device, clock } = options;
+    this.#theme = options.theme;
     const write = (text: string) => device.write(text);
     this.#frames = new Frames(clock, () => this.#draw());
     this.#full = new FullScreen(write, this.#look);
@@ -115,6 +117,7 @@ export class SessionApp {
         device.release();
       },
       restore: () => this.#begin(),
+      theme: () => this.#theme,
       setTheme: (theme) => {
         this.#theme = theme;
         this.#redraw();

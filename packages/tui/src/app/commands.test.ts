@@ -164,6 +164,25 @@ test("the status line counts what other threads need, and keys go to them and ba
   expect(last()).toContain("No other thread needs you.");
 });
 
+test("the theme is used at once and saved for later sessions", async () => {
+  const coloured = (session: SessionFixture, from = 0) =>
+    session.terminal.writes.slice(from).join("").includes("\u001b[36m");
+  const session = await SessionFixture.open();
+  expect(coloured(session)).toBe(true);
+  await session.keys("/theme", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("▸ auto ✓");
+  await session.keys("\u001b", "/theme plain", ENTER);
+  expect(session.config.get("theme")).toBe("plain");
+  const before = session.terminal.writes.length;
+  await session.keys("x");
+  expect(coloured(session, before)).toBe(false);
+  await session.keys("\u0003", "/theme pink", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain(
+    "pink is not a theme. Themes: auto, dark, light, plain.",
+  );
+  expect(coloured(await SessionFixture.open({ theme: "plain" }))).toBe(false);
+});
+
 test("the status line shows what the user chooses, now and in later sessions", async () => {
   const session = await SessionFixture.open({ statusLine: ["branch", "folder", "agent"] });
   const last = () => session.terminal.screen.findLast((row) => row.trim() !== "")?.trim();

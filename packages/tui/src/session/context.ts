@@ -1,6 +1,6 @@
 import type { ParamsInput, ThreadSettings, ThreadState } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import type { CommandId, Keymap, KeyPlace } from "@flint/view/commands";
+import type { CommandId, Keymap, KeyPlace, Theme } from "@flint/view/commands";
 import type { Line, LineBlock } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
@@ -73,7 +73,9 @@ export interface SessionContext {
   readonly lastRevert: string | undefined;
   noteRevert(revertId: string | undefined): void;
   readonly now: () => number;
-  setTheme(theme: string): void;
+  readonly theme: Theme;
+  /** Uses these colours, now and in later sessions. */
+  setTheme(theme: Theme): void;
   /** Draws again soon. */
   changed(): void;
   /** Changes settings: of the thread, or of the one that the next prompt starts. */

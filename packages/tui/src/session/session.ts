@@ -9,7 +9,7 @@ import {
 } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import type { Keymap, StatusPart } from "@flint/view/commands";
+import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
 import type { SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
@@ -49,7 +49,8 @@ export interface SessionParts {
   readonly quit: () => void;
   readonly suspend: () => void;
   readonly redraw: () => void;
-  readonly setTheme: (theme: string) => void;
+  readonly theme: () => Theme;
+  readonly setTheme: (theme: Theme) => void;
 }
 
 /** The events after which lists of threads look different. */
@@ -219,8 +220,14 @@ export class Session implements SessionContext {
     this.lastRevert = revertId;
   }
 
-  setTheme(theme: string): void {
+  get theme(): Theme {
+    return this.#parts.theme();
+  }
+
+  /** Uses these colours, now and in later sessions. */
+  setTheme(theme: Theme): void {
     this.#parts.setTheme(theme);
+    this.run(() => this.machine.setConfig("theme", theme));
   }
 
   /** Shows these parts in the status line, now and in later sessions. */

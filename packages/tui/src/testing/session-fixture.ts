@@ -10,7 +10,13 @@ import {
   type TestEngineOptions,
   testEngine,
 } from "@flint/testkit";
-import { DEFAULT_STATUS_LINE, keymapOf, type StatusPart } from "@flint/view/commands";
+import {
+  DEFAULT_STATUS_LINE,
+  DEFAULT_THEME,
+  keymapOf,
+  type StatusPart,
+  type Theme,
+} from "@flint/view/commands";
 import { SessionApp, type SessionStart } from "../app/app.ts";
 import type { SessionServer } from "../app/connection.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
@@ -24,6 +30,7 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly screen?: "inline" | "full" | "plain";
   readonly start?: SessionStart;
   readonly statusLine?: readonly StatusPart[];
+  readonly theme?: Theme;
   readonly environment?: Readonly<Record<string, string>>;
   readonly notes?: Map<string, string>;
   /** Where history and drafts are kept; nowhere by default. */
@@ -75,6 +82,7 @@ export class SessionFixture {
       machine: this.#machine(),
       keymap: keymapOf(),
       statusLine: options.statusLine ?? DEFAULT_STATUS_LINE,
+      theme: options.theme ?? DEFAULT_THEME,
       permissions: PERMISSIONS,
       describePermissions: ({ sandboxPolicy }) => (sandboxPolicy.type === "readOnly" ? "plan" : "ask"),
       settings: options.folder === undefined ? {} : { cwd: options.folder },

@@ -29,3 +29,4 @@ export {
   paletteCommands,
   usageOf,
 } from "./table.ts";
+export { DEFAULT_THEME, isTheme, THEME_NAMES, THEMES, type Theme } from "./themes.ts";

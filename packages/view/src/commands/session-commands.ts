@@ -1,4 +1,5 @@
 import type { ArgumentValues, Command, CommandArgument } from "./command.ts";
+import { THEME_NAMES } from "./themes.ts";
 
 /** The commands that can be typed after `/` or chosen in the palette. */
 export const SESSION_COMMANDS = {
@@ -268,7 +269,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "theme",
-    arguments: [optional("theme", { kind: "choice", choices: ["auto", "dark", "light", "plain"] })],
+    arguments: [optional("theme", { kind: "choice", choices: THEME_NAMES })],
   },
   changeStatusLine: {
     title: "Choose what the status line shows",

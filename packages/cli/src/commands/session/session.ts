@@ -10,7 +10,7 @@ import {
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
 import { NodeDevice, type PermissionChoice, SessionApp, type SessionStart } from "@flint/tui";
 import { canMoveCursor } from "@flint/tui/draw";
-import { DEFAULT_STATUS_LINE } from "@flint/view/commands";
+import { DEFAULT_STATUS_LINE, DEFAULT_THEME } from "@flint/view/commands";
 import { choice, type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import { STOP_CODES } from "../../command-line/exit-codes.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
@@ -68,6 +68,7 @@ async function open(values: SessionValues, start: SessionStart): Promise<number>
     machine: new LocalMachine(options.cwd, environment),
     keymap: sessionKeymap(config),
     statusLine: config.get("status_line") ?? DEFAULT_STATUS_LINE,
+    theme: config.get("theme") ?? DEFAULT_THEME,
     permissions: permissionChoices(),
     describePermissions: permissionsText,
     settings,

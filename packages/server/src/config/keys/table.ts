@@ -1,4 +1,11 @@
-import { COMMAND_IDS, DEFAULT_STATUS_LINE, readChord, STATUS_PART_NAMES } from "@flint/view/commands";
+import {
+  COMMAND_IDS,
+  DEFAULT_STATUS_LINE,
+  DEFAULT_THEME,
+  readChord,
+  STATUS_PART_NAMES,
+  THEME_NAMES,
+} from "@flint/view/commands";
 import * as z from "zod/mini";
 import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "../permission-modes.ts";
 import {
@@ -264,6 +271,12 @@ export const CONFIG_KEYS = {
     z.array(z.enum(STATUS_PART_NAMES)),
     `a list of ${STATUS_PART_NAMES.join(", ")}`,
     `What the status line of terminal sessions shows, in this order (default: ${DEFAULT_STATUS_LINE.join(", ")}); \`/statusline\` in a session changes it.`,
+    "user",
+  ),
+  theme: key(
+    z.enum(THEME_NAMES),
+    choice(THEME_NAMES),
+    `The colours of terminal sessions (default: ${DEFAULT_THEME}); \`/theme\` in a session changes it.`,
     "user",
   ),
   "keys.*": {

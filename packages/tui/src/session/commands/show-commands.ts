@@ -11,7 +11,15 @@ import {
   tokens,
   transcript,
 } from "@flint/view";
-import { commandOf, paletteCommands, reasonUnavailable, usageOf } from "@flint/view/commands";
+import {
+  commandOf,
+  isTheme,
+  paletteCommands,
+  reasonUnavailable,
+  THEME_NAMES,
+  THEMES,
+  usageOf,
+} from "@flint/view/commands";
 import { type Line, lineOf, span } from "../../draw/line.ts";
 import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
@@ -173,18 +181,16 @@ export function openPalette(
   });
 }
 
-const THEMES = [
-  ["auto", "for the background that your terminal says it has"],
-  ["dark", "for a dark background"],
-  ["light", "for a light background"],
-  ["plain", "no colours"],
-] as const;
-
-/** Lets the user choose the colours. */
+/** Sets the colours to those that are named, or lets the user choose them. */
 export function chooseTheme(session: SessionContext, wanted: string): void {
-  if (THEMES.some(([name]) => name === wanted)) session.setTheme(wanted);
-  else {
-    const items = THEMES.map(([label, detail]) => ({ label, detail, choose: () => session.setTheme(label) }));
+  if (wanted === "") {
+    const items = THEME_NAMES.map((theme) => ({
+      label: theme,
+      detail: THEMES[theme],
+      isCurrent: theme === session.theme,
+      choose: () => session.setTheme(theme),
+    }));
     session.openMenu({ title: "Theme", items });
-  }
+  } else if (isTheme(wanted)) session.setTheme(wanted);
+  else session.say(`${wanted} is not a theme. Themes: ${THEME_NAMES.join(", ")}.`);
 }
