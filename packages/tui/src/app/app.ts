@@ -1,7 +1,8 @@
 import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
-import { type Look, readLook } from "../draw/look.ts";
+import { followsLinks, type Look, readLook } from "../draw/look.ts";
+import type { Links } from "../draw/styled.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
@@ -73,6 +74,7 @@ export class SessionApp {
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
   #resolveExit: (code: number) => void = () => {};
+  readonly #links: Links | undefined;
   #theme: Theme;
   /** What the terminal says of its background; it is not waited for. */
   #isLight = false;
@@ -87,6 +89,7 @@ export class SessionApp {
     });
     const { device, clock } = options;
     this.#theme = options.theme;
+    this.#links = followsLinks(options.environment) ? { host: options.machine.host } : undefined;
     const write = (text: string) => device.write(text);
     this.#frames = new Frames(clock, () => this.#draw());
     this.#full = new FullScreen(write, this.#look);
@@ -160,7 +163,7 @@ export class SessionApp {
     const look = readLook(this.#options.environment, this.#options.device.size);
     if (this.#options.screen === "plain") return { ...look, colour: false, isPlain: true };
     const light = this.#theme === "auto" ? this.#isLight : this.#theme === "light";
-    return this.#theme === "plain" ? { ...look, colour: false } : { ...look, light };
+    return this.#theme === "plain" ? { ...look, colour: false } : { ...look, light, links: this.#links };
   };
 
   #answered(answer: TerminalAnswer): void {

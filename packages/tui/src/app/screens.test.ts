@@ -1,6 +1,6 @@
 import { Gate } from "@flint/testkit";
-import { expect, test } from "vitest";
-import { SessionFixture } from "../testing/session-fixture.ts";
+import { describe, expect, test } from "vitest";
+import { SessionFixture, type SessionFixtureOptions } from "../testing/session-fixture.ts";
 
 const ENTER = "\r";
 const BLURRED = "\u001b[O";
@@ -60,6 +60,32 @@ test("notifies it once for each other thread that begins to wait", async () => {
     await session.settle();
     expect(notices()).toBe(expected);
   }
+});
+
+describe("links", () => {
+  const changes = [{ path: "/work/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-a\n+b\n" }];
+  const scripts = [
+    [{ text: "See [the docs](https://example.com/docs)." }, { fileChange: changes, asks: false }],
+  ];
+  const written = async (options: SessionFixtureOptions) => {
+    const session = await SessionFixture.open({ scripts, ...options });
+    await session.keys("hi", ENTER);
+    return session.terminal.writes.join("");
+  };
+
+  test("of answers and to changed files can be followed in a terminal that is known to do so", async () => {
+    const output = await written({ environment: { TERM_PROGRAM: "WezTerm" } });
+    expect(output).toContain("\u001b]8;;https://example.com/docs\u001b\\");
+    expect(output).toContain("\u001b]8;;file://here/work/a.ts\u001b\\");
+  });
+
+  test.each<SessionFixtureOptions>([
+    {},
+    { environment: { TERM_PROGRAM: "WezTerm" }, screen: "plain" },
+    { environment: { TERM_PROGRAM: "WezTerm", NO_COLOR: "1" } },
+  ])("are only text with %j", async (options) => {
+    expect(await written(options)).not.toContain("\u001b]8;");
+  });
 });
 
 test("a resize leaves one composer and nothing twice", async () => {

@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import type { PlanEntry } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import {
@@ -25,6 +25,7 @@ import {
 } from "./line.ts";
 import { type Look, type Marks, marksFor } from "./look.ts";
 import type { FoldedText } from "./streamed.ts";
+import { linkTarget } from "./styled.ts";
 
 /** A span of a row as the terminal shows it: escaped, and in the style of its emphasis. */
 export function drawSpan({ text, emphasis, exact: isExact }: Span): StyledSpan {
@@ -81,10 +82,15 @@ export function changeSpans(block: DiffBlock, status: RowStatus, look: Look, cwd
   const moved = movePath === undefined ? "" : ` ${marks.arrow} ${shortPath(movePath, cwd)}`;
   return [
     span(`${changeVerb(change, status)} `),
-    span(`${shortPath(path, cwd)}${moved}`, "bold"),
+    { ...span(`${shortPath(path, cwd)}${moved}`, "bold"), ...fileLink(movePath ?? path, look, cwd) },
     ...(added === 0 ? [] : [span(` +${added}`, "green")]),
     ...(removed === 0 ? [] : [span(` ${marks.minus}${removed}`, "red")]),
   ];
+}
+
+function fileLink(path: string, { links }: Look, cwd: string): { readonly link?: string } {
+  const link = links === undefined ? undefined : linkTarget(resolve(cwd, path), links);
+  return link === undefined ? {} : { link };
 }
 
 /** A path relative to the working folder, if it is inside. */

@@ -7,10 +7,11 @@ import { describe, expect, test } from "vitest";
 import { canSplit, splitDiff } from "./diff.ts";
 import { drawApproval } from "./draw-row.ts";
 import { drawThread } from "./draw-thread.ts";
-import { styled, textOf, textWidth } from "./line.ts";
+import { textOf, textWidth } from "./line.ts";
 import type { Look } from "./look.ts";
 import { markdownLines } from "./markdown.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
+import { styled } from "./styled.ts";
 
 const look = (columns: number, rest: Partial<Look> = {}): Look => ({
   ...{ columns, rows: 24, colour: true, unicode: true },

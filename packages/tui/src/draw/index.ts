@@ -12,7 +12,6 @@ export {
   type Span,
   screenRows,
   span,
-  styled,
   textOf,
   textWidth,
   wrapLine,
@@ -20,5 +19,6 @@ export {
 export { canMoveCursor, type Look, marksFor, readLook } from "./look.ts";
 export { markdownLines, markdownRows } from "./markdown.ts";
 export { StreamedMarkdown } from "./streamed-markdown.ts";
+export { styled } from "./styled.ts";
 export { Timeline } from "./timeline.ts";
 export { statusLine, summaryBlock, type TurnEnd, TurnTally } from "./turn-status.ts";

@@ -21,28 +21,12 @@ export type Style =
 export interface Span {
   readonly text: string;
   readonly style?: Style | undefined;
+  /** Where a click leads, as `linkTarget` gives it. */
+  readonly link?: string | undefined;
 }
 
 /** A line, before it is wrapped or cut to a width. */
 export type Line = readonly Span[];
-
-/** Only the sixteen colours, which every theme of a terminal keeps readable. */
-const CODES: Readonly<Record<Style, string>> = {
-  bold: "1",
-  dim: "2",
-  italic: "3",
-  boldItalic: "1;3",
-  underline: "4",
-  inverse: "7",
-  struck: "9",
-  red: "31",
-  green: "32",
-  yellow: "33",
-  blue: "34",
-  magenta: "35",
-  cyan: "36",
-  boldCyan: "1;36",
-};
 
 /** A piece of a line. */
 export function span(text: string, style?: Style): Span {
@@ -69,29 +53,9 @@ export function textOf(line: Line): string {
   return line.map((each) => each.text).join("");
 }
 
-/** Yellow cannot be read on a light background. */
-const LIGHT_CODES: Readonly<Record<Style, string>> = { ...CODES, yellow: "35" };
-
-/** The line as it is written to a terminal. */
-export function styled(line: Line, colour: boolean, isLight = false): string {
-  if (!colour) return textOf(line);
-  let written = "";
-  for (let at = 0; at < line.length; ) {
-    const style = line[at]?.style;
-    let text = "";
-    // Pieces of the same style that follow each other are one.
-    for (; at < line.length && line[at]?.style === style; at += 1) text += line[at]?.text ?? "";
-    written += style === undefined ? text : withStyle(text, isLight ? LIGHT_CODES[style] : CODES[style]);
-  }
-  return written;
-}
-
-function withStyle(text: string, code: string): string {
-  return text === "" ? "" : `\u001b[${code}m${text}\u001b[0m`;
-}
-
 interface StyledCell extends Cell {
-  readonly style: Style | undefined;
+  /** The piece of the line that it belongs to. */
+  readonly from: Span | undefined;
 }
 
 const TAB_STOP = 8;
@@ -137,27 +101,27 @@ export function cutLine(line: Line, columns: number, sign: string): Line {
 /** Splits the line into characters regardless of styles: a combining mark may have another style than its base. */
 function styledCells(line: Line): StyledCell[] {
   const cells: StyledCell[] = [];
-  const styleAt = stylesOf(line);
+  const spanAt = spansAt(line);
   let place = 0;
   let column = 0;
   for (const cell of cellsOf(textOf(line))) {
-    const style = styleAt(place);
+    const from = spanAt(place);
     const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
     const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
-    for (let count = 0; count < wide; count += 1) cells.push({ ...shown, style });
+    for (let count = 0; count < wide; count += 1) cells.push({ ...shown, from });
     column += wide * shown.width;
     place += cell.text.length;
   }
   return cells;
 }
 
-/** Looks up the style at an offset. Offsets must increase from call to call. */
-function stylesOf(line: Line): (place: number) => Style | undefined {
+/** Looks up the piece at an offset. Offsets must increase from call to call. */
+function spansAt(line: Line): (place: number) => Span | undefined {
   let at = 0;
   let end = line[0]?.text.length ?? 0;
   return (place) => {
     for (; place >= end && at < line.length - 1; end += line[at]?.text.length ?? 0) at += 1;
-    return line[at]?.style;
+    return line[at];
   };
 }
 
@@ -190,12 +154,13 @@ function widthOf(cells: readonly StyledCell[]): number {
 
 function spansOf(cells: readonly StyledCell[]): Line {
   const spans: Span[] = [];
-  let open: { text: string; style: Style | undefined } | undefined;
-  for (const { text: cell, style } of cells) {
+  let open: { text: string; style: Style | undefined; link?: string } | undefined;
+  for (const { text: cell, from } of cells) {
     const text = cell === FIXED_SPACE ? " " : cell;
-    if (open !== undefined && open.style === style) open.text += text;
+    const { style, link } = from ?? {};
+    if (open !== undefined && open.style === style && open.link === link) open.text += text;
     else {
-      open = { text, style };
+      open = { text, style, ...(link === undefined ? {} : { link }) };
       spans.push(open);
     }
   }

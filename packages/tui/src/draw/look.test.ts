@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canMoveCursor, readLook } from "./look.ts";
+import { canMoveCursor, followsLinks, readLook } from "./look.ts";
 
 const xterm = { TERM: "xterm-256color" };
 
@@ -34,4 +34,21 @@ test("needs a terminal that can move the cursor for a live screen", () => {
     false,
     false,
   ]);
+});
+
+test.each([
+  [xterm, false],
+  [{ TERM: "xterm-kitty" }, true],
+  [{ ...xterm, TERM_PROGRAM: "WezTerm" }, true],
+  [{ ...xterm, TERM_PROGRAM: "Apple_Terminal" }, false],
+  [{ ...xterm, VTE_VERSION: "7200" }, true],
+  [{ ...xterm, VTE_VERSION: "4602" }, false],
+  [{ ...xterm, WT_SESSION: "an-id" }, true],
+  [{ TERM: "tmux-256color", TMUX: "/tmp/tmux", VTE_VERSION: "7200" }, false],
+  [{ ...xterm, STY: "1.screen", VTE_VERSION: "7200" }, false],
+  [{ ...xterm, FORCE_HYPERLINK: "1" }, true],
+  [{ TERM: "xterm-kitty", FORCE_HYPERLINK: "0" }, false],
+  [{ TERM: "dumb", FORCE_HYPERLINK: "1" }, false],
+])("in %j the terminal follows links: %s", (environment, follows) => {
+  expect(followsLinks(environment)).toBe(follows);
 });

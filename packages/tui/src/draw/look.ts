@@ -1,3 +1,5 @@
+import type { Links } from "./styled.ts";
+
 /** The size of a terminal, and whether it supports colours and Unicode. */
 export interface Look {
   readonly columns: number;
@@ -8,6 +10,8 @@ export interface Look {
   readonly light?: boolean | undefined;
   /** Whether lines begin with words instead of marks, for screen readers. */
   readonly isPlain?: boolean | undefined;
+  /** How links are written; undefined if the terminal is not known to follow them. */
+  readonly links?: Links | undefined;
 }
 
 /** The size that a stream reports. */
@@ -37,6 +41,28 @@ export function readLook(environment: Environment, size: TerminalSize): Look {
 /** Whether lines can be rewritten. */
 export function canMoveCursor(environment: Environment): boolean {
   return environment.TERM !== undefined && environment.TERM !== "" && environment.TERM !== "dumb";
+}
+
+/** The values of TERM and TERM_PROGRAM of terminals that are known to follow links (OSC 8). */
+const LINKING_TERMS = /^(?:xterm-kitty|xterm-ghostty|alacritty|foot|contour|wezterm)\b/;
+const LINKING_PROGRAMS: readonly string[] = ["iTerm.app", "WezTerm", "ghostty", "vscode", "WarpTerminal"];
+
+/** GNOME Terminal and others of its family follow links since this version; Konsole since that one. */
+const VTE = 5_000;
+const KONSOLE = 201_200;
+
+/**
+ * Whether a terminal is known to follow links. Terminals inside of tmux and screen are not, since those may drop or garble
+ * them. `FORCE_HYPERLINK` set to 1 or 0 decides otherwise.
+ */
+export function followsLinks(environment: Environment): boolean {
+  const { FORCE_HYPERLINK: forced, TERM = "", TERM_PROGRAM = "", TMUX, STY } = environment;
+  if (!canMoveCursor(environment)) return false;
+  if (forced !== undefined && forced !== "") return forced !== "0";
+  if (TMUX || STY || /^(?:screen|tmux)/.test(TERM)) return false;
+  if (LINKING_TERMS.test(TERM) || LINKING_PROGRAMS.includes(TERM_PROGRAM) || environment.WT_SESSION)
+    return true;
+  return Number(environment.VTE_VERSION) >= VTE || Number(environment.KONSOLE_VERSION) >= KONSOLE;
 }
 
 /** The first variable that is set decides, as for every program; UTF-8 is assumed if none is. */

@@ -12,6 +12,7 @@ import {
 } from "@flint/view/markdown";
 import { indented, type Line, lineOf, type Span, type Style, span, textOf, wrapLine } from "./line.ts";
 import type { Look } from "./look.ts";
+import { linkTarget } from "./styled.ts";
 import { tableRows } from "./table.ts";
 
 /** Text of an agent is never squeezed into less than this. */
@@ -35,7 +36,7 @@ const drawn = new WeakMap<MarkdownBlock, { readonly as: string; readonly rows: r
 
 /** The rows of one block. */
 export function blockRows(block: MarkdownBlock, look: Look, columns: number): readonly Line[] {
-  const as = `${columns} ${look.colour} ${look.unicode}`;
+  const as = `${columns} ${look.colour} ${look.unicode} ${look.links?.host ?? ""}`;
   const known = drawn.get(block);
   if (known?.as === as) return known.rows;
   const rows = draw(block, look, columns);
@@ -75,7 +76,7 @@ function wrappedOnce(line: Line, columns: number): Line[] {
   const [only, ...more] = line;
   if (only === undefined || more.length > 0 || only.text.length <= columns / 2)
     return wrapLine(line, columns);
-  const key = `${columns} ${only.style ?? ""} ${only.text}`;
+  const key = `${columns} ${only.style ?? ""} ${only.link ?? ""} ${only.text}`;
   const known = wraps.get(key);
   if (known !== undefined) return known;
   const rows = wrapLine(line, columns);
@@ -164,7 +165,7 @@ function inlineLines(inline: readonly Inline[], look: Look, style?: Style): Line
   for (const piece of inline.flatMap((each) => spansOf(each, look, style))) {
     for (const [at, text] of piece.text.split("\n").entries()) {
       if (at > 0) lines.push([]);
-      if (text !== "") lines.at(-1)?.push(span(text, piece.style));
+      if (text !== "") lines.at(-1)?.push({ ...piece, text });
     }
   }
   return lines;
@@ -190,7 +191,7 @@ function spansOf(piece: Inline, look: Look, style: Style | undefined): Line {
     case "image":
       return [
         span(`[image${piece.alt === "" ? "" : ` ${escapeControls(piece.alt)}`}] `, "dim"),
-        url(piece.url),
+        url(piece.url, look),
       ];
     case "break":
       return [span("\n")];
@@ -213,13 +214,19 @@ function linkSpans(
   style: Style | undefined,
 ): Line {
   const label = inlineText(inline);
-  if (label === address || `mailto:${label}` === address) return [url(address)];
-  const text = inline.flatMap((each) => spansOf(each, look, style));
-  return label.trim() === "" ? [url(address)] : [...text, span(" ("), url(address), span(")")];
+  const shown = url(address, look);
+  if (label === address || `mailto:${label}` === address) return [shown];
+  const text = inline.flatMap((each) => spansOf(each, look, style)).map((each) => linked(each, shown.link));
+  return label.trim() === "" ? [shown] : [...text, span(" ("), shown, span(")")];
 }
 
-function url(address: string): { text: string; style: Style } {
-  return { text: escapeControls(address).replaceAll("\n", " "), style: "underline" };
+function url(address: string, { links }: Look): Span {
+  const shown = span(escapeControls(address).replaceAll("\n", " "), "underline");
+  return linked(shown, links === undefined ? undefined : linkTarget(address, links));
+}
+
+function linked(piece: Span, link: string | undefined): Span {
+  return link === undefined ? piece : { ...piece, link };
 }
 
 /** The text of rows, for copying and for tests. */

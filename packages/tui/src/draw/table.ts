@@ -30,7 +30,7 @@ export function tableRows(
 }
 
 function bold(line: Line): Line {
-  return line.map(({ text, style }) => span(text, style ?? "bold"));
+  return line.map((piece) => ({ ...piece, style: piece.style ?? "bold" }));
 }
 
 /** Takes from the widest columns what is too much; undefined if they would become too narrow. */

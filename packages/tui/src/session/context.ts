@@ -22,6 +22,8 @@ export interface PermissionChoice {
 export interface Machine {
   readonly cwd: string;
   readonly home: string | undefined;
+  /** Its name on the network, for links to its files. */
+  readonly host: string;
   /** The branch that is checked out in a folder; undefined if there is none. */
   branchOf(folder: string): string | undefined;
   /** Reads and writes small texts that outlive the session, such as drafts. Undefined if there is none. */

@@ -1,5 +1,6 @@
-import { cutLine, type Line, styled } from "../draw/line.ts";
+import { cutLine, type Line } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
+import { styled } from "../draw/styled.ts";
 import type { CursorPlace } from "./inline-screen.ts";
 import { ALTERNATE, CURSOR, ERASE, FRAME, toColumn, toRow } from "./modes.ts";
 

@@ -1,5 +1,6 @@
-import { type Line, styled, textOf, textWidth } from "../draw/line.ts";
+import { type Line, textOf, textWidth } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
+import { styled } from "../draw/styled.ts";
 import { CURSOR, ERASE, FRAME, toColumn, up } from "./modes.ts";
 
 /** Where the cursor stands: a row of the live rows and a column, both counted from 0. */

@@ -1,5 +1,6 @@
-import { type Line, styled, textOf, textWidth } from "../draw/line.ts";
+import { type Line, textOf, textWidth } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
+import { styled } from "../draw/styled.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";

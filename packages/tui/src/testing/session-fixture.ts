@@ -205,6 +205,7 @@ export class SessionFixture {
     return {
       cwd: this.#folder,
       home: "/home/me",
+      host: "here",
       branchOf: () => "main",
       readNote: (name) => this.notes.get(name),
       writeNote: (name, text) => void this.notes.set(name, text),

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { UserConfig } from "@flint/server/config";
 import { homeFolder, stateFolder, userConfigPath } from "@flint/server/environment";
@@ -12,6 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export class LocalMachine implements Machine {
   readonly cwd: string;
   readonly home = homeFolder();
+  readonly host = hostname();
   readonly #environment: Environment;
 
   constructor(cwd: string, environment: Environment) {
