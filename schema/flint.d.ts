@@ -271,6 +271,7 @@ export interface FileRestore {
   status: "planned" | "done";
   sizeBefore?: number;
   sizeAfter?: number;
+  diff?: string;
   _meta?: Meta;
 }
 

@@ -89,6 +89,8 @@ describe("thread/revert", () => {
       { path: "made", action: "delete", status: "planned" },
       { path: "edited", action: "restore", status: "planned", sizeBefore: 5, sizeAfter: 3 },
     ]);
+    expect(preview.files?.[1]?.diff).toContain("\n-three\n");
+    expect(preview.files?.[1]?.diff).toContain("\n+one\n");
     expect([preview.revertId, preview.conflicts, preview.notSaved]).toEqual([undefined, [], []]);
     expect([read("edited"), await conversation(client, threadId)]).toEqual(["three", before]);
 

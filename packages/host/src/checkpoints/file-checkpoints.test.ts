@@ -70,6 +70,9 @@ describe("a command that changes all kinds of files", () => {
       "restore link",
       "restore text.txt",
     ]);
+    expect(preview.files.find(({ path }) => path === "new/folder/file")).toMatchObject({
+      diff: "--- a/new/folder/file\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-new\n",
+    });
     expect(preview.files.find(({ path }) => path === "binary.bin")).toEqual({
       ...{ path: "binary.bin", action: "restore", kind: "file", status: "planned" },
       ...{ sizeBefore: 3, sizeAfter: 6 },

@@ -15,6 +15,7 @@ import { Sweep } from "./disk/sweep.ts";
 import { ThreadRecords } from "./records/thread-records.ts";
 import { FileTurnCheckpoint } from "./records/turn-checkpoint.ts";
 import { filesOutcome, type Plan } from "./restore/plan.ts";
+import { withDiffs } from "./restore/preview-diffs.ts";
 import { ThreadFiles } from "./restore/thread-files.ts";
 import type { CaptureContext } from "./scan/capture.ts";
 import { Workspace } from "./scan/workspace.ts";
@@ -86,7 +87,9 @@ export class FileCheckpoints implements Checkpoints {
     const thread = this.#thread(threadId);
     await thread.settle(this.#running);
     const { plan, saved } = thread.preview(new Set(turnIds));
-    return { ...this.#outcome(plan, "planned", cwd), savedTurnIds: saved };
+    const outcome = this.#outcome(plan, "planned", cwd);
+    const files = await withDiffs(this.#context, plan.steps, outcome.files);
+    return { ...outcome, files, savedTurnIds: saved };
   }
 
   async restore({ threadId, turnIds, cwd }: TurnsToUndo, revertId: string): Promise<FilesPreview> {

@@ -14,6 +14,8 @@ export const FileRestore = looseObject({
   /** Bytes before and after, for a file that exists then. */
   sizeBefore: z.optional(z.number()),
   sizeAfter: z.optional(z.number()),
+  /** What changes in it, as a unified diff. Only in a preview, and only for text that is not too large. */
+  diff: z.optional(z.string()),
 });
 export type FileRestore = z.output<typeof FileRestore>;
 
