@@ -25,6 +25,8 @@ export interface ChangesContent {
   readonly title: string;
   /** What is shown if there are none. */
   readonly empty: string;
+  /** Whether they are made already, as by default. */
+  readonly status?: "completed" | "inProgress" | undefined;
   /** The changes, with absolute paths, and the folder that paths are shown from. */
   changes(): { readonly blocks: readonly DiffBlock[]; readonly cwd: string };
   /** Further keys, as in any pager. */
@@ -44,7 +46,7 @@ export function changesPage(content: ChangesContent): Pager {
       const { blocks, cwd } = content.changes();
       if (blocks.length === 0) return [lineOf(content.empty, "dim")];
       const lines = isSplit && canSplit(look) ? splitLines : unifiedLines;
-      return changeLines(blocks, cwd, look, { starts, lines });
+      return changeLines(blocks, cwd, look, { starts, lines, status: content.status ?? "completed" });
     },
     command: (id, pager) => {
       if (id === "toggleSplit") {
@@ -78,13 +80,17 @@ function changeLines(
   blocks: readonly DiffBlock[],
   cwd: string,
   look: Look,
-  { starts, lines: draw }: { readonly starts: number[]; readonly lines: DrawDiff },
+  {
+    starts,
+    lines: draw,
+    status,
+  }: { readonly starts: number[]; readonly lines: DrawDiff; readonly status: "completed" | "inProgress" },
 ): Line[] {
   const lines: Line[] = [];
   starts.length = 0;
   for (const block of blocks) {
     starts.push(lines.length);
-    lines.push(changeSpans(block, "completed", look, cwd));
+    lines.push(changeSpans(block, status, look, cwd));
     lines.push(...draw(block, look), []);
   }
   return lines;

@@ -10,6 +10,7 @@ import type { Session } from "../session.ts";
 import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
 import { editQueue } from "./queue-menu.ts";
+import { rewindThread, undoRewind } from "./rewind.ts";
 import * as show from "./show-commands.ts";
 import { situationOf } from "./situation.ts";
 import { changeStatusLine } from "./status-line.ts";
@@ -36,8 +37,8 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   previousThread: (session) =>
     threads.switchThread(session, session.others.before, "No thread was open before."),
   forkThread: threads.forkThread,
-  rewindThread: threads.rewindThread,
-  undoRewind: threads.undoRewind,
+  rewindThread,
+  undoRewind,
   renameThread: threads.renameThread,
   exportThread: threads.exportCommand,
   chooseAgent: agent.chooseAgent,
