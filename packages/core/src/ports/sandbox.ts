@@ -78,6 +78,25 @@ export interface Denial {
   readonly evidence: string;
 }
 
+/** A connection that was refused to a command. */
+export interface RefusedConnection extends Endpoint {
+  readonly reason: string;
+  /** Whether it was refused only because there was no answer, and not by an answer or a rule. */
+  readonly isUnanswered?: boolean;
+}
+
+/** A command that an agent ran in its own process, and that has ended. */
+export interface EndedCommand {
+  readonly exitCode: number;
+  /** Its output, or the end of it. */
+  readonly output: string;
+  readonly cwd: string;
+  readonly workspace: string;
+  readonly policy: SandboxPolicy;
+  readonly refused: readonly RefusedConnection[];
+  readonly scope?: SandboxScope | undefined;
+}
+
 /** A file of which a program gets a copy of its own. */
 export interface CopiedFile {
   /** Its name in the folder. */
@@ -216,6 +235,10 @@ export interface Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult>;
   /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
+  /**
+   * What the sandbox kept a command from that an agent ran in its own process. Never rejects. Absent: that cannot be said.
+   */
+  denials?(command: EndedCommand): Promise<readonly Denial[]>;
   /**
    * Resolves a path that a command wants to write beyond its policy. Refuses what no approval opens: Flint's state and
    * settings, names that configure agents, editors and shells, sockets, and what does not exist. Never rejects.

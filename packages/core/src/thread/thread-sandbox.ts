@@ -3,6 +3,8 @@ import type {
   ClientTerminal,
   CommandBroker,
   CommitOffer,
+  Denial,
+  EndedCommand,
   LaunchResult,
   LaunchSpec,
   ProcessSpec,
@@ -61,6 +63,10 @@ export class ThreadSandbox implements Sandbox {
     const isDenied = (host: string) => this.#deniedHosts.some((denied) => hostRulesOverlap(denied, host));
     const hosts = spec.hosts === undefined ? {} : { hosts: spec.hosts.filter((host) => !isDenied(host)) };
     return this.#sandbox.start({ scope: this.#scope(), ...spec, ...hosts, environment });
+  }
+
+  async denials(command: EndedCommand): Promise<readonly Denial[]> {
+    return (await this.#sandbox.denials?.({ scope: this.#scope(), ...command })) ?? [];
   }
 
   async resolveWritable(path: string, workspace: string): Promise<WritablePath> {

@@ -4,6 +4,8 @@ import type {
   Clock,
   CommandBroker,
   CommitOffer,
+  Denial,
+  EndedCommand,
   LaunchResult,
   LaunchSpec,
   ProcessSpec,
@@ -13,7 +15,7 @@ import type {
 } from "@flint/core/ports";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
-import { FlintError, type SandboxState } from "@flint/protocol";
+import { FlintError, isUnconfined, type SandboxState } from "@flint/protocol";
 import type { NetworkScopesOptions } from "../network/network-scopes.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
@@ -115,6 +117,13 @@ export class CommandSandbox implements Sandbox {
 
   start(spec: ProcessSpec): Promise<RunningProcess> {
     return retryStart((isLast) => this.#start(spec, isLast));
+  }
+
+  async denials({ policy, scope, ...command }: EndedCommand): Promise<readonly Denial[]> {
+    if (isUnconfined(policy)) return [];
+    const hasOwnNetwork = this.#scopes !== undefined && scope?.decide !== undefined;
+    // Expected: the kernel refuses to look at a path. Then nothing can be said about the command.
+    return this.#preparation.denials({ ...command, policy, hasOwnNetwork }).catch(() => []);
   }
 
   resolveWritable(path: string, workspace: string): Promise<WritablePath> {

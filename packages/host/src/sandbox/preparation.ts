@@ -5,7 +5,7 @@ import { type ConfinedPolicy, isUnconfined } from "@flint/protocol";
 import { type ConfinedGit, ConfinedProcess } from "../git/confined-git.ts";
 import { gitEnvironment, runToEnd } from "../git/git-command.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
-import { denialsOf, type EndedCommand, refusedConnection } from "./denials/denials.ts";
+import { denialsOf, type EndedConfinedCommand, refusedConnection } from "./denials/denials.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import { FILTER_DESCRIPTOR, retryStart } from "./mechanisms/launch.ts";
 import type { MechanismSearch } from "./mechanisms/mechanism-search.ts";
@@ -140,7 +140,7 @@ export class Preparation {
       clock: this.#options.clock,
     };
     const denials = (exitCode: number, output: string) =>
-      this.#denials({
+      this.denials({
         ...request,
         policy,
         exitCode,
@@ -151,7 +151,8 @@ export class Preparation {
     return { run, mayVanish: mountsForeignPaths(confinement), denials, release };
   }
 
-  #denials(command: Omit<EndedCommand, "home" | "locked">): Promise<readonly Denial[]> {
+  /** What the sandbox kept a command from that has ended. */
+  denials(command: Omit<EndedConfinedCommand, "home" | "locked">): Promise<readonly Denial[]> {
     const home = this.#options.environment.HOME ?? homedir();
     return denialsOf({ ...command, home, locked: this.#options.locked });
   }

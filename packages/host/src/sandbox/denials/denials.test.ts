@@ -7,16 +7,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { announcePort } from "../sockets.ts";
 import { newFolder } from "../testing/fixture.ts";
-import { denialsOf, type EndedCommand } from "./denials.ts";
+import { denialsOf, type EndedConfinedCommand } from "./denials.ts";
 
 /** A command that ended with this output, of a user who may write `outside` and whose home is another folder. */
 async function ended(
-  change: (folders: Folders) => Partial<EndedCommand>,
+  change: (folders: Folders) => Partial<EndedConfinedCommand>,
   canWrite?: (path: string) => Promise<boolean>,
 ): Promise<Folders & { denials: unknown }> {
   const [workspace, outside, home] = [newFolder(), newFolder(), newFolder()];
   const folders = { workspace, outside, home };
-  const command: EndedCommand = {
+  const command: EndedConfinedCommand = {
     ...{ exitCode: 1, output: "", cwd: workspace, workspace, home, refused: [], locked: [] },
     policy: { type: "workspaceWrite" },
     ...change(folders),

@@ -1,6 +1,6 @@
 import { access, constants, readFile, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { Denial } from "@flint/core/ports";
+import type { Denial, EndedCommand, RefusedConnection } from "@flint/core/ports";
 import { type ConfinedPolicy, describeRefusedConnection, formatEndpoint } from "@flint/protocol";
 import type { RefusedHost } from "../../network/connection-log.ts";
 import { isInside } from "../mechanisms/binds.ts";
@@ -9,23 +9,9 @@ import { writeProblem } from "../paths/writable-paths.ts";
 import { isServerPort } from "../sockets.ts";
 import { signsOf } from "./recognise.ts";
 
-/** A connection that was refused to a command. */
-export interface RefusedConnection {
-  readonly host: string;
-  readonly port: number;
-  readonly reason: string;
-  /** Whether it was refused only because there was no answer, and not by an answer or a rule. */
-  readonly isUnanswered?: boolean;
-}
-
-/** What is known about a command that has ended. */
-export interface EndedCommand {
-  readonly exitCode: number;
-  readonly output: string;
-  readonly cwd: string;
-  readonly workspace: string;
+/** A confined command that has ended, and what is known about its sandbox. */
+export interface EndedConfinedCommand extends Omit<EndedCommand, "scope"> {
   readonly policy: ConfinedPolicy;
-  readonly refused: readonly RefusedConnection[];
   /** Whether it had a network of its own, in which single hosts can be opened. */
   readonly hasOwnNetwork?: boolean;
   /** The user's home folder, which is never made writable as a whole. */
@@ -45,7 +31,7 @@ const NO_DIRECT_NETWORK =
   "The sandbox has no direct network: only what goes through the proxy in HTTPS_PROXY reaches allowed hosts. DNS, UDP and programs that ignore the proxy do not.";
 
 /** What the sandbox kept a command from. What its output says is checked against the machine before it counts. */
-export async function denialsOf(command: EndedCommand, canWrite = isWritable): Promise<Denial[]> {
+export async function denialsOf(command: EndedConfinedCommand, canWrite = isWritable): Promise<Denial[]> {
   const { exitCode, output, policy, refused } = command;
   const signs = signsOf(output, exitCode);
   const hasNetwork = policy.type === "workspaceWrite" && policy.networkAccess === true;
@@ -81,7 +67,7 @@ function portDenial(port: number): Denial {
 
 /** None unless the user could write there outside of the sandbox. */
 async function writeDenial(
-  command: EndedCommand,
+  command: EndedConfinedCommand,
   printed: string,
   canWrite: typeof isWritable,
 ): Promise<Denial[]> {
@@ -99,7 +85,10 @@ async function writeDenial(
 }
 
 /** Whether a permission to write there would be neither too wide nor one to change what runs outside of the sandbox. */
-async function isGrantable(target: string, { workspace, home, locked }: EndedCommand): Promise<boolean> {
+async function isGrantable(
+  target: string,
+  { workspace, home, locked }: EndedConfinedCommand,
+): Promise<boolean> {
   const isTooWide = [workspace, ...locked].some((kept) => isInside(kept, target));
   const isLocked = locked.some((kept) => isInside(target, kept));
   return !isTooWide && !isLocked && (await writeProblem(target, home)) === undefined;

@@ -14,6 +14,8 @@ const READ_ONLY: readonly (readonly [string, string, number, readonly string[]])
   ],
   ["dash", "sh: 1: cannot create /etc/made: Read-only file system\n", 2, ["/etc/made"]],
   ["bash", "bash: line 1: /etc/made: Read-only file system\n", 1, ["/etc/made"]],
+  ["a shell with its path", "/bin/bash: line 1: ../a b/made: Read-only file system\n", 1, ["../a b/made"]],
+  ["dash with its path", "/bin/sh: 1: cannot create ../made: Read-only file system\n", 2, ["../made"]],
   [
     "cp",
     "cp: cannot create regular file '/usr/local/bin/x': Read-only file system\n",

@@ -32,6 +32,9 @@ const LOCAL_PORT =
 /** Quoted as in a message, in the quotes of ASCII and of the C library's translations. */
 const QUOTED = /'([^'\n]+)'|"([^"\n]+)"|‘([^’\n]+)’|`([^`'\n]+)['`]/g;
 
+/** Right before the message, as shells print a file that they cannot open: `/bin/bash: line 1: ../x: Read-only …`. */
+const BEFORE_MESSAGE = /(?:^|: )(?:cannot (?:create|open) )?([^:'"‘’`]*[^:'"‘’`\s]): read-only file system/i;
+
 /** Bare, before a colon or at the end: `sh: 1: cannot create /etc/x: Read-only file system`, `npm error path /x`. */
 const BARE = /(?:^|[\s:])(\/[^\s:'"‘’`]+)(?=:|\s|$)/g;
 
@@ -78,8 +81,11 @@ function readOnlyPathsIn(text: string): string[] {
   return [...new Set(relevant.flatMap(pathsIn))].slice(0, MOST_PATHS);
 }
 
-/** Quoted names if there are any, which may be relative; else absolute paths. */
+/** Quoted names if there are any, or what stands right before the message: both may be relative. Else absolute paths. */
 function pathsIn(line: string): string[] {
   const quoted = [...line.matchAll(QUOTED)].flatMap((match) => match.slice(1).find((name) => name) ?? []);
-  return quoted.length > 0 ? quoted : [...line.matchAll(BARE)].flatMap((match) => match[1] ?? []);
+  if (quoted.length > 0) return quoted;
+  const [, named] = BEFORE_MESSAGE.exec(line) ?? [];
+  if (named !== undefined && /^(?:\S+|.*\/.*)$/.test(named)) return [named];
+  return [...line.matchAll(BARE)].flatMap((match) => match[1] ?? []);
 }
