@@ -149,6 +149,7 @@ export interface CommandExecutionItem {
     reason?: string;
     _meta?: Meta;
   }[];
+  denials?: string[];
   _meta?: Meta;
 }
 

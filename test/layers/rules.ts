@@ -38,6 +38,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** What agents and their drivers may use of core and host: the ports they implement, and what they share. */
 const FOR_AGENTS = [
   "@flint/core/ports",
+  "@flint/core/denials",
   "@flint/core/elicitation",
   "@flint/core/text",
   "@flint/host/globs",

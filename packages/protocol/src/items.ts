@@ -90,6 +90,8 @@ const CommandExecution = looseObject({
       }),
     ),
   ),
+  /** What the sandbox kept it from, as sentences, unless its output says so. */
+  denials: z.optional(z.array(z.string())),
 });
 const FileChange = looseObject({
   type: z.literal("fileChange"),

@@ -100,6 +100,9 @@ export class FakeSandbox implements Sandbox {
     return this.play(spec);
   }
 
+  /** What it kept an ended command from; a test may set it. */
+  denials?: NonNullable<Sandbox["denials"]>;
+
   async start(): Promise<RunningProcess> {
     throw new Error("This sandbox starts no programs; give the test a real one.");
   }

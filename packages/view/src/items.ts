@@ -139,11 +139,12 @@ function viewOf(type: ItemType): ItemView<ItemType> {
 }
 
 function commandRow(item: Item<"commandExecution">): RowContent {
-  const { command, exitCode, aggregatedOutput, omittedOutputBytes = 0, durationMs } = item;
+  const { command, exitCode, omittedOutputBytes = 0, durationMs } = item;
   const failed = item.status === "completed" && (exitCode ?? 0) !== 0;
   const status = failed ? "failed" : item.status;
-  const isEmpty = aggregatedOutput === undefined || aggregatedOutput === "";
-  const output: Block = { kind: "output", text: aggregatedOutput ?? "", omittedBytes: omittedOutputBytes };
+  const text = withDenials(item);
+  const isEmpty = text === "";
+  const output: Block = { kind: "output", text, omittedBytes: omittedOutputBytes };
   const isBackground = item._meta?.background !== undefined;
   return {
     family: "command",
@@ -160,6 +161,13 @@ function commandRow(item: Item<"commandExecution">): RowContent {
     fold: isEmpty ? undefined : "closed",
     actions: isBackground && status !== "declined" ? ["stopCommand"] : [],
   };
+}
+
+/** The output of a command, and after it what the sandbox kept it from. */
+function withDenials({ aggregatedOutput: output = "", denials = [] }: Item<"commandExecution">): string {
+  if (denials.length === 0) return output;
+  const before = output === "" || output.endsWith("\n") ? output : `${output}\n`;
+  return `${before}${denials.map((sentence) => `(${sentence})\n`).join("")}`;
 }
 
 /** The hosts that a command was not allowed to connect to. */

@@ -48,6 +48,24 @@ export function coveringGrants(
   return covering.length === found.length ? [...new Set(covering)] : undefined;
 }
 
+/**
+ * The grants that let exactly this command do more than its sandbox, as it was granted when the sandbox had stopped it;
+ * undefined if there are none. Leaving the sandbox is never granted to a command that does not ask for it.
+ */
+export function wideningGrants(
+  action: Action,
+  actor: Actor,
+  grants: readonly Grant[],
+  now: number,
+): readonly Grant[] | undefined {
+  if (action.kind !== "command" || action.needs !== undefined || action.running === true) return undefined;
+  const widening = grants.filter(
+    ({ match, permission }) =>
+      match.type === "exact" && permission !== undefined && permission.unconfined !== true,
+  );
+  return coveringGrants(action, actor, widening, now);
+}
+
 /** Compares grants with one action; what is costly is found once. */
 class Coverage {
   readonly #action: Action;
@@ -91,10 +109,17 @@ class Coverage {
     if (!isRunning && tool !== subject.tool) return false;
     if (match.type === "prefix") return tool === "command" && this.#hasPrefix(match.words);
     if (match.type !== "exact") return false;
-    if (action.kind === "command") return match.command === action.command && match.cwd === action.cwd;
+    if (action.kind === "command")
+      return match.command === action.command && this.#isSameFolder(match.cwd ?? "", action.cwd);
     if (action.kind === "fileChange" && match.path === undefined)
       return JSON.stringify(match.arguments) === JSON.stringify(action.changes);
     return subject.match.type === "exact" && isSameMatch(match, subject.match);
+  }
+
+  /** Agents name a folder with or without its links resolved. */
+  #isSameFolder(left: string, right: string): boolean {
+    const { realPath } = this.#actor;
+    return left === right || realPath(left) === realPath(right);
   }
 
   #hasPrefix(words: readonly string[]): boolean {

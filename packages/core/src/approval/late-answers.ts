@@ -1,5 +1,6 @@
 import {
   type Action,
+  type Approval,
   type Decision,
   describeGrant,
   type Grant,
@@ -23,13 +24,20 @@ export function lateGrant(
 ): Grant | undefined {
   const approval = lapsedApprovals.find(({ id }) => id === approvalId);
   if (approval === undefined || outcome !== "allow" || now > approval.expiresAtMs + LATE_MS) return undefined;
-  const { action, project, agent } = approval;
+  return onceGrant(approval, now);
+}
+
+/** A grant for one time of exactly what was asked about. Undefined for calls of tools. */
+export function onceGrant(
+  { id, action, project, agent }: Pick<Approval, "id" | "action" | "project" | "agent">,
+  now: number,
+): Grant | undefined {
   if (action.kind === "tool" || project === undefined) return undefined;
   const subject = action.kind === "command" ? commandSubject(action) : changeSubject(action);
   const by = agent === undefined ? {} : { agent };
   const words = describeGrant(subject);
   return {
-    ...{ id: approvalId, project, ...by, ...subject, scope: "once", words },
+    ...{ id, project, ...by, ...subject, scope: "once", words },
     ...{ grantedAt: now, expiresAt: now + LATE_MS },
   };
 }

@@ -13,7 +13,12 @@ import {
   type ThreadSettings,
   type ThreadState,
 } from "@flint/protocol";
-import type { ConnectionDecision, FailedConnection, WantedConnection } from "../ports/index.ts";
+import type {
+  ConnectionDecision,
+  FailedConnection,
+  RefusedConnection,
+  WantedConnection,
+} from "../ports/index.ts";
 
 /** A connection of a command, and what became of it. */
 export interface DecidedConnection extends Endpoint {
@@ -82,6 +87,14 @@ export class NetworkGate {
   /** Records a connection that did not come about with the command that wanted it. */
   onFailed({ itemId, ...connection }: FailedConnection): void {
     this.#note(commandsOf(this.#options.state(), itemId), connection);
+  }
+
+  /** What was refused to a command so far, by its item. */
+  refused(itemId: string): readonly RefusedConnection[] {
+    const connections = [...(this.#connections.get(itemId)?.values() ?? [])];
+    return connections.flatMap(({ host, port, allowed, reason = "it is not allowed" }) =>
+      allowed ? [] : [{ host, port, reason }],
+    );
   }
 
   /** Removes and returns what became of the connections of a command, by its item. */

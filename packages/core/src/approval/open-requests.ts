@@ -10,16 +10,31 @@ import {
   type Grant,
   grantsMadeBy,
   isUnconfined,
+  joinPermissions,
   MAX_DECLINED,
   mintId,
   type ResolvedBy,
   type ToolCallResult,
   type UserQuestion,
 } from "@flint/protocol";
-import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
+import type {
+  ActionDecision,
+  ActionGuarantees,
+  ClientToolCall,
+  Clock,
+  PolicyRules,
+  Rules,
+} from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { type Actor, coveringGrants, isWorkspaceEdit, rejectUnknownRule, suggestionsFor } from "./grants.ts";
-import { lateGrant } from "./late-answers.ts";
+import {
+  type Actor,
+  coveringGrants,
+  isWorkspaceEdit,
+  rejectUnknownRule,
+  suggestionsFor,
+  wideningGrants,
+} from "./grants.ts";
+import { lateGrant, onceGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
@@ -72,15 +87,18 @@ export class OpenRequests {
     agent: string,
     action: Action,
     guarantees?: ActionGuarantees,
-  ): Promise<Decision> {
+  ): Promise<ActionDecision> {
     const { log, rules, clock, realPath } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath };
     const now = clock.now();
-    const granted = coveringGrants(action, actor, [...log.state.grants, ...rules.list()], now);
+    const grants = [...log.state.grants, ...rules.list()];
+    const widening = wideningGrants(action, actor, grants, now);
+    const granted = widening ?? coveringGrants(action, actor, grants, now);
     const verdict = this.#judge(action, actor, granted !== undefined, guarantees);
     if (verdict.kind === "allow") {
       await this.#useUp(granted ?? []);
-      return { outcome: "allow", scope: "once" };
+      const permission = joinPermissions((widening ?? []).flatMap((grant) => grant.permission ?? []));
+      return { outcome: "allow", scope: "once", ...(widening === undefined ? {} : { granted: permission }) };
     }
     if (verdict.kind === "deny") {
       this.noteDeclined(turnId, action, verdict.reason);
@@ -92,6 +110,18 @@ export class OpenRequests {
       ...{ turnId, agent, project: actor.project, action: asked },
       suggestions: suggestionsFor(action, actor, now),
     });
+  }
+
+  /** Allows exactly this command once, with what it needs, as the user answered. */
+  async grantOnce(agent: string, action: Action): Promise<void> {
+    const { threadId, log, clock, realPath } = this.#options;
+    const now = clock.now();
+    const grant = onceGrant(
+      { id: mintId(now), agent, project: realPath(log.state.settings.cwd), action },
+      now,
+    );
+    if (grant === undefined) return;
+    await log.commit([{ type: "grant/changed", data: { threadId, grant, status: "added" } }]);
   }
 
   /** Notes that something was not allowed, by a rule or a setting unless it says otherwise. */

@@ -13,6 +13,7 @@ import {
   type FileUpdateChange,
   failedToolCall,
   type Model,
+  type Permission,
   type PlanEntry,
   type ReportedLimit,
   type ReviewTarget,
@@ -43,6 +44,8 @@ export interface Driver {
   readonly asksFirst?: boolean;
   /** Set if its agents call `approve` for each action that may write, unless the approval policy is "never". */
   readonly asksToWrite?: boolean;
+  /** Set if what its commands print says what the sandbox kept them from. For others, the core finds out and says it. */
+  readonly explainsDenials?: boolean;
   /** Set if each session holds a process that can be stopped while the thread is idle and resumed by its session id. */
   readonly stopsWhenIdle?: boolean;
   /** The name of its agents for users. */
@@ -220,6 +223,8 @@ export interface DriverSession {
   run(turn: TurnContext): Promise<TurnOutcome>;
   /** Adds input to the running turn. False: the turn takes no more input. Absent: the agent cannot be steered. */
   steer?(input: readonly UserInput[]): Promise<boolean>;
+  /** Whether a command that was granted more than the sandbox allows gets it when the agent runs it. Absent: never. */
+  canGrant?(): boolean;
   /** Whether background work continues between turns. Absent: never. */
   isBusy?(): boolean;
   /** The commands that run in the background now. Absent: the agent has none, or does not tell. */
@@ -250,13 +255,25 @@ export interface TurnContext {
    */
   ready(): Promise<void>;
   /** Requests approval of an action, from the policy or from a client. Never rejects. */
-  approve(action: Action, guarantees?: ActionGuarantees): Promise<Decision>;
+  approve(action: Action, guarantees?: ActionGuarantees): Promise<ActionDecision>;
+  /**
+   * Finds out what the sandbox kept an ended command from, and offers the user to let it run again with that. Resolves
+   * with a text for the model; undefined if the sandbox did not stop it. For an agent that can add to the result of a
+   * command: what others have to know is steered into their turn. Never rejects.
+   */
+  explainCommand?(itemId: string, exitCode: number, output: string): Promise<string | undefined>;
   /** Asks the user. An empty record means that there was no answer. Never rejects. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
   /** The files of a client, which are read and written instead of those on the disk; undefined: those are. */
   clientFiles?(): ClientFiles | undefined;
   /** Has a client run a tool that it provides. Without a result in time the call has failed. Never rejects. */
   callTool(call: ClientToolCall): Promise<ToolCallResult>;
+}
+
+/** A decision about an action. */
+export interface ActionDecision extends Decision {
+  /** What exactly this command was granted beyond its sandbox when it was stopped, and may use now. */
+  readonly granted?: Permission;
 }
 
 /** What a driver guarantees about an action, so that the policy may rely on it. */
@@ -350,7 +367,15 @@ export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnConte
     approve: (action, guarantees) => orAborted(turn.approve(action, guarantees), signal, CANCELLED),
     ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), signal, {}),
     callTool: (call) => orAborted(turn.callTool(call), signal, ENDED),
+    explainCommand: async (...command) => orAborted(explained(turn, command), signal, undefined),
   };
+}
+
+async function explained(
+  turn: TurnContext,
+  command: Parameters<NonNullable<TurnContext["explainCommand"]>>,
+): Promise<string | undefined> {
+  return turn.explainCommand?.(...command);
 }
 
 /** The result of a promise, or `otherwise` as soon as the signal is aborted. */

@@ -18,6 +18,7 @@ import { OpenRequests } from "../approval/open-requests.ts";
 import { RepeatOffers } from "../approval/repeat-offers.ts";
 import { SerialQueue, waitAtMost } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
+import { DeferredTexts } from "../denials/turn-denials.ts";
 import type {
   AgentInitiatedWork,
   Checkpoints,
@@ -100,6 +101,8 @@ export class LiveThread {
   readonly #sandbox: ThreadSandbox;
   readonly #network: NetworkGate;
   readonly #offers = new RepeatOffers();
+  readonly #deferred = new DeferredTexts();
+  readonly #denials: Pick<Sandbox, "denials">;
   readonly #deniedHosts: readonly string[];
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
@@ -148,6 +151,7 @@ export class LiveThread {
         terminal: () => options.clientHost()?.terminal,
       },
     );
+    this.#denials = sandbox.denials === undefined ? {} : { denials: (ended) => this.#sandbox.denials(ended) };
     this.requests = new OpenRequests({
       threadId: id,
       log,
@@ -237,6 +241,9 @@ export class LiveThread {
       commits: () => this.#sandbox.commits(),
       refreshScope: () => this.#sandbox.refreshScope(),
       connectionsOf: (itemId) => this.#network.take(itemId),
+      refused: (itemId) => this.#network.refused(itemId),
+      ...this.#denials,
+      deferred: this.#deferred,
       clock: this.#clock,
       usageLimits: this.#usageLimits,
       checkpoints: this.#checkpoints,

@@ -63,6 +63,8 @@ export interface OpenSession {
   readonly asksFirst: boolean;
   /** Whether a read-only thread may let it write what was approved, because it asks about each write. */
   readonly asksToWrite: boolean;
+  /** Whether the output of its commands says what the sandbox kept them from. */
+  readonly explainsDenials?: boolean;
   /** The turns that the agent's own session lacks. */
   missedTurns(): Promise<readonly Turn[]>;
   /** Checks the limits of the thread as it is now. Throws for one that the agent cannot keep. */
@@ -180,9 +182,10 @@ export class AgentSession {
       clientTools: this.#options.clientTools(),
     });
     const asksFirst = driver.asksFirst === true;
+    const explainsDenials = driver.explainsDenials === true;
     // The settings may change while the session is open.
     return {
-      ...{ agent, session, asksFirst, asksToWrite, missedTurns },
+      ...{ agent, session, asksFirst, asksToWrite, explainsDenials, missedTurns },
       checkLimits: () => checkLimits(log.state.settings, driver),
     };
   }

@@ -1,4 +1,12 @@
-import { inputText, isKnownItem, type KnownItem, type ThreadState, type Turn } from "@flint/protocol";
+import {
+  type Item,
+  inputText,
+  isKnownItem,
+  type KnownItem,
+  mintId,
+  type ThreadState,
+  type Turn,
+} from "@flint/protocol";
 
 /** The longest summary, and the longest part of one text in it. */
 const LIMIT = 24_000;
@@ -135,4 +143,13 @@ function partOfSession({ agent, turns }: ForkSearch): ForkSource | undefined {
   if (latest?.nativeEnd === undefined) return undefined;
   const { sessionId: nativeId, position } = latest.nativeEnd;
   return { nativeId, position, lastTurnId: latest.id };
+}
+
+/** The item that marks where another agent takes over. */
+export function handoffItem(
+  fromAgent: string,
+  toAgent: string,
+  missed: readonly Turn[],
+): Item<"agentHandoff"> {
+  return { type: "agentHandoff", id: mintId(), fromAgent, toAgent, missedTurns: missed.length };
 }

@@ -9,7 +9,7 @@ import {
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { RepeatOffers } from "../approval/repeat-offers.ts";
 import type { BudgetGuard } from "../budget/budget-guard.ts";
-import type { ActionGuarantees, ClientToolCall } from "../ports/index.ts";
+import type { ActionDecision, ActionGuarantees, ClientToolCall } from "../ports/index.ts";
 import { wellFormed } from "../text/characters.ts";
 import type { TurnFiles } from "./files.ts";
 
@@ -45,7 +45,7 @@ export class TurnRequests {
   }
 
   /** Requests approval of an action. The files it may change are saved before it is allowed. */
-  async approve(agent: string, action: Action, guarantees?: ActionGuarantees): Promise<Decision> {
+  async approve(agent: string, action: Action, guarantees?: ActionGuarantees): Promise<ActionDecision> {
     const { turnId, requests, files, offers, isOver } = this.#options;
     if (!offers.admit(action)) return OFFERED_BEFORE;
     const ask = () => requests.approve(turnId, agent, wellFormed(action), guarantees);

@@ -2,8 +2,8 @@ import {
   type Action,
   asFlintError,
   type Decision,
-  mintId,
   type NativeEnd,
+  type ThreadSettings,
   type TurnError,
   type UserInput,
 } from "@flint/protocol";
@@ -15,6 +15,8 @@ import type { RepeatOffers } from "../approval/repeat-offers.ts";
 import { KeepAlive, Latch } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
+import { ReportQueue } from "../denials/report-queue.ts";
+import { type DeferredTexts, TurnDenials } from "../denials/turn-denials.ts";
 import type {
   Checkpoints,
   ClientHost,
@@ -22,6 +24,8 @@ import type {
   CommitOffer,
   DriverEvent,
   DriverSession,
+  RefusedConnection,
+  Sandbox,
   TurnContext,
   TurnOutcome,
 } from "../ports/index.ts";
@@ -31,6 +35,7 @@ import { agentFailed, closeTurn, type Ending, failedStorage, turnErrorOf } from 
 import { takeOverCommits } from "./commits.ts";
 import type { StartedTurn } from "./decisions.ts";
 import { TurnFiles } from "./files.ts";
+import { handoffItem } from "./handoff.ts";
 import { TurnReporter } from "./reporter.ts";
 import { TurnRequests } from "./requests.ts";
 import { SilenceGuard } from "./silence-guard.ts";
@@ -61,6 +66,12 @@ export interface TurnRunnerOptions {
   refreshScope(): Promise<void>;
   /** The connections that were decided about while the command of an item ran. */
   connectionsOf(itemId: string): readonly DecidedConnection[];
+  /** What was refused to the command of an item so far. */
+  refused(itemId: string): readonly RefusedConnection[];
+  /** Finds out what the sandbox kept a command from. */
+  readonly denials?: Sandbox["denials"];
+  /** What the agent could not be told in an earlier turn. */
+  readonly deferred: DeferredTexts;
   /** The agent's session, opened if necessary. */
   session(): Promise<OpenSession>;
   /** Closes the agent's session; the next turn opens a new one. */
@@ -85,6 +96,9 @@ export class TurnRunner {
   readonly #guard: BudgetGuard;
   readonly #silence: SilenceGuard;
   readonly #userRequests: TurnRequests;
+  readonly #denials: TurnDenials;
+  readonly #reports: ReportQueue<DriverEvent>;
+  #asksToWrite = false;
   #session: DriverSession | undefined;
   #agent = "";
   /** The latest position of the agent's own session. */
@@ -120,6 +134,23 @@ export class TurnRunner {
       isOver: () => this.#stop.isOver,
       cancelTurn: () => this.interrupt("interrupt"),
     });
+    this.#denials = new TurnDenials({
+      ...{ clock, denials: options.denials, deferred: options.deferred },
+      settings: () => this.#settings,
+      refused: (itemId) => options.refused(itemId),
+      itemOf: (itemId) =>
+        log
+          .current()
+          .turns.findLast(({ id }) => id === turnId)
+          ?.items.find(({ id }) => id === itemId),
+      approve: (action) => this.approve(action),
+      grantOnce: (action) => requests.grantOnce(this.#agent, action).catch(failed),
+      steer: (text) => this.#steerText(text),
+    });
+    this.#reports = new ReportQueue(
+      (report) => this.#denials.prepare(report),
+      (report) => this.#report(report),
+    );
   }
 
   get turnId(): string {
@@ -210,23 +241,41 @@ export class TurnRunner {
     await Promise.race([this.#options.refreshScope(), this.#stop.stopped]);
     if (this.#stop.isOver) return { status: "interrupted" };
     this.#session = opened.session;
+    this.#asksToWrite = opened.asksToWrite;
+    this.#denials.begin(opened.explainsDenials === true ? undefined : opened.session);
     this.#silence.begin(opened.agent);
-    const running = opened.session.run(this.#context(opened.asksToWrite));
+    const { kind, input } = this.#options.turn;
+    const first = kind === "prompt" ? [...this.#options.deferred.take(), ...input] : input;
+    const running = opened.session.run(this.#context(first));
     this.#begun.open();
-    return running;
+    return this.#withFollowUps(opened.session, await running);
+  }
+
+  /** Lets an agent that has ended its work run the commands again that the user has allowed since. */
+  async #withFollowUps(session: DriverSession, first: TurnOutcome): Promise<TurnOutcome> {
+    let outcome = first;
+    for (;;) {
+      await this.#reports.drained();
+      if (outcome.status !== "completed" || this.#stop.isOver) return outcome;
+      const input = await this.#silence.during(() => this.#denials.followUp());
+      if (input.length === 0 || this.#stop.isOver) return outcome;
+      outcome = await session.run(this.#context(input));
+    }
+  }
+
+  /** Whether the running agent took a text. Never rejects. */
+  async #steerText(text: string): Promise<boolean> {
+    // Expected: the agent has just ended.
+    const release = await this.steer([{ type: "text", text }]).catch(() => undefined);
+    release?.();
+    return release !== undefined;
   }
 
   /** Adds an item where another agent than that of the last turn takes over. */
   async #markHandoff({ agent, missedTurns }: OpenSession): Promise<void> {
     const { lastAgent } = this.#options.log.state;
     if (lastAgent === undefined || lastAgent === agent) return;
-    const item = {
-      type: "agentHandoff",
-      id: mintId(),
-      fromAgent: lastAgent,
-      toAgent: agent,
-      missedTurns: (await missedTurns()).length,
-    } as const;
+    const item = handoffItem(lastAgent, agent, await missedTurns());
     this.#emit({ type: "item/started", item });
     this.#emit({ type: "item/completed", item });
   }
@@ -248,21 +297,33 @@ export class TurnRunner {
     }
   }
 
-  #context(asksToWrite: boolean): TurnContext {
-    const options = this.#options;
-    const { turn, log } = options;
-    const { turnId, kind, input, review, outputSchema, agentInitiated } = turn;
+  get #settings(): ThreadSettings {
+    const { log, deniedHosts } = this.#options;
+    return effectiveSettings(log.state.settings, this.#asksToWrite, deniedHosts);
+  }
+
+  #context(input: readonly UserInput[]): TurnContext {
+    const { turn, clientHost } = this.#options;
+    const { turnId, kind, review, outputSchema, agentInitiated } = turn;
+    const requests = this.#userRequests;
+    // What is asked about was reported before.
+    const asking = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+      const drained = this.#reports.drained();
+      return drained === undefined
+        ? this.#silence.during(ask)
+        : drained.then(() => this.#silence.during(ask));
+    };
     return {
       ...{ turnId, kind, input, review, outputSchema, agentInitiated },
-      settings: effectiveSettings(log.state.settings, asksToWrite, this.#options.deniedHosts),
+      settings: this.#settings,
       signal: this.#stop.signal,
-      clientFiles: () => options.clientHost?.()?.files,
+      clientFiles: () => clientHost?.()?.files,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
-      approve: (action, guarantees) =>
-        this.#silence.during(() => this.#userRequests.approve(this.#agent, action, guarantees)),
-      ask: (itemId, questions) => this.#silence.during(() => this.#userRequests.ask(itemId, questions)),
-      callTool: (call) => this.#silence.during(() => this.#userRequests.callTool(call)),
+      approve: (action, guarantees) => asking(() => requests.approve(this.#agent, action, guarantees)),
+      ask: (itemId, questions) => asking(() => requests.ask(itemId, questions)),
+      callTool: (call) => asking(() => requests.callTool(call)),
+      explainCommand: (...command) => asking(() => this.#denials.explain(...command)),
     };
   }
 
@@ -283,6 +344,11 @@ export class TurnRunner {
   #emit(reported: DriverEvent): void {
     if (!this.#stop.takesReports) return;
     this.#silence.observe(reported);
+    this.#reports.push(reported);
+  }
+
+  #report(reported: DriverEvent): void {
+    if (!this.#stop.takesReports) return;
     if (reported.type === "position") {
       this.#position = reported.position;
       return;

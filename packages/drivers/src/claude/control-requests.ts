@@ -23,6 +23,7 @@ import {
 import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
 import { needsBroker, realFolder, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
+import { explain, isAfterTool } from "./explain-command.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
 import type { FileChanges } from "./translate/state.ts";
 import { isBookkeeping, isReadOnly, mcpNames, toolKind } from "./translate/tools.ts";
@@ -34,6 +35,8 @@ export type ControlResponse =
 
 /** The tool uses of a turn, for the requests that are about them. */
 export interface TurnTools {
+  /** The item that shows this use of a tool, if there is one. */
+  knownItem(toolUseId: string): string | undefined;
   /** The item that shows this use of a tool, started if there is none yet. */
   itemOf(toolUse: ClaudeBlock, changes: FileChanges): string;
   /** The item of the tool that began last and has not ended. */
@@ -61,6 +64,7 @@ export async function answerControlRequest(
   if (ask === undefined) return unsupported(request);
   switch (ask.subtype) {
     case "hook_callback":
+      if (isAfterTool(ask.input)) return { response: await explain(ask.input, turn, tools) };
       return { response: hookResponse(ask.input.tool_name ?? "", turn.settings.approvalPolicy) };
     case "elicitation": {
       const itemId = tools.openItem();
@@ -79,7 +83,7 @@ export function answerOutsideTurn(request: Request): ControlResponse {
   if (ask === undefined) return unsupported(request);
   switch (ask.subtype) {
     case "hook_callback":
-      return { response: hookResponse("", "always") };
+      return { response: isAfterTool(ask.input) ? CONTINUE : hookResponse("", "always") };
     case "elicitation":
       return { response: { action: "cancel" } };
     case "mcp_message":
@@ -125,14 +129,21 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   const folder = await realFolder(cwd);
   const decision = await turn.approve(action);
   if (decision.outcome !== "allow") tools.decline(id);
-  return permissionOf(decision, inputFor(action, folder, input, tools));
+  const needs = decision.granted ?? action.needs;
+  return permissionOf(decision, inputFor(action, needs, folder, input, tools));
 }
 
 /** What Claude runs: the command of an action, through the broker if it was granted more than its sandbox allows. */
-function inputFor(action: Action, folder: string, input: ClaudeToolAsk["input"], { grant }: TurnTools) {
-  if (action.kind !== "command" || !needsBroker(action.needs) || grant === undefined) return input;
+function inputFor(
+  action: Action,
+  needs: Permission | undefined,
+  folder: string,
+  input: ClaudeToolAsk["input"],
+  { grant }: TurnTools,
+) {
+  if (action.kind !== "command" || !needsBroker(needs) || grant === undefined) return input;
   const { [LEAVES_SANDBOX]: _, ...rest } = input;
-  return { ...rest, command: grant(action.command, folder, action.needs) };
+  return { ...rest, command: grant(action.command, folder, needs) };
 }
 
 /** The field with which Claude asks to run a command outside of its sandbox. */
@@ -180,10 +191,12 @@ const ASK = {
   },
 } as const;
 
+const CONTINUE = { continue: true } as const;
+
 /** The response of the hook before each tool. Whatever may change something has to pass Flint's own policy. */
 export function hookResponse(toolName: string, policy: ApprovalPolicy): Readonly<Record<string, unknown>> {
   const isAsked = policy === "always" ? !isBookkeeping(toolName) : !isReadOnly(toolName);
-  return isAsked ? ASK : { continue: true };
+  return isAsked ? ASK : CONTINUE;
 }
 
 /** The action that Claude requests approval for. */

@@ -89,6 +89,10 @@ export class ClaudeSession implements DriverSession {
     return begun?.running.steer(blocks, inputMeta(input)) ?? false;
   }
 
+  canGrant(): boolean {
+    return this.#turn?.canGrant === true;
+  }
+
   isBusy(): boolean {
     return this.#background.isRunning || this.#initiated !== undefined;
   }

@@ -95,6 +95,11 @@ export class ClaudeTurn {
     return this.#isOver;
   }
 
+  /** Whether a command can be run with more than the sandbox allows. */
+  get canGrant(): boolean {
+    return this.#options.connection.broker !== undefined;
+  }
+
   /** What carries over to the next turn. */
   get memory(): ProcessMemory {
     return this.#state.memory;
@@ -217,6 +222,7 @@ export class ClaudeTurn {
         this.#advance(showTool(this.#state, toolUse, changes));
         return this.#state.tools.get(toolUse.id ?? "")?.itemId ?? turn.turnId;
       },
+      knownItem: (toolUseId) => this.#state.tools.get(toolUseId)?.itemId,
       openItem: () => {
         const open = [...this.#state.tools.values()].findLast(({ isDone }) => !isDone);
         return open?.itemId ?? turn.turnId;

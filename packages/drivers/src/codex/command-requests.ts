@@ -1,4 +1,4 @@
-import type { CommandBroker, TurnContext } from "@flint/core/ports";
+import type { ActionDecision, CommandBroker, TurnContext } from "@flint/core/ports";
 import { shellQuote } from "@flint/core/text";
 import {
   type Decision,
@@ -29,7 +29,7 @@ export interface RequestContext {
 export async function approveCommand(
   params: Params<"item/commandExecution/requestApproval">,
   context: RequestContext,
-): Promise<Decision> {
+): Promise<ActionDecision> {
   const { turn } = context;
   const itemId = itemIdOf(params.itemId);
   const { networkApprovalContext: network, command, reason } = params;
@@ -50,8 +50,9 @@ export async function approveCommand(
     ...(isPossible && needs !== undefined ? { needs } : {}),
   });
   if (decision.outcome !== "allow" || !isPossible) return decision;
-  await grant(line, cwd, needs, context);
-  return decision;
+  await grant(line, cwd, decision.granted ?? needs, context);
+  // Codex has to ask about the same command again: it may have been granted more by then.
+  return { ...decision, scope: decision.scope === "session" ? "once" : decision.scope };
 }
 
 const STAYS_INSIDE =

@@ -77,6 +77,10 @@ export class CodexSession implements DriverSession {
     return (await begun?.steer(input)) ?? false;
   }
 
+  canGrant(): boolean {
+    return this.#turn?.canGrant === true;
+  }
+
   /** As it was after the last turn or when it was asked last; asked again, so that the end of a command is noticed. */
   isBusy(): boolean {
     if (this.#hasBackground) void this.backgroundCommands();

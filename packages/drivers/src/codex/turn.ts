@@ -71,6 +71,11 @@ export class CodexTurn {
     return this.#state.turnId;
   }
 
+  /** Whether a command can be run with more than the sandbox allows. */
+  get canGrant(): boolean {
+    return this.#options.server.broker !== undefined;
+  }
+
   /** The tokens that the thread has used so far. */
   get totalTokens(): number {
     return this.#state.totalTokens;

@@ -45,6 +45,7 @@ export class NativeDriver implements Driver {
   readonly id = "flint";
   readonly asksFirst = true;
   readonly asksToWrite = true;
+  readonly explainsDenials = true;
   readonly #options: NativeOptions;
   readonly #providers: readonly Provider[];
   readonly #clock: Clock;

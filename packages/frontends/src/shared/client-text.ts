@@ -8,16 +8,16 @@ export function declinedText(reason: string | undefined): string {
   return reason === undefined || reason === "" ? "Declined." : `Declined: ${reason}`;
 }
 
-/** The connections of a command that were refused, one to a line, unless its output names them already. */
-export function refusedConnections({
+/** What the sandbox kept a command from, one thing to a line, unless its output says so already. */
+export function stoppedText({
   connections = [],
+  denials = [],
   aggregatedOutput = "",
 }: Item<"commandExecution">): string {
-  return connections
+  const refused = connections
     .filter(({ allowed }) => !allowed)
-    .map(({ host, port, reason = "it is not allowed" }) => describeRefusedConnection({ host, port, reason }))
-    .filter((line) => !aggregatedOutput.includes(line))
-    .join("\n");
+    .map(({ host, port, reason = "it is not allowed" }) => describeRefusedConnection({ host, port, reason }));
+  return [...new Set([...refused, ...denials])].filter((line) => !aggregatedOutput.includes(line)).join("\n");
 }
 
 /** What a client is shown when an answer counts that came after its question had ended. */

@@ -20,7 +20,15 @@ export const ClaudeAsk = z.discriminatedUnion("subtype", [
   z.looseObject({
     subtype: z.literal("hook_callback"),
     callback_id: z.string(),
-    input: z.looseObject({ tool_name: text, tool_use_id: text }),
+    input: z.looseObject({
+      hook_event_name: text,
+      tool_name: text,
+      tool_use_id: text,
+      /** What a tool returned. */
+      tool_response: z.optional(z.unknown()),
+      /** Why a tool failed: for a command, its exit code and output. */
+      error: text,
+    }),
   }),
   z.looseObject({
     subtype: z.literal("elicitation"),
@@ -43,6 +51,7 @@ export const ClaudeAsk = z.discriminatedUnion("subtype", [
 export type ClaudeAsk = z.output<typeof ClaudeAsk>;
 export type ClaudeToolAsk = Extract<ClaudeAsk, { subtype: "can_use_tool" }>;
 export type ClaudeMcpMessage = Extract<ClaudeAsk, { subtype: "mcp_message" }>;
+export type ClaudeHookInput = Extract<ClaudeAsk, { subtype: "hook_callback" }>["input"];
 export type ClaudeElicitation = Extract<ClaudeAsk, { subtype: "elicitation" }>;
 
 /** The control requests of Flint. */
@@ -68,6 +77,8 @@ export interface ClaudeHookMatcher {
   /** Null is all tools. */
   readonly matcher: string | null;
   readonly hookCallbackIds: readonly string[];
+  /** How long a response may take, in seconds. */
+  readonly timeout?: number;
 }
 
 /** The answer to `can_use_tool`. */

@@ -1,3 +1,4 @@
+import { neededBy, runAgainAction } from "@flint/core/denials";
 import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { BoundedOutput } from "@flint/core/text";
 import {
@@ -21,7 +22,6 @@ import {
 import { type BackgroundCommand, type BackgroundCommands, MAX_COMMANDS } from "./background.ts";
 import { neededBeyond, needsField } from "./needs.ts";
 import { isReviewCommand } from "./review-commands.ts";
-import { neededBy, runAgainAction } from "./run-again.ts";
 
 /** The default timeout of a command. */
 const TIMEOUT_MS = 10 * 60_000;

@@ -13,8 +13,17 @@ import type { SessionReference } from "./launch.ts";
 /** How long Claude may take to start. */
 const START_MS = 30_000;
 
-/** The hook that Claude calls before every use of a tool. */
-const HOOKS = { PreToolUse: [{ matcher: null, hookCallbackIds: ["flint"] }] };
+/** How long the user may take to answer whether a command that the sandbox stopped may run again, in seconds. */
+const ANSWER_SECONDS = 24 * 60 * 60;
+
+const AFTER_COMMAND = [{ matcher: "Bash", hookCallbackIds: ["flint"], timeout: ANSWER_SECONDS }];
+
+/** The hooks that Claude calls before every use of a tool, and after every command. */
+const HOOKS = {
+  PreToolUse: [{ matcher: null, hookCallbackIds: ["flint"] }],
+  PostToolUse: AFTER_COMMAND,
+  PostToolUseFailure: AFTER_COMMAND,
+};
 
 /** Thrown if Claude does not have the session that it should resume or copy. */
 export class SessionNotFound extends Error {

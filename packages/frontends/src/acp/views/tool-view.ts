@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
 import type { Action, CommandAction, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
-import { declinedText, refusedConnections } from "../../shared/client-text.ts";
+import { declinedText, stoppedText } from "../../shared/client-text.ts";
 import { hunksOf } from "./patch-hunks.ts";
 
 /** A file that a tool call works on, with the line if it is known, counted from one. */
@@ -144,10 +144,7 @@ function commandView(item: Item<"commandExecution">): ToolView {
       action.type === "read" ? [{ path: resolve(cwd, action.path) }] : [],
     ),
     input: { command, cwd },
-    outputs: [
-      { type: "command", command, cwd, output: aggregatedOutput },
-      ...textOutput(refusedConnections(item)),
-    ],
+    outputs: [{ type: "command", command, cwd, output: aggregatedOutput }, ...textOutput(stoppedText(item))],
     exitCode,
     ...(status === "inProgress" ? {} : { result: { exitCode, output: aggregatedOutput, ...omitted } }),
   };

@@ -291,7 +291,8 @@ export class DeclinedItems {
     const { item } = event.data;
     if (!isKnownItem(item)) return event;
     if (item.type !== "commandExecution" && item.type !== "fileChange") return event;
-    const hasRun = item.type === "commandExecution" && item.connections !== undefined;
+    const hasRun =
+      item.type === "commandExecution" && (item.connections !== undefined || item.denials !== undefined);
     if (item.status !== "failed" || hasRun) return event;
     return { ...event, data: { ...event.data, item: { ...item, status: "declined" } } };
   }

@@ -16,7 +16,7 @@ import type {
   CodexItemTimes,
   CodexUserInput,
 } from "@flint/protocol/codex";
-import { DECLINED_COMMAND, declinedText, refusedConnections } from "../../shared/client-text.ts";
+import { DECLINED_COMMAND, declinedText, stoppedText } from "../../shared/client-text.ts";
 
 /** An item of this wire, with the times that are known of it. */
 export type TimedItem = CodexItem & CodexItemTimes;
@@ -130,15 +130,15 @@ function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> 
   };
 }
 
-/** Its output, and after it what the user declined, for which Codex has no fields. */
+/** Its output, and after it what the sandbox kept it from, for which Codex has no fields. */
 function outputOf(item: Item<"commandExecution">): string | null {
   const { aggregatedOutput: output, status } = item;
   if (status === "declined") return output === undefined || output === "" ? `${DECLINED_COMMAND}\n` : output;
-  const refused = refusedConnections(item);
-  if (refused === "") return output ?? null;
+  const stopped = stoppedText(item);
+  if (stopped === "") return output ?? null;
   const before =
     output === undefined || output === "" || output.endsWith("\n") ? (output ?? "") : `${output}\n`;
-  return `${before}${refused}\n`;
+  return `${before}${stopped}\n`;
 }
 
 function mcpToolCall(item: Item<"mcpToolCall">): CodexItem<"mcpToolCall"> {

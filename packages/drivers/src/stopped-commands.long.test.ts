@@ -1,0 +1,3 @@
+import { describeStoppedCommands } from "./testing/stopped-commands.ts";
+
+describeStoppedCommands(["claude-agent-acp"]);
