@@ -21,6 +21,7 @@ import {
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
+import { withOutsideNote } from "../shared/outside-changes.ts";
 import { needsBroker, realFolder, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
 import { explain, isAfterTool } from "./explain-command.ts";
@@ -121,7 +122,7 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   const shown: FileChanges = changes === undefined ? NO_CHANGES : new Map([[id, changes]]);
   const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
   const action = withNeeds(
-    actionOf(ask, itemId, cwd, changes),
+    await withOutsideNote(actionOf(ask, itemId, cwd, changes), turn.settings),
     neededBy(ask, turn.settings),
     tools.grant !== undefined,
   );

@@ -1,5 +1,6 @@
 import { answerElicitation } from "@flint/core/elicitation";
 import {
+  type Action,
   type Decision,
   isKnownItem,
   isUnconfined,
@@ -15,6 +16,7 @@ import type {
   CodexServerParams,
   CodexServerResult,
 } from "@flint/protocol/codex";
+import { withOutsideNote } from "../shared/outside-changes.ts";
 import {
   approveCommand,
   approveOlderCommand,
@@ -61,15 +63,16 @@ export async function answerServerRequest(call: CodexServerCall, context: Reques
   }
 }
 
-function approveFiles(
+async function approveFiles(
   { itemId, reason, grantRoot }: Params<"item/fileChange/requestApproval">,
   { turn, state }: RequestContext,
 ): Promise<Decision> {
   const changes = changesOf(state(), itemId);
-  return turn.approve({
+  const action: Action = {
     ...{ kind: "fileChange", itemId: itemIdOf(itemId), changes },
     ...reasonOf(fileReason(reason, grantRoot, turn.settings)),
-  });
+  };
+  return turn.approve(await withOutsideNote(action, turn.settings));
 }
 
 /** Codex may ask for a whole folder with a change. Only the change is approved, because only that is shown. */
@@ -148,7 +151,7 @@ function openCall(
   return calls.findLast((call) => JSON.stringify(call.arguments ?? {}) === expected) ?? calls.at(-1);
 }
 
-function approveOlderPatch(
+async function approveOlderPatch(
   { callId, fileChanges, reason, grantRoot }: Params<"applyPatchApproval">,
   { turn }: RequestContext,
 ): Promise<Decision> {
@@ -156,10 +159,11 @@ function approveOlderPatch(
     ([path, { type, content, unified_diff: diff, move_path: moved }]) =>
       fileChange({ path, kind: { type, move_path: moved }, diff: diff ?? content ?? "" }, turn.settings.cwd),
   );
-  return turn.approve({
+  const action: Action = {
     ...{ kind: "fileChange", itemId: itemIdOf(callId), changes },
     ...reasonOf(fileReason(reason, grantRoot, turn.settings)),
-  });
+  };
+  return turn.approve(await withOutsideNote(action, turn.settings));
 }
 
 function approveSkill(

@@ -36,10 +36,10 @@ export async function writeNeed(
 }
 
 /** Every sandbox has a private one. */
-const TEMPORARY = "/tmp";
+export const TEMPORARY = "/tmp";
 
 /** A path free of links: of itself if it is a folder that exists, else of the nearest folder around it. */
-async function nearestFolder(path: string): Promise<string> {
+export async function nearestFolder(path: string): Promise<string> {
   // Expected: it does not exist yet, or is a file.
   const found = await realpath(`${path}/.`).catch(() => undefined);
   return found ?? (dirname(path) === path ? path : nearestFolder(dirname(path)));
