@@ -100,6 +100,16 @@ describe("an unattended run", () => {
     expect(ended).toContain("denies it.");
   });
 
+  test("is not started with a rule for an agent that does not exist", async () => {
+    const { env, cache } = await model([{ command: "git push" }]);
+    const policy = join(cache, "ci.toml");
+    await writeFile(policy, '[[rule]]\ndecision = "deny"\nprefix = ["git", "push"]\nagent = "cladue"\n');
+    const { flint } = await commandFixture();
+    const { stderr, code } = await flint(["exec", "--offline", "--policy", policy, "go"], { env });
+    expect(stderr).toContain(`${policy} line 4: rule 1: unknown agent "cladue". Did you mean "claude"?`);
+    expect(code).toBe(2);
+  });
+
   test.each([["--permissions", "full-access"], ["--yolo"]])("refuses full access: %s", async (...flags) => {
     const { flint } = await commandFixture();
     const { stderr, code } = await flint(["exec", "--offline", ...flags, "go"]);

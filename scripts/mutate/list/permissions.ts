@@ -290,4 +290,12 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     replace: "return [name, value];",
     tests: ["packages/drivers/src/shared/keys/claude-keys.test.ts"],
   },
+  {
+    name: "policy-shell-syntax-accepted",
+    promise: "A rule whose prefix can never match is rejected.",
+    file: "packages/server/src/policy/rule-names.ts",
+    find: "return prefix.find((word) => SHELL_SYNTAX.test(word));",
+    replace: "return prefix.find((word) => SHELL_SYNTAX.test(word) && word === prefix[0]);",
+    tests: ["packages/server/src/policy/policy-file.test.ts"],
+  },
 ];

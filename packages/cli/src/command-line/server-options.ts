@@ -49,16 +49,22 @@ export async function serverOptions(values: ServerFlagValues): Promise<PlacedOpt
   await confirmFullAccess(values);
   const system = await systemConfig();
   const config = await configOf(system);
+  const agents = await agentsFor(config, values.agent);
   const policyFile = values.policy ?? config?.get("policy_file");
   return {
     ...(config === undefined ? {} : await configuredServer(config)),
     ...chosen,
     ...(policyFile === undefined
       ? {}
-      : { policyRules: await policyRules(policyFile, values.policy !== undefined) }),
+      : {
+          policyRules: await policyRules(policyFile, values.policy !== undefined, [
+            ...(await allAgentIds(config)),
+            ...agents.map(({ id }) => id),
+          ]),
+        }),
     ...(values.trace === undefined ? {} : { trace: await traceFile(values.trace) }),
     ...(system === undefined ? {} : lockedOptions(system, { ...configuredFlags(config), ...chosen })),
-    agents: await agentsFor(config, values.agent),
+    agents,
     cwd: resolve(values.cwd ?? "."),
     chosen: Object.keys(chosen),
   };
@@ -172,9 +178,18 @@ async function traceFile(path: string): Promise<AgentTraces> {
   return asUsage(async () => TraceFile.open(resolve(path), { secrets: secretsIn(inheritedEnvironment()) }));
 }
 
-async function policyRules(path: string, isOption: boolean): Promise<PolicyRules> {
+async function allAgentIds(config: ConfigValues | undefined): Promise<readonly string[]> {
+  const { agentIds } = await import("@flint/server/config");
+  return ["flint", ...agentIds(config)];
+}
+
+async function policyRules(
+  path: string,
+  isOption: boolean,
+  agents: readonly string[],
+): Promise<PolicyRules> {
   const { readPolicyFile } = await import("@flint/server/policy");
-  const read = () => readPolicyFile(resolve(path));
+  const read = () => readPolicyFile(resolve(path), [...new Set(agents)]);
   return isOption ? asUsage(read) : read();
 }
 

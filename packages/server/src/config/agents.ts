@@ -26,11 +26,15 @@ export interface ConfiguredAgent {
 
 /** The known agents and the configured ones, without those that are disabled. */
 export function configuredAgents(config: ConfigValues | undefined): readonly ConfiguredAgent[] {
-  const named = config?.names("agents") ?? [];
-  const ids = [...new Set([...KNOWN_AGENTS.map(({ id }) => id), ...named])];
-  return ids
+  return agentIds(config)
     .filter((id) => config?.get("agents.*.enabled", id) !== false)
     .map((id) => configuredAgent(id, config));
+}
+
+/** The ids of all agents but Flint's own, those that are disabled included. */
+export function agentIds(config: ConfigValues | undefined): readonly string[] {
+  const named = config?.names("agents") ?? [];
+  return [...new Set([...KNOWN_AGENTS.map(({ id }) => id), ...named])];
 }
 
 /** An agent's own login: the agent's id and name, and the command line to run in a terminal. */

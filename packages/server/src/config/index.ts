@@ -1,5 +1,6 @@
 export {
   agentId,
+  agentIds,
   agentLogins,
   type ConfiguredAgent,
   commandAgent,

@@ -20,7 +20,7 @@ function decisionsOf(rules: PolicyRules, actions: readonly Action[], cwd = "/rep
 }
 
 async function problemsOf(text: string): Promise<string[]> {
-  return parsePolicy(text, "ci.toml").then(
+  return parsePolicy(text, "ci.toml", ["flint", "claude", "codex"]).then(
     () => [],
     (error: Error) => error.message.split("\n"),
   );
@@ -286,6 +286,31 @@ describe("a policy file with a mistake is rejected", () => {
       "the protocol's name of a tool",
       '[[rule]]\ndecision = "deny"\ntool = "fileChange"',
       'ci.toml line 3: rule 1: unknown tool "fileChange". Did you mean "edit"?',
+    ],
+    [
+      "a misspelled tool",
+      '[[rule]]\ndecision = "deny"\ntool = "shel"',
+      'ci.toml line 3: rule 1: unknown tool "shel". Did you mean "shell"?',
+    ],
+    [
+      "an agent's own name of a tool",
+      '[[rule]]\ndecision = "deny"\ntool = "Bash"',
+      'ci.toml line 3: rule 1: unknown tool "Bash". Did you mean "shell"?',
+    ],
+    [
+      "Claude's name of an MCP tool",
+      '[[rule]]\ndecision = "deny"\ntool = "mcp__docs__read_page"',
+      'ci.toml line 3: rule 1: unknown tool "mcp__docs__read_page". Did you mean "docs/read_page"?',
+    ],
+    [
+      "a misspelled agent",
+      '[[rule]]\ndecision = "deny"\ntool = "shell"\nagent = "cladue"',
+      'ci.toml line 4: rule 1: unknown agent "cladue". Did you mean "claude"?',
+    ],
+    [
+      "a prefix with shell syntax",
+      '[[rule]]\ndecision = "deny"\nprefix = ["git", "push", "&&"]',
+      'ci.toml line 3: rule 1: prefix is compared with the words of a single command, so "&&" never matches. Write one rule for each command, or use command for the exact command line.',
     ],
     [
       "several words in one string",

@@ -4,15 +4,16 @@ import { errorMessage } from "@flint/protocol";
 import { homeFolder } from "../config/environment.ts";
 import { ConfigError, isTable } from "../config/parse.ts";
 import { FileRules, type PolicyRule } from "./file-rules.ts";
-import { checkRule, unknownName } from "./rule-check.ts";
+import { checkRule, type KnownNames } from "./rule-check.ts";
+import { unknownName } from "./rule-names.ts";
 import { shadowedRules } from "./shadowed-rules.ts";
 
 /**
  * Reads a policy file, which answers approvals in unattended runs. Throws a ConfigError that names the file, line, rule
- * and field of each mistake, and the correction.
+ * and field of each mistake, and the correction. With the names of all agents, a rule for another agent is a mistake.
  */
-export async function readPolicyFile(path: string): Promise<PolicyRules> {
-  return parsePolicy(await readText(path), path);
+export async function readPolicyFile(path: string, agents?: readonly string[]): Promise<PolicyRules> {
+  return parsePolicy(await readText(path), path, agents);
 }
 
 async function readText(path: string): Promise<string> {
@@ -25,10 +26,14 @@ async function readText(path: string): Promise<string> {
 }
 
 /** Parses the text of a policy file. Throws as `readPolicyFile` does. */
-export async function parsePolicy(text: string, path: string): Promise<PolicyRules> {
+export async function parsePolicy(
+  text: string,
+  path: string,
+  agents?: readonly string[],
+): Promise<PolicyRules> {
   const { parse, TomlError } = await import("smol-toml");
   try {
-    return checked(parse(text), new PolicyText(text, path));
+    return checked(parse(text), new PolicyText(text, path), agents);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [problem = "not TOML"] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
@@ -38,7 +43,11 @@ export async function parsePolicy(text: string, path: string): Promise<PolicyRul
 
 const KEYS = ["unanswered", "rule"];
 
-function checked(document: Readonly<Record<string, unknown>>, text: PolicyText): PolicyRules {
+function checked(
+  document: Readonly<Record<string, unknown>>,
+  text: PolicyText,
+  agents: readonly string[] | undefined,
+): PolicyRules {
   for (const key of Object.keys(document)) {
     if (!KEYS.includes(key)) text.problem(undefined, key, unknownName("key", key, KEYS));
   }
@@ -49,7 +58,8 @@ function checked(document: Readonly<Record<string, unknown>>, text: PolicyText):
   }
   const isList = Array.isArray(tables) && tables.every(isTable);
   if (!isList) text.problem(undefined, "rule", "rules must be tables; start each with [[rule]].");
-  const rules = isList ? tables.flatMap((table, index) => ruleOf(table, index + 1, text)) : [];
+  const known = { home: homeFolder() ?? "", agents };
+  const rules = isList ? tables.flatMap((table, index) => ruleOf(table, index + 1, text, known)) : [];
   for (const { rule, by } of shadowedRules(rules)) {
     const message = `it has no effect: rule ${by.number} (${by.decision}) matches everything that it matches, and the strictest rule wins. Remove it, or narrow rule ${by.number}.`;
     text.problem(rule.number, undefined, message);
@@ -58,8 +68,13 @@ function checked(document: Readonly<Record<string, unknown>>, text: PolicyText):
   return new FileRules(text.path, unanswered === "decline" ? "decline" : "ask", rules);
 }
 
-function ruleOf(table: Readonly<Record<string, unknown>>, number: number, text: PolicyText): PolicyRule[] {
-  const rule = checkRule(table, homeFolder() ?? "");
+function ruleOf(
+  table: Readonly<Record<string, unknown>>,
+  number: number,
+  text: PolicyText,
+  known: KnownNames,
+): PolicyRule[] {
+  const rule = checkRule(table, known);
   if ("decision" in rule) return [{ ...rule, number, line: text.lineOf(number) }];
   for (const { field, message } of rule) text.problem(number, field, message);
   return [];

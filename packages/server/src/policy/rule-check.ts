@@ -1,26 +1,32 @@
 import { nearest } from "../config/parse.ts";
 import type { PolicyRule } from "./file-rules.ts";
 import { allows, isWrapper, type Pattern, type Subject } from "./pattern.ts";
+import { meantTool, shellSyntaxIn, TOOL, unknownName } from "./rule-names.ts";
 import { type Problem, permissionOf } from "./rule-permission.ts";
 
-/** The tools that every agent has. */
-const TOOL = { shell: "shell", edit: "edit" } as const;
-/** The protocol's names of these tools: a rule for one of them would match nothing. */
-const OLD_TOOLS: Readonly<Record<string, string>> = { command: TOOL.shell, fileChange: TOOL.edit };
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const PATTERN_FIELDS = ["tool", "prefix", "command", "path"];
 const PERMISSION_FIELDS = ["network", "write", "git", "unconfined"];
 const FIELDS = ["decision", ...PATTERN_FIELDS, "agent", "match", "not_match", ...PERMISSION_FIELDS];
 
+/** What the rules of a policy file can refer to. */
+export interface KnownNames {
+  readonly home: string;
+  /** The names of all agents, if they are known. */
+  readonly agents: readonly string[] | undefined;
+}
+
 /** Parses a rule of a policy file, or lists everything that is wrong with it. */
 export function checkRule(
   table: Readonly<Record<string, unknown>>,
-  home: string,
+  { home, agents }: KnownNames,
 ): Pick<PolicyRule, "decision" | "agent" | "pattern" | "permission"> | readonly Problem[] {
   const problems = new Problems(table);
   problems.unknownFields(FIELDS);
   const decision = problems.choice("decision", DECISIONS);
   const agent = problems.string("agent");
+  if (agent !== undefined && agents?.includes(agent) === false)
+    problems.add("agent", unknownName("agent", agent, agents));
   const { found: faults, permission } = permissionOf(table, decision, home);
   problems.found.push(...faults);
   const hasPattern = PATTERN_FIELDS.some((field) => problems.has(field));
@@ -54,10 +60,11 @@ function patternOf(problems: Problems): Pattern | undefined {
       "it matches nothing: add a prefix, a command, a path, a tool, or a network.",
     );
   }
-  if (tool !== undefined && Object.hasOwn(OLD_TOOLS, tool)) {
+  const meant = tool === undefined ? undefined : meantTool(tool);
+  if (meant !== undefined) {
     return problems.add(
       "tool",
-      `unknown tool ${JSON.stringify(tool)}. Did you mean ${JSON.stringify(OLD_TOOLS[tool])}?`,
+      `unknown tool ${JSON.stringify(tool)}. Did you mean ${JSON.stringify(meant)}?`,
     );
   }
   const needed = only === "path" ? TOOL.edit : only === undefined ? tool : TOOL.shell;
@@ -124,6 +131,12 @@ class Problems {
     if (words === undefined) return undefined;
     if (words.length === 0) return this.add(field, `${field} needs at least one word.`);
     const wrong = words.find((word) => /\s/.test(word) || word === "");
+    const syntax = shellSyntaxIn(words);
+    if (wrong === undefined && syntax !== undefined)
+      return this.add(
+        field,
+        `${field} is compared with the words of a single command, so ${JSON.stringify(syntax)} never matches. Write one rule for each command, or use command for the exact command line.`,
+      );
     if (wrong === undefined) return words;
     const right = JSON.stringify(words.flatMap((word) => word.split(/\s+/)).filter((word) => word !== ""));
     return this.add(
@@ -199,12 +212,4 @@ function exampleOf({ kind }: Pattern, text: string): Subject {
     case "tool":
       return { kind, name: text };
   }
-}
-
-/** The message for an unknown name, with the one that was probably meant. */
-export function unknownName(what: string, given: string, known: readonly string[]): string {
-  const meant = nearest(given, known);
-  const hint =
-    meant === undefined ? `Use one of: ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
-  return `unknown ${what} ${JSON.stringify(given)}. ${hint}`;
 }
