@@ -61,3 +61,18 @@ needs("codex")(
   },
   TEST_MS,
 );
+
+needs("codex")(
+  "a model with a version in its name is stopped by the price that the user configured for it",
+  async () => {
+    const config = '[models."gpt-6.1-sol"]\nprice_input = 1000\nprice_output = 1000\n';
+    const { run } = await setUpExec(config, [
+      [{ usage: { inputTokens: 70_000, outputTokens: 10 } }, { call: "update_plan", input: { plan: [] } }],
+      CODEX_TURN,
+    ]);
+    const { code, output } = await run(["--agent", "codex", "--offline", "--max-cost", "50", "go on"]);
+    expect(output).toContain("Stopped at the cost limit of $50 (--max-cost).");
+    expect(code).toBe(5);
+  },
+  TEST_MS,
+);

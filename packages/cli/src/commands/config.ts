@@ -3,7 +3,9 @@ import {
   CONFIG_KEYS,
   CONFIG_NAMES,
   ConfigError,
+  formatKey,
   namesBelow,
+  parseKey,
   rowNameOf,
   SYSTEM_CONFIG_PATH,
   UserConfig,
@@ -40,8 +42,8 @@ export async function getConfig({ values, positionals }: GetArguments): Promise<
   const json = values.json === true;
   const entries = await entriesHere();
   if (key === undefined) return sayEntries(entries, json);
-  if (rowNameOf(key.split(".")) === undefined) return sayTable(key, entries, json);
-  const found = entries.find(({ name }) => name === key);
+  if (rowNameOf(parseKey(key)) === undefined) return sayTable(key, entries, json);
+  const found = entries.find(({ name }) => name === formatKey(parseKey(key)));
   if (found === undefined) return complain(notSet(key), 1);
   if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} in this folder)\n`);
   const { value } = found;
@@ -50,9 +52,9 @@ export async function getConfig({ values, positionals }: GetArguments): Promise<
 
 /** Prints every key of a table. Throws if there is no such table. */
 function sayTable(key: string, entries: readonly Entry[], json: boolean): number {
-  const path = key.split(".");
+  const path = parseKey(key);
   if (namesBelow(path).length === 0) throw new ConfigError(unknownKey(path));
-  const below = entries.filter(({ name }) => name.startsWith(`${key}.`));
+  const below = entries.filter(({ name }) => name.startsWith(`${formatKey(path)}.`));
   if (below.length > 0) return sayEntries(below, json);
   return complain(`No key under ${key} is set. flint config keys lists them.`, 1);
 }
@@ -87,7 +89,7 @@ export async function setConfig({ positionals }: Positionals): Promise<number> {
   noArguments("config set", more);
   checkName(key);
   const config = userConfig();
-  await config.set(key.split("."), typedValue(key, text));
+  await config.set(parseKey(key), typedValue(key, text));
   return say(`Set ${key} in ${config.path}\n`);
 }
 
@@ -96,7 +98,7 @@ export async function unsetConfig({ positionals }: Positionals): Promise<number>
   const key = oneArgument("config unset", positionals, "a key");
   const config = userConfig();
   // Any key of the file can be removed, valid or not.
-  if (await config.unset(key.split("."))) return say(`Removed ${key} from ${config.path}\n`);
+  if (await config.unset(parseKey(key))) return say(`Removed ${key} from ${config.path}\n`);
   checkName(key);
   return complain(`${key} is not set.`, 1);
 }
@@ -127,12 +129,12 @@ function userConfig(): UserConfig {
 
 /** Reports an unknown key as the file's parser would; a table is not a key. */
 function checkName(key: string): void {
-  if (rowNameOf(key.split(".")) === undefined) throw new ConfigError(unknownKey(key.split(".")));
+  if (rowNameOf(parseKey(key)) === undefined) throw new ConfigError(unknownKey(parseKey(key)));
 }
 
 /** The argument as the type of value that the key takes. */
 function typedValue(key: string, text: string): unknown {
-  const row = rowNameOf(key.split("."));
+  const row = rowNameOf(parseKey(key));
   if (row !== undefined && CONFIG_KEYS[row].schema.safeParse(text).success) return text;
   try {
     return JSON.parse(text);

@@ -7,6 +7,7 @@ export {
   configuredAgents,
   findProgram,
 } from "./agents.ts";
+export { formatKey, parseKey } from "./key-path.ts";
 export {
   APPROVAL_NAMES,
   approvalPolicyNamed,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { parseKey } from "./key-path.ts";
 import { CONFIG_NAMES } from "./keys/table.ts";
 import { ConfigError, nearest, parseConfig } from "./parse.ts";
 
@@ -102,6 +103,28 @@ test.each([
 test("no correction is suggested for an unrelated name", () => {
   expect(nearest("telemetry", ["model", "approval_policy", "sandbox"])).toBeUndefined();
   expect(nearest("x", [])).toBeUndefined();
+});
+
+test("a model with a version in its name can have a price and a window", async () => {
+  const text = '[models."gpt-6.1-sol"]\nprice_input = 10\ncontext_window = 400000\n';
+  const config = await parseConfig(text, "c.toml", "user");
+  expect(config.names("models")).toEqual(["gpt-6.1-sol"]);
+  expect(config.get("models.*.price_input", "gpt-6.1-sol")).toBe(10);
+  expect(config.entries()[0]).toEqual(['models."gpt-6.1-sol".price_input', 10]);
+});
+
+test("the names of other tables cannot contain a dot", async () => {
+  expect(await problems('[providers."a.b"]\nbase_url = "http://x"\n')).toContain(
+    'providers."a.b".base_url: a name cannot contain a dot.',
+  );
+});
+
+test.each([
+  ["models.gpt-6.1-sol.price_input", ["models", "gpt-6.1-sol", "price_input"]],
+  ['models."codex/gpt-6.1".context_window', ["models", "codex/gpt-6.1", "context_window"]],
+  ["budget.turn.tokens", ["budget", "turn", "tokens"]],
+])("the key %s is read with the dots in the name of a model", (key, path) => {
+  expect(parseKey(key)).toEqual(path);
 });
 
 describe("a price list with a mistake", () => {

@@ -1,5 +1,6 @@
 import { KNOWN_AGENTS } from "@flint/drivers";
 import { isRecord } from "@flint/protocol";
+import { formatKey, hasValidDots, parseKey } from "./key-path.ts";
 import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys/table.ts";
 
 /** An invalid configuration: one line for each problem. */
@@ -49,7 +50,7 @@ export function checkedDocument(document: object, level: ConfigLevel): CheckedDo
       return;
     }
     const problem = problemOf(at, value, level);
-    if (problem === undefined) values.set(at.join("."), value);
+    if (problem === undefined) values.set(formatKey(at), value);
     else problems.push({ at, problem });
   };
   visit([], document);
@@ -86,10 +87,10 @@ function checked(document: object, text: string, path: string, level: ConfigLeve
 }
 
 function problemOf(path: readonly string[], value: unknown, level: ConfigLevel): string | undefined {
-  const name = path.join(".");
+  const name = formatKey(path);
   const row = rowNameOf(path);
   if (row === undefined) return unknownKey(path);
-  if (path.some((part) => part.includes("."))) return `${JSON.stringify(name)}: a name cannot contain a dot.`;
+  if (!hasValidDots(path)) return `${name}: a name cannot contain a dot.`;
   const wrongAgent = agentProblem(path, value);
   if (wrongAgent !== undefined) return wrongAgent;
   const { schema, takes, inProject } = CONFIG_KEYS[row];
@@ -100,7 +101,7 @@ function problemOf(path: readonly string[], value: unknown, level: ConfigLevel):
 
 /** The message for a key that does not exist, with the one that was probably meant. */
 export function unknownKey(path: readonly string[]): string {
-  const name = path.join(".");
+  const name = formatKey(path);
   for (let depth = 0; depth < path.length; depth += 1) {
     const known = namesBelow(path.slice(0, depth));
     const part = path[depth] ?? "";
@@ -108,7 +109,8 @@ export function unknownKey(path: readonly string[]): string {
     const meant = nearest(part, known);
     const hint =
       meant === undefined ? `Valid keys: ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
-    return `unknown key ${JSON.stringify(name)}. ${hint}`;
+    const shown = name.includes('"') ? name : JSON.stringify(name);
+    return `unknown key ${shown}. ${hint}`;
   }
   return `${name} is a table, not a value. Its keys: ${namesBelow(path).join(", ")}.`;
 }
@@ -141,7 +143,7 @@ export class ConfigValues {
 
   /** The value of a key; `named` replaces the `*` in it. */
   get<Name extends ConfigName>(name: Name, named = ""): ConfigValue<Name> | undefined {
-    const value = this.#values.get(name.replace("*", () => named));
+    const value = this.#values.get(name.replace("*", () => formatKey([named])));
     // Every value was validated against the schema of its row.
     return value as ConfigValue<Name> | undefined;
   }
@@ -149,7 +151,7 @@ export class ConfigValues {
   /** The names that the user chose in a table, such as those of the MCP servers. */
   names(table: "agents" | "mcp_servers" | "models" | "providers"): readonly string[] {
     const keys = [...this.#values.keys()].filter((key) => key.startsWith(`${table}.`));
-    return [...new Set(keys.map((key) => key.slice(table.length + 1, key.lastIndexOf("."))))];
+    return [...new Set(keys.map((key) => parseKey(key)[1] ?? ""))];
   }
 
   /** Every key that is set, with its value. */

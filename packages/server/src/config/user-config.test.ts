@@ -44,6 +44,17 @@ describe("the user's configuration file", () => {
     expect((await config.read()).get("web.fetch")).toBeUndefined();
   });
 
+  test("sets the window of a model with dots and a slash in its name, in its table", async () => {
+    const { config, text } = await configWith();
+    const key = ["models", "codex/gpt-6.1-sol", "context_window"];
+    await config.set(key, 1000);
+    await config.set(["model"], "a");
+    await config.set(key, 2000);
+    expect(await text()).toBe('model = "a"\n[models."codex/gpt-6.1-sol"]\ncontext_window = 2000\n');
+    expect(await config.unset(key)).toBe(true);
+    expect((await config.read()).names("models")).toEqual([]);
+  });
+
   test("rejects an invalid value and stays unchanged", async () => {
     const { config, text } = await configWith('model = "a"\n');
     await expect(config.set(["sandbox"], "open")).rejects.toThrow("sandbox must be");

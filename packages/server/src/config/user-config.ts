@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Keymap, keymapOf } from "@flint/view/commands";
 import { replaceFile } from "../state/replace-file.ts";
+import { formatKey, parseKey } from "./key-path.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import {
   ConfigError,
@@ -102,9 +103,9 @@ async function withValue(
   const [name = ""] = path.slice(-1);
   const line = stringify({ [name]: value }).trim();
   if (line.includes("\n"))
-    throw new ConfigError(`${path.join(".")} cannot be set automatically; edit ${file} by hand.`);
+    throw new ConfigError(`${formatKey(path)} cannot be set automatically; edit ${file} by hand.`);
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
-  const table = path.slice(0, -1).join(".");
+  const table = formatKey(path.slice(0, -1));
   const position = findKey(lines, table, name);
   const next = position.found ? lines.with(position.at, line) : inserted(lines, position, table, line);
   return verified(`${next.join("\n")}\n`, text, path, value, file);
@@ -113,7 +114,7 @@ async function withValue(
 /** Removes a key from the text; undefined if it is not there. */
 async function withoutKey(text: string, path: readonly string[], file: string): Promise<string | undefined> {
   const lines = text.split("\n");
-  const position = findKey(lines, path.slice(0, -1).join("."), path.at(-1) ?? "");
+  const position = findKey(lines, formatKey(path.slice(0, -1)), path.at(-1) ?? "");
   if (!position.found) return undefined;
   const next = withoutEmptyTable(lines.toSpliced(position.at, 1), position.at - 1);
   return verified(next.join("\n"), text, path, undefined, file);
@@ -142,7 +143,7 @@ function findKey(lines: readonly string[], table: string, name: string): KeyPosi
   let end = table === "" ? 0 : -1;
   for (const [at, line] of lines.entries()) {
     const [, header] = TABLE_HEAD.exec(line) ?? [];
-    if (header !== undefined) current = header.replaceAll(/["'\s]/g, "");
+    if (header !== undefined) current = formatKey(parseKey(header.replaceAll(/\s/g, "")));
     else if (/^\s*\[\[/.test(line)) current = "\0";
     if (current !== table) continue;
     const [, key] = /^\s*([A-Za-z0-9_-]+|"[^"]*")\s*=/.exec(line) ?? [];
@@ -172,7 +173,7 @@ async function verified(
   const wanted = changed(await parseDocument(before, file), path, value);
   const problem = () =>
     new ConfigError(
-      `${path.join(".")} is written in a form that cannot be edited automatically; edit ${file} by hand.`,
+      `${formatKey(path)} is written in a form that cannot be edited automatically; edit ${file} by hand.`,
     );
   const got = await parseDocument(next, file).catch(() => {
     throw problem();

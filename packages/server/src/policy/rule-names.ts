@@ -23,8 +23,7 @@ export function meantTool(name: string): string | undefined {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   if (server !== undefined) return `${server}/${tool}`;
   if (!/^\w+$/.test(name)) return undefined;
-  for (const key of [name, name.toLowerCase()])
-    if (Object.hasOwn(OTHER_NAMES, key)) return OTHER_NAMES[key];
+  for (const key of [name, name.toLowerCase()]) if (Object.hasOwn(OTHER_NAMES, key)) return OTHER_NAMES[key];
   return nearest(name, Object.values(TOOL));
 }
 
