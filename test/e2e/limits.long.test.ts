@@ -76,3 +76,41 @@ needs("codex")(
   },
   TEST_MS,
 );
+
+/** Codex hands the work to a sub-agent and waits for it; the sub-agent makes four large calls of the model. */
+const CODEX_SUB_AGENT = [
+  {
+    when: "delegate",
+    parts: [
+      {
+        call: "spawn_agent",
+        input: { task_name: "lamp", message: "greet the lamp", fork_turns: "none" },
+      },
+    ],
+  },
+  { when: "delegate", parts: [{ call: "wait_agent", input: { timeout_ms: 30_000 } }] },
+  { when: "delegate", parts: [{ text: "all done" }] },
+  ...["first", "second", "third", "fourth"].map((word) => [
+    LARGE,
+    { call: "exec", raw: `text(JSON.stringify(await tools.exec_command({cmd:'echo ${word}'})))` },
+  ]),
+  [{ text: "greeted" }],
+];
+
+for (const [option, amount, message] of [
+  ["--max-steps", "4", "Stopped at the model call limit of 4 (--max-steps)."],
+  ["--max-tokens", "250000", "Stopped at the token limit of 250000 (--max-tokens)."],
+] as const) {
+  needs("codex")(
+    `a sub-agent of codex is stopped at ${option}`,
+    async () => {
+      const { run } = await setUpExec("", CODEX_SUB_AGENT);
+      const { code, output } = await run(["--agent", "codex", "--offline", option, amount, "delegate"]);
+      expect(output).toContain(message);
+      expect(output).toContain("first");
+      expect(output).not.toContain("fourth");
+      expect(code).toBe(5);
+    },
+    TEST_MS,
+  );
+}

@@ -115,4 +115,12 @@ export const DRIVER_FAULTS: readonly Mutation[] = [
     replace: "if (id !== undefined || usage == null || state.counted.has(id)) return [state, []];",
     tests: ["packages/drivers/src/claude/translate/result.test.ts"],
   },
+  {
+    name: "codex-sub-agent-uncounted",
+    promise: "What Codex's sub-agents use counts for the turn that they work for.",
+    file: "packages/drivers/src/codex/translate/sub-agents.ts",
+    find: 'return [{ type: "usage", last: event.last, parentItemId }];',
+    replace: "return [];",
+    tests: ["packages/drivers/src/codex/sub-agents.test.ts"],
+  },
 ];

@@ -114,9 +114,9 @@ export class CodexSession implements DriverSession {
     const { clock, timing, prices } = this.#options;
     const { server, id: threadId } = thread;
     const name = modelName(turn.settings.model) ?? thread.model;
-    const price = prices === undefined ? undefined : codexPrice(prices, name);
+    const priceOf = (model = name) => (prices === undefined ? undefined : codexPrice(prices, model));
     const granted = this.#granted;
-    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens, price, granted };
+    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens, priceOf, granted };
     const running = new CodexTurn(turn, options, signal);
     this.#turn = running;
     for (const warning of this.#warnings) running.notification(warning);

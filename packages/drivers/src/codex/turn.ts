@@ -1,5 +1,11 @@
 import type { Price } from "@flint/agent/prices";
-import { type Clock, stoppableTurn, type TurnContext, type TurnOutcome } from "@flint/core/ports";
+import {
+  type Clock,
+  type DriverEvent,
+  stoppableTurn,
+  type TurnContext,
+  type TurnOutcome,
+} from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
 import { withEstimate } from "../shared/agent.ts";
@@ -7,6 +13,7 @@ import type { GrantedPermissions } from "./permissions.ts";
 import type { CodexServer, CodexTiming } from "./process/server.ts";
 import { answerServerRequest } from "./server-requests.ts";
 import { inputOf } from "./settings.ts";
+import { SubAgents } from "./sub-agents.ts";
 import { adoptTurn, beginTurn, type Step, step, type TranslateState } from "./translate.ts";
 
 /** What a turn works with. */
@@ -17,8 +24,8 @@ export interface CodexTurnOptions {
   readonly timing: CodexTiming;
   /** The tokens that the thread has used before. */
   readonly totalTokens: number;
-  /** What its model costs, if that is known. */
-  readonly price?: Price | undefined;
+  /** What a model costs, if that is known; without a name the model of the turn. */
+  priceOf?(model: string | undefined): Price | undefined;
   readonly granted: GrantedPermissions;
 }
 
@@ -41,6 +48,7 @@ export class CodexTurn {
   #hasEnded = false;
   /** Notifications that came before the id of the turn was known. */
   readonly #early: CodexNotification[] = [];
+  readonly #subAgents: SubAgents;
   /** The id to interrupt the turn with; that of a review differs from the one in all other notifications (0.166.0). */
   #startedId: string | undefined;
   #resolve: (outcome: TurnOutcome) => void = () => {};
@@ -55,6 +63,12 @@ export class CodexTurn {
     this.#options = options;
     this.granted = options.granted;
     this.#state = beginTurn(turn.settings.cwd, turn.kind, options.totalTokens);
+    this.#subAgents = new SubAgents({
+      ...{ server: options.server, cwd: turn.settings.cwd },
+      emit: (event, model) => this.#emit(event, model),
+      answer: (call, state) => this.#answer(call, state),
+      ended: () => this.#settle(),
+    });
     this.#turnId = new Promise((resolve) => {
       this.#resolveTurnId = resolve;
     });
@@ -104,29 +118,49 @@ export class CodexTurn {
       if (this.#early.length < MAX_EARLY) this.#early.push(notification);
       return;
     }
+    if (this.#isOwn(notification) && this.#subAgents.observe(notification)) return;
     this.#advance(step(this.#state, notification));
     this.#replayEarly();
     if (this.#state.turnId !== undefined) this.#resolveTurnId(this.#state.turnId);
+    this.#settle();
+  }
+
+  #isOwn({ params }: CodexNotification): boolean {
+    return "turnId" in params && params.turnId === this.#state.turnId;
+  }
+
+  /**
+   * Ends the turn if Codex has ended it. One that is complete, or that is being stopped, goes on until its sub-agents
+   * are done, so that whatever they do and use belongs to a turn.
+   */
+  #settle(): void {
     const { outcome } = this.#state;
-    if (outcome !== undefined) this.#finish(this.#turn.signal.aborted ? INTERRUPTED : outcome);
+    const { aborted } = this.#turn.signal;
+    if (outcome === undefined) return;
+    if (this.#subAgents.areWorking && (aborted || outcome.status === "completed")) return;
+    this.#finish(aborted ? INTERRUPTED : outcome);
   }
 
   /** Answers a request of Codex; rejects once the turn has ended. */
   async call(call: CodexServerCall): Promise<object> {
     // Earlier notifications are handled first, and one of them may be the end.
     await this.#turnId;
+    return this.#answer(call, () => this.#state);
+  }
+
+  async #answer(call: CodexServerCall, state: () => TranslateState): Promise<object> {
     if (this.#hasEnded) throw new Error("No turn runs in this thread.");
     const { broker } = this.#options.server;
     const signal = AbortSignal.any([this.#turn.signal, this.#over.signal]);
     const granting = broker === undefined ? undefined : { broker, signal };
     const { granted } = this;
-    return answerServerRequest(call, { turn: this.#turn, state: () => this.#state, granting, granted });
+    return answerServerRequest(call, { turn: this.#turn, state, granting, granted });
   }
 
   /** Adds input. False if the turn takes no more. */
   async steer(input: readonly UserInput[]): Promise<boolean> {
     const expectedTurnId = await this.#turnId;
-    if (expectedTurnId === undefined || this.#hasEnded) return false;
+    if (expectedTurnId === undefined || this.#hasEnded || this.#state.outcome !== undefined) return false;
     const { server, threadId } = this.#options;
     const params = { threadId, expectedTurnId, input: inputOf(input, this.#turn.settings.cwd) };
     return server.request("turn/steer", params).then(
@@ -142,6 +176,7 @@ export class CodexTurn {
       void server.close().then(() => this.#finish(INTERRUPTED));
     });
     this.outcome.then(cancel, cancel);
+    this.#subAgents.interrupt();
     const turnId = await this.#turnId;
     if (turnId === undefined || this.#hasEnded) return;
     for (const id of new Set([turnId, this.#startedId ?? turnId])) {
@@ -171,7 +206,11 @@ export class CodexTurn {
 
   #advance([state, events]: Step): void {
     this.#state = state;
-    for (const event of events) this.#turn.emit(withEstimate(event, this.#options.price));
+    for (const event of events) this.#emit(event, undefined);
+  }
+
+  #emit(event: DriverEvent, model: string | undefined): void {
+    this.#turn.emit(withEstimate(event, this.#options.priceOf?.(model)));
   }
 
   #finish(outcome: TurnOutcome): void {
@@ -181,6 +220,7 @@ export class CodexTurn {
   #end(settle: () => void): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#subAgents.close();
     this.#over.abort();
     this.granted.endTurn();
     this.#resolveTurnId(undefined);

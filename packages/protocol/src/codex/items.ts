@@ -99,6 +99,14 @@ export const CODEX_ITEMS = {
     prompt: nullish(z.string()),
     receiverThreadIds: z.array(z.string()),
   }),
+  subAgentActivity: foreignObject({
+    type: z.literal("subAgentActivity"),
+    id,
+    kind: z.string(),
+    agentThreadId: z.string(),
+    agentPath: z.string(),
+    model: nullish(z.string()),
+  }),
   webSearch: foreignObject({
     type: z.literal("webSearch"),
     id,

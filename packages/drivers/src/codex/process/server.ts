@@ -14,6 +14,7 @@ import {
 import { type Id, Peer, PeerClosedError, RemoteError, type Trace } from "@flint/rpc";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import { listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { EarlyNotifications } from "./early-notifications.ts";
 import { type CodexLaunch, HOOK_COMMAND } from "./launch.ts";
 
 /** How long Codex may take, in milliseconds. */
@@ -61,9 +62,6 @@ export interface CodexServerSpec {
 
 const NO_TURN = "No turn runs in this thread.";
 
-/** How many notifications of a thread are buffered until there is a listener, and for how many threads. */
-const MAX_BUFFERED = 200;
-
 /** A running `codex app-server`, shared by threads. When it ends, every pending request is rejected at once. */
 export class CodexServer {
   /** Resolves once every process is gone. */
@@ -72,7 +70,7 @@ export class CodexServer {
   readonly #peer: Peer;
   readonly #timing: CodexTiming;
   readonly #listeners = new Map<string, ThreadListener>();
-  readonly #buffered = new Map<string, CodexNotification[]>();
+  readonly #early = new EarlyNotifications();
   #unknownMessages = 0;
   #version = "";
   #isRunning = true;
@@ -170,9 +168,7 @@ export class CodexServer {
   /** Registers the listener of a thread, and replays what was buffered for it. The returned function removes it. */
   listen(threadId: string, listener: ThreadListener): () => void {
     this.#listeners.set(threadId, listener);
-    const buffered = this.#buffered.get(threadId) ?? [];
-    this.#buffered.delete(threadId);
-    for (const notification of buffered) listener.notification(notification);
+    for (const notification of this.#early.take(threadId)) listener.notification(notification);
     return () => {
       if (this.#listeners.get(threadId) === listener) this.#listeners.delete(threadId);
     };
@@ -246,9 +242,8 @@ export class CodexServer {
       listener.notification(notification);
       return;
     }
-    const buffered = this.#buffered.get(threadId) ?? [];
-    if (buffered.length < MAX_BUFFERED && this.#buffered.size < MAX_BUFFERED) buffered.push(notification);
-    this.#buffered.set(threadId, buffered);
+    if (notification.method === "thread/closed") this.#early.take(threadId);
+    else this.#early.add(threadId, notification);
   }
 
   #onCall(id: Id, method: string, params: unknown): void {

@@ -55,6 +55,9 @@ function knownItem(item: CodexItem, id: string, cwd: string): ThreadItem | undef
       return toolCall(id, item, item.arguments, item.contentItems);
     case "collabAgentToolCall":
       return toolCall(id, item, { prompt: item.prompt, threads: item.receiverThreadIds }, undefined);
+    // The turn shows what a sub-agent does itself.
+    case "subAgentActivity":
+      return undefined;
     case "webSearch":
       return { type: "webSearch", id, query: item.query };
     case "enteredReviewMode":
