@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { FakeTerminal } from "@flint/tui/testing";
 import { onTestFinished } from "vitest";
@@ -10,6 +10,8 @@ import { FLINT } from "./server.ts";
 export interface PtyOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder of an earlier command, to go on with its workspace and its state. */
+  readonly folder?: string;
   /** What comes after the command, such as a pipe. */
   readonly shell?: (command: string) => string;
 }
@@ -42,16 +44,26 @@ export class Pty {
     });
   }
 
+  /** The process that made the terminal. */
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+
+  /** The folder with the workspace and the state of the command. */
+  get folder(): string {
+    return dirname(this.workspace);
+  }
+
   /** The state folder of the command. */
   get home(): string {
-    return join(this.workspace, "../home");
+    return join(this.folder, "home");
   }
 
   /** Starts `flint` with these arguments in a small workspace. */
   static async start(args: readonly string[], options: PtyOptions = {}): Promise<Pty> {
-    const folder = await temporaryFolder();
-    const workspace = folder.join("workspace");
-    await mkdir(workspace);
+    const folder = options.folder ?? (await temporaryFolder()).path;
+    const workspace = join(folder, "workspace");
+    await mkdir(workspace, { recursive: true });
     await writeFile(`${workspace}/notes.txt`, "one\n");
     const { columns = 80, shell = (command: string) => command, env = {} } = options;
     const flint = [process.execPath, FLINT, ...args].map(quoted).join(" ");
@@ -61,8 +73,8 @@ export class Pty {
       env: {
         PATH: process.env.PATH,
         SHELL: "/bin/bash",
-        HOME: folder.path,
-        FLINT_HOME: folder.join("home"),
+        HOME: folder,
+        FLINT_HOME: join(folder, "home"),
         TERM: "xterm-256color",
         LANG: "C.UTF-8",
         ...env,

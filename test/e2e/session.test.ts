@@ -76,7 +76,7 @@ needs("tmux", "claude")(
 );
 
 needs("tmux")(
-  "a thread is live for other clients, goes on without the terminal, and is resumed",
+  "a thread is live for other clients, and is resumed",
   async () => {
     const { workspace, state, open } = await place();
     const terminal = await open([]);

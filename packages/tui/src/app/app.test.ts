@@ -82,12 +82,21 @@ test("every frame is one synchronised write, and none erases the scrollback", as
 });
 
 test("a lost server is said, and after it is back the missed events are shown", async () => {
-  const session = await SessionFixture.open({ scripts: [[{ text: "first" }], [{ text: "second" }]] });
+  const gate = new Gate();
+  const scripts = [[{ text: "first half" }, { wait: gate }, { text: "second half" }], [{ text: "next" }]];
+  const session = await SessionFixture.open({ scripts });
   await session.keys("one", ENTER);
+  session.failures.push(new Error("Nothing listens there."), new Error("Nothing listens there."));
   await session.cut();
   expect(session.terminal.everything).toContain("Connecting again");
+  gate.open();
+  await session.settle(0);
+  expect(session.terminal.everything).not.toContain("second half");
   await session.settle(5_000);
-  expect(session.terminal.everything).toContain("Connected again");
+  const { everything } = session.terminal;
+  expect(everything).toMatch(/Connected again\. \d+ missed events are shown now\./);
+  expect(everything.split("first half").length - 1).toBe(1);
+  expect(everything.split("second half").length - 1).toBe(1);
   await session.keys("two", ENTER);
-  expect(session.terminal.everything).toContain("second");
+  expect(session.terminal.everything).toContain("next");
 });

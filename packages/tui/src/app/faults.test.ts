@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Gate } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
 const ENTER = "\r";
@@ -92,19 +92,20 @@ test("200 resizes while text streams leave one composer, and all of the text", a
   expect(everything).toContain("omega");
 });
 
-test("a folder that has vanished is no reason to fail: its files are not offered", async () => {
-  const session = await SessionFixture.open({ folder: "/nowhere/at/all" });
-  await session.keys("@a");
-  expect(session.terminal.screen.join("\n")).toContain("› @a");
-});
-
-test("without TERM nothing is coloured or moved, and the session works", async () => {
-  const session = await SessionFixture.open({
-    ...{ screen: "plain", environment: { TERM: "" }, scripts: [[{ text: "Hello" }]] },
+test("a folder that vanishes is no reason to fail: its files are no longer offered", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "flint-vanishing-"));
+  writeFileSync(join(folder, "abacus.txt"), "");
+  const session = await SessionFixture.open({ folder });
+  const screen = () => session.terminal.screen.join("\n");
+  session.terminal.type("@aba");
+  await vi.waitFor(async () => {
+    await session.settle();
+    expect(screen()).toContain("abacus.txt");
   });
-  await session.keys("hi", ENTER);
-  expect(session.terminal.writes.join("")).not.toContain(ESCAPE);
-  expect(session.terminal.everything).toContain("Hello");
+  rmSync(folder, { recursive: true });
+  await session.keys(ESCAPE, "\u0015", "@zzz");
+  expect(screen()).toContain("› @zzz");
+  expect(screen()).not.toContain("abacus.txt");
 });
 
 test("a server that cannot be reached at first is said, and nothing hangs", async () => {

@@ -1,1 +1,2 @@
 export { FakeTerminal } from "./fake-terminal.ts";
+export { TerminalOutput } from "./terminal-output.ts";
