@@ -80,6 +80,8 @@ export class SessionApp {
   #isLight = false;
   #isFirst = true;
   #closed = false;
+  /** The shell has the terminal. */
+  #isSuspended = false;
   #cancelResize: () => void = () => {};
 
   constructor(options: SessionOptions) {
@@ -222,11 +224,13 @@ export class SessionApp {
 
   #suspend(): void {
     this.#pause();
+    this.#isSuspended = true;
     this.#options.device.suspend();
   }
 
   #continue(): void {
     this.#reader.reset();
+    this.#isSuspended = false;
     this.#options.device.write(this.#reading.on);
     this.#frames.now();
   }
@@ -264,7 +268,7 @@ export class SessionApp {
   }
 
   #draw(): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#isSuspended) return;
     const session = this.#session;
     const { clock } = this.#options;
     const look = this.#look();

@@ -120,6 +120,7 @@ test("Ctrl-Z restores the terminal, and resuming the session redraws it", async 
   const session = await SessionFixture.open();
   await session.keys("\u001a");
   expect([session.terminal.suspended, session.terminal.modes.bracketedPasteMode]).toEqual([1, false]);
+  expect(session.terminal.screen.join("\n")).not.toContain("Ask for something");
   session.terminal.continue();
   await session.settle();
   expect(session.terminal.modes.bracketedPasteMode).toBe(true);

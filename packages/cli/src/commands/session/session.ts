@@ -96,14 +96,12 @@ async function runRestoring(app: SessionApp): Promise<number> {
   const onExit = (): void => app.close(1);
   const handlers = STOP_SIGNALS.map((signal) => [signal, () => app.close(STOP_CODES[signal])] as const);
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  // An unexpected error must not leave the terminal in another mode, nor be printed on a screen that is left then.
-  process.on("uncaughtExceptionMonitor", onExit);
+  // An unexpected error must not leave the terminal in another mode. Node prints the error after this.
   process.on("exit", onExit);
   try {
     return await app.run();
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);
-    process.off("uncaughtExceptionMonitor", onExit);
     process.off("exit", onExit);
   }
 }
