@@ -69,6 +69,19 @@ test("Enter steers the running turn and Tab queues for later", async () => {
   expect(session.terminal.everything).toContain("later");
 });
 
+test("what steers a turn is seen at once below the running command, and stays once", async () => {
+  const gate = new Gate();
+  const session = await SessionFixture.open({
+    scripts: [[{ command: "make", asks: false, until: gate }, { text: "Built." }]],
+  });
+  await session.keys("build it", ENTER, "quickly", ENTER);
+  expect(session.terminal.screen.join("\n")).toMatch(/\$ make.*\n(?:\n)?› quickly\n/);
+  gate.open();
+  await session.settle();
+  expect(session.terminal.everything.split("› quickly").length - 1).toBe(1);
+  expect(session.terminal.everything).toContain("Built.");
+});
+
 test("a queued input can be reordered, removed and edited without stopping the turn", async () => {
   const gate = new Gate();
   const session = await SessionFixture.open({ scripts: [[{ wait: gate }]] });

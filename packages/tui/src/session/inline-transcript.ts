@@ -181,9 +181,9 @@ export class InlineTranscript {
     this.#flush(final);
   }
 
-  #withoutOwnName({ items }: Turn, row: Row): Row {
+  #withoutOwnName(turn: Turn | undefined, row: Row): Row {
     if (row.family !== "user" || row.meta.length === 0) return row;
-    const item = items.find(({ id }) => id === row.itemId);
+    const item = turn?.items.find(({ id }) => id === row.itemId);
     return item !== undefined && this.#options.isOwn?.(item) === true ? { ...row, meta: [] } : row;
   }
 
@@ -236,7 +236,7 @@ export class InlineTranscript {
       if (asked.has(row.itemId ?? "")) return [];
       const since = this.#since.get(row.key) ?? now();
       this.#since.set(row.key, since);
-      return liveRowLines(row, as, now() - since);
+      return liveRowLines(this.#withoutOwnName(state?.turns.at(-1), row), as, now() - since);
     });
     const isContinued = this.#streamed?.isPrinted === true;
     return lines.length === 0 || isContinued || this.#last === "nothing" ? lines : [[], ...lines];

@@ -7,6 +7,8 @@ import { lastLines } from "../draw/streamed.ts";
 
 /** How much of the output of a running command is shown below it. */
 const OUTPUT_LINES = 4;
+/** How much of a message that the user has sent meanwhile. */
+const USER_LINES = 3;
 
 /** The lines of a row that is not final: what is in progress, or a step of a sub-agent at work. */
 export function liveRowLines(row: Row, look: Look, elapsedMs: number): Line[] {
@@ -31,14 +33,20 @@ function workLines(row: Row, look: Look, elapsedMs: number): Line[] {
     case "thought":
       return lastLine(row, marks.thought);
     case "plan":
-      return drawRow(row, { look, elapsedMs: 0, cwd: "/", seen: false }).flatMap(({ head }) => [...head]);
+      return drawnLines(row, look);
     case "message":
       return lastLine(row, marks.running);
+    // Sent while something above it is still in progress.
     case "user":
-      return [];
+      return drawnLines(row, look).slice(0, USER_LINES);
     default:
       return [[...callLine(row, mark), ...(took === undefined ? [] : [took])]];
   }
+}
+
+/** A row as it will be printed. */
+function drawnLines(row: Row, look: Look): Line[] {
+  return drawRow(row, { look, elapsedMs: 0, cwd: "/", seen: false }).flatMap(({ head }) => [...head]);
 }
 
 /** The last line of what is being written, on one row. */
