@@ -18,6 +18,9 @@ export interface ScriptedAgent {
   write(name: string, line: string): readonly ScriptedCall[];
 }
 
+/** How long Codex waits for a command before it goes on without it. */
+const CODEX_WAITS_MS = 30_000;
+
 /** Codex calls for its tools in the code that it writes. */
 function codexCall(tool: string, input: ScriptedCall | string): readonly ScriptedCall[] {
   return [{ call: "exec", raw: `text(JSON.stringify(await tools.${tool}(${JSON.stringify(input)})))` }];
@@ -41,7 +44,7 @@ export const SCRIPTED_AGENTS: readonly ScriptedAgent[] = [
   },
   {
     ...{ agent: "codex", program: "codex", model: "Codex" },
-    run: (cmd) => codexCall("exec_command", { cmd }),
+    run: (cmd) => codexCall("exec_command", { cmd, yield_time_ms: CODEX_WAITS_MS }),
     leave: (cmd, why) =>
       codexCall("exec_command", { cmd, sandbox_permissions: "require_escalated", justification: why }),
     write: (name, line) =>

@@ -35,9 +35,11 @@ export class TuiFixture {
   readonly #folder: string;
   readonly #url: string;
   readonly #token: string;
+  readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(folder: string, url: string, token: string) {
+  private constructor(folder: string, url: string, token: string, env: Readonly<Record<string, string>>) {
     this.workspace = join(folder, "workspace");
+    this.#env = env;
     this.#folder = folder;
     this.#url = url;
     this.#token = token;
@@ -69,7 +71,19 @@ export class TuiFixture {
     const { listening, tokenFile } = JSON.parse(
       await vi.waitUntil(listeningLine, { timeout: STARTS_WITHIN_MS }),
     );
-    return new TuiFixture(folder, listening, (await readFile(tokenFile, "utf8")).trim());
+    return new TuiFixture(folder, listening, (await readFile(tokenFile, "utf8")).trim(), env);
+  }
+
+  /** The state folder of the server. */
+  get home(): string {
+    return join(this.#folder, "home");
+  }
+
+  /** Opens a session of Flint with these arguments at the same server. */
+  session(...args: readonly string[]): Promise<Terminal> {
+    const env = { ...this.#env, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    const command = [process.execPath, FLINT, ...args];
+    return Terminal.start({ command, cwd: this.workspace, folder: this.#folder, env });
   }
 
   /** Starts `codex --remote` with these arguments. */
@@ -80,7 +94,7 @@ export class TuiFixture {
       cwd: this.workspace,
       folder: this.#folder,
       env: {
-        ...environmentIn(join(this.#folder, "home")),
+        ...environmentIn(this.home),
         CODEX_HOME: join(this.#folder, "codex"),
         FLINT_TOKEN: this.#token,
         LANG: "C.UTF-8",

@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { connect } from "@flint/sdk";
+import { agentProgram, needs } from "@flint/testkit";
+import { expect } from "vitest";
+import { TuiFixture } from "../codex/tui.ts";
+import { SCRIPTED_AGENTS, type ScriptedAgent } from "../scripted-agents.ts";
+import { answer, quit, sees } from "../session-place.ts";
+
+/** Real agents are started, on a machine that may be busy. */
+const TEST_MS = 180_000;
+const COMPOSER = "Ask for something";
+
+/** The real agents, all with the offline model behind them. */
+const CONFIGURATION = (["claude", "codex"] as const)
+  .map((agent) => `[agents.${agent}]\ncommand = ${JSON.stringify([agentProgram(agent) ?? agent])}\n`)
+  .join("");
+
+/** What the model of an agent does in the story. */
+function scriptFor({ run }: ScriptedAgent): readonly unknown[] {
+  return [
+    { when: "begin", parts: run("until test -e go; do sleep 0.1; done") },
+    { when: "lantern", parts: [{ text: "The lantern is lit." }] },
+    { when: "farewell", parts: [{ text: "Goodbye then." }] },
+    { when: "share", parts: run("touch shared.txt") },
+    { when: "share", parts: [{ text: "It is shared." }] },
+    { when: "again", parts: [{ text: "Here I am again." }] },
+  ];
+}
+
+for (const scripted of SCRIPTED_AGENTS) {
+  const needed = ["tmux", ...(scripted.program === undefined ? [] : [scripted.program])] as const;
+  needs(...needed)(
+    `a session with ${scripted.agent}: steer, queue, an answer from another client, and resume`,
+    () => story(scripted),
+    TEST_MS,
+  );
+}
+
+async function story(scripted: ScriptedAgent): Promise<void> {
+  const fixture = await TuiFixture.make(["--offline"], CONFIGURATION, { script: scriptFor(scripted) });
+  const terminal = await fixture.session("--agent", scripted.agent);
+  await terminal.until(sees(COMPOSER), "the composer");
+  await terminal.type("begin");
+  await terminal.press("Enter");
+  await terminal.until(sees("[y] once"), "the approval");
+  await answer(terminal, "y", "allowed once");
+  await terminal.until(sees("Enter steers, Tab queues"), "the running command");
+  await terminal.type("light the lantern");
+  await terminal.press("Enter");
+  await terminal.until(sees("› light the lantern"), "what steers the turn");
+  await terminal.type("say farewell");
+  await terminal.press("Tab");
+  await terminal.until(sees("queued: say farewell"), "what is queued");
+  await writeFile(join(fixture.workspace, "go"), "");
+  await terminal.until(sees("The lantern is lit."), "the answer to what steered");
+  await terminal.until(sees("Goodbye then."), "the answer to what was queued");
+  await terminal.until((all) => !all.includes("queued: say farewell"), "an empty queue");
+
+  await terminal.type("share it");
+  await terminal.press("Enter");
+  await terminal.until((all) => all.lastIndexOf("[y] once") > all.indexOf("› share it"), "the approval");
+  await allowedElsewhere(fixture.home);
+  await terminal.until(sees("(answered in "), "who answered");
+  await terminal.until(sees("It is shared."), "the end of the turn");
+  expect(existsSync(join(fixture.workspace, "shared.txt"))).toBe(true);
+  await quit(terminal);
+
+  const resumed = await fixture.session("resume", "--last");
+  await resumed.until(sees("It is shared."), "the resumed thread");
+  await resumed.type("again");
+  await resumed.press("Enter");
+  await resumed.until(sees("Here I am again."), "the next turn of the thread");
+  await quit(resumed);
+}
+
+/** Another client allows what waits in the only thread. */
+async function allowedElsewhere(home: string): Promise<void> {
+  const clientInfo = { name: "other", title: "Another desk", version: "1.0.0" };
+  const other = await connect({ home, clientInfo, onApproval: () => "accept" });
+  const { data } = await other.listThreads();
+  const handle = await other.attachThread(data[0]?.id ?? "");
+  await handle.unsubscribe().catch(() => undefined);
+  await other.close();
+}
