@@ -1,4 +1,4 @@
-import { mintId, type TaskEvent, type TaskState } from "@flint/protocol";
+import { mintId, type TaskState } from "@flint/protocol";
 import {
   AcceptedFile,
   BullQueue,
@@ -9,7 +9,7 @@ import {
   WorkerRegistry,
 } from "@flint/tasks/fleet";
 import { testSpec } from "../../packages/tasks/src/testing/spec.ts";
-import { NAMESPACE } from "./worker-order.ts";
+import { AGENT, NAMESPACE } from "./worker-order.ts";
 
 /** Where a server that adds tasks keeps them. */
 export interface AddingServerOptions {
@@ -17,6 +17,10 @@ export interface AddingServerOptions {
   /** The file with its own copy of the tasks it acknowledged. */
   readonly accepted: string;
   readonly leaseMs: number;
+  /** The repository in which a scripted agent works for its tasks; none does if absent. */
+  readonly repository?: string | undefined;
+  /** The key with which it signs, as PEM; one of its own if absent. */
+  readonly signingKey?: string | undefined;
 }
 
 const CHECK_MS = 500;
@@ -31,15 +35,16 @@ export class AddingServer {
   readonly #dispatcher: Dispatcher;
   readonly #backup: TaskBackup;
   readonly #file: AcceptedFile;
-  readonly #path: string;
   /** The key that workers have to trust. */
   readonly publicKey: string;
+  readonly #repository: string | undefined;
   #isClosed = false;
 
   private constructor(
     parts: { store: RedisStore; queue: BullQueue; file: AcceptedFile; publicKey: string },
-    { accepted, leaseMs }: AddingServerOptions,
+    { leaseMs, repository }: AddingServerOptions,
   ) {
+    this.#repository = repository;
     const { store, queue, file, publicKey } = parts;
     const onProblem = () => {};
     const context = () => ({ now: Date.now(), random: Math.random(), id: () => mintId() });
@@ -49,7 +54,6 @@ export class AddingServer {
     store.subscribe(({ state }) => this.states.set(state.id, state));
     this.#queue = queue;
     this.#file = file;
-    this.#path = accepted;
     this.#dispatcher = new Dispatcher({
       ...{ store, queue, workers, leaseMs, affinityMs: 0, context, onProblem },
     });
@@ -63,7 +67,7 @@ export class AddingServer {
 
   static async open(options: AddingServerOptions): Promise<AddingServer> {
     const { url, leaseMs } = options;
-    const signer = TaskSigner.fromPem(TaskSigner.generate());
+    const signer = TaskSigner.fromPem(options.signingKey ?? TaskSigner.generate());
     const store = await RedisStore.open({
       ...{ url, namespace: NAMESPACE, version: "0" },
       sign: (id, { spec, by }) => signer.sign({ namespace: NAMESPACE, id, by, spec }),
@@ -75,7 +79,11 @@ export class AddingServer {
 
   /** Adds a task, again if that fails, and returns its id once it is acknowledged. */
   async add(key: string): Promise<string> {
-    const spec = testSpec({ cwd: "/", merge: "none", approve: "reviewer" });
+    const cwd = this.#repository;
+    const spec = testSpec({
+      ...{ title: key, cwd: cwd ?? "/", approve: "reviewer", merge: cwd === undefined ? "none" : "branch" },
+      ...(cwd === undefined ? {} : { executors: [{ model: AGENT }], reviewers: [] }),
+    });
     for (;;) {
       // Expected: Redis lost the task before it was stored here, so it is not acknowledged.
       try {
@@ -89,12 +97,9 @@ export class AddingServer {
     }
   }
 
-  /** The logs of the tasks it acknowledged, from its own copy: Redis may have lost those that have ended. */
-  async logs(): Promise<ReadonlyMap<string, readonly TaskEvent[]>> {
-    await this.#backup.check();
-    const file = await AcceptedFile.open(this.#path);
-    file.close();
-    return file.stored;
+  /** Brings its own copies up to date. */
+  check(): Promise<void> {
+    return this.#backup.check();
   }
 
   async close(): Promise<void> {

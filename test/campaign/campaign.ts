@@ -1,17 +1,25 @@
 import { writeFileSync } from "node:fs";
-import { isEnded, type TaskState } from "@flint/protocol";
+import { isEnded, type TaskEvent, type TaskState } from "@flint/protocol";
+import { AcceptedFile, RedisStore, TaskSigner } from "@flint/tasks/fleet";
 import { RedisServer, type TemporaryFolder } from "@flint/testkit";
 import { Random } from "../../packages/tasks/src/testing/random.ts";
-import { AddingServer } from "./adding-server.ts";
 import type { Fault } from "./faults.ts";
 import { type Invariant, judge } from "./invariants.ts";
 import { Ledger } from "./ledger.ts";
-import { buildWorker, WorkerProcess } from "./worker-process.ts";
+import { CampaignRepository } from "./refs.ts";
+import { type Cut, Relay } from "./relay.ts";
+import { ServerProcess } from "./server-process.ts";
+import { NAMESPACE, POISON } from "./worker-order.ts";
+import { buildPrograms, type CampaignPrograms, WorkerProcess } from "./worker-process.ts";
 
 /** How a campaign is played. */
 export interface CampaignOptions {
   readonly tasks: number;
   readonly workers: number;
+  /** How many of the tasks kill every worker that runs them. */
+  readonly poison?: number | undefined;
+  /** Whether a scripted agent works in a repository; otherwise runs only take their time. */
+  readonly agents?: boolean | undefined;
   readonly faults: readonly Fault[];
   readonly seed: number;
   readonly folder: TemporaryFolder;
@@ -21,6 +29,7 @@ export interface CampaignOptions {
 const LEASE_MS = 1500;
 const WORK_MS = 100;
 const OUTAGE_MS = 1000;
+const LONG_OUTAGE_MS = 30_000;
 const LOOK_MS = 200;
 /** How long a campaign waits for something that has to happen before it is given up. */
 const PATIENCE_MS = 60_000;
@@ -31,45 +40,63 @@ export async function playCampaign(options: CampaignOptions): Promise<Invariant[
   const redis = await RedisServer.start({
     ...{ folder: folder.join("redis"), args: ["--appendfsync", "always"] },
   });
-  const server = await AddingServer.open({
-    ...{ url: redis.url, accepted: folder.join("accepted.jsonl"), leaseMs: LEASE_MS },
-  });
-  const program = await buildWorker(folder.join("program"));
-  const campaign = new Campaign(options, program, redis, server);
+  const relay = await Relay.open(folder.join("relay.sock"), redis.url.replace("unix:", ""));
+  const watcher = await RedisStore.open({ url: redis.url, namespace: NAMESPACE, version: "0" });
+  const programs = await buildPrograms(folder.join("program"));
+  const repository =
+    options.agents === true ? await CampaignRepository.make(folder.join("place", "repo")) : undefined;
+  const campaign = new Campaign(options, { programs, redis, relay, watcher, repository });
   try {
     return await campaign.play();
   } finally {
     await campaign.end();
-    await server.close();
+    await watcher.close();
+    relay.close();
     await redis.kill();
   }
 }
 
+/** What a campaign is played with. */
+interface CampaignParts {
+  readonly programs: CampaignPrograms;
+  readonly redis: RedisServer;
+  /** Between the workers and Redis. */
+  readonly relay: Relay;
+  /** Sees what becomes of the tasks. */
+  readonly watcher: RedisStore;
+  readonly repository: CampaignRepository | undefined;
+}
+
 /**
- * A fleet on a Redis of its own: tasks are added while workers are killed and stopped, and while Redis is killed or
- * loses its data. Everything is real but the work itself.
+ * A fleet on a Redis of its own: tasks are added while workers, the server and Redis are killed and stopped, while the
+ * network is cut, and while Redis loses its data. Everything is real but the work itself.
  */
 class Campaign {
   readonly #options: CampaignOptions;
+  readonly #parts: CampaignParts;
   readonly #random: Random;
-  readonly #program: string;
-  readonly #redis: RedisServer;
-  readonly #server: AddingServer;
   readonly #ledger: string;
+  readonly #accepted: string;
+  readonly #signingKey = TaskSigner.generate();
+  /** The tasks as they were last seen, also after Redis has lost those that have ended. */
+  readonly #states = new Map<string, TaskState>();
   readonly #workers = new Map<string, WorkerProcess>();
   readonly #starting = new Set<Promise<void>>();
   readonly #acknowledged: string[] = [];
+  #server: Promise<ServerProcess>;
   #names = 0;
   #flushes = 0;
+  #isOver = false;
 
-  constructor(options: CampaignOptions, program: string, redis: RedisServer, server: AddingServer) {
+  constructor(options: CampaignOptions, parts: CampaignParts) {
     this.#options = options;
-    this.#program = program;
+    this.#parts = parts;
     this.#random = new Random(options.seed);
-    this.#redis = redis;
-    this.#server = server;
     this.#ledger = options.folder.join("ledger");
+    this.#accepted = options.folder.join("accepted.jsonl");
     writeFileSync(this.#ledger, "");
+    parts.watcher.subscribe(({ state }) => this.#states.set(state.id, state));
+    this.#server = this.#startServer();
   }
 
   async play(): Promise<Invariant[]> {
@@ -84,52 +111,102 @@ class Campaign {
     await this.#addUpTo(tasks);
     await this.#until("every task has ended or asks", () => this.#isSettled());
     await Promise.all(this.#starting);
-    return judge({
-      ...{ acknowledged: this.#acknowledged, logs: await this.#server.logs() },
-      ...{ ledger: new Ledger(this.#ledger).read(), flushes: this.#flushes, leaseMs: LEASE_MS },
+    const logs = await this.#logs();
+    const invariants = judge({
+      ...{ acknowledged: this.#acknowledged, logs, leaseMs: LEASE_MS },
+      ...{ ledger: new Ledger(this.#ledger).read(), flushes: this.#flushes },
+      awayMs: faults.includes("outage") ? LONG_OUTAGE_MS : 0,
     });
+    const { repository } = this.#parts;
+    return repository === undefined ? invariants : [...invariants, await repository.judge(logs)];
   }
 
   async end(): Promise<void> {
+    this.#isOver = true;
     await Promise.allSettled(this.#starting);
     await Promise.all([...this.#workers.values()].map((worker) => worker.kill()));
+    await (await this.#server).kill();
+  }
+
+  /** The logs of the acknowledged tasks, from the server's own copy: Redis may have lost those that have ended. */
+  async #logs(): Promise<ReadonlyMap<string, readonly TaskEvent[]>> {
+    await (await this.#server).check();
+    const file = await AcceptedFile.open(this.#accepted);
+    file.close();
+    return file.stored;
   }
 
   async #addUpTo(count: number): Promise<void> {
     const [from, { length }] = [this.#acknowledged.length, { length: count - this.#acknowledged.length }];
-    const added = Array.from({ length }, (_, index) => this.#server.add(`task-${from + index}`));
+    const added = Array.from({ length }, (_, index) => this.#add(this.#titleOf(from + index)));
     this.#acknowledged.push(...(await Promise.all(added)));
   }
 
+  /** The first tasks kill their workers, if that is wanted. */
+  #titleOf(index: number): string {
+    return `${index < (this.#options.poison ?? 0) ? POISON : "task"}-${index}`;
+  }
+
+  /** Adds a task, again if the server ended before it acknowledged that. */
+  async #add(key: string): Promise<string> {
+    for (;;) {
+      const id = await (await this.#server).add(key);
+      if (id !== undefined) return id;
+    }
+  }
+
   async #cause(fault: Fault, adding: Promise<void>): Promise<void> {
-    if (fault === "redis") {
-      await this.#redis.kill();
-      await this.#pass(this.#random.below(OUTAGE_MS));
-      await this.#redis.start();
-      return;
+    const { redis, relay, watcher } = this.#parts;
+    const beyondLease = LEASE_MS + this.#random.below(LEASE_MS);
+    switch (fault) {
+      case "redis":
+      case "outage":
+        await redis.kill();
+        await this.#pass(fault === "outage" ? LONG_OUTAGE_MS : this.#random.below(OUTAGE_MS));
+        return redis.start();
+      case "redisStop":
+        redis.pause();
+        await this.#pass(beyondLease);
+        return redis.resume();
+      case "cut":
+        relay.cut(this.#random.pick<Cut>(["closed", "silent"]));
+        await this.#pass(beyondLease);
+        return relay.mend();
+      case "server":
+        return this.#killServer();
+      case "serverStop": {
+        const server = await this.#server;
+        server.stop();
+        await this.#pass(beyondLease);
+        return server.resume();
+      }
     }
     await adding;
     const victim = await this.#victim();
     // Anywhere in the work of its runs.
     await this.#pass(this.#random.below(WORK_MS));
-    if (fault === "kill") {
-      this.#workers.delete(victim.name);
-      await victim.kill();
-      this.#startWorker();
-    } else if (fault === "stop") {
+    if (fault === "kill") await victim.kill();
+    else if (fault === "stop") {
       victim.stop();
-      await this.#pass(LEASE_MS + this.#random.below(LEASE_MS));
+      await this.#pass(beyondLease);
       victim.resume();
     } else {
       this.#flushes += 1;
-      await this.#server.store.connection.flushall();
+      await watcher.connection.flushall();
     }
+  }
+
+  async #killServer(): Promise<void> {
+    const killed = await this.#server;
+    // From now on, what is asked is asked of the next one.
+    this.#server = killed.kill().then(() => this.#startServer());
+    await this.#server;
   }
 
   /** By chance a worker that is at work now; any worker if there is no work left. */
   async #victim(): Promise<WorkerProcess> {
     const candidates = () => {
-      const names = new Set([...this.#server.states.values()].map(({ run }) => run?.worker));
+      const names = new Set([...this.#states.values()].map(({ run }) => run?.worker));
       return [...this.#workers.values()].filter(({ name }) => names.has(name) || this.#isSettled());
     };
     await this.#until("a worker has a run", () => candidates().length > 0);
@@ -141,34 +218,57 @@ class Campaign {
   /** Whether every task that was acknowledged has ended or asks. */
   #isSettled(): boolean {
     return this.#acknowledged.every((id) => {
-      const state = this.#server.states.get(id);
+      const state = this.#states.get(id);
       return state !== undefined && (isEnded(state) || state.phase === "asking");
+    });
+  }
+
+  #startServer(): Promise<ServerProcess> {
+    const { redis, repository, programs } = this.#parts;
+    const kept = { accepted: this.#accepted, signingKey: this.#signingKey, repository: repository?.path };
+    const order = { url: redis.url, leaseMs: LEASE_MS, ...kept };
+    return ServerProcess.start(programs.server, order).catch((thrown: unknown) => {
+      // Expected: Redis was killed in that moment.
+      if (this.#isOver) throw thrown;
+      return this.#startServer();
     });
   }
 
   #startWorker(): void {
     this.#names += 1;
-    const order = { url: this.#redis.url, name: `w${this.#names}`, key: this.#server.publicKey };
-    const starting = WorkerProcess.start(this.#program, {
-      ...{ ...order, ledger: this.#ledger, leaseMs: LEASE_MS, workMs: WORK_MS },
+    const { programs, relay, repository } = this.#parts;
+    const { publicKey: key } = TaskSigner.fromPem(this.#signingKey);
+    const order = { url: relay.url, name: `w${this.#names}`, key, ledger: this.#ledger };
+    const place = repository === undefined ? undefined : this.#options.folder.join("place");
+    const program = repository === undefined ? programs.worker : programs.agentWorker;
+    const starting = WorkerProcess.start(program, {
+      ...{ ...order, place, leaseMs: LEASE_MS, workMs: WORK_MS },
     }).then(
-      (worker) => void this.#workers.set(worker.name, worker),
-      // Expected: Redis was killed in that moment.
+      (worker) => this.#onStarted(worker),
+      // Expected: Redis was killed, or the network cut, in that moment.
       () => this.#startWorker(),
     );
     this.#starting.add(starting);
     void starting.finally(() => this.#starting.delete(starting));
   }
 
+  /** Whatever ends a worker, another one takes its place. */
+  #onStarted(worker: WorkerProcess): void {
+    this.#workers.set(worker.name, worker);
+    void worker.exited.then(() => {
+      this.#workers.delete(worker.name);
+      if (!this.#isOver) this.#startWorker();
+    });
+  }
+
   /** Resolves once it is so. Looks now and then too, because a loss of data is no change of a task. */
   async #until(what: string, isSo: () => boolean): Promise<void> {
-    const { store, states } = this.#server;
     const deadline = Date.now() + PATIENCE_MS;
     while (!isSo()) {
       if (Date.now() > deadline)
-        throw new Error(`Waited ${PATIENCE_MS / 1000} s in vain until ${what}: ${phases(states)}.`);
+        throw new Error(`Waited ${PATIENCE_MS / 1000} s in vain until ${what}: ${phases(this.#states)}.`);
       await this.#change();
-      await store.list();
+      await this.#parts.watcher.list();
     }
   }
 
@@ -181,7 +281,7 @@ class Campaign {
         resolve();
       };
       const timer = setTimeout(done, LOOK_MS);
-      const stop = this.#server.store.subscribe(done);
+      const stop = this.#parts.watcher.subscribe(done);
     });
   }
 
@@ -191,7 +291,7 @@ class Campaign {
 
   #tell(faults: number): void {
     const { onProgress, faults: all } = this.#options;
-    onProgress?.(`${faults} of ${all.length} faults, ${phases(this.#server.states)}`);
+    onProgress?.(`${faults} of ${all.length} faults, ${phases(this.#states)}`);
   }
 }
 

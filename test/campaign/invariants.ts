@@ -12,6 +12,8 @@ export interface Evidence {
   /** How often Redis lost everything. */
   readonly flushes: number;
   readonly leaseMs: number;
+  /** The longest time that Redis was away, in which nothing can be put on offer. */
+  readonly awayMs?: number | undefined;
 }
 
 /** Something that has to hold, what was seen of it, and where it was broken. */
@@ -84,11 +86,12 @@ function endedOnce({ ledger, flushes }: Evidence, tasks: readonly Judged[]): Inv
     ...(isEnded(state) || state.ask !== undefined ? [] : [`${id} is ${state.phase}`]),
     ...((ends.get(id) ?? 0) > 1 + flushes ? [`${id} ended ${ends.get(id)} times`] : []),
   ]);
+  const reasons = [...new Set(asking.map(({ state }) => state.ask?.reason))].join(", ");
   const again = [...ends.values()].filter((count) => count > 1).length;
   const repeated = again === 0 ? "" : `, ${again} once more because Redis had lost the end`;
   return {
     name: "each task ends exactly once, or asks",
-    seen: `${done.length} ended, ${asking.length} asking${repeated}`,
+    seen: `${done.length} ended, ${asking.length} asking${reasons === "" ? "" : ` (${reasons})`}${repeated}`,
     breaches,
   };
 }
@@ -128,8 +131,8 @@ function fencesHeld({ ledger, flushes }: Evidence, tasks: readonly Judged[]): In
   };
 }
 
-function backInTime({ leaseMs }: Evidence, tasks: readonly Judged[]): Invariant {
-  const most = leaseMs + BACK_AFTER_LEASE_MS;
+function backInTime({ leaseMs, awayMs = 0 }: Evidence, tasks: readonly Judged[]): Invariant {
+  const most = leaseMs + awayMs + BACK_AFTER_LEASE_MS;
   const waits = tasks.flatMap(({ id, events }) =>
     events.flatMap((event, index) => {
       // The last sign of life of the lost run.

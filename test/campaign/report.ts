@@ -6,9 +6,8 @@ const SHOWN = 10;
 
 /** The faults of a campaign, counted, as text. */
 export function describeFaults(faults: readonly Fault[]): string {
-  const kinds: readonly Fault[] = ["kill", "stop", "redis", "flush"];
-  return kinds
-    .map((kind) => [faults.filter((fault) => fault === kind).length, FAULT_NAMES[kind]] as const)
+  return Object.entries(FAULT_NAMES)
+    .map(([kind, name]) => [faults.filter((fault) => fault === kind).length, name] as const)
     .filter(([count]) => count > 0)
     .map(([count, name]) => `${count} ${name}`)
     .join(", ");

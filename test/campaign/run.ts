@@ -7,7 +7,7 @@ import { chooseFaults } from "./faults.ts";
 import { describeFaults, renderReport } from "./report.ts";
 
 // Plays a campaign against a fleet of real processes on a real Redis, and exits with 1 if anything promised was broken.
-// npm run campaign [-- --tasks 500] [--faults 200] [--workers 3] [--seed 1]
+// npm run campaign [-- --tasks 500] [--faults 200] [--workers 3] [--seed 1] [--agents]
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -15,6 +15,7 @@ async function main(): Promise<number> {
       faults: { type: "string", default: "200" },
       workers: { type: "string", default: "3" },
       seed: { type: "string", default: "1" },
+      agents: { type: "boolean", default: false },
     },
   });
   const [tasks, count] = [numberOf("tasks", values.tasks, 1), numberOf("faults", values.faults, 1)];
@@ -25,7 +26,15 @@ async function main(): Promise<number> {
   const seconds = () => Math.round((performance.now() - startedAt) / 1000);
   await using folder = await temporaryFolder();
   const onProgress = (line: string) => console.log(`${String(seconds()).padStart(5)} s  ${line}`);
-  const invariants = await playCampaign({ tasks, workers, faults, seed, folder, onProgress });
+  const invariants = await playCampaign({
+    agents: values.agents,
+    tasks,
+    workers,
+    faults,
+    seed,
+    folder,
+    onProgress,
+  });
   console.log(`\n${renderReport(invariants)}\n${seconds()} s`);
   return invariants.every(({ breaches }) => breaches.length === 0) ? 0 : 1;
 }

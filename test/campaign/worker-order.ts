@@ -1,4 +1,5 @@
 import { isRecord } from "@flint/protocol";
+import type { AddingServerOptions } from "./adding-server.ts";
 
 /** The namespace of a campaign's tasks, in a Redis of its own. */
 export const NAMESPACE = "campaign";
@@ -13,11 +14,29 @@ export interface WorkerOrder {
   readonly leaseMs: number;
   /** How long its runs take. */
   readonly workMs: number;
+  /** The folder of the repository and of the state of workers, for those with agents. */
+  readonly place?: string | undefined;
 }
+
+/** The agent of tasks in which one works, and the file that it writes. */
+export const AGENT = "scripted";
+export const RESULT_FILE = "by.txt";
+
+/** The title of tasks that kill every worker which runs them. */
+export const POISON = "poison";
 
 /** The order in an argument. Throws if there is none. */
 export function readOrder(text = ""): WorkerOrder {
+  return parsed(text) as unknown as WorkerOrder; // Only the campaign that starts workers writes it.
+}
+
+/** The order of a server in an argument. Throws if there is none. */
+export function readServerOrder(text = ""): AddingServerOptions {
+  return parsed(text) as unknown as AddingServerOptions; // Only the campaign that starts servers writes it.
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value) || typeof value.url !== "string") throw new Error("The argument is not an order.");
-  return value as unknown as WorkerOrder; // Only the campaign that starts workers writes it.
+  return value;
 }

@@ -1,7 +1,7 @@
 import { mintId } from "@flint/protocol";
 import { BullQueue, Dispatcher, FleetWorker, RedisStore, WorkerRegistry } from "@flint/tasks/fleet";
 import { Ledger } from "./ledger.ts";
-import { NAMESPACE, readOrder } from "./worker-order.ts";
+import { NAMESPACE, POISON, readOrder } from "./worker-order.ts";
 
 // A worker as a process that may be killed. Its runs take a while, write with their fence into a ledger what an agent
 // would have done to the world, and end the task. Argument: the order as JSON.
@@ -18,8 +18,9 @@ const worker = new FleetWorker({
   ...{ places: { prepare: async () => ({ kind: "unable", message: "", mayPass: false }) } },
   ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
   trusted: new Set([key]),
-  run: async (lease, { id: task, version }, signal) => {
+  run: async (lease, { id: task, version, spec }, signal) => {
     ledger.add("start", lease);
+    if (spec.title.startsWith(POISON)) process.kill(process.pid, "SIGKILL");
     const used = { type: "run/used", data: { usage: { seconds: 0 } } } as const;
     const first = await store.commit({ task, expect: version, lease, events: [used] });
     if (first.status !== "ok") return ledger.add("refused", lease);
