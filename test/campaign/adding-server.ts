@@ -9,19 +9,7 @@ import {
   WorkerRegistry,
 } from "@flint/tasks/fleet";
 import { testSpec } from "../../packages/tasks/src/testing/spec.ts";
-import { AGENT, NAMESPACE } from "./worker-order.ts";
-
-/** Where a server that adds tasks keeps them. */
-export interface AddingServerOptions {
-  readonly url: string;
-  /** The file with its own copy of the tasks it acknowledged. */
-  readonly accepted: string;
-  readonly leaseMs: number;
-  /** The repository in which a scripted agent works for its tasks; none does if absent. */
-  readonly repository?: string | undefined;
-  /** The key with which it signs, as PEM; one of its own if absent. */
-  readonly signingKey?: string | undefined;
-}
+import { type AddingServerOptions, AGENT, NAMESPACE } from "./worker-order.ts";
 
 const CHECK_MS = 500;
 const PAUSE_MS = 50;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { AddingServerOptions } from "./adding-server.ts";
+import type { AddingServerOptions } from "./worker-order.ts";
 import { endWithThisProcess } from "./worker-process.ts";
 
 /** A server that adds tasks and schedules, in a process of its own. */

@@ -1,5 +1,4 @@
 import { isRecord } from "@flint/protocol";
-import type { AddingServerOptions } from "./adding-server.ts";
 
 /** The namespace of a campaign's tasks, in a Redis of its own. */
 export const NAMESPACE = "campaign";
@@ -16,6 +15,18 @@ export interface WorkerOrder {
   readonly workMs: number;
   /** The folder of the repository and of the state of workers, for those with agents. */
   readonly place?: string | undefined;
+}
+
+/** Where a server that adds tasks keeps them. */
+export interface AddingServerOptions {
+  readonly url: string;
+  /** The file with its own copy of the tasks it acknowledged. */
+  readonly accepted: string;
+  readonly leaseMs: number;
+  /** The repository in which a scripted agent works for its tasks; none does if absent. */
+  readonly repository?: string | undefined;
+  /** The key with which it signs, as PEM; one of its own if absent. */
+  readonly signingKey?: string | undefined;
 }
 
 /** The agent of tasks in which one works, and the file that it writes. */

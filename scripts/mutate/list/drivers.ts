@@ -95,8 +95,8 @@ export const DRIVER_FAULTS: readonly Mutation[] = [
     name: "claude-hook-lets-pass",
     promise: "Claude asks before every tool that may change something.",
     file: CLAUDE_REQUESTS,
-    find: "return isAsked ? ASK : { continue: true };",
-    replace: 'return isAsked && policy === "always" ? ASK : { continue: true };',
+    find: "return isAsked ? ASK : CONTINUE;",
+    replace: 'return isAsked && policy === "always" ? ASK : CONTINUE;',
     tests: CLAUDE_REQUEST_TESTS,
   },
   {

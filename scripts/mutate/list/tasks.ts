@@ -12,7 +12,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
     name: "task-lease-never-over",
     promise: "Nothing of a worker whose lease is over is accepted.",
     file: "packages/tasks/src/store/memory-store.ts",
-    find: " && leaseEndsAt > this.#now();",
+    find: " && leaseEndsAt > this.#elapsed();",
     replace: ";",
     tests: STORES,
   },

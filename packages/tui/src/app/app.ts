@@ -1,8 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
-import { followsLinks, type Look, readLook } from "../draw/look.ts";
-import type { Links } from "../draw/styled.ts";
+import { followsLinks, type Links, type Look, readLook } from "../draw/look.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";

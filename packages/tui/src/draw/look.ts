@@ -1,4 +1,7 @@
-import type { Links } from "./styled.ts";
+/** How the terminal follows links: files are named with the host they are on, so that no other machine opens them. */
+export interface Links {
+  readonly host: string;
+}
 
 /** The size of a terminal, and whether it supports colours and Unicode. */
 export interface Look {

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Line, type Span, type Style, textOf } from "./line.ts";
+import type { Links } from "./look.ts";
 
 /** Only the sixteen colours, which every theme of a terminal keeps readable. */
 const CODES: Readonly<Record<Style, string>> = {
@@ -48,11 +49,6 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 /** A link that the terminal follows (OSC 8). The address is checked once more, where it is written. */
 function withLink(text: string, link: string): string {
   return PRINTABLE.test(link) ? `\u001b]8;;${link}\u001b\\${text}\u001b]8;;\u001b\\` : text;
-}
-
-/** How the terminal follows links: files are named with the host they are on, so that no other machine opens them. */
-export interface Links {
-  readonly host: string;
 }
 
 /** Longer addresses are not followed by terminals. */

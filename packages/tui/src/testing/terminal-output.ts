@@ -11,7 +11,8 @@ const MODES: Readonly<Record<string, string>> = {
 const DRAWING = /^(?:\d*[ABCKJ]|\d+;1H|[\d;]*m)$/;
 /** A query or a notice, which shows nothing. */
 const SILENT = /^(?:9;[^;]*|11;\?|52;c;[A-Za-z\d+/=]*|2;.*)$/s;
-const LINK = /^8;;(?:(?:https?|mailto):.+)?$/s;
+/** Where links may lead: a page, or a file with the host that has it. */
+const LINK = /^8;;(?:https?:.+|file:\/\/[^/]+\/.*)?$/s;
 
 /** A control sequence, a command to the terminal, the end of a row, text, or any other character. */
 const TOKEN = new RegExp(
