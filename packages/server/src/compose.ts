@@ -54,8 +54,21 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     });
   });
   const agents = composeAgents(options, sandbox, userRoot);
+  const workspaces = new LazyWorkspaces(async () => {
+    const { TrustFile, WorkspaceFiles } = await import("./config/workspace-files.ts");
+    const { INCLUDE_FILE } = await import("@flint/host/steering");
+    const steered = [...agents.steered, { name: "tasks", files: [INCLUDE_FILE] }];
+    return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), {
+      ...{ fixed: startChoices(options), agents: steered, mcpServers: options.mcpServers ?? [] },
+      ...{ home: homeFolder(), findProgram },
+    });
+  });
   const tasks = composeTasks(options, {
     ...{ root, sandbox, environment: inheritedEnvironment() },
+    isTrusted: async (folder, path) => {
+      const { trusted } = await workspaces.steering(folder, [path]);
+      return trusted.some((file) => file.folder === realPath(folder));
+    },
     ...{ durable: durability === "full", clock: options.clock ?? SYSTEM_CLOCK, engine: () => engine },
   });
   const engine = new Engine({
@@ -80,13 +93,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     rules: new RulesFile(join(userRoot, "rules.jsonl")),
     limitStore: new UsageLimitsFile(join(userRoot, "usage-limits.json")),
     mcpServers: options.mcpServers ?? [],
-    workspaces: new LazyWorkspaces(async () => {
-      const { TrustFile, WorkspaceFiles } = await import("./config/workspace-files.ts");
-      return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")), {
-        ...{ fixed: startChoices(options), agents: agents.steered, mcpServers: options.mcpServers ?? [] },
-        ...{ home: homeFolder(), findProgram },
-      });
-    }),
+    workspaces,
     secrets: [
       ...(options.secrets ?? []),
       ...secretsIn(inheritedEnvironment()),

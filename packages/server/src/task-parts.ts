@@ -1,6 +1,6 @@
 import type { Engine } from "@flint/core";
 import type { Sandbox } from "@flint/core/ports";
-import type { PullRequest } from "@flint/host/worktrees";
+import type { PullRequest, TrustCheck } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
 import type { CloneOf, DecisionContext, GitPlaces, Lease, NewsSink, TaskStore } from "@flint/tasks";
@@ -22,6 +22,8 @@ export interface TaskParts {
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
+  /** Whether the user trusts a file of a project. */
+  readonly isTrusted: TrustCheck;
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
   readonly askMs?: number | undefined;
@@ -58,11 +60,12 @@ export async function gitPlaces({
   root,
   environment,
   sandbox,
+  isTrusted,
   cloneOf,
-}: Pick<TaskParts, "root" | "environment" | "sandbox" | "cloneOf">): Promise<GitPlaces> {
+}: Pick<TaskParts, "root" | "environment" | "sandbox" | "isTrusted" | "cloneOf">): Promise<GitPlaces> {
   const { GitPlaces: Places } = await import("@flint/tasks");
   const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
-  const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox);
+  const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox, isTrusted);
   const openRequest = (request: PullRequest) =>
     openPullRequest(worktrees.git(request.folder), sandbox, request);
   return new Places(worktrees, new TurnCommits(worktrees, sandbox), openRequest, cloneOf);

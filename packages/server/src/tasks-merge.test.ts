@@ -117,7 +117,9 @@ describe("the merged result of a task", () => {
     const task = await untilPhase(client, id, "done", "asking", "failed");
     expect(task, JSON.stringify(task.ask)).toMatchObject({ phase: "done", round: 1 });
     expect(seen).toEqual([expect.stringMatching(/-review\/tree\/sub$/)]);
-    expect(await git("ls-tree", "-r", "--name-only", "target")).toBe(".gitignore\na.txt\nsub/b.txt\nsub/c.txt");
+    expect(await git("ls-tree", "-r", "--name-only", "target")).toBe(
+      ".gitignore\na.txt\nsub/b.txt\nsub/c.txt",
+    );
   });
 
   confined("goes back to the executor if only the merged files fail a check", async () => {

@@ -29,17 +29,31 @@ describe("the place of a task", () => {
     expect(drivers[0]?.turns).toEqual([]);
   });
 
-  confined("got the ignored files that .worktreeinclude names, and the task lists them", async () => {
+  confined("gets the ignored files that a trusted .worktreeinclude names, and lists them", async () => {
     const { client, cwd } = await setUpTasks((text, turn, folder) =>
       writes("b.txt", "x\n", folder)(text, turn, folder),
     );
     await writeFile(join(cwd, ".gitignore"), ".env\n");
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     await writeFile(join(cwd, ".worktreeinclude"), ".env\n");
+    const before = await addTask(client, cwd, { reviewers: [] });
+    await untilPhase(client, before.id, "approving", "asking", "failed");
+    const untrusted = (await client.call("task/read", { taskId: before.id })).events;
+    expect(untrusted.find(({ type }) => type === "round/prepared")?.data).not.toHaveProperty("included");
+    expect(untrusted.find(({ type }) => type === "task/logged")?.data).toMatchObject({
+      level: "warning",
+      message: expect.stringContaining(".worktreeinclude is not trusted"),
+    });
+    const { files } = await client.call("workspace/read", { cwd });
+    const listed = files.filter(({ path }) => path === ".worktreeinclude");
+    expect(listed).toMatchObject([{ steers: ["tasks"], trusted: false }]);
+    await client.call("workspace/trust", { cwd, files: listed });
     const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
     await untilPhase(client, taskId, "approving", "asking", "failed");
     const { events } = await client.call("task/read", { taskId });
-    expect(events.find(({ type }) => type === "round/prepared")?.data).toMatchObject({ included: [".env"] });
+    expect(events.find(({ type }) => type === "round/prepared")?.data).toMatchObject({
+      included: [".env"],
+    });
   });
 
   confined("is a copy if there is no repository, and the result is a patch", async () => {

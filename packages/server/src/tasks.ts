@@ -3,6 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
+import type { TrustCheck } from "@flint/host/worktrees";
 import {
   FlintError,
   NEWS_STREAM,
@@ -24,6 +25,7 @@ interface ServerTasksOptions extends TaskOptions {
   readonly durable: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
+  readonly isTrusted: TrustCheck;
   readonly clock: Clock;
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
@@ -127,11 +129,11 @@ export class ServerTasks implements Tasks {
 
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
-    const { concurrency, askMs, limits, notices, remote } = this.#options;
+    const { isTrusted, concurrency, askMs, limits, notices, remote } = this.#options;
     const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
     const [places, client] = await Promise.all([
-      gitPlaces({ root, environment, sandbox }),
+      gitPlaces({ root, environment, sandbox, isTrusted }),
       connectTo(engine()),
     ]);
     const serviceOf = async (store: TaskStore, most = concurrency) => {

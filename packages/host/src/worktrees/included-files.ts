@@ -1,17 +1,28 @@
 import { constants, copyFile, lstat, mkdir } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { GitCommand } from "../git/git-command.ts";
-
-/** The file that names ignored files which a worktree needs too, in the syntax of `.gitignore`. */
-const INCLUDE_FILE = ".worktreeinclude";
+import { INCLUDE_FILE } from "../steering/index.ts";
+import type { WorktreeRepository } from "./worktree-repository.ts";
 
 const MAX_FILES = 10_000;
 const MAX_BYTES = 1024 ** 3;
 
-/** Copies the files that `.worktreeinclude` names from the user's checkout. Links are left out: they lead elsewhere. */
-export async function copyIncluded(git: GitCommand, from: string, to: string): Promise<string[]> {
+/** Whether the user trusts this file of a project as it is now. */
+export type TrustCheck = (folder: string, path: string) => Promise<boolean>;
+
+/**
+ * Copies the files that `.worktreeinclude` names from the user's checkout, if the user trusts that file. Links are left
+ * out: they lead elsewhere.
+ */
+export async function copyIncluded(
+  git: GitCommand,
+  { top: from, isCopy }: WorktreeRepository,
+  to: string,
+  isTrusted: TrustCheck,
+): Promise<string[] | "untrusted"> {
   const found = await lstat(join(from, INCLUDE_FILE)).catch(() => undefined);
-  if (found === undefined || !found.isFile() || found.size > 64 * 1024) return [];
+  if (found === undefined || !found.isFile() || found.size > 64 * 1024 || isCopy === true) return [];
+  if (!(await isTrusted(from, INCLUDE_FILE))) return "untrusted";
   const listed = await git.run([
     "ls-files",
     "-z",

@@ -1,8 +1,15 @@
 export { keptRef } from "../git/incoming.ts";
 export { type ChangedLines, changedLines, isChanged } from "./changed-lines.ts";
+export type { TrustCheck } from "./included-files.ts";
 export { type MergeRequest, type MergeResult, mergeResult } from "./merge.ts";
 export { openPullRequest, type PullRequest } from "./pull-request.ts";
 export { forgetShared, isSameRemote, push, type SharedRepository, shareRepository } from "./shared-remote.ts";
 export { type TurnCommit, type TurnCommitRequest, TurnCommits } from "./turn-commit.ts";
 export { commitOf, repositoryAt, taskRef, type WorktreeRepository } from "./worktree-repository.ts";
-export { baseRef, type Worktree, type WorktreeName, type WorktreeRequest, Worktrees } from "./worktrees.ts";
+export {
+  baseRef,
+  type Worktree,
+  type WorktreeName,
+  type WorktreeRequest,
+  Worktrees,
+} from "./worktrees.ts";

@@ -7,7 +7,7 @@ import { agentFolder, Gate, needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
 import { mergeResult } from "./merge.ts";
 import { RepositoryLock } from "./repository-lock.ts";
-import { commitWork, mergeOf, NAME, SANDBOX, setUpRepository } from "./testing/worktree-fixture.ts";
+import { commitWork, mergeOf, NAME, SANDBOX, setUpRepository, TRUSTED } from "./testing/worktree-fixture.ts";
 import { Worktrees } from "./worktrees.ts";
 
 const confined = needs("bwrap");
@@ -90,7 +90,7 @@ describe("a worktree", () => {
     await writeFile(join(bin, "git"), script, { mode: 0o755 });
     const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
     // Each has a queue of its own, as in another process.
-    const both = ["one", "two"].map((name) => new Worktrees(home.join(name), environment, SANDBOX));
+    const both = ["one", "two"].map((name) => new Worktrees(home.join(name), environment, SANDBOX, TRUSTED));
     const made = both.flatMap((worktrees, index) =>
       [1, 2, 3, 4].map((attempt) => worktrees.prepare({ task: `task-${index}`, attempt, cwd })),
     );
@@ -127,6 +127,30 @@ describe("a worktree", () => {
     const { top, repository, base } = await worktrees.prepare({ ...NAME, cwd });
     const review = await worktrees.checkOut(NAME, "review", repository, base);
     for (const folder of [top, review]) expect(await readFile(join(folder, "big.bin"), "utf8")).toBe(POINTER);
+  });
+
+  confined("gets no ignored files if the user does not trust the list of them", async () => {
+    const { home, cwd } = await setUpRepository();
+    await writeFile(join(cwd, ".gitignore"), ".env\n");
+    await writeFile(join(cwd, ".env"), "KEY=1\n");
+    const asked: string[] = [];
+    let isTrusted = false;
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, async (folder, path) => {
+      asked.push(join(folder, path));
+      return isTrusted;
+    });
+    const { repository, base } = await worktrees.prepare({ ...NAME, cwd });
+    expect([asked, await worktrees.notices(NAME)]).toEqual([[], []]);
+    await worktrees.remove(NAME, repository);
+    await writeFile(join(cwd, ".worktreeinclude"), ".env\n");
+    const { top } = await worktrees.prepare({ ...NAME, cwd });
+    expect(asked).toEqual([join(cwd, ".worktreeinclude")]);
+    expect([await worktrees.included(NAME), existsSync(join(top, ".env"))]).toEqual([[], false]);
+    expect(await worktrees.notices(NAME)).toEqual([expect.stringContaining("Review it with flint trust")]);
+    const review = () => worktrees.checkOut(NAME, "review", repository, base);
+    expect(existsSync(join(await review(), ".env"))).toBe(false);
+    isTrusted = true;
+    expect(existsSync(join(await review(), ".env"))).toBe(true);
   });
 
   confined("has the submodules that are checked out, from there, and is removed with them", async () => {
@@ -197,7 +221,7 @@ describe("a folder that is in no repository", () => {
     const cwd = home.join("notes");
     await mkdir(cwd);
     await writeFile(join(cwd, "a.txt"), "one\n");
-    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX);
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, TRUSTED);
     const { worktree, made } = await commitWork({ cwd, worktrees }, "new\n");
     expect(worktree.repository.isCopy).toBe(true);
     const diff = await worktrees.git(worktree.repository.top).run(["diff", worktree.base, made.commit]);
@@ -214,7 +238,7 @@ describe("a folder that is in no repository", () => {
     await mkdir(join(cwd, ".git"), { recursive: true });
     await writeFile(join(cwd, ".git/config"), `[filter "x"]\n\tclean = touch ${mark}; cat\n`);
     await writeFile(join(cwd, ".gitattributes"), "* filter=x\n");
-    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX);
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, TRUSTED);
     const { repository } = await worktrees.prepare({ ...NAME, cwd });
     expect(repository.isCopy).toBe(true);
     expect(existsSync(mark)).toBe(false);
@@ -222,7 +246,7 @@ describe("a folder that is in no repository", () => {
 
   confined("that is gone is refused", async () => {
     const home = await agentFolder();
-    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX);
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, TRUSTED);
     await expect(worktrees.prepare({ ...NAME, cwd: home.join("none") })).rejects.toThrow("none");
   });
 });

@@ -9,6 +9,7 @@ import { keptRef } from "../git/incoming.ts";
 import { CommandSandbox } from "../sandbox/index.ts";
 import { changedLines, isChanged } from "./changed-lines.ts";
 import { type MergeRequest, mergeResult } from "./merge.ts";
+import { TRUSTED } from "./testing/worktree-fixture.ts";
 import { TurnCommits } from "./turn-commit.ts";
 import { taskRef } from "./worktree-repository.ts";
 import { Worktrees } from "./worktrees.ts";
@@ -30,7 +31,7 @@ async function setUp() {
   await git("add", ".");
   await git("commit", "-q", "-m", "first");
   const sandbox = new CommandSandbox({ environment: process.env });
-  const worktrees = new Worktrees(home.join("worktrees"), process.env, sandbox);
+  const worktrees = new Worktrees(home.join("worktrees"), process.env, sandbox, TRUSTED);
   return { cwd, git, worktrees, sandbox, outside: home.join("outside") };
 }
 

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
+import { INCLUDE_FILE } from "../steering/index.ts";
 import { writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
-import { copyIncluded, makeFoldersIn } from "./included-files.ts";
+import { copyIncluded, makeFoldersIn, type TrustCheck } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing, type SharedRepository } from "./shared-remote.ts";
 import { updateSubmodules } from "./submodules.ts";
@@ -55,9 +56,16 @@ export class Worktrees {
   readonly #root: string;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #sandbox: Pick<Sandbox, "launch">;
+  readonly #isTrusted: TrustCheck;
   readonly #lock = new RepositoryLock();
 
-  constructor(root: string, environment: NodeJS.ProcessEnv, sandbox: Pick<Sandbox, "launch">) {
+  constructor(
+    root: string,
+    environment: NodeJS.ProcessEnv,
+    sandbox: Pick<Sandbox, "launch">,
+    isTrusted: TrustCheck,
+  ) {
+    this.#isTrusted = isTrusted;
     this.#root = root;
     this.#environment = { ...environment, ...UNFETCHED };
     this.#sandbox = sandbox;
@@ -197,6 +205,12 @@ export class Worktrees {
     return text.split("\n").filter((path) => path !== "");
   }
 
+  /** What the user should know about how the folder of an attempt was made. */
+  async notices(name: WorktreeName): Promise<string[]> {
+    if (!(await exists(join(this.#homeOf(name), UNTRUSTED)))) return [];
+    return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
+  }
+
   /** Git in a folder of this repository, hardened, without hooks. */
   git(folder: string): GitCommand {
     return new GitCommand(folder, this.#environment);
@@ -225,7 +239,9 @@ export class Worktrees {
     const top = join(home, "tree");
     await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
     await updateSubmodules(this.git(top), repository);
-    const included = await copyIncluded(this.git(repository.top), repository.top, top);
+    const included = await copyIncluded(this.git(repository.top), repository, top, this.#isTrusted);
+    if (included === "untrusted") await writeFile(join(home, UNTRUSTED), "");
+    else await rm(join(home, UNTRUSTED), { force: true });
     // The commit may not have the folder that the task works in; a link in its place could lead anywhere.
     if (!(await makeFoldersIn(top, repository.subfolder)))
       throw new FlintError(
@@ -233,7 +249,7 @@ export class Worktrees {
         `${repository.subfolder} is not a folder in the work of the task.`,
       );
     // Without this file the folder is half made and is made again.
-    await writeFile(join(home, "complete"), included.join("\n"));
+    await writeFile(join(home, "complete"), included === "untrusted" ? "" : included.join("\n"));
   }
 
   /** Removes a worktree in whatever state it is, also one that was never finished. */
@@ -250,6 +266,9 @@ export class Worktrees {
     });
   }
 }
+
+/** Marks a folder whose ignored files were left out. */
+const UNTRUSTED = "untrusted";
 
 /** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };

@@ -63,6 +63,8 @@ export type PrepareOutcome =
       readonly folder: string;
       /** The ignored files that were copied from the user's checkout. */
       readonly included?: readonly string[];
+      /** What the user should know about it. */
+      readonly notices?: readonly string[];
     }
   | { readonly kind: "unable"; readonly message: string; readonly mayPass: boolean };
 

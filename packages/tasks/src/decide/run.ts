@@ -39,9 +39,10 @@ export function afterLost(state: TaskState, fence: number, context: DecisionCont
 /** The attempt has its folder, or cannot have one: work is never done anywhere else. */
 export function afterPrepare(state: TaskState, outcome: PrepareOutcome, context: DecisionContext): Events {
   if (outcome.kind === "prepared") {
-    const { base, folder, included = [] } = outcome;
+    const { base, folder, included = [], notices = [] } = outcome;
     const copied = included.length === 0 ? {} : { included: included.slice(0, 200) };
-    return [event("round/prepared", { base, folder, ...copied })];
+    const logged = notices.map((message) => event("task/logged", { level: "warning", message }));
+    return [event("round/prepared", { base, folder, ...copied }), ...logged];
   }
   if (outcome.mayPass) return backOff(state, outcome.message, context);
   return [asking(context, "place", outcome.message)];

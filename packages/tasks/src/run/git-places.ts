@@ -62,7 +62,9 @@ export class GitPlaces implements Places {
       // A remote that cannot be written is told before an agent works, and not after.
       if (url !== undefined)
         await push(this.#worktrees.git(repository.top), url, base, baseRef(nameOf(state)));
-      return { kind: "prepared", base, folder, included: await this.#worktrees.included(nameOf(state)) };
+      const name = nameOf(state);
+      const [included, notices] = [await this.#worktrees.included(name), await this.#worktrees.notices(name)];
+      return { kind: "prepared", base, folder, included, notices };
     } catch (thrown) {
       return { kind: "unable", mayPass: false, message: errorMessage(thrown) };
     }

@@ -14,6 +14,8 @@ const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "p
 
 /** The sandbox of the tests' worktrees. */
 export const SANDBOX = new CommandSandbox({ environment: process.env });
+/** A user who trusts every file of the project. */
+export const TRUSTED = async () => true;
 /** The attempt that tests work in. */
 export const NAME = { task: "task-1", attempt: 1 };
 
@@ -27,7 +29,7 @@ export async function setUpRepository() {
   await writeFile(join(cwd, "a.txt"), "one\n");
   await git("add", ".");
   await git("commit", "-q", "-m", "first");
-  return { home, cwd, git, worktrees: new Worktrees(home.join("worktrees"), process.env, SANDBOX) };
+  return { home, cwd, git, worktrees: new Worktrees(home.join("worktrees"), process.env, SANDBOX, TRUSTED) };
 }
 
 export type RepositoryFixture = Awaited<ReturnType<typeof setUpRepository>>;
