@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
@@ -88,6 +88,30 @@ describe("the place of a task", () => {
     expect(again).toMatchObject({ phase: "approving", attempt: 1, round: 2 });
     const { diff } = await client.call("task/diff", { taskId });
     expect([diff.includes("round-1.txt"), diff.includes("round-2.txt")]).toEqual([true, true]);
+  });
+
+  confined("that was removed is not made again for its diff, or to remove the task", async () => {
+    const { client, cwd, git, home } = await setUpTasks(writes("b.txt", "x\n"));
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    await untilPhase(client, taskId, "approving", "asking", "failed");
+    const worktrees = join(home, "state-worktrees");
+    await git("worktree", "remove", "--force", "--force", join(worktrees, `${taskId}-1/tree`));
+    expect((await client.call("task/diff", { taskId })).diff).toContain("b.txt");
+    expect(existsSync(join(worktrees, `${taskId}-1/tree`))).toBe(false);
+    await client.call("task/cancel", { taskId });
+    await client.call("task/remove", { taskId });
+    expect(await readdir(worktrees)).toEqual([]);
+  });
+
+  confined("goes with the task, also if its repository is gone", async () => {
+    const { client, cwd, home } = await setUpTasks(writes("b.txt", "x\n"));
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [] });
+    await untilPhase(client, taskId, "approving", "asking", "failed");
+    await client.call("task/cancel", { taskId });
+    await rm(cwd, { recursive: true });
+    await client.call("task/remove", { taskId });
+    expect(await readdir(join(home, "state-worktrees"))).toEqual([]);
+    expect((await client.call("task/list", {})).data).toEqual([]);
   });
 
   confined("of a new attempt is that of the failed one, and its result is the work of both", async () => {

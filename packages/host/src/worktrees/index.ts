@@ -1,4 +1,11 @@
 export { keptRef } from "../git/incoming.ts";
+export {
+  baseRef,
+  type LocatedAttempt,
+  type Worktree,
+  type WorktreeName,
+  type WorktreeRequest,
+} from "./attempt.ts";
 export { type ChangedLines, changedLines, isChanged } from "./changed-lines.ts";
 export type { TrustCheck } from "./included-files.ts";
 export { type MergeRequest, type MergeResult, mergeResult } from "./merge.ts";
@@ -6,10 +13,4 @@ export { openPullRequest, type PullRequest } from "./pull-request.ts";
 export { forgetShared, isSameRemote, push, type SharedRepository, shareRepository } from "./shared-remote.ts";
 export { type TurnCommit, type TurnCommitRequest, TurnCommits } from "./turn-commit.ts";
 export { commitOf, repositoryAt, taskRef, type WorktreeRepository } from "./worktree-repository.ts";
-export {
-  baseRef,
-  type Worktree,
-  type WorktreeName,
-  type WorktreeRequest,
-  Worktrees,
-} from "./worktrees.ts";
+export { Worktrees } from "./worktrees.ts";

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
+import type { Worktree, WorktreeName } from "./attempt.ts";
 import { push } from "./shared-remote.ts";
 import { commitOf, createRef, FLINT_IDENTITY, taskRef } from "./worktree-repository.ts";
-import type { Worktree, WorktreeName, Worktrees } from "./worktrees.ts";
+import type { Worktrees } from "./worktrees.ts";
 
 /** What a turn left behind. */
 export interface TurnCommit {

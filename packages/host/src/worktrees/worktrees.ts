@@ -4,49 +4,21 @@ import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
 import { INCLUDE_FILE } from "../steering/index.ts";
+import {
+  baseRef,
+  type LocatedAttempt,
+  type Worktree,
+  type WorktreeName,
+  type WorktreeRequest,
+} from "./attempt.ts";
 import { writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn, type TrustCheck } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
-import { fetchMissing, type SharedRepository } from "./shared-remote.ts";
+import { fetchMissing } from "./shared-remote.ts";
 import { updateSubmodules } from "./submodules.ts";
 import { gitDirOf, reconnect, removeEntry } from "./worktree-entries.ts";
-import {
-  commitOf,
-  createRef,
-  repositoryAt,
-  taskRef,
-  type WorktreeRepository,
-} from "./worktree-repository.ts";
-
-/** Which folder of a task is meant. */
-export interface WorktreeName {
-  readonly task: string;
-  readonly attempt: number;
-}
-
-/** What an attempt starts from. */
-export interface WorktreeRequest extends WorktreeName {
-  /** The user's folder. */
-  readonly cwd: string;
-  /** A commit-ish; what is checked out if absent. */
-  readonly base?: string | undefined;
-  /** The commit of a round, if the attempt continues from one. */
-  readonly from?: string | undefined;
-  /** Set if the folder is a clone, and other machines work on the task in others. */
-  readonly shared?: SharedRepository | undefined;
-}
-
-/** A folder of its own for an attempt. */
-export interface Worktree {
-  /** The top of the worktree, where all of it may be changed. */
-  readonly top: string;
-  /** Where the task works: the top, or the subfolder of it that the task was added in. */
-  readonly folder: string;
-  /** The commit that the attempt started from. */
-  readonly base: string;
-  readonly repository: WorktreeRepository;
-}
+import { commitOf, createRef, repositoryAt, type WorktreeRepository } from "./worktree-repository.ts";
 
 /**
  * The worktrees of tasks, in a private folder. The user's checkout and branches are only read: worktrees are detached,
@@ -73,20 +45,25 @@ export class Worktrees {
 
   /** The folder of an attempt: as it was left, or a new one. Never another folder than its own. */
   async prepare(request: WorktreeRequest): Promise<Worktree> {
+    const { repository, base } = await this.locate(request);
+    const home = this.#homeOf(request);
+    const top = join(home, "tree");
+    // Without its files it is made again from the last round.
+    if (await isMade(home)) await reconnect(repository, top);
+    else await this.#create(repository, home, request.from ?? base);
+    return { top, folder: join(top, repository.subfolder), base, repository };
+  }
+
+  /** The repository of an attempt with its commits, whether or not the attempt has a folder now. */
+  async locate(request: WorktreeRequest): Promise<LocatedAttempt> {
     const repository = await this.#repositoryOf(request);
     const git = this.git(repository.top);
     const { task, from, shared } = request;
     if (shared !== undefined) await fetchMissing(git, task, shared, from === undefined ? [] : [from]);
-    const home = this.#homeOf(request);
-    const top = join(home, "tree");
     const base = await this.#baseOf(request, git);
     // An attempt that started before its base moved: its own record of the base counts.
     const isOwn = await createRef(git, baseRef(request), base);
-    const own = isOwn ? base : await commitOf(git, baseRef(request));
-    // Without its files it is made again from the last round.
-    if (await isMade(home)) await reconnect(repository, top);
-    else await this.#create(repository, home, request.from ?? own);
-    return { top, folder: join(top, repository.subfolder), base: own, repository };
+    return { repository, base: isOwn ? base : await commitOf(git, baseRef(request)) };
   }
 
   /** An attempt that continues an earlier one has the same base, so that its result is everything since then. */
@@ -172,12 +149,12 @@ export class Worktrees {
     return gitDir === undefined ? undefined : this.git(top).in({ worktree: top, gitDir });
   }
 
-  /** Removes the folders of an attempt. What was committed stays under its refs. */
-  async remove(name: WorktreeName, repository: WorktreeRepository): Promise<void> {
+  /** Removes the folders of an attempt, whose repository may be gone. What was committed stays under its refs. */
+  async remove(name: WorktreeName, repository: WorktreeRepository | undefined): Promise<void> {
     for (const suffix of ["", "-review", "-merge"])
       await this.#delete(repository, join(this.#root, `${folderName(name)}${suffix}`));
-    if (repository.isCopy === true)
-      await rm(join(this.#root, `${name.task}-source`), { recursive: true, force: true });
+    // Only there if the folder of the task is in no repository.
+    await rm(join(this.#root, `${name.task}-source`), { recursive: true, force: true });
   }
 
   /** The folders there are, by name, to find those whose task is gone. */
@@ -253,10 +230,12 @@ export class Worktrees {
   }
 
   /** Removes a worktree in whatever state it is, also one that was never finished. */
-  async #delete(repository: WorktreeRepository, home: string): Promise<void> {
+  async #delete(repository: WorktreeRepository | undefined, home: string): Promise<void> {
     const top = join(home, "tree");
-    const git = this.git(repository.top);
     await rm(join(home, "complete"), { force: true });
+    if (repository === undefined || !(await exists(repository.top)))
+      return rm(home, { recursive: true, force: true });
+    const git = this.git(repository.top);
     await this.#lock.alone(repository.commonDir, async () => {
       // Expected: it is not a worktree, or not locked.
       await git.attempt(["worktree", "unlock", top]);
@@ -272,11 +251,6 @@ const UNTRUSTED = "untrusted";
 
 /** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };
-
-/** The ref of the commit that an attempt started from. */
-export function baseRef({ task, attempt }: WorktreeName): string {
-  return taskRef(task, `a${attempt}`, "base");
-}
 
 function folderName({ task, attempt }: WorktreeName): string {
   return `${task}-${attempt}`;

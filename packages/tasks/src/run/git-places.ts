@@ -6,6 +6,7 @@ import {
   forgetShared,
   isChanged,
   keptRef,
+  type LocatedAttempt,
   mergeResult,
   type PullRequest,
   push,
@@ -13,6 +14,7 @@ import {
   type TurnCommits,
   taskRef,
   type Worktree,
+  type WorktreeRequest,
   type Worktrees,
 } from "@flint/host/worktrees";
 import { currentRound, errorMessage, type Finding, type TaskSpec, type TaskState } from "@flint/protocol";
@@ -81,12 +83,12 @@ export class GitPlaces implements Places {
   }
 
   async reviewFolder(state: TaskState, commit: string): Promise<string> {
-    const { repository } = await this.#worktree(state);
+    const { repository } = await this.#locate(state);
     return this.#worktrees.checkOut(nameOf(state), "review", repository, commit);
   }
 
   async onChangedLines(state: TaskState, findings: readonly Finding[]): Promise<ReadonlySet<number>> {
-    const { base, repository } = await this.#worktree(state);
+    const { base, repository } = await this.#locate(state);
     const round = currentRound(state);
     if (typeof round?.commit !== "string") return new Set();
     const before = lastCommit(state, round.round) ?? state.from ?? base;
@@ -97,7 +99,7 @@ export class GitPlaces implements Places {
   }
 
   async diff(state: TaskState): Promise<string> {
-    const { base, repository } = await this.#worktree(state);
+    const { base, repository } = await this.#locate(state);
     const commit = state.result?.commit ?? lastCommit(state, Number.POSITIVE_INFINITY);
     if (typeof commit !== "string" || commit === base) return "";
     const diff = await this.#diff(repository.top, base, commit);
@@ -108,7 +110,7 @@ export class GitPlaces implements Places {
 
   async merge(state: TaskState, verify: (folder: string) => Promise<boolean>): Promise<MergeOutcome> {
     const { spec, result } = state;
-    const worktree = await this.#worktree(state);
+    const worktree = await this.#locate(state);
     const git = this.#worktrees.git(worktree.repository.top);
     if (typeof result?.commit !== "string")
       return { kind: "unable", message: "There is no commit to merge.", mayPass: false };
@@ -148,7 +150,7 @@ export class GitPlaces implements Places {
   /** Without a repository the result is a patch for the user's folder. */
   async #writePatch(
     { id, spec }: TaskState,
-    { base, repository }: Worktree,
+    { base, repository }: LocatedAttempt,
     commit: string,
   ): Promise<MergeOutcome> {
     const patch = this.#worktrees.patchFile(id);
@@ -160,7 +162,7 @@ export class GitPlaces implements Places {
   /** The branch of a shared task is at the remote too, because nobody looks for it in the clone of a worker. */
   async #pushBranch(
     { spec }: TaskState,
-    { repository }: Worktree,
+    { repository }: LocatedAttempt,
     merged: Extract<MergeOutcome, { kind: "merged" }>,
   ): Promise<MergeOutcome> {
     const { url } = this.#cloneOf(spec);
@@ -177,7 +179,7 @@ export class GitPlaces implements Places {
 
   async #openPullRequest(
     { spec }: TaskState,
-    { repository }: Worktree,
+    { repository }: LocatedAttempt,
     merged: Extract<MergeOutcome, { kind: "merged" }>,
     more: Pick<PullRequest, "target" | "repeats">,
   ): Promise<MergeOutcome> {
@@ -197,15 +199,17 @@ export class GitPlaces implements Places {
   }
 
   async remove(state: TaskState): Promise<void> {
-    const { repository } = await this.#worktree(state);
+    // Expected: the repository is gone; the folders of the task are not needed any more then either.
+    const located = await this.#locate(state).catch(() => undefined);
     for (let attempt = 1; attempt <= state.attempt; attempt += 1)
-      await this.#worktrees.remove({ task: state.id, attempt }, repository);
+      await this.#worktrees.remove({ task: state.id, attempt }, located?.repository);
     const { url } = this.#cloneOf(state.spec);
-    if (url !== undefined) await forgetShared(this.#worktrees.git(repository.top), state.id, url);
+    if (url !== undefined && located !== undefined)
+      await forgetShared(this.#worktrees.git(located.repository.top), state.id, url);
   }
 
   /** The branch to merge into: the one that was named, or the one that is checked out. */
-  async #target({ spec }: TaskState, { repository }: Worktree): Promise<string | undefined> {
+  async #target({ spec }: TaskState, { repository }: LocatedAttempt): Promise<string | undefined> {
     const git = this.#worktrees.git(repository.top);
     if (spec.base !== undefined) {
       const named = await git.attempt(["show-ref", "--verify", "--quiet", `refs/heads/${spec.base}`]);
@@ -216,17 +220,26 @@ export class GitPlaces implements Places {
   }
 
   #worktree(state: TaskState): Promise<Worktree> {
+    return this.#worktrees.prepare(this.#requestOf(state));
+  }
+
+  /** What needs no folder is done without one: it may have been removed. */
+  #locate(state: TaskState): Promise<LocatedAttempt> {
+    return this.#worktrees.locate(this.#requestOf(state));
+  }
+
+  #requestOf(state: TaskState): WorktreeRequest {
     const { spec, from } = state;
     const continued = lastCommit(state, Number.POSITIVE_INFINITY) ?? from;
     const { cwd, url } = this.#cloneOf(spec);
     const { commit, folder = "" } = spec.remote ?? {};
-    return this.#worktrees.prepare({
+    return {
       ...nameOf(state),
       cwd,
       base: spec.base,
       ...(url === undefined || commit === undefined ? {} : { shared: { url, commit, folder } }),
       ...(continued === undefined ? {} : { from: continued }),
-    });
+    };
   }
 
   #diff(folder: string, from: string, to: string, options: readonly string[] = []): Promise<string> {

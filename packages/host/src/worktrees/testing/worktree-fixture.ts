@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder } from "@flint/testkit";
 import { CommandSandbox } from "../../sandbox/index.ts";
+import type { Worktree } from "../attempt.ts";
 import type { MergeRequest } from "../merge.ts";
 import { type TurnCommit, TurnCommits } from "../turn-commit.ts";
 import { taskRef } from "../worktree-repository.ts";
-import { type Worktree, Worktrees } from "../worktrees.ts";
+import { Worktrees } from "../worktrees.ts";
 
 const run = promisify(execFile);
 const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "protocol.file.allow=always"];
