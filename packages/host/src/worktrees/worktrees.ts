@@ -11,12 +11,11 @@ import {
   type WorktreeName,
   type WorktreeRequest,
 } from "./attempt.ts";
-import { writeFiles } from "./checked-out-files.ts";
+import { updateSubmodules, writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn, type TrustCheck } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing } from "./shared-remote.ts";
-import { updateSubmodules } from "./submodules.ts";
 import { gitDirOf, reconnect, removeEntry } from "./worktree-entries.ts";
 import { commitOf, createRef, repositoryAt, type WorktreeRepository } from "./worktree-repository.ts";
 
