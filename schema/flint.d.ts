@@ -958,6 +958,17 @@ export interface WebSearchItem {
   _meta?: Meta;
 }
 
+export interface WorkerRow {
+  name: string;
+  version: string;
+  pools: string[];
+  labels: string[];
+  concurrency: number;
+  load: number;
+  draining: boolean;
+  _meta?: Meta;
+}
+
 export interface WorkspaceFile {
   path: string;
   sha256: string;
@@ -2084,6 +2095,27 @@ export interface Methods {
       _meta?: Meta;
     };
     result: Empty;
+  };
+  /** List the workers that run the tasks; of a server that runs its own, that is one named `local`. */
+  "worker/list": {
+    params: {
+      _meta?: Meta;
+    };
+    result: {
+      data: WorkerRow[];
+      _meta?: Meta;
+    };
+  };
+  /** Let a worker take no more tasks, finish or give back what it runs, and exit. */
+  "worker/drain": {
+    params: {
+      name: string;
+      _meta?: Meta;
+    };
+    result: {
+      worker: WorkerRow;
+      _meta?: Meta;
+    };
   };
   /** Send this client the events of all tasks from now on, as `task/event`. Rejected in a fleet, which publishes them in Redis. */
   "task/follow": {

@@ -74,6 +74,8 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "task/resume": { taskId: "none" },
   "task/cancel": { taskId: "none" },
   "task/retry": { taskId: "none" },
+  "worker/list": {},
+  "worker/drain": { name: "none" },
   "task/remove": { taskId: "none" },
   "task/follow": {},
   "task/announce": {

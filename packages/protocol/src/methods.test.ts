@@ -98,6 +98,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "task/resume": { taskId: "k1" },
   "task/cancel": { taskId: "k1", reason: "not needed" },
   "task/retry": { taskId: "k1", fromRound: 2 },
+  "worker/list": {},
+  "worker/drain": { name: "w1" },
   "task/remove": { taskId: "k1" },
   "task/follow": {},
   "task/announce": {

@@ -156,6 +156,13 @@ describe("a task", () => {
     expect(await git("worktree", "list")).not.toContain("worktrees");
   });
 
+  confined("runs on the server itself, which is not drained like a worker", async () => {
+    const { client } = await setUpTasks(writes("b.txt", "x\n"));
+    const { data } = await client.call("worker/list", {});
+    expect(data).toMatchObject([{ name: "local", concurrency: 2, load: 0, draining: false }]);
+    await expect(client.call("worker/drain", { name: "local" })).rejects.toThrow("flint server stop");
+  });
+
   confined("is added once, never in a cycle, and after those it names", async () => {
     const { client, cwd } = await setUpTasks(writes("b.txt", "x\n"));
     const task = { prompt: "p", cwd, reviewers: [], merge: "none" as const };

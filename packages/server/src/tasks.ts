@@ -18,6 +18,7 @@ import type { TaskCalls } from "./fleet/fleet-service.ts";
 import type { WorkerTasks } from "./fleet/worker-tasks.ts";
 import type { ServerOptions, TaskOptions } from "./server-options.ts";
 import { connectTo, gitPlaces, type TaskParts } from "./task-parts.ts";
+import { VERSION } from "./version.ts";
 
 /** What the tasks of a server depend on. */
 interface ServerTasksOptions extends TaskOptions {
@@ -141,7 +142,7 @@ export class ServerTasks implements Tasks {
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
       this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
       const news = { publish: (event: News) => engine().publishTaskEvent(event) };
-      const settings = { concurrency: most, askMs, limits, remote, news };
+      const settings = { concurrency: most, askMs, limits, remote, news, version: VERSION };
       return new TaskService({ ...{ store, places, client, now, onProblem }, ...settings });
     };
     const service =

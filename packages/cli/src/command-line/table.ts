@@ -5,7 +5,7 @@ import { server } from "../commands/server/table.ts";
 import { resume } from "../commands/session/table.ts";
 import { tasks } from "../commands/tasks/table.ts";
 import { threads } from "../commands/threads/table.ts";
-import { worker } from "../commands/worker/table.ts";
+import { worker, workers } from "../commands/worker/table.ts";
 import { VERSION } from "../version.ts";
 import { type Command, type CommandGroup, type CommandSection, command } from "./command.ts";
 import { ACP_FLAGS, HELP_FLAG, JSON_FLAG, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
@@ -222,7 +222,7 @@ const version = command({
 export const SECTIONS: readonly CommandSection[] = [
   {
     title: "Run agents",
-    commands: { resume, exec: orCodexExec(exec), tasks, compare, worker, threads, models, limits },
+    commands: { resume, exec: orCodexExec(exec), tasks, compare, worker, workers, threads, models, limits },
   },
   { title: "Serve editors and other clients", commands: { acp, serve, server } },
   { title: "Set up", commands: { doctor, agents, config, trust, rules, completions, version } },

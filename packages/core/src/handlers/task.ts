@@ -41,4 +41,6 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "ta
   "task/cancel": forwarded("task/cancel"),
   "task/retry": forwarded("task/retry"),
   "task/remove": forwarded("task/remove"),
+  "worker/list": forwarded("worker/list"),
+  "worker/drain": forwarded("worker/drain"),
 };

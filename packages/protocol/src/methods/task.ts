@@ -3,6 +3,7 @@ import { TaskAnswer, TurnReference } from "../task/task-events.ts";
 import { News } from "../task/task-news.ts";
 import { TaskRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
+import { WorkerRow } from "../task/worker-row.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { clientId, method } from "./method.ts";
@@ -131,6 +132,18 @@ export const TASK_METHODS = {
     scope: "none",
     params: () => looseObject(taskParams),
     result: () => Empty,
+  }),
+  "worker/list": method({
+    doc: "List the workers that run the tasks; of a server that runs its own, that is one named `local`.",
+    scope: "none",
+    params: () => looseObject({}),
+    result: () => looseObject({ data: z.array(WorkerRow) }),
+  }),
+  "worker/drain": method({
+    doc: "Let a worker take no more tasks, finish or give back what it runs, and exit.",
+    scope: "none",
+    params: () => looseObject({ name: WorkerRow.def.shape.name }),
+    result: () => looseObject({ worker: WorkerRow }),
   }),
 } as const;
 

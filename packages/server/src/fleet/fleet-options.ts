@@ -36,6 +36,8 @@ export interface WorkerSettings extends FleetOptions {
 export interface RunningWorker {
   /** Takes nothing more, lets what runs end within this time, and gives back the rest. */
   drain(milliseconds: number): Promise<void>;
+  /** Resolves when somebody asks it to drain. */
+  readonly drainRequested: Promise<void>;
 }
 
 export const LEASE_MS = 30_000;

@@ -1,8 +1,8 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { mintId, type Params, type Result, type TaskMethod } from "@flint/protocol";
+import { FlintError, mintId, type Params, type Result, type TaskMethod } from "@flint/protocol";
 import type { TaskService } from "@flint/tasks";
-import type { RedisStore, TaskSigner } from "@flint/tasks/fleet";
+import type { RedisStore, TaskSigner, WorkerRegistry } from "@flint/tasks/fleet";
 import type { TaskParts } from "../task-parts.ts";
 import { VERSION } from "../version.ts";
 import { AFFINITY_MS, BACKUP_CHECK_MS, type FleetOptions, LEASE_MS } from "./fleet-options.ts";
@@ -54,6 +54,8 @@ export async function openFleet(
       backup.start();
     },
     async call(method, params, by) {
+      const answered = await callWorkers(workers, method, params);
+      if (answered !== undefined) return answered;
       const result = await service.call(method, params, by);
       // Not answered before this machine has it too: Redis may lose what it has acknowledged.
       if (method === "task/add") {
@@ -75,6 +77,23 @@ export async function openFleet(
       file.close();
     },
   };
+}
+
+/** Answers the methods about workers; undefined for others. */
+async function callWorkers<Name extends TaskMethod>(
+  workers: Pick<WorkerRegistry, "list" | "drain">,
+  method: Name,
+  params: Params<Name>,
+): Promise<Result<Name> | undefined> {
+  if (method === "worker/list") {
+    const result: Result<"worker/list"> = { data: await workers.list() };
+    return result as Result<Name>; // The result of the method that was just compared.
+  }
+  if (method !== "worker/drain") return undefined;
+  const { name } = params as Params<"worker/drain">; // The parameters of that method.
+  const worker = await workers.drain(name);
+  if (worker === undefined) throw new FlintError("invalidParams", `There is no worker named ${name}.`);
+  return { worker } as Result<Name>; // The result of that method.
 }
 
 /** The key with which the server of a state folder signs the tasks that it adds; made when it is needed first. */

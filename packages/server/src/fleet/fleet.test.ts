@@ -165,6 +165,28 @@ describe("a fleet", () => {
       expect(await until(client, id, "approving", "failed", "asking")).toMatchObject({ phase: "approving" });
   });
 
+  fleetTest("lists its workers, and drains one of them from outside", async () => {
+    const { client, startWorker } = await setUp(() => []);
+    expect(await client.call("worker/list", {})).toEqual({ data: [] });
+    const [first, second] = [await startWorker("w1", { labels: ["gpu"] }), await startWorker("w2")];
+    const { data } = await client.call("worker/list", {});
+    expect(data).toMatchObject([
+      { name: "w1", pools: ["default"], labels: ["gpu"], concurrency: 2, load: 0, draining: false },
+      { name: "w2", labels: [] },
+    ]);
+    await expect(client.call("worker/drain", { name: "w3" })).rejects.toThrow("There is no worker named w3.");
+    let others = 0;
+    void second.drainRequested.then(() => (others += 1));
+    await client.call("worker/drain", { name: "w1" });
+    await first.drainRequested;
+    await first.drain(0);
+    expect((await client.call("worker/list", {})).data.map(({ name }) => name)).toEqual(["w2"]);
+    // Another worker of that name is not drained.
+    await startWorker("w1");
+    expect((await client.call("worker/list", {})).data).toMatchObject([{ draining: false }, { name: "w2" }]);
+    expect(others).toBe(0);
+  });
+
   fleetTest(
     "has a worker's name once",
     async () => {

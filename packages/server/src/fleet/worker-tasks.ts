@@ -14,6 +14,10 @@ export class WorkerTasks implements Tasks, RunningWorker {
   #worker: FleetWorker | undefined;
   #end: () => Promise<void> = async () => {};
   #draining: Promise<void> | undefined;
+  #onDrain: () => void = () => {};
+  readonly drainRequested = new Promise<void>((resolve) => {
+    this.#onDrain = resolve;
+  });
 
   constructor(parts: TaskParts, settings: WorkerSettings) {
     this.#parts = parts;
@@ -79,6 +83,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
     const shared = { store, queue, workers, leaseMs, context, onProblem };
     const dispatcher = new Dispatcher({ ...shared, affinityMs });
     const worker = new Worker({
+      onDrain: () => this.#onDrain(),
       steer: (state, content) => steerTurn(client, state, content, settings.name),
       ...{
         ...settings,

@@ -5,7 +5,7 @@ import { plan } from "../schedule.ts";
 import { accountsOf } from "../service/accounts.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
-import { offers, type WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
+import { offers, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
 /** What a dispatcher depends on. */
 export interface DispatcherOptions {
@@ -133,7 +133,7 @@ export class Dispatcher {
   }
 
   /** The worker that has the task's thread may have it first, and the others of its pool after a while. */
-  async #runsOf(task: TaskState, rows: readonly WorkerRow[]): Promise<QueuedRun[]> {
+  async #runsOf(task: TaskState, rows: readonly WorkerEntry[]): Promise<QueuedRun[]> {
     const { workers, affinityMs } = this.#options;
     const anywhere = nextRun(task);
     const worker = task.executorThread?.worker;
@@ -154,7 +154,7 @@ export class Dispatcher {
 }
 
 /** Whether a worker takes tasks of this pool with these labels. */
-function mayRun(row: WorkerRow, { spec }: TaskState): boolean {
+function mayRun(row: WorkerEntry, { spec }: TaskState): boolean {
   return !row.draining && row.pools.includes(spec.pool ?? DEFAULT_POOL) && offers(row, spec.labels);
 }
 

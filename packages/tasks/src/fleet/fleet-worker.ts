@@ -10,7 +10,7 @@ import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
 import { Fences } from "./fences.ts";
 import { LiveSteers } from "./live-steers.ts";
 import { signatureProblem } from "./task-signature.ts";
-import { offers, type WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
+import { offers, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
 /** What a worker of a fleet depends on. */
 export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
@@ -30,6 +30,8 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   /** The fences that it has run tasks under; remembered in memory only if absent. */
   readonly fences?: Fences | undefined;
   readonly context: () => DecisionContext;
+  /** Called with every heartbeat after somebody has asked this worker to drain. */
+  onDrain?(): void;
   /** Sends a message into the turn that runs for a task here. */
   steer?(state: TaskState, content: string): Promise<SteerOutcome>;
 }
@@ -98,14 +100,23 @@ export class FleetWorker {
   }
 
   async #beat(): Promise<void> {
-    // Expected: Redis is away; the entry is renewed when it is back.
-    await this.#options.workers.keep(this.#row()).catch(() => undefined);
+    const { workers } = this.#options;
+    const row = this.#row();
+    const isToDrain = await workers
+      .keep(row)
+      .then(() => workers.isToDrain(row))
+      // Expected: Redis is away; the entry is renewed when it is back.
+      .catch(() => false);
+    if (isToDrain && !row.draining) this.#options.onDrain?.();
   }
 
-  #row(): WorkerRow {
+  #row(): WorkerEntry {
     const { name, version, pools = [DEFAULT_POOL], labels = [], concurrency } = this.#options;
     const [load, draining, instance] = [this.load, this.#isDraining, this.#instance];
-    return { name, version, pools, labels, concurrency, load, draining, instance };
+    return {
+      ...{ name, version, pools: [...pools], labels: [...labels] },
+      ...{ concurrency, load, draining, instance },
+    };
   }
 
   /** A task that was cancelled or suspended, or whose lease is void, is stopped at once. */

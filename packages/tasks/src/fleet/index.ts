@@ -10,4 +10,4 @@ export { Fences } from "./fences.ts";
 export { FleetWorker } from "./fleet-worker.ts";
 export { TaskBackup } from "./task-backup.ts";
 export { isTaskKey, TaskSigner } from "./task-signature.ts";
-export { WorkerRegistry, type WorkerRow } from "./worker-registry.ts";
+export { type WorkerEntry, WorkerRegistry } from "./worker-registry.ts";

@@ -1,15 +1,8 @@
-import { isRecord } from "@flint/protocol";
+import { isRecord, WorkerRow } from "@flint/protocol";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 
-/** A worker as others see it. */
-export interface WorkerRow {
-  readonly name: string;
-  readonly version: string;
-  readonly pools: readonly string[];
-  readonly labels: readonly string[];
-  readonly concurrency: number;
-  readonly load: number;
-  readonly draining: boolean;
+/** A worker as its entry describes it. */
+export interface WorkerEntry extends WorkerRow {
   /** Tells a worker from another one of the same name. */
   readonly instance: string;
 }
@@ -31,7 +24,7 @@ export class WorkerRegistry {
   }
 
   /** Enters a worker or renews its entry; false if another worker of this name is alive. */
-  async keep(worker: WorkerRow): Promise<boolean> {
+  async keep(worker: WorkerEntry): Promise<boolean> {
     const { connection: redis } = this.#store;
     const key = this.#key(worker.name);
     const value = JSON.stringify(worker);
@@ -49,6 +42,21 @@ export class WorkerRegistry {
     const { connection: redis, keys } = this.#store;
     await redis.del(this.#key(name));
     await redis.srem(keys.workers, name);
+    await redis.hdel(keys.drains, name);
+  }
+
+  /** Asks a worker to drain, which it does within a few seconds; undefined if there is none of this name. */
+  async drain(name: string): Promise<WorkerEntry | undefined> {
+    const { connection: redis, keys } = this.#store;
+    const present = readRow(await redis.get(this.#key(name)));
+    // Only this one: the next worker of the same name takes tasks again.
+    if (present !== undefined) await redis.hset(keys.drains, name, present.instance);
+    return present;
+  }
+
+  /** Whether a worker was asked to drain. */
+  async isToDrain({ name, instance }: Pick<WorkerEntry, "name" | "instance">): Promise<boolean> {
+    return (await this.#store.connection.hget(this.#store.keys.drains, name)) === instance;
   }
 
   /** Whether a worker of this name is there and takes more. */
@@ -57,7 +65,7 @@ export class WorkerRegistry {
     return row !== undefined && !row.draining;
   }
 
-  async list(): Promise<WorkerRow[]> {
+  async list(): Promise<WorkerEntry[]> {
     const { connection: redis, keys } = this.#store;
     const names = (await redis.smembers(keys.workers)).sort();
     if (names.length === 0) return [];
@@ -70,20 +78,14 @@ export class WorkerRegistry {
   }
 }
 
-function readRow(text: string | null): WorkerRow | undefined {
+function readRow(text: string | null): WorkerEntry | undefined {
   // Expected: whatever others wrote there.
   try {
     const value: unknown = JSON.parse(text ?? "null");
-    if (!isRecord(value) || typeof value.name !== "string" || typeof value.instance !== "string")
-      return undefined;
-    // The rest is only shown.
-    const row = value as unknown as WorkerRow;
-    return { ...row, pools: strings(value.pools), labels: strings(value.labels) };
+    const row = WorkerRow.safeParse(value);
+    const isEntry = row.success && isRecord(value) && typeof value.instance === "string";
+    return isEntry ? { ...row.data, instance: String(value.instance) } : undefined;
   } catch {
     return undefined;
   }
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -11,6 +11,7 @@ import {
   type TaskSpec,
   type TaskState,
   taskRow,
+  type WorkerRow,
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
@@ -18,6 +19,7 @@ import * as person from "../decide/person.ts";
 import { steerElsewhere } from "../fleet/live-steers.ts";
 import type { NewsSink } from "../news/news-stream.ts";
 import { RunNews } from "../news/run-news.ts";
+import { DEFAULT_POOL } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
 import { TaskRun } from "../run/task-run.ts";
 import { obstacle } from "../schedule.ts";
@@ -35,6 +37,8 @@ export interface TaskServiceOptions {
   readonly client: FlintClient;
   readonly now: () => number;
   readonly concurrency?: number | undefined;
+  /** The version of Flint, as it is shown. */
+  readonly version?: string | undefined;
   readonly leaseMs?: number | undefined;
   readonly askMs?: number | undefined;
   /** What happens at a usage limit, for tasks that do not say. */
@@ -157,7 +161,19 @@ export class TaskService {
       this.#onChange();
       return {};
     },
+    "worker/list": async () => ({ data: [this.#workerRow()] }),
+    "worker/drain": async () => {
+      throw new TaskRefusal(
+        "This server runs its tasks itself. Stop it with flint server stop; its tasks continue with the next one.",
+      );
+    },
   };
+
+  #workerRow(): WorkerRow {
+    const { version = "", concurrency = CONCURRENCY } = this.#options;
+    const offered = { pools: [DEFAULT_POOL], labels: [] };
+    return { name: LOCAL_WORKER, version, ...offered, concurrency, load: this.#worker.load, draining: false };
+  }
 
   async #add(inputs: Params<"task/add">["tasks"], by: string): Promise<TaskRow[]> {
     const names = new Set(inputs.flatMap(({ name }) => name ?? []));

@@ -1,4 +1,5 @@
-import { command } from "../../command-line/command.ts";
+import { type CommandGroup, command } from "../../command-line/command.ts";
+import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
 import { WORKER_FLAGS } from "./flags.ts";
 
 /** `flint worker`. */
@@ -16,3 +17,28 @@ export const worker = command({
   ],
   run: async (given) => (await import("./worker.ts")).runWorker(given),
 });
+
+/** The commands for the workers of a fleet. */
+export const workers: CommandGroup = {
+  summary: "List and drain the workers that run tasks",
+  aliases: { ls: "list" },
+  bare: "list",
+  commands: {
+    list: command({
+      summary: "List workers: what they run, take and offer",
+      usage: "",
+      flags: { ...JSON_FLAG, ...HELP_FLAG },
+      examples: ["flint workers", "flint workers ls --json"],
+      notes: ["Without tasks.redis in the configuration, the server runs tasks itself, as the worker local."],
+      run: async (given) => (await import("./workers.ts")).listWorkers(given),
+    }),
+    drain: command({
+      summary: "Let a worker take no more tasks, finish and exit",
+      usage: "NAME",
+      flags: { ...JSON_FLAG, ...HELP_FLAG },
+      examples: ["flint workers drain build-2"],
+      notes: ["As with SIGTERM, the worker waits as long as its --drain says, and gives back the rest."],
+      run: async (given) => (await import("./workers.ts")).drainWorker(given),
+    }),
+  },
+};

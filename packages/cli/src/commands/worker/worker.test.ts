@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { readArguments } from "../../command-line/command.ts";
 import { WORKER_FLAGS } from "./flags.ts";
 import { settingsOf } from "./worker.ts";
+import { workerTable } from "./workers.ts";
 
 const read = (...args: string[]) => settingsOf(readArguments(args, WORKER_FLAGS).values, undefined);
 
@@ -40,6 +41,22 @@ test.each([
   [["--redis", "redis://q", "--merge", "push"], "push"],
 ])("a worker with %j is a usage error", (args, problem) => {
   expect(() => read(...args)).toThrow(problem);
+});
+
+test("a table of workers shows what they do, take and offer", () => {
+  const row = { version: "1.0.0", pools: ["default", "linux"], labels: [], concurrency: 4, draining: false };
+  const lines = workerTable([
+    { ...row, name: "a", load: 0, labels: ["gpu"] },
+    { ...row, name: "b", load: 2 },
+    { ...row, name: "c\u001b", load: 1, draining: true },
+  ]).split("\n");
+  expect(lines.map((line) => line.replaceAll(/ {2,}/g, " | ").trim())).toEqual([
+    "WORKER | STATUS | TASKS | POOLS | LABELS | VERSION",
+    "a | idle | 0 of 4 | default, linux | gpu | 1.0.0",
+    "b | working | 2 of 4 | default, linux | - | 1.0.0",
+    expect.stringMatching(/^c.+ \| draining \| 1 of 4/),
+    "",
+  ]);
 });
 
 test("the workers of the compose example start with valid options, beside a Redis that never evicts", () => {

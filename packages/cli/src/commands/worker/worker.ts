@@ -55,14 +55,14 @@ export async function runWorker({ values, positionals }: Given<typeof WORKER_FLA
   }
 }
 
-/** Waits for a signal, then for what runs; a second signal does not wait. */
+/** Waits for a signal or a request to drain, then for what runs; a further signal does not wait. */
 async function untilSignalled(worker: RunningWorker, drainMs: number): Promise<void> {
   const signalled = () =>
     new Promise<void>((resolve) => {
       process.once("SIGTERM", resolve);
       process.once("SIGINT", resolve);
     });
-  await signalled();
+  await Promise.race([signalled(), worker.drainRequested]);
   complain("takes no more tasks; waiting for what runs", 0);
   await Promise.race([worker.drain(drainMs), signalled()]);
 }

@@ -61,6 +61,11 @@ export class TaskKeys {
     return `${this.#prefix}workers`;
   }
 
+  /** The workers that were asked to drain, by name. */
+  get drains(): string {
+    return `${this.#prefix}drains`;
+  }
+
   /** The format of all of this, and the version of Flint that wrote it first. */
   get format(): string {
     return `${this.#prefix}format`;
