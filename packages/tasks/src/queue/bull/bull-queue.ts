@@ -20,6 +20,8 @@ const LOCK_MS = 30_000;
 const HIGHEST_PRIORITY = 101;
 /** The jobs that dashboards show after their end. */
 const KEPT_JOBS = 1000;
+/** The minutes of metrics that BullMQ keeps: two weeks. */
+const METRICS_MINUTES = 14 * 24 * 60;
 
 /**
  * Runs as jobs of plain BullMQ queues, one for each pool. A job holds ids only, is tried once, and is failed if its
@@ -67,6 +69,7 @@ export class BullQueue implements RunQueue {
     const settings: WorkerOptions = {
       ...{ connection: this.#redis, prefix: this.#prefix, concurrency, lockDuration },
       ...{ maxStalledCount: 0, stalledInterval: Math.ceil(lockDuration / 2), drainDelay: 5 },
+      metrics: { maxDataPoints: METRICS_MINUTES },
     };
     const process = async ({ data }: Job): Promise<void> => {
       const run = readJob(data);
