@@ -76,11 +76,14 @@ class Place {
   }
 
   /** Starts the server that runs the tasks, with a script for the model; returns how to end it. */
-  async serve(script: readonly string[] = []): Promise<(signal: NodeJS.Signals) => Promise<void>> {
+  async serve(
+    script: readonly string[] = [],
+    offline = script.length > 0,
+  ): Promise<(signal: NodeJS.Signals) => Promise<void>> {
     const file = join(this.#folder, "script.jsonl");
     await writeFile(file, script.join("\n"));
     const env = { ...this.#env, ...(script.length === 0 ? {} : { FLINT_OFFLINE_SCRIPT: file }) };
-    const args = [FLINT, "serve", "--listen", "local", ...(script.length === 0 ? [] : ["--offline"])];
+    const args = [FLINT, "serve", "--listen", "local", ...(offline ? ["--offline"] : [])];
     const child = spawn(process.execPath, args, { cwd: this.repo, env, stdio: ["ignore", "ignore", "pipe"] });
     let errors = "";
     child.stderr.on("data", (bytes) => (errors += bytes));
@@ -227,6 +230,41 @@ needs("bwrap", "git")(
     expect((await place.flint("tasks", "list", "--label", "gpu")).stdout).toBe(
       "No open tasks with the label gpu.\n",
     );
+  },
+  TEST_MS,
+);
+
+needs(
+  "claude",
+  "codex",
+  "bwrap",
+  "git",
+  "tmux",
+)(
+  "compare shows what Claude and Codex changed side by side, and keeps one although the other is gone",
+  async () => {
+    const place = await Place.make();
+    // Without a script, the offline model does what the prompt says, with the tools of each agent.
+    await place.serve([], true);
+    const terminal = await place.terminal(
+      "compare",
+      "write `a name` to name.txt",
+      "--agents",
+      "claude,codex",
+      "--diff",
+    );
+    await terminal.until((screen) => screen.includes("Keep which (claude, codex)?"), "the question");
+    const screen = await terminal.everything();
+    for (const agent of ["claude", "codex"])
+      expect(screen).toMatch(new RegExp(`${agent} +needs approval +1 file, \\+1 -0 +`));
+    expect(screen).toMatch(/name\.txt +│ name\.txt/);
+    expect(screen).toMatch(/\+a name +│ \+a name/);
+    // The other result is dropped from elsewhere while the question is open.
+    expect((await place.flint("tasks", "cancel", "1")).code).toBe(0);
+    await terminal.type("codex");
+    await terminal.press("Enter");
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.everything()).toContain("Kept the result of codex: branch flint/");
   },
   TEST_MS,
 );

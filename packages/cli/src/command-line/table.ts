@@ -44,7 +44,10 @@ const compare = command({
       multiple: true,
       doc: "Command that must succeed in each worktree (repeatable)",
     },
-    diff: { type: "boolean", doc: "Print the diffs below the table" },
+    diff: {
+      type: "boolean",
+      doc: "Print the diffs below the table, side by side if the terminal is wide enough",
+    },
     ...JSON_FLAG,
     ...HELP_FLAG,
   },
@@ -53,7 +56,7 @@ const compare = command({
     "Each agent works in a worktree of its own, as a task. The result that you keep becomes a branch.",
     "Exits with 10 if you decide later, and with 1 if there is no result.",
   ],
-  run: async (given) => (await import("../commands/tasks/compare.ts")).compareAgents(given),
+  run: async (given) => (await import("../commands/compare/compare.ts")).compareAgents(given),
 });
 
 const serve = command({

@@ -1,11 +1,12 @@
-import type { TaskRow } from "@flint/protocol";
+import { errorMessage, type TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { count, escapeControls } from "@flint/view";
 import { statusOf, usedBy } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, say, sayJson } from "../../command-line/output.ts";
+import { columns, complain, say, sayJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
-import { withTaskServer } from "./task-server.ts";
+import { withTaskServer } from "../tasks/task-server.ts";
+import { sideBySide } from "./side-by-side.ts";
 
 interface CompareArguments {
   readonly values: {
@@ -52,7 +53,7 @@ export async function compareAgents({ values, positionals }: CompareArguments): 
     );
     if (values.json === true) return sayJson(candidates);
     say(comparison(candidates));
-    if (values.diff === true) for (const candidate of candidates) say(diffOf(candidate));
+    if (values.diff === true) say(diffsOf(candidates));
     return keepOne(client, candidates);
   });
 }
@@ -91,8 +92,12 @@ export function changesIn(diff: string): string {
   return `${count(files, "file")}, +${added} -${removed}`;
 }
 
-function diffOf({ agent, diff }: Candidate): string {
-  return `\n${agent}\n${escapeControls(diff) || "no changes\n"}`;
+/** The diffs beside each other in a terminal that is wide enough, and otherwise one after the other. */
+function diffsOf(candidates: readonly Candidate[]): string {
+  const titled = candidates.map(({ agent, diff }) => ({ title: agent, diff }));
+  const columns = process.stdout.isTTY ? sideBySide(titled, process.stdout.columns) : undefined;
+  if (columns !== undefined) return `\n${columns}`;
+  return titled.map(({ title, diff }) => `\n${title}\n${escapeControls(diff) || "no changes\n"}`).join("");
 }
 
 /** Asks which result to keep; the tasks of the others are cancelled. Without a terminal, says how. */
@@ -121,7 +126,12 @@ async function keepOne(client: FlintClient, candidates: readonly Candidate[]): P
   await client.call("task/approve", { taskId: kept.task.id, tree: kept.tree });
   for (const { task } of candidates)
     if (task.id !== kept.task.id && task.phase !== "failed" && task.phase !== "done")
-      await client.call("task/cancel", { taskId: task.id, reason: "Another result was kept." });
+      await client
+        .call("task/cancel", { taskId: task.id, reason: "Another result was kept." })
+        // Expected: it has ended or was removed meanwhile. The result is kept all the same.
+        .catch((thrown: unknown) =>
+          complain(`Task ${task.number} is left as it is: ${errorMessage(thrown)}`, 0),
+        );
   const [task] = await untilResting(client, [kept.task.id]);
   say(
     `Kept the result of ${kept.agent}: ${task?.merged?.ref.replace("refs/heads/", "branch ") ?? task?.phase}.\n`,

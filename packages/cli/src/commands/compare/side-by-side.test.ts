@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { sideBySide } from "./side-by-side.ts";
+
+const diffOf = (file: string, ...lines: string[]) =>
+  [
+    `diff --git a/${file} b/${file}`,
+    "index 5626abf..f719efd 100644",
+    `--- a/${file}`,
+    `+++ b/${file}`,
+    "@@ -1 +1 @@",
+    ...lines,
+    "",
+  ].join("\n");
+
+test("diffs are beside each other, file by file, and long lines continue below", () => {
+  const claude = diffOf("a.txt", "-one", "+--- two") + diffOf("b.txt", `+${"x".repeat(50)}`);
+  const codex = diffOf("a.txt", "-one", "+日本\u001b[31m");
+  const shown = sideBySide(
+    [
+      { title: "claude", diff: claude },
+      { title: "codex", diff: codex },
+    ],
+    83,
+  );
+  expect(shown?.split("\n").map((line) => line.replace(/ +│/, " │"))).toEqual([
+    "claude │ codex",
+    `${"─".repeat(40)}─┼─${"─".repeat(40)}`,
+    "a.txt │ a.txt",
+    "@@ -1 +1 @@ │ @@ -1 +1 @@",
+    "-one │ -one",
+    expect.stringMatching(/^\+--- two │ \+日本[^\u001b]*$/),
+    `${"─".repeat(40)}─┼─${"─".repeat(40)}`,
+    "b.txt │ b.txt",
+    "@@ -1 +1 @@ │ (unchanged)",
+    `+${"x".repeat(39)} │`,
+    `${"x".repeat(11)} │`,
+    `${"─".repeat(40)}─┼─${"─".repeat(40)}`,
+    "",
+  ]);
+});
+
+test("columns that would be too narrow are not drawn", () => {
+  const diffs = ["claude", "codex", "flint"].map((title) => ({ title, diff: "" }));
+  expect(sideBySide(diffs, 100)).toBeUndefined();
+  expect(sideBySide(diffs, 120)).toContain("claude");
+});
