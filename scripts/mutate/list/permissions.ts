@@ -177,7 +177,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
   {
     name: "worktree-submodule-names",
     promise: "The name of a submodule sets nothing but its address.",
-    file: "packages/host/src/worktrees/submodules.ts",
+    file: "packages/host/src/worktrees/checked-out-files.ts",
     find: "const isName = /^\\w[\\w./+-]*$/.test(name);",
     replace: 'const isName = name !== "";',
     tests: ["packages/host/src/worktrees/traps.test.ts"],
