@@ -7,7 +7,7 @@ import {
   settled,
   withComment,
 } from "./findings.ts";
-import { fail, finish, reject } from "./finish.ts";
+import { finish, reject } from "./finish.ts";
 import type {
   CheckOutcome,
   ExecuteOutcome,
@@ -15,7 +15,7 @@ import type {
   PrepareOutcome,
   ReviewOutcome,
 } from "./outcomes.ts";
-import { afterSetback, backOff, fallback, lastCommit } from "./setbacks.ts";
+import { afterSetback, backOff, fallback } from "./setbacks.ts";
 
 /** How many runs of an attempt may be lost before a person is asked. */
 const LOST_MAX = 3;
@@ -166,13 +166,4 @@ export function afterMerge(state: TaskState, outcome: MergeOutcome, context: Dec
         ? backOff(state, outcome.message, context)
         : [asking(context, "failure", outcome.message)];
   }
-}
-
-/** An attempt that cannot go on where it is: a new one starts from its last committed round. */
-export function startOver(state: TaskState, reason: string): Events {
-  if (state.attempt >= state.spec.attempts) return fail(reason);
-  return [
-    event("attempt/started", { attempt: state.attempt + 1, ...lastCommit(state) }),
-    event("run/released", { reason: reason.slice(0, 1000) }),
-  ];
 }

@@ -64,7 +64,7 @@ function afterFailure(state: TaskState, role: RoleName, message: string, context
 }
 
 /** A new attempt continues from the last round that was committed. */
-export function lastCommit(state: TaskState): { from?: string } {
+function lastCommit(state: TaskState): { from?: string } {
   const commit = state.rounds.findLast((round) => typeof round.commit === "string")?.commit;
   return typeof commit === "string" ? { from: commit } : {};
 }
