@@ -1,23 +1,26 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { Gate, needs, type Script } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { addTask, setUpTasks, untilPhase, verdict, writes } from "./testing/task-fixture.ts";
+import { addTask, setUpTasks, untilPhase, untilTask, verdict, writes } from "./testing/task-fixture.ts";
 
 const confined = needs("bwrap", "git");
 const IDENTITY = "git config user.name Agent; git config user.email agent@example.org";
 
 /** An executor that runs one script of the shell in each of its turns, in the sandbox of its thread. */
 async function setUpShell(
-  scripts: readonly string[],
+  scripts: readonly (string | ((prompt: string) => string))[],
   reviews: Parameters<typeof setUpTasks>[1],
   last: Script[number] = { text: "done" },
 ) {
   let turns = 0;
   let sandbox: Sandbox | undefined;
   let output = "";
-  const fixture = await setUpTasks((_text, _turn, cwd) => {
+  const fixture = await setUpTasks((text, _turn, cwd) => {
     const gate = new Gate();
-    const script = scripts[turns] ?? "true";
+    const given = scripts[turns] ?? "true";
+    const script = typeof given === "string" ? given : given(text);
     turns += 1;
     const policy = { type: "workspaceWrite" } as const;
     const command = ["/bin/sh", "-c", `${IDENTITY}; ${script}`];
@@ -117,5 +120,58 @@ describe("the commits of an executor", () => {
     const { result } = await untilPhase(client, id, "approving", "failed", "asking");
     expect(output()).toContain("read-only");
     expect(await git("log", "--format=%s", result?.commit ?? "")).toBe("Port it\nfirst");
+  });
+});
+
+describe("a result that conflicts with its target branch", () => {
+  /** Approves what is shown, and returns the task once it waits again or has ended. */
+  async function approve(client: Awaited<ReturnType<typeof setUpShell>>["client"], taskId: string) {
+    const { result } = await untilPhase(client, taskId, "approving", "failed", "asking");
+    await client.call("task/approve", { taskId, tree: result?.tree ?? null });
+    return untilTask(
+      client,
+      taskId,
+      ({ phase, result: next }) =>
+        ["done", "failed", "asking"].includes(phase) ||
+        (phase === "approving" && next?.tree !== result?.tree),
+    );
+  }
+
+  /** A task whose first result was approved after its target had changed in the same line. */
+  async function conflicting(resolve: (prompt: string) => string) {
+    const setup = await setUpShell(["echo mine > a.txt", resolve, resolve], undefined);
+    const { client, cwd, git } = setup;
+    await git("branch", "target");
+    const task = { reviewers: [], base: "target", merge: "squash", rounds: 3 };
+    const { id } = await addTask(client, cwd, task);
+    await untilPhase(client, id, "approving", "failed", "asking");
+    await git("switch", "-q", "target");
+    writeFileSync(join(cwd, "a.txt"), "theirs\n");
+    await git("commit", "-qam", "theirs");
+    await git("switch", "-q", "main");
+    return { ...setup, id, next: await approve(client, id) };
+  }
+
+  const merging = (prompt: string) => {
+    const onto = /Merge ([0-9a-f]{40}) and resolve the conflicts in a\.txt/.exec(prompt)?.[1];
+    return `git merge -q ${onto}; echo both > a.txt; git add a.txt; git commit -qm resolved`;
+  };
+
+  confined("goes back to its executor, and is merged once that has resolved it", async () => {
+    const { client, git, id, next } = await conflicting(merging);
+    expect(next).toMatchObject({ phase: "approving", round: 2 });
+    expect(await approve(client, id)).toMatchObject({ phase: "done", merged: { ref: "refs/heads/target" } });
+    expect(await git("log", "--format=%s", "target")).toBe("Port it\ntheirs\nfirst");
+    expect(await git("show", "target:a.txt")).toBe("both");
+    expect([await git("status", "--porcelain"), await git("branch", "--show-current")]).toEqual(["", "main"]);
+  });
+
+  confined("asks the user if it still conflicts after that round", async () => {
+    const { client, git, id, next } = await conflicting(() => "echo mine again > a.txt");
+    expect(next).toMatchObject({ phase: "approving", round: 2 });
+    const asking = await approve(client, id);
+    expect(asking).toMatchObject({ phase: "asking", ask: { reason: "conflict" } });
+    expect(asking.ask?.message).toContain("a.txt");
+    expect(await git("show", "target:a.txt")).toBe("theirs");
   });
 });
