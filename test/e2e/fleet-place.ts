@@ -123,13 +123,18 @@ export class FleetPlace {
     return (await run("git", [...who, ...args], { cwd: this.repo })).stdout.trim();
   }
 
-  /** A user with a state folder of this name, whose tasks are in this Redis. */
-  async user(name: string, redis: string, configuration = ""): Promise<FleetUser> {
+  /** A user with a state folder of this name, whose tasks are in this Redis; more variables may be set. */
+  async user(
+    name: string,
+    redis: string,
+    configuration = "",
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<FleetUser> {
     const [state, home] = [join(this.folder, name), join(this.folder, `${name}-home`)];
     await Promise.all([mkdir(state), mkdir(home)]);
     const tasks = `[tasks]\nredis = ${JSON.stringify(redis)}\nask_timeout = 0.2\n`;
     await writeFile(join(state, "config.toml"), `${tasks}${configuration}`);
-    const given = { ...process.env, ...plainEnvironment(state), HOME: home, LANG: "C.UTF-8" };
+    const given = { ...process.env, ...plainEnvironment(state), HOME: home, LANG: "C.UTF-8", ...more };
     const defined = Object.entries(given).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );

@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -74,6 +76,24 @@ describe("a Redis that cannot keep tasks", () => {
     return url;
   }
 });
+
+needs("redis", "git")(
+  "a worker reaches Redis with TLS if it trusts the CA, and says so if it does not",
+  async () => {
+    const place = await FleetPlace.make();
+    const port = await freePort();
+    const tls = ["--tls-port", String(port), "--tls-auth-clients", "no", "--bind", "127.0.0.1"];
+    const files = ["--tls-cert-file", fixture("localhost.pem"), "--tls-key-file", fixture("localhost.key")];
+    await RedisServer.start({ args: [...tls, ...files] });
+    const url = `rediss://localhost:${port}`;
+    const ca = { NODE_EXTRA_CA_CERTS: fixture("localhost.pem") };
+    const stranger = await (await place.user("stranger", url)).flint("worker", "--offline");
+    expect([stranger.code, stranger.stderr]).toEqual([1, expect.stringContaining("certificate")]);
+    const worker = await (await place.user("trusting", url, "", ca)).work("w1", [], []);
+    expect(await worker.end("SIGTERM")).toBe(0);
+  },
+  TEST_MS,
+);
 
 needs("redis", "bwrap", "git")(
   "a killed flint worker loses its run, another one finishes it, and SIGTERM drains",
@@ -191,6 +211,20 @@ needs(
   },
   TEST_MS,
 );
+
+function fixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("There is no port.");
+  return address.port;
+}
 
 function program(agent: "claude" | "codex"): string {
   return agentProgram(agent) ?? agent;

@@ -23,10 +23,16 @@ export async function runGit(cwd: string, ...args: string[]): Promise<string> {
   return (await run("git", [...who, ...args], { cwd })).stdout.trim();
 }
 
+/** How a Redis is started for others than its own user, and their address of it. */
+export interface RedisAccess {
+  readonly args: readonly string[];
+  readonly url: string;
+}
+
 /** A server that adds tasks, and workers by name, each with an agent that does what the test says. */
-export async function setUpFleet(work: FleetWork) {
+export async function setUpFleet(work: FleetWork, access?: RedisAccess) {
   const open: Embedded[] = [];
-  const redis = await RedisServer.start();
+  const redis = await RedisServer.start(access === undefined ? {} : { args: access.args });
   const home = await agentFolder();
   onTestFinished(async () => {
     for (const server of open.splice(0).reverse()) await server.close();
@@ -38,7 +44,7 @@ export async function setUpFleet(work: FleetWork) {
   await writeFile(join(cwd, "a.txt"), "one\n");
   await git("add", ".");
   await git("commit", "-q", "-m", "first");
-  const fleet = { redis: redis.url, namespace: "test", leaseMs: 2000, affinityMs: 300 };
+  const fleet = { redis: access?.url ?? redis.url, namespace: "test", leaseMs: 2000, affinityMs: 300 };
   const root = home.join("state");
   const drivers = [scriptedDriver({ id: "alpha", scripts: [] })];
   const server = await embed({ root, cwd, drivers, tasks: { fleet } });
