@@ -2,12 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { embed } from "@flint/server";
 import { Gate, scriptedDriver } from "@flint/testkit";
-import { AGENT, NAMESPACE, RESULT_FILE, readOrder } from "./worker-order.ts";
+import { AGENT, endQuietly, NAMESPACE, RESULT_FILE, readOrder } from "./worker-order.ts";
 
 // A worker as a process that may be killed, with a real engine, real worktrees and a scripted agent. The agent writes the
 // name of its worker when its turn starts and, whatever became of the turn, again some time later, as an agent does that
 // nobody could stop. Argument: the order as JSON.
 const { url: redis, name, key, leaseMs, workMs, place = "" } = readOrder(process.argv[2]);
+endQuietly(name);
 const driver: ReturnType<typeof scriptedDriver> = scriptedDriver({
   id: AGENT,
   scripts: () => {

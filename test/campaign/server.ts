@@ -1,10 +1,11 @@
 import { createInterface } from "node:readline";
 import { AddingServer } from "./adding-server.ts";
-import { readServerOrder } from "./worker-order.ts";
+import { endQuietly, readServerOrder } from "./worker-order.ts";
 
 // A server that adds tasks and schedules, as a process that may be killed. Argument: the order as JSON. A line on stdin is
 // the key of a task to add, answered by the key and the task's id once it is acknowledged, or "check", answered by "checked"
 // once its own copies are up to date.
+endQuietly("server");
 const server = await AddingServer.open(readServerOrder(process.argv[2]));
 process.stdout.write("ready\n");
 createInterface({ input: process.stdin }).on("line", async (line) => {

@@ -46,6 +46,14 @@ export function readServerOrder(text = ""): AddingServerOptions {
   return parsed(text) as unknown as AddingServerOptions; // Only the campaign that starts servers writes it.
 }
 
+/** Ends a process that cannot start with one line instead of a stack: Redis is away now and then, and it is started again. */
+export function endQuietly(who: string): void {
+  process.once("uncaughtException", (thrown) => {
+    process.stderr.write(`${who} ended: ${thrown.message}\n`);
+    process.exit(1);
+  });
+}
+
 function parsed(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value) || typeof value.url !== "string") throw new Error("The argument is not an order.");

@@ -1,11 +1,12 @@
 import { mintId } from "@flint/protocol";
 import { BullQueue, Dispatcher, FleetWorker, RedisStore, WorkerRegistry } from "@flint/tasks/fleet";
 import { Ledger } from "./ledger.ts";
-import { NAMESPACE, POISON, readOrder } from "./worker-order.ts";
+import { endQuietly, NAMESPACE, POISON, readOrder } from "./worker-order.ts";
 
 // A worker as a process that may be killed. Its runs take a while, write with their fence into a ledger what an agent
 // would have done to the world, and end the task. Argument: the order as JSON.
 const { url, name, key, ledger: path, leaseMs, workMs } = readOrder(process.argv[2]);
+endQuietly(name);
 const ledger = new Ledger(path);
 const store = await RedisStore.open({ url, namespace: NAMESPACE, version: "0" });
 const queue = await BullQueue.open({ url, namespace: NAMESPACE, lockMs: leaseMs });
