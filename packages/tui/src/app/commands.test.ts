@@ -177,6 +177,23 @@ test("the status line counts what other threads need, and keys go to them and ba
   expect(last()).toContain("No other thread needs you.");
 });
 
+test("/copy copies the last code block, or a message that the user chooses", async () => {
+  const text = "Do this:\n\n```sh\nmake\n```\n\nThen that:\n\n```sh\nmake test\n```\n";
+  const session = await SessionFixture.open({ rows: 40, scripts: [[{ text }]] });
+  const copied = () => {
+    const [last = ""] = session.terminal.writes.join("").split("]52;c;").at(-1)?.split("\u0007") ?? [];
+    return Buffer.from(last, "base64").toString();
+  };
+  await session.keys("how?", ENTER, "/copy code", ENTER);
+  expect(copied()).toBe("make test\n");
+  await session.keys("/copy choose", ENTER);
+  const screen = session.terminal.screen.join("\n");
+  expect(screen).toMatch(/▸ Code: make test\n {2}Code: make\n {2}Answer: Do this: .*lines\n {2}You: how\?/);
+  await session.keys("\u001b[B", ENTER);
+  expect(copied()).toBe("make\n");
+  expect(session.terminal.screen.join("\n")).toContain("Copied 5 characters.");
+});
+
 test("the theme is used at once and saved for later sessions", async () => {
   const coloured = (session: SessionFixture, from = 0) =>
     session.terminal.writes.slice(from).join("").includes("\u001b[36m");

@@ -5,6 +5,8 @@ import { SessionFixture } from "../testing/session-fixture.ts";
 
 const ENTER = "\r";
 const ESCAPE = "\u001b";
+const CTRL_C = "\u0003";
+const ALT_Z = "\u001bz";
 const TAB = "\t";
 const ALT_UP = "\u001b[1;3A";
 const PNG = Buffer.from(
@@ -33,7 +35,7 @@ describe("a prompt that the server refuses", () => {
     expect(session.terminal.everything).toMatch(/Connecting again[\s\S]*› run the tests\n/);
   });
 
-  test("does not replace what was written since", async () => {
+  test("is put aside if something else was written since", async () => {
     const folders = ["/work"];
     const session = await SessionFixture.open({ folders });
     folders.length = 0;
@@ -41,6 +43,8 @@ describe("a prompt that the server refuses", () => {
     session.terminal.type(ENTER);
     await session.keys("second");
     expect(session.terminal.screen.join("\n")).toContain("› second\n");
+    await session.keys(CTRL_C, ALT_Z);
+    expect(session.terminal.screen.join("\n")).toContain("› first\n");
   });
 
   test("comes back as a shell command too", async () => {
@@ -50,6 +54,25 @@ describe("a prompt that the server refuses", () => {
     await session.keys("!ls", ENTER);
     expect(session.terminal.screen.join("\n")).toContain("› !ls\n");
   });
+});
+
+test("inputs are put aside and taken back, the latest first, also in a later session", async () => {
+  const { path: notesFolder } = await temporaryFolder();
+  const session = await SessionFixture.open({ notesFolder });
+  await session.keys("one", ALT_Z);
+  expect(session.terminal.screen.join("\n")).toContain(
+    "Put aside. Alt+Z brings it back when the prompt is empty.",
+  );
+  expect(session.terminal.screen.join("\n")).toContain("› Ask for something");
+  await session.keys("two", ALT_Z);
+  session.app.close(0);
+  const later = await SessionFixture.open({ notesFolder });
+  await later.keys(ALT_Z);
+  expect(later.terminal.screen.join("\n")).toContain("› two\n");
+  await later.keys(CTRL_C, ALT_Z);
+  expect(later.terminal.screen.join("\n")).toContain("› one\n");
+  await later.keys(CTRL_C, ALT_Z);
+  expect(later.terminal.screen.join("\n")).toContain("Nothing was put aside.");
 });
 
 describe("an image in the composer", () => {

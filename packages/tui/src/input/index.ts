@@ -3,13 +3,13 @@
  *
  * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` and `keyLabel` name keys.
  * - `editor`: `Editor` is the text of the composer; `layout` says what to draw and where the cursor is.
- * - `history`: `HistoryFile` and `Drafts` keep prompts, `HistoryWalk` is for the arrow keys.
+ * - `history`: `HistoryFile`, `Drafts` and `Stash` keep prompts, `HistoryWalk` is for the arrow keys.
  * - `completion`: `Completer` is the list below the composer; `FileIndex`, `commandChoices` and `argumentChoices` fill it.
  * - `picker`: `Picker` is any list that is narrowed down by typing.
  * - `attach`: `droppedFiles` recognizes files in a paste, `clipboardImage` gets an image.
  * - `editor-program`: `editExternally` hands the text to the user's editor.
  *
- * Only `history-file`, `drafts`, `private-file`, `file-index`, `attached-files`, `clipboard-image` and `external-editor`
+ * Only `history-file`, `drafts`, `stash`, `private-file`, `file-index`, `attached-files`, `clipboard-image` and `external-editor`
  * touch the machine.
  */
 export { type DroppedFile, droppedFiles, type ImageFile, readImageFile } from "./attach/attached-files.ts";
@@ -46,6 +46,7 @@ export {
   promptsIn,
   type SentPrompt,
 } from "./history/prompt-history.ts";
+export { Stash } from "./history/stash.ts";
 export { KeyDecoder } from "./keys/decoder.ts";
 export {
   type Answer,

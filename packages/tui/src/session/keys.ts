@@ -1,7 +1,7 @@
 import { type CommandId, commandFor, type KeyPlace } from "@flint/view/commands";
 import type { InputEvent, KeyPress } from "../input/index.ts";
 import { keyName } from "../input/index.ts";
-import { attachClipboard, editPrompt, pasteIntoComposer } from "./commands/prompt-tools.ts";
+import { attachClipboard, editPrompt, pasteIntoComposer, stashOrTakeBack } from "./commands/prompt-tools.ts";
 import { runCommand } from "./commands/run.ts";
 import { searchHistory } from "./commands/search-history.ts";
 import { situationOf } from "./commands/situation.ts";
@@ -173,6 +173,9 @@ export class SessionKeys {
         return true;
       case "openEditor":
         editPrompt(this.#session);
+        return true;
+      case "stashInput":
+        stashOrTakeBack(this.#session);
         return true;
       case "pasteImage":
         attachClipboard(this.#session);

@@ -14,6 +14,7 @@ import {
   type NameChoice,
   promptsForSearch,
   promptsIn,
+  Stash,
 } from "../input/index.ts";
 import { situationOf } from "./commands/situation.ts";
 import type { Composer } from "./composer.ts";
@@ -22,6 +23,8 @@ import type { SessionContext } from "./context.ts";
 /** What helps to write a prompt: completion, earlier prompts, and drafts that outlive the terminal. */
 export class PromptHelp {
   readonly completer: Completer;
+  /** Prompts that were put aside. */
+  readonly stash: Stash;
   readonly #session: SessionContext;
   readonly #clock: Clock;
   #index: FileIndex | undefined;
@@ -37,6 +40,7 @@ export class PromptHelp {
     this.#history =
       notesFolder === undefined ? undefined : new HistoryFile(join(notesFolder, "history.jsonl"));
     this.#drafts = notesFolder === undefined ? undefined : new Drafts(join(notesFolder, "drafts"));
+    this.stash = new Stash(notesFolder === undefined ? undefined : join(notesFolder, "stash.jsonl"));
     this.completer = new Completer({
       findFiles: (query, signal) => this.#files.find(query, signal),
       commands: () => commandChoices(situationOf(session), commandsOfAgent(session.state)),

@@ -311,7 +311,13 @@ export class Session implements SessionContext {
     return this.#inputs.send(input, delivery);
   }
 
-  /** Does what the user wrote. If that is refused, it is in the composer again. */
+  /** The key that takes back what was put aside. */
+  get stashKey(): string {
+    const [chord = ""] = this.keymap.keys.stashInput;
+    return chord === "" ? "The command for it" : keyLabel(chord, this.look.unicode);
+  }
+
+  /** Does what the user wrote. If that is refused, it is in the composer again, or put aside if something else is there. */
   submitOrRestore(content: Content, work: () => Promise<unknown>): void {
     const { threadId } = this;
     this.run(async () => {
@@ -321,6 +327,7 @@ export class Session implements SessionContext {
         // Another thread has a composer of its own.
         const isShown = threadId === undefined || threadId === this.threadId;
         if (isShown && this.composer.isEmpty) this.composer.setContent(content);
+        else this.help.stash.push(content);
         throw thrown;
       }
     });

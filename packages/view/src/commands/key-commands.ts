@@ -34,6 +34,7 @@ export const KEY_COMMANDS = {
   searchHistory: key("Editing", "composer", "Search earlier inputs", ["ctrl+r"]),
   openEditor: key("Editing", "composer", "Edit the input in your editor", ["ctrl+g", "ctrl+x"]),
   pasteImage: key("Editing", "composer", "Attach the image in the clipboard", ["ctrl+v"]),
+  stashInput: key("Editing", "composer", "Put the input aside; with no input, take it back", ["alt+z"]),
   unfoldPaste: key("Editing", "composer", "Show a folded paste", ["alt+p"]),
 
   interruptOrClose: key(

@@ -249,12 +249,12 @@ export const SESSION_COMMANDS = {
     when: ["turns"],
   },
   copyAnswer: {
-    title: "Copy the last answer",
+    title: "Copy the last answer, or a message or code block of your choice",
     group: "Show",
     place: "everywhere",
     keys: ["alt+c"],
     slash: "copy",
-    arguments: [optional("what", { kind: "choice", choices: ["answer", "code", "thread"] })],
+    arguments: [optional("what", { kind: "choice", choices: ["answer", "code", "thread", "choose"] })],
     when: ["turns"],
   },
   openPalette: {

@@ -21,6 +21,20 @@ export function editPrompt(session: Session): void {
   });
 }
 
+/** Puts what is written aside; with nothing written, takes back what was put aside last. */
+export function stashOrTakeBack(session: Session): void {
+  const { composer, help } = session;
+  if (composer.isEmpty) {
+    const stashed = help.stash.pop();
+    if (stashed === undefined) session.say("Nothing was put aside.");
+    else composer.setContent(stashed);
+    return;
+  }
+  help.stash.push(composer.content);
+  composer.clear();
+  session.say(`Put aside. ${session.stashKey} brings it back when the prompt is empty.`);
+}
+
 /** Attaches the image of the clipboard. */
 export function attachClipboard(session: Session): void {
   const { notesFolder } = session.machine;

@@ -9,6 +9,7 @@ import { transcriptPage } from "../../pages/transcript-page.ts";
 import type { Session } from "../session.ts";
 import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
+import { copyFromThread } from "./copy.ts";
 import { editQueue } from "./queue-menu.ts";
 import { rewindThread, undoRewind } from "./rewind.ts";
 import * as show from "./show-commands.ts";
@@ -65,7 +66,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   showStatus: show.showStatus,
   showMcp: show.showMcp,
   openImage: show.openImage,
-  copyAnswer: show.copyAnswer,
+  copyAnswer: copyFromThread,
   runDoctor: show.runDoctor,
   chooseTheme: show.chooseTheme,
   changeStatusLine,

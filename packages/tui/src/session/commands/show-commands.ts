@@ -1,4 +1,4 @@
-import { isKnownItem, type ThreadState, totalTokens } from "@flint/protocol";
+import { type ThreadState, totalTokens } from "@flint/protocol";
 import {
   budget,
   duration,
@@ -9,7 +9,6 @@ import {
   rowsOf,
   size,
   tokens,
-  transcript,
 } from "@flint/view";
 import {
   commandOf,
@@ -119,20 +118,6 @@ export function runDoctor(session: SessionContext): void {
   });
 }
 
-/** Copies the last answer, its last code block, or the whole thread. */
-export function copyAnswer(session: SessionContext, what: string): void {
-  const { state } = session;
-  if (state === undefined) return;
-  const answer = state.turns.flatMap(({ items }) => items).findLast((item) => item.type === "agentMessage");
-  const text =
-    answer !== undefined && isKnownItem(answer) && answer.type === "agentMessage" ? answer.text : "";
-  const copied =
-    what === "thread" ? transcript(state.thread, state.turns) : what === "code" ? lastCode(text) : text;
-  if (copied === "") session.say("There is nothing to copy.");
-  else if (session.copy(copied)) session.say(`Copied ${copied.length} characters.`);
-  else session.say("Plain lines cannot be copied by a program. /export writes the thread to a file.");
-}
-
 /** Opens an image of the thread; if there are several, the user chooses, the latest first. */
 export function openImage(session: SessionContext): void {
   const rows = session.state === undefined ? [] : rowsOf(session.state);
@@ -157,11 +142,6 @@ export function openImage(session: SessionContext): void {
 function placeOf({ source, bytes }: ImageBlock): string {
   if (!source.startsWith("data:")) return escapeControls(source);
   return bytes === undefined ? "" : size(bytes);
-}
-
-function lastCode(text: string): string {
-  const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)];
-  return blocks.at(-1)?.[1] ?? "";
 }
 
 /** Every command, to be found by typing. */
