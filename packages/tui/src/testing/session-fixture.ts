@@ -35,6 +35,8 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly notes?: Map<string, string>;
   /** Where history and drafts are kept; nowhere by default. */
   readonly notesFolder?: string;
+  /** The user's editor; none by default. */
+  readonly editor?: string;
   /** The folder of the workspace. */
   readonly folder?: string;
   /** Draws what stands on the terminal before the session begins. */
@@ -74,6 +76,7 @@ export class SessionFixture {
     this.notes = options.notes ?? new Map();
     this.#screen = options.screen;
     this.#notesFolder = options.notesFolder;
+    this.#editor = options.editor;
     this.#folder = options.folder ?? "/work";
     this.app = new SessionApp({
       device: this.terminal,
@@ -184,6 +187,7 @@ export class SessionFixture {
 
   readonly #screen: SessionFixtureOptions["screen"];
   readonly #notesFolder: string | undefined;
+  readonly #editor: string | undefined;
   readonly #folder: string;
   readonly #cutters = new Map<FlintClient, () => void>();
 
@@ -211,7 +215,7 @@ export class SessionFixture {
       writeNote: (name, text) => void this.notes.set(name, text),
       writeFile: async (path, text) => void this.files.set(path, text),
       notesFolder: this.#notesFolder,
-      editor: undefined,
+      editor: this.#editor,
       openImage: async (source) => {
         this.opened.push(source);
         return source;
