@@ -43,6 +43,7 @@ describe("a prompt that the server refuses", () => {
     session.terminal.type(ENTER);
     await session.keys("second");
     expect(session.terminal.screen.join("\n")).toContain("› second\n");
+    expect(session.terminal.screen.join("\n")).toContain("Your prompt was put aside. Alt+Z brings it back");
     await session.keys(CTRL_C, ALT_Z);
     expect(session.terminal.screen.join("\n")).toContain("› first\n");
   });

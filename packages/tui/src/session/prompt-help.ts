@@ -11,6 +11,7 @@ import {
   FileIndex,
   HistoryFile,
   HistoryWalk,
+  keyLabel,
   type NameChoice,
   promptsForSearch,
   promptsIn,
@@ -64,6 +65,13 @@ export class PromptHelp {
   /** Earlier prompts to search through, newest first. */
   earlier(): readonly string[] {
     return promptsForSearch(this.#history?.read() ?? [], this.#session.machine.cwd).toReversed();
+  }
+
+  /** The key that takes back what was put aside. */
+  get stashKey(): string {
+    const { keymap, look } = this.#session;
+    const [chord] = keymap.keys.stashInput;
+    return chord === undefined ? "The command for it" : keyLabel(chord, look.unicode);
   }
 
   /** Notes a prompt that was sent. */

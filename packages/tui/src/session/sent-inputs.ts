@@ -1,10 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { ThreadItem, UserInput } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
+import type { Content } from "../input/index.ts";
+import type { Composer } from "./composer.ts";
+import type { PromptHelp } from "./prompt-help.ts";
 
 /** What sending needs of a session. */
 export interface InputTarget {
   readonly client: FlintClient;
+  readonly threadId: string | undefined;
+  readonly composer: Composer;
+  readonly help: PromptHelp;
   ensureThread(): Promise<string>;
   say(text: string): void;
 }
@@ -30,6 +36,25 @@ export class SentInputs {
     const why =
       delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
     this.#target.say(`${why} Alt-Up edits the queue.`);
+  }
+
+  /** Does what the user wrote. If that is refused, it is in the composer again, or put aside if something else is there. */
+  async orRestore(content: Content, work: () => Promise<unknown>): Promise<void> {
+    const { composer, help, threadId } = this.#target;
+    try {
+      await work();
+    } catch (thrown) {
+      // Another thread has a composer of its own.
+      const isShown = threadId === undefined || threadId === this.#target.threadId;
+      if (isShown && composer.isEmpty) composer.setContent(content);
+      else {
+        help.stash.push(content);
+        this.#target.say(
+          `Your prompt was put aside. ${help.stashKey} brings it back when the prompt is empty.`,
+        );
+      }
+      throw thrown;
+    }
   }
 
   /** Whether this session has sent a message. */

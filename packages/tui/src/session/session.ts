@@ -311,26 +311,9 @@ export class Session implements SessionContext {
     return this.#inputs.send(input, delivery);
   }
 
-  /** The key that takes back what was put aside. */
-  get stashKey(): string {
-    const [chord = ""] = this.keymap.keys.stashInput;
-    return chord === "" ? "The command for it" : keyLabel(chord, this.look.unicode);
-  }
-
-  /** Does what the user wrote. If that is refused, it is in the composer again, or put aside if something else is there. */
+  /** Does what the user wrote. If that is refused, they get it back. */
   submitOrRestore(content: Content, work: () => Promise<unknown>): void {
-    const { threadId } = this;
-    this.run(async () => {
-      try {
-        await work();
-      } catch (thrown) {
-        // Another thread has a composer of its own.
-        const isShown = threadId === undefined || threadId === this.threadId;
-        if (isShown && this.composer.isEmpty) this.composer.setContent(content);
-        else this.help.stash.push(content);
-        throw thrown;
-      }
-    });
+    this.run(() => this.#inputs.orRestore(content, work));
   }
 
   /** Interrupts the running turn. */

@@ -32,7 +32,7 @@ export function stashOrTakeBack(session: Session): void {
   }
   help.stash.push(composer.content);
   composer.clear();
-  session.say(`Put aside. ${session.stashKey} brings it back when the prompt is empty.`);
+  session.say(`Put aside. ${help.stashKey} brings it back when the prompt is empty.`);
 }
 
 /** Attaches the image of the clipboard. */
