@@ -6,7 +6,7 @@ import type { Look } from "../draw/look.ts";
 import { drawRowFor, labelOf, spokenBlock } from "../draw/plain.ts";
 import { StreamedMarkdown } from "../draw/streamed-markdown.ts";
 import { liveRowLines } from "./live-row.ts";
-import { TurnFigures } from "./turn-figures.ts";
+import { TurnFigures } from "./status/turn-figures.ts";
 
 /** What the transcript depends on. */
 export interface TranscriptOptions {

@@ -19,12 +19,12 @@ import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
 import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
-import { headerBlock } from "./header.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
 import { OpenThread } from "./open-thread.ts";
 import { PromptHelp } from "./prompt-help.ts";
 import { SentInputs } from "./sent-inputs.ts";
+import { headerBlock } from "./status/header.ts";
 import { OtherThreads } from "./status/other-threads.ts";
 import { StatusLine } from "./status/status-line.ts";
 

@@ -1,9 +1,9 @@
 import type { ThreadSettings } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import { type LineBlock, span } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
-import { folderAndBranch } from "../first-frame/starting-rows.ts";
-import type { Machine } from "./context.ts";
+import { type LineBlock, span } from "../../draw/line.ts";
+import { type Look, marksFor } from "../../draw/look.ts";
+import { folderAndBranch } from "../../first-frame/starting-rows.ts";
+import type { Machine } from "../context.ts";
 
 /** The first lines of a session: the agent, its model, its permissions, the folder and its branch. */
 export function headerBlock(
