@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
-import type { RequestListener } from "node:http";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { agentFolder, needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import type { NetworkAnswer } from "./host-gate.ts";
+import { gitServer } from "./testing/git-server.ts";
 import { CA_FILE, startInternet } from "./testing/internet.ts";
 import { NetworkFixture } from "./testing/network-commands.ts";
 import { sshServer } from "./testing/ssh-server.ts";
@@ -25,33 +24,6 @@ const pushTo = (remote: string) =>
   ].join(" && ");
 
 const PUSH = pushTo("https://git.example/repo.git");
-
-/** Serves the repositories of a folder with git's own program for web servers, and lets anyone push. */
-function gitServer(root: string): RequestListener {
-  return (request, response) => {
-    const { pathname, search } = new URL(request.url ?? "/", "https://git.example");
-    const backend = spawn("git", ["http-backend"], {
-      stdio: ["pipe", "pipe", "inherit"],
-      env: {
-        ...{ PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null" },
-        ...{ GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: "1", REMOTE_USER: "ann" },
-        ...{ REQUEST_METHOD: request.method ?? "", PATH_INFO: pathname, QUERY_STRING: search.slice(1) },
-        CONTENT_TYPE: request.headers["content-type"] ?? "",
-        HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
-      },
-    });
-    request.pipe(backend.stdin).on("error", () => undefined);
-    void buffer(backend.stdout).then((printed) => {
-      const end = printed.indexOf("\r\n\r\n");
-      for (const line of printed.toString("latin1", 0, end).split("\r\n")) {
-        const [name = "", value = ""] = line.split(": ");
-        if (name === "Status") response.statusCode = Number.parseInt(value, 10);
-        else response.setHeader(name, value);
-      }
-      response.end(printed.subarray(end + 4));
-    });
-  };
-}
 
 /** A thread beside a server with an empty repository, and a user who answers every question like this. */
 async function setUp(answer: NetworkAnswer, hasSsh = false) {
