@@ -7,7 +7,16 @@ import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { promptOf, startEditor } from "./acp-editor.ts";
 import { environmentIn } from "./codex/sdk.ts";
-import { commitAs, FILES, FLOWS, flowScript, localServer, TITLES, titlesIn } from "./permission-flows.ts";
+import {
+  commitAs,
+  DECLINED_COMMAND,
+  FILES,
+  FLOWS,
+  flowScript,
+  localServer,
+  TITLES,
+  titlesIn,
+} from "./permission-flows.ts";
 import { choosing, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
 
 /** Real agents are started, on a machine that may be busy. */
@@ -36,6 +45,10 @@ for (const scripted of SCRIPTED_AGENTS) {
       expect(declined.asked).toContain(host);
       expect(declined.shown).toContain(`Flint refused the connection to localhost:${port}: it was declined.`);
       expect(paths).toEqual(["/allowed"]);
+      const unrun = await prompt(FLOWS.declinedCommand, "reject_once", DECLINED_COMMAND);
+      expect(unrun.asked).toContain(DECLINED_COMMAND);
+      expect(unrun.shown).toContain("eclined");
+      expect(existsSync(join(cwd, "declined-command"))).toBe(false);
 
       const applied = await prompt(FLOWS.allowedCommit, "allow_once", commits(TITLES.allowed));
       expect(applied.asked).toContain(commits(TITLES.allowed));
@@ -88,7 +101,7 @@ async function editorWith(scripted: ScriptedAgent, port: number) {
   let answer = { about: "", kind: "" };
   const choose = async ({ toolCall }: RequestPermissionRequest) => {
     const paths = (toolCall.content ?? []).flatMap((piece) => (piece.type === "diff" ? [piece.path] : []));
-    const question = [...textsOf(toolCall.content), ...paths].join("\n");
+    const question = [toolCall.title ?? "", ...textsOf(toolCall.content), ...paths].join("\n");
     asked.push(question);
     return question.includes(answer.about) ? answer.kind : "allow_once";
   };

@@ -14,7 +14,11 @@ export const FLOWS = {
   declinedLeave: "sixth",
   allowedChange: "seventh",
   declinedChange: "eighth",
+  declinedCommand: "ninth",
 };
+
+/** A command that stays in the sandbox and is not known to be read-only. */
+export const DECLINED_COMMAND = "touch declined-command";
 
 /** Commands that can only succeed outside of the sandbox, and why the agent says that it needs them. */
 export const OUTSIDE = {
@@ -54,11 +58,12 @@ export function commitAs(title: string): string {
   return `git ${author} commit --quiet --allow-empty -m ${title}`;
 }
 
-/** A script in which the agent does everything twice: it connects to the user's machine, commits, leaves the sandbox and changes a file. */
+/** A script in which the agent does everything twice, to be allowed and declined: it runs commands, connects to the user's machine, commits, leaves the sandbox and changes a file. */
 export function flowScript({ run, leave, write }: ScriptedAgent, port: number): readonly unknown[] {
   const turns = [
     [FLOWS.allowedHost, run(connectTo(port, "allowed"))],
     [FLOWS.declinedHost, run(connectTo(port, "declined"))],
+    [FLOWS.declinedCommand, run(DECLINED_COMMAND)],
     [FLOWS.allowedCommit, run(commitAs(TITLES.allowed))],
     [FLOWS.declinedCommit, run(commitAs(TITLES.declined))],
     [FLOWS.allowedLeave, leave(OUTSIDE.allowed, OUTSIDE.why)],

@@ -6,6 +6,7 @@ import { needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import {
   commitAs,
+  DECLINED_COMMAND,
   FILES,
   FLOWS,
   flowScript,
@@ -50,6 +51,8 @@ for (const scripted of SCRIPTED_AGENTS) {
         /⊘ localhost:\d+ .*The user declined it\./,
       );
       expect(paths).toEqual(["/allowed"]);
+      await turn(terminal, FLOWS.declinedCommand, "n", DECLINED_COMMAND);
+      expect(existsSync(join(workspace, "declined-command"))).toBe(false);
 
       await turn(terminal, FLOWS.allowedCommit, "y", commits(TITLES.allowed));
       expect(await titlesIn(workspace)).toEqual({ branch: `${TITLES.allowed}\nfirst\n`, kept: "" });

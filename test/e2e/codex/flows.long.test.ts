@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import {
   commitAs,
   connectTo,
+  DECLINED_COMMAND,
   FILES,
   FLOWS,
   flowScript,
@@ -42,6 +43,13 @@ for (const scripted of SCRIPTED_AGENTS) {
       await tui.shows(`Flint refused the connection to localhost:${port}: it was declined.`);
       await tui.isDone();
       expect(paths).toEqual(["/allowed"]);
+
+      await tui.ask(FLOWS.declinedCommand);
+      await tui.answer(`$ ${DECLINED_COMMAND}`, "d");
+      await tui.isDone();
+      const declined = await tui.terminal.everything();
+      expect(existsSync(join(fixture.workspace, "declined-command")), declined).toBe(false);
+      expect(declined).toMatch(/Ran touch declined-command\n +└ Declined\. It did not run\./);
 
       const commits = (title: string) => new RegExp(`Apply 1 commit on \\S+ \\(${title}\\)\\?`);
       await tui.ask(FLOWS.allowedCommit);
