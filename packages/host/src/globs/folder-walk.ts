@@ -1,7 +1,8 @@
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { readPlainFile } from "../files/plain-file.ts";
+import { isPlaceholder, isProtectedName } from "../sandbox/paths/protected-names.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 
 /** An entry of the folder that is walked. */
@@ -46,7 +47,7 @@ export class FolderWalk {
     return this.#cut;
   }
 
-  /** Everything but `.git`, `node_modules` and ignored files, a folder before its entries. */
+  /** Everything but `.git`, `node_modules`, ignored files and placeholders of sandboxes, a folder before its entries. */
   async *entries(): AsyncIterable<Entry> {
     const { workspace, folder, depth = 100 } = this.#options;
     const start = pathWithin(workspace, folder);
@@ -66,6 +67,7 @@ export class FolderWalk {
       if (SKIPPED.has(found.name)) continue;
       const entry = { path: within(path, found.name), kind: kindOf(found) };
       if (rules.ignores(entry.path, entry.kind === "folder")) continue;
+      if (await holdsName(join(base, path), found)) continue;
       yield entry;
       if (entry.kind === "folder" && depth > 1) yield* this.#walk(base, entry.path, rules, depth - 1);
     }
@@ -108,6 +110,14 @@ async function namesIn(folder: string): Promise<Dirent[]> {
   // Expected: a folder that may not be read, or that was just removed.
   const names = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return names.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** Whether it is only the placeholder of a sandbox, which is not a part of the project. */
+async function holdsName(folder: string, found: Dirent): Promise<boolean> {
+  if (!found.isDirectory() || !isProtectedName(found.name)) return false;
+  // Expected: it was removed with the last command.
+  const stats = await lstat(join(folder, found.name)).catch(() => undefined);
+  return stats === undefined || isPlaceholder(stats);
 }
 
 function kindOf(found: Dirent): Entry["kind"] {
