@@ -25,6 +25,7 @@ const TESTS = [
   "packages/host/src/sandbox",
   "packages/host/src/network",
   "packages/drivers/src/same-events.test.ts",
+  "packages/drivers/src/sandbox-policy.test.ts",
   "test/e2e/cli.test.ts",
   "test/e2e/exec.test.ts",
   "test/e2e/native-orphans.test.ts",
