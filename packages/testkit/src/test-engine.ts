@@ -103,6 +103,9 @@ export class FakeSandbox implements Sandbox {
   /** What it kept an ended command from; a test may set it. */
   denials?: NonNullable<Sandbox["denials"]>;
 
+  /** Files that it cannot keep commands from creating; a test may set it. */
+  unprotectedFiles?: NonNullable<Sandbox["unprotectedFiles"]>;
+
   async start(): Promise<RunningProcess> {
     throw new Error("This sandbox starts no programs; give the test a real one.");
   }

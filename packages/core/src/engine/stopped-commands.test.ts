@@ -127,3 +127,22 @@ test("a look that does not end holds nothing up", async () => {
   await engine.clock.advance(2_000);
   expect((await client.turnEnd(turnId)).status).toBe("completed");
 });
+
+test("a turn that creates a file which the sandbox cannot protect ends with a warning", async () => {
+  const sandbox = new FakeSandbox();
+  let files = ["/repo/.yarnrc"];
+  sandbox.unprotectedFiles = async () => files;
+  const driver = new ScriptedDriver({ scripts: [[{ command: "make" }], [{ text: "Two." }]] });
+  const engine = testEngine({ cwd: "/repo", sandbox, driver });
+  const client = engine.connect();
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "go");
+  await client.waitFor("approval/requested");
+  files = ["/repo/.yarnrc", "/repo/opencode.json"];
+  await answer(client, threadId, 0, ALLOW);
+  await client.turnEnd(turnId);
+  await client.runTurn(threadId, "again");
+  expect(client.eventsOf("warning").map(({ data }) => data.message)).toEqual([
+    expect.stringContaining("This turn created /repo/opencode.json."),
+  ]);
+});

@@ -240,6 +240,11 @@ export interface Sandbox {
    */
   denials?(command: EndedCommand): Promise<readonly Denial[]>;
   /**
+   * The files at the top of these folders that name programs to run, and that it cannot keep a command from creating.
+   * Never rejects.
+   */
+  unprotectedFiles?(folders: readonly string[]): Promise<readonly string[]>;
+  /**
    * Resolves a path that a command wants to write beyond its policy. Refuses what no approval opens: Flint's state and
    * settings, names that configure agents, editors and shells, sockets, and what does not exist. Never rejects.
    */

@@ -102,7 +102,7 @@ export class LiveThread {
   readonly #network: NetworkGate;
   readonly #offers = new RepeatOffers();
   readonly #deferred = new DeferredTexts();
-  readonly #denials: Pick<Sandbox, "denials">;
+  readonly #looks: Pick<Sandbox, "denials" | "unprotectedFiles">;
   readonly #deniedHosts: readonly string[];
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
@@ -151,7 +151,13 @@ export class LiveThread {
         terminal: () => options.clientHost()?.terminal,
       },
     );
-    this.#denials = sandbox.denials === undefined ? {} : { denials: (ended) => this.#sandbox.denials(ended) };
+    // Absent where the sandbox cannot say it.
+    this.#looks = {
+      ...(sandbox.denials && { denials: (ended) => this.#sandbox.denials(ended) }),
+      ...(sandbox.unprotectedFiles && {
+        unprotectedFiles: (folders) => this.#sandbox.unprotectedFiles(folders),
+      }),
+    };
     this.requests = new OpenRequests({
       threadId: id,
       log,
@@ -242,7 +248,7 @@ export class LiveThread {
       refreshScope: () => this.#sandbox.refreshScope(),
       connectionsOf: (itemId) => this.#network.take(itemId),
       refused: (itemId) => this.#network.refused(itemId),
-      ...this.#denials,
+      ...this.#looks,
       deferred: this.#deferred,
       clock: this.#clock,
       usageLimits: this.#usageLimits,

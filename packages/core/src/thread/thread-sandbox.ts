@@ -69,6 +69,10 @@ export class ThreadSandbox implements Sandbox {
     return (await this.#sandbox.denials?.({ scope: this.#scope(), ...command })) ?? [];
   }
 
+  async unprotectedFiles(folders: readonly string[]): Promise<readonly string[]> {
+    return (await this.#sandbox.unprotectedFiles?.(folders)) ?? [];
+  }
+
   async resolveWritable(path: string, workspace: string): Promise<WritablePath> {
     const unknown: WritablePath = { problem: "this sandbox cannot open further folders for one command" };
     return (await this.#sandbox.resolveWritable?.(path, workspace)) ?? unknown;

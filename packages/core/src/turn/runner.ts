@@ -12,9 +12,10 @@ import type { UsageLimits } from "../account/usage-limits.ts";
 import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { RepeatOffers } from "../approval/repeat-offers.ts";
-import { KeepAlive, Latch } from "../async.ts";
+import { KeepAlive, Latch, waitAtMost } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
+import { NewNames } from "../denials/new-names.ts";
 import { ReportQueue } from "../denials/report-queue.ts";
 import { type DeferredTexts, TurnDenials } from "../denials/turn-denials.ts";
 import type {
@@ -40,6 +41,9 @@ import { TurnReporter } from "./reporter.ts";
 import { TurnRequests } from "./requests.ts";
 import { SilenceGuard } from "./silence-guard.ts";
 import { type Interrupter, TurnStop } from "./stop.ts";
+
+/** How long the end of a turn waits for a look at the files that it made. */
+const NAMES_MS = 2_000;
 
 /** What a turn runs with. */
 export interface TurnRunnerOptions {
@@ -70,6 +74,8 @@ export interface TurnRunnerOptions {
   refused(itemId: string): readonly RefusedConnection[];
   /** Finds out what the sandbox kept a command from. */
   readonly denials?: Sandbox["denials"];
+  /** Finds files that the sandbox cannot keep commands from creating. */
+  readonly unprotectedFiles?: Sandbox["unprotectedFiles"];
   /** What the agent could not be told in an earlier turn. */
   readonly deferred: DeferredTexts;
   /** The agent's session, opened if necessary. */
@@ -98,6 +104,7 @@ export class TurnRunner {
   readonly #userRequests: TurnRequests;
   readonly #denials: TurnDenials;
   readonly #reports: ReportQueue<DriverEvent>;
+  readonly #newNames: NewNames;
   #asksToWrite = false;
   #session: DriverSession | undefined;
   #agent = "";
@@ -147,6 +154,11 @@ export class TurnRunner {
       grantOnce: (action) => requests.grantOnce(this.#agent, action).catch(failed),
       steer: (text) => this.#steerText(text),
     });
+    this.#newNames = new NewNames({
+      settings: () => this.#settings,
+      list: options.unprotectedFiles,
+      emit: (event) => this.#emit(event),
+    });
     this.#reports = new ReportQueue(
       (report) => this.#denials.prepare(report),
       (report) => this.#report(report),
@@ -192,6 +204,7 @@ export class TurnRunner {
     const { log, requests } = this.#options;
     log.onFailure((error) => this.#stop.failStorage(error));
     const outcome = await this.#outcome();
+    await waitAtMost(this.#options.clock, NAMES_MS, this.#newNames.end());
     if (outcome.status === "completed" && !this.#stop.isOver) await this.#takeOverCommits();
     if (!this.#stop.isOver) this.#guard.reportOverrun();
     this.#stop.finish();
@@ -243,6 +256,9 @@ export class TurnRunner {
     this.#session = opened.session;
     this.#asksToWrite = opened.asksToWrite;
     this.#denials.begin(opened.explainsDenials === true ? undefined : opened.session);
+    const looked = this.#newNames.begin();
+    if (looked !== undefined) await Promise.race([looked, this.#stop.stopped]);
+    if (this.#stop.isOver) return { status: "interrupted" };
     this.#silence.begin(opened.agent);
     const { kind, input } = this.#options.turn;
     const first = kind === "prompt" ? [...this.#options.deferred.take(), ...input] : input;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type {
   Clock,
@@ -29,6 +30,7 @@ import {
 } from "./mechanisms/launch.ts";
 import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { type GuardedLocations, GuardedPaths } from "./paths/guarded-paths.ts";
+import { EXISTING_NAMES } from "./paths/protected-names.ts";
 import { ProtectedPaths } from "./paths/protected-paths.ts";
 import { resolveWritable } from "./paths/writable-paths.ts";
 import { Preparation, type StartRequest, type Variables } from "./preparation.ts";
@@ -124,6 +126,13 @@ export class CommandSandbox implements Sandbox {
     const hasOwnNetwork = this.#scopes !== undefined && scope?.decide !== undefined;
     // Expected: the kernel refuses to look at a path. Then nothing can be said about the command.
     return this.#preparation.denials({ ...command, policy, hasOwnNetwork }).catch(() => []);
+  }
+
+  async unprotectedFiles(folders: readonly string[]): Promise<readonly string[]> {
+    const paths = folders.flatMap((folder) => EXISTING_NAMES.map((name) => join(folder, name)));
+    // Expected: most of them do not exist.
+    const found = await Promise.all(paths.map((path) => lstat(path).catch(() => undefined)));
+    return paths.filter((_, at) => found[at] !== undefined);
   }
 
   resolveWritable(path: string, workspace: string): Promise<WritablePath> {

@@ -29,3 +29,13 @@ test("says what it kept a command from that an agent ran itself, by facts and no
   const free = { type: "dangerFullAccess" } as const;
   expect(await sandbox.denials({ ...ended, policy: free, output: output("../outside/x") })).toEqual([]);
 });
+
+test("lists the files that it cannot keep a command from creating", async () => {
+  const { path: folder } = await agentFolder();
+  const sandbox = new CommandSandbox({ environment: process.env });
+  expect(await sandbox.unprotectedFiles([folder])).toEqual([]);
+  const command = ["sh", "-c", "echo '{}' > opencode.json; echo x > plain.json"];
+  const policy = { type: "workspaceWrite" } as const;
+  await sandbox.launch({ command, cwd: folder, workspace: folder, policy, onOutput: () => undefined });
+  expect(await sandbox.unprotectedFiles([folder])).toEqual([join(folder, "opencode.json")]);
+});

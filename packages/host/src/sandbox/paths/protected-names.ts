@@ -11,7 +11,13 @@ const CONFIGURATION_NAMES = [
 const TOOL_NAMES = [".npmrc", ".cargo", ".husky"];
 
 /** The same, but their programs fail if a folder has the name, so a placeholder cannot keep others from creating them. */
-const EXISTING_NAMES = ["opencode.json", "opencode.jsonc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs"];
+export const EXISTING_NAMES: readonly string[] = [
+  "opencode.json",
+  "opencode.jsonc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+];
 
 /** The files that shells, editors, git, ssh and search tools read when they start. */
 const START_UP_NAMES = [
