@@ -90,13 +90,15 @@ const acp: Flood = (messages, pieces) => {
 
 const FLOODS: Readonly<Record<string, Flood>> = { claude, codex, "flooding-acp": acp };
 
-/** Lets each kind of agent send 200 MB of text in one turn, as one message. As many messages it costs more than it should. */
-export const floodingAgents: readonly TortureCase[] = Object.entries(FLOODS).map(
-  ([agent, flood]): TortureCase => ({
-    id: "P25",
-    title: `${agent} that sends 200 MB of text as one message costs a bounded amount of memory`,
-    run: (context) => floodOf(context, agent, flood, 1),
-  }),
+/** Lets each kind of agent send 200 MB of text in one turn, as one message and as many. */
+export const floodingAgents: readonly TortureCase[] = Object.entries(FLOODS).flatMap(([agent, flood]) =>
+  [1, 20].map(
+    (messages): TortureCase => ({
+      id: "P25",
+      title: `${agent} that sends 200 MB of text in ${messages === 1 ? "one message" : `${messages} messages`} costs a bounded amount of memory`,
+      run: (context) => floodOf(context, agent, flood, messages),
+    }),
+  ),
 );
 
 async function floodOf(

@@ -34,10 +34,10 @@ test("cutMiddle keeps the beginning and the end of a long text and states how mu
   expect(cutMiddle("short", 5)).toEqual({ text: "short", omitted: 0 });
   const { text: cut, omitted } = cutMiddle(`${"a".repeat(500)}${"é".repeat(300)}`, 100);
   expect(omitted).toBe(1100 - 75 - 20);
-  expect(cut).toBe(`${"a".repeat(75)}\n… 1005 bytes left out …\n${"é".repeat(10)}`);
+  expect(cut).toBe(`${"a".repeat(75)}\n[... 1005 bytes left out ...]\n${"é".repeat(10)}`);
 });
 
-const GAP = /\n… \d+ bytes left out …\n/;
+const GAP = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/;
 
 test("keeps and streams a short output unchanged", () => {
   const output = new BoundedOutput();
@@ -53,7 +53,7 @@ test("keeps the beginning and the end of a long output and counts the rest [P11]
   for (let round = 0; round < 400; round += 1) streamed += output.add("é".repeat(10_000));
   streamed += output.add("END");
   const total = Buffer.byteLength("STARTEND") + 400 * 20_000;
-  expect(output.text).toMatch(/^START.*\n… \d+ bytes left out …\n.*END$/s);
+  expect(output.text).toMatch(/^START.*\n\[\.\.\. \d+ bytes left out \.\.\.\]\n.*END$/s);
   expect(Buffer.byteLength(output.text)).toBeLessThanOrEqual(LIMITS.output);
   expect(streamed + output.remainder).toBe(output.text);
   expect(output.omittedBytes).toBe(total - Buffer.byteLength(output.text.replace(GAP, "")));

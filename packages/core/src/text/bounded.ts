@@ -9,8 +9,28 @@ export const TAIL_SHARE = 0.2;
 export function headOf(text: string, bytes: number): string {
   if (bytes <= 0) return "";
   if (Buffer.byteLength(text) <= bytes) return text;
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
-  return text.slice(0, read);
+  let at = 0;
+  let room = bytes;
+  // Piece by piece: a long text is not encoded as a whole.
+  for (;;) {
+    const piece = wholePiece(text, at);
+    const size = Buffer.byteLength(piece);
+    if (size > room) {
+      const { read } = new TextEncoder().encodeInto(piece, new Uint8Array(room));
+      return text.slice(0, at + read);
+    }
+    at += piece.length;
+    room -= size;
+  }
+}
+
+const PIECE = 65_536;
+
+/** A piece of a text from a place on that does not end within a character. */
+function wholePiece(text: string, at: number): string {
+  const end = at + PIECE;
+  const isSplit = (text.codePointAt(end - 1) ?? 0) > 0xffff;
+  return text.slice(at, isSplit ? end - 1 : end);
 }
 
 /** The longest end of a text that takes at most so many bytes as UTF-8, without splitting a character. */
@@ -32,9 +52,12 @@ export function cutMiddle(text: string, bytes: number): { readonly text: string;
   return { text: `${head}${gapLine(omitted)}${tail}`, omitted };
 }
 
-/** The line that stands for the bytes left out between the beginning and the end of a text. */
+/**
+ * The line that stands for the bytes left out between the beginning and the end of a text. It is ASCII: one other
+ * character would double the memory that every copy of a long text takes.
+ */
 export function gapLine(omitted: number): string {
-  return `\n… ${omitted} bytes left out …\n`;
+  return `\n[... ${omitted} bytes left out ...]\n`;
 }
 
 function isContinuation(byte: number | undefined): boolean {

@@ -16,8 +16,18 @@ import type { DeltaTarget } from "./delta-buffer.ts";
 export function withAllItems<Event extends ThreadEvent>(event: Event, state: ThreadState): Event {
   if (event.type !== "turn/completed" || event.data.turn.itemsView !== "notLoaded") return event;
   const turn = state.turns.findLast((known) => known.id === event.data.turn.id);
-  if (turn === undefined || JSON.stringify(turn.items).length > LIMITS.turnItems) return event;
+  if (turn === undefined || !fitsIn(turn.items, LIMITS.turnItems)) return event;
   return { ...event, data: { ...event.data, turn: fullTurn(turn) } };
+}
+
+/** Whether items take no more than this many characters as JSON. Large texts are not written out to find that out. */
+function fitsIn(items: Turn["items"], limit: number): boolean {
+  let room = limit;
+  for (const item of items) {
+    for (const value of Object.values<unknown>(item)) room -= typeof value === "string" ? value.length : 0;
+    if (room < 0) return false;
+  }
+  return JSON.stringify(items).length <= limit;
 }
 
 /** The turn, marked as complete with all its items. */

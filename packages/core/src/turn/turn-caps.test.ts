@@ -27,7 +27,7 @@ describe("the output of a command", () => {
     const finished = new TurnCaps().finish({ ...command, aggregatedOutput: "x".repeat(LIMITS.output + 10) });
     if (!("aggregatedOutput" in finished) || !("omittedOutputBytes" in finished))
       throw new Error("no output");
-    expect(finished.aggregatedOutput).toContain(`… ${finished.omittedOutputBytes} bytes left out …`);
+    expect(finished.aggregatedOutput).toContain(`[... ${finished.omittedOutputBytes} bytes left out ...]`);
     expect(String(finished.aggregatedOutput).length).toBeLessThanOrEqual(LIMITS.output);
   });
 

@@ -10,6 +10,7 @@ import {
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
+import { roomForText } from "../shared/translate.ts";
 import { CODEX } from "./descriptor.ts";
 import { hookEvents } from "./translate/hooks.ts";
 import {
@@ -33,6 +34,8 @@ export interface TranslateState {
   readonly turnId: string | undefined;
   /** The items that have started and not ended, with what was streamed of them so far. */
   readonly open: ReadonlyMap<string, ThreadItem>;
+  /** How many characters of texts that were streamed have been kept. */
+  readonly kept: number;
   /** The tokens of the whole thread as last reported: the same total again is not further usage. */
   readonly totalTokens: number;
   /** Why the turn fails, as reported before its end. */
@@ -55,6 +58,7 @@ export function beginTurn(cwd: string, kind: TurnKind, totalTokens: number): Tra
     kind,
     turnId: undefined,
     open: new Map(),
+    kept: 0,
     totalTokens,
     failure: undefined,
     outcome: undefined,
@@ -231,9 +235,13 @@ function onDelta(
 ): Step {
   const item = state.open.get(itemIdOf(params.itemId));
   if (item === undefined) return [state, []];
-  const before: unknown = Reflect.get(item, FIELD_OF[method]);
-  const text = `${typeof before === "string" ? before : ""}${params.delta}`;
-  return [withOpen(state, { ...item, [FIELD_OF[method]]: text }), [delta(method, params)]];
+  const known: unknown = Reflect.get(item, FIELD_OF[method]);
+  const before = typeof known === "string" ? known : "";
+  const event = delta(method, params);
+  if (before.length > roomForText(state.kept - before.length)) return [state, [event]];
+  const kept = state.kept + params.delta.length;
+  const longer = { ...item, [FIELD_OF[method]]: before + params.delta };
+  return [{ ...withOpen(state, longer), kept }, [event]];
 }
 
 /** The parts of a summary are separated by an empty line, as in the completed item. */

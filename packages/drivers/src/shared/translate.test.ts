@@ -36,6 +36,19 @@ function messageEvents(id: string, text: string, ...deltas: readonly string[]): 
   ];
 }
 
+test("keeps less of a text once the turn has kept as much as is stored", () => {
+  let stream: ItemStream = beginStream("turn");
+  const long = "x".repeat(LIMITS.text + 1);
+  for (let index = 0; index < 5; index += 1) [stream] = closeText(streamText(stream, "message", long)[0]);
+  [stream] = streamText(stream, "message", "x".repeat(LIMITS.lateText + 1));
+  [stream] = streamText(stream, "message", "more");
+  expect([stream.kept, stream.open?.text.length, stream.open?.length]).toEqual([
+    LIMITS.turnText + LIMITS.lateText,
+    LIMITS.lateText + 1,
+    LIMITS.lateText + 5,
+  ]);
+});
+
 test("joins the pieces of a message, and completes it when something else begins", () => {
   expect(run(message("He"), message("llo"), reasoning("Hm"), close)).toEqual([
     ...messageEvents("turn-1", "Hello", "He", "llo"),

@@ -19,6 +19,8 @@ export interface ItemStream {
   readonly turnId: string;
   /** How many items the turn has so far; their ids are derived from it. */
   readonly items: number;
+  /** How many characters of its closed texts were kept. */
+  readonly kept: number;
   readonly open: OpenText | undefined;
 }
 
@@ -27,12 +29,17 @@ export type StreamStep = readonly [ItemStream, readonly DriverEvent[]];
 
 /** The state at the beginning of a turn. */
 export function beginStream(turnId: string): ItemStream {
-  return { turnId, items: 0, open: undefined };
+  return { turnId, items: 0, kept: 0, open: undefined };
 }
 
 /** An id for an item, and the state in which it is taken. */
-export function takeItemId({ turnId, items, open }: ItemStream): readonly [ItemStream, string] {
-  return [{ turnId, items: items + 1, open }, `${turnId}-${items + 1}`];
+export function takeItemId({ turnId, items, kept, open }: ItemStream): readonly [ItemStream, string] {
+  return [{ turnId, items: items + 1, kept, open }, `${turnId}-${items + 1}`];
+}
+
+/** How many characters of a text are worth keeping in a turn that has kept this many: no more of it is stored. */
+export function roomForText(kept: number): number {
+  return Math.min(LIMITS.text, Math.max(LIMITS.turnText - kept, LIMITS.lateText));
 }
 
 /**
@@ -46,12 +53,12 @@ export function streamText(
   messageId?: string,
 ): StreamStep {
   if (piece === "") return [stream, []];
-  const { turnId, items, open } = stream;
+  const { turnId, items, kept, open } = stream;
   if (open?.kind === kind && (messageId === undefined || open.messageId === messageId)) {
     const { id, text, length } = open;
-    const streamed = length > LIMITS.text ? text : text + piece;
+    const streamed = text.length > roomForText(kept) ? text : text + piece;
     const longer = { kind, id, messageId: open.messageId, text: streamed, length: length + piece.length };
-    return [{ turnId, items, open: longer }, [deltaOf(open, piece)]];
+    return [{ turnId, items, kept, open: longer }, [deltaOf(open, piece)]];
   }
   const [closed, ended] = closeText(stream);
   const [next, id] = takeItemId(closed);
@@ -71,17 +78,18 @@ export function completeText(
   if (streamed !== undefined && !text.startsWith(streamed.text)) {
     return closeText({ ...stream, open: { ...streamed, text } }, partial);
   }
-  const [{ turnId, items, open }, events] = streamText(stream, kind, text.slice(streamed?.length ?? 0));
+  const [{ turnId, items, kept, open }, events] = streamText(stream, kind, text.slice(streamed?.length ?? 0));
   const complete = open?.kind === kind ? { ...open, text } : open;
-  const [closed, ended] = closeText({ turnId, items, open: complete }, partial);
+  const [closed, ended] = closeText({ turnId, items, kept, open: complete }, partial);
   return [closed, [...events, ...ended]];
 }
 
 /** Completes the open item, if there is one. */
-export function closeText({ turnId, items, open }: ItemStream, partial = false): StreamStep {
-  if (open === undefined) return [{ turnId, items, open }, []];
+export function closeText({ turnId, items, kept, open }: ItemStream, partial = false): StreamStep {
+  if (open === undefined) return [{ turnId, items, kept, open }, []];
   const item = { ...itemOf(open), ...(partial ? { partial } : {}) };
-  return [{ turnId, items, open: undefined }, [{ type: "item/completed", item }]];
+  const all = kept + Math.min(open.text.length, roomForText(kept));
+  return [{ turnId, items, kept: all, open: undefined }, [{ type: "item/completed", item }]];
 }
 
 /** A plan with these entries. It is one item for the whole turn; the id is used if there is none yet. */
