@@ -5,7 +5,7 @@ import { plainEnvironment } from "../server/plain-environment.ts";
 import { storeThreads } from "../torture/stored-threads.ts";
 import { asMessage, FLINT, initialize, paramsOf, runTurn, startThread } from "./server.ts";
 
-const STORED = 1_000;
+const STORED = 10_000;
 const DESCRIPTORS = 256;
 /** More than there would be descriptors for, if each loaded thread took one. */
 const LOADED = 300;
@@ -24,7 +24,7 @@ function limitedServer(home: string, cwd: string): WireClient {
   return wire;
 }
 
-test("a thousand threads, hundreds of them loaded, need no more than 256 descriptors", {
+test("ten thousand threads, hundreds of them loaded, need no more than 256 descriptors", {
   timeout: 300_000,
 }, async () => {
   const folder = await temporaryFolder();
