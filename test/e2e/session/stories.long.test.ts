@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { connect } from "@flint/sdk";
 import { agentProgram, needs } from "@flint/testkit";
 import { expect } from "vitest";
-import { TuiFixture } from "../codex/tui.ts";
+import { needsTui, TuiFixture } from "../codex/tui.ts";
 import { SCRIPTED_AGENTS, type ScriptedAgent } from "../scripted-agents.ts";
 import { answer, quit, sees } from "../session-place.ts";
+import type { Terminal } from "../tmux.ts";
 
 /** Real agents are started, on a machine that may be busy. */
 const TEST_MS = 180_000;
@@ -84,3 +85,69 @@ async function allowedElsewhere(home: string): Promise<void> {
   await handle.unsubscribe().catch(() => undefined);
   await other.close();
 }
+
+needs("tmux", "claude", "codex")(
+  "Claude, Codex and Flint's own agent continue one thread in turn, and each boundary is drawn",
+  async () => {
+    // A new agent gets what was said before as well, so the model does not see the prompt alone.
+    const script = ["oak", "ash", "elm", "fir"].map((tree) => ({
+      when: tree,
+      parts: [{ text: `Here is the ${tree} tree.` }],
+    }));
+    const fixture = await TuiFixture.make(["--offline"], CONFIGURATION, { script });
+    const terminal = await fixture.session("--agent", "claude", "show me an oak");
+    await terminal.until(sees("Here is the oak tree."), "the answer of Claude");
+    await handedTo(terminal, "codex", "claude", "ash");
+    await handedTo(terminal, "claude", "codex", "elm");
+    await handedTo(terminal, "flint", "claude", "fir");
+    await quit(terminal);
+  },
+  TEST_MS,
+);
+
+/** Switches to another agent, which answers the next prompt. */
+async function handedTo(terminal: Terminal, agent: string, before: string, tree: string): Promise<void> {
+  await terminal.until(sees(COMPOSER), "the end of the turn", "screen");
+  await terminal.type(`/agent ${agent}`);
+  await terminal.press("Enter");
+  await terminal.until(sees(`${agent} continues from the next turn on`), "the switch");
+  await terminal.type(`now the ${tree}`);
+  await terminal.press("Enter");
+  await terminal.until(sees(`${agent} continues in place of ${before}`), "the boundary");
+  await terminal.until(sees(`Here is the ${tree} tree.`), `the answer of ${agent}`);
+}
+
+needsTui("codex")(
+  "what the stock Codex TUI does in the thread of a session is seen in it with its name, and the other way round",
+  async () => {
+    const fixture = await TuiFixture.make(["--offline"], CONFIGURATION);
+    const terminal = await fixture.session("count to 3");
+    await terminal.until(sees("1 2 3."), "the first answer");
+    const tui = await fixture.tui("resume", "--last");
+    await tui.isReady("Flint offline model");
+    await tui.shows("1 2 3.");
+
+    await tui.ask("run `touch there.txt`");
+    await terminal.until(
+      (all) => /› run `touch there\.txt` {2}from .*codex/i.test(all),
+      "the prompt and where it came from",
+    );
+    await terminal.until(sees("[y] once"), "the approval");
+    await answer(terminal, "y", "allowed once");
+    await tui.isDone();
+    expect(existsSync(join(fixture.workspace, "there.txt"))).toBe(true);
+
+    await terminal.until(sees(COMPOSER), "the end of the turn", "screen");
+    await terminal.type("run `touch here.txt`");
+    await terminal.press("Enter");
+    await terminal.until(sees("› run `touch here.txt`"), "the prompt");
+    await tui.answer("touch here.txt", "y");
+    await terminal.until((all) => /answered in .*codex/i.test(all), "who answered");
+    await terminal.until(sees(COMPOSER), "the end of the turn", "screen");
+    expect(existsSync(join(fixture.workspace, "here.txt"))).toBe(true);
+    expect(await tui.troubles()).toEqual([]);
+    await tui.quit();
+    await quit(terminal);
+  },
+  TEST_MS,
+);
