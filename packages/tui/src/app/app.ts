@@ -208,6 +208,7 @@ export class SessionApp {
 
   /** A window that is dragged changes its size faster than it draws, so what is drawn would be for another size. */
   #resized(): void {
+    this.#view.resized?.();
     this.#cancelResize();
     this.#cancelResize = this.#options.clock.after(RESIZE_MS, () => this.#frames.now());
   }

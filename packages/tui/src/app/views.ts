@@ -11,6 +11,8 @@ export interface SessionView {
   draw(session: Session, now: number, look: Look): void;
   /** Removes what is live. */
   clear(): void;
+  /** The terminal has another size, which may change again before it is drawn. */
+  resized?(): void;
 }
 
 /** Finished rows in the terminal's own scrollback, a short live region below. */
@@ -36,6 +38,10 @@ export class InlineView implements SessionView {
 
   clear(): void {
     this.#screen.clear();
+  }
+
+  resized(): void {
+    this.#screen.resized();
   }
 }
 

@@ -52,3 +52,11 @@ test.each([
 ])("in %j the terminal follows links: %s", (environment, follows) => {
   expect(followsLinks(environment)).toBe(follows);
 });
+
+test.each([
+  ["vscode", true],
+  ["iTerm.app", undefined],
+  [undefined, undefined],
+])("a terminal that calls itself %s is xterm.js: %s", (TERM_PROGRAM, isXtermJs) => {
+  expect(readLook({ TERM: "xterm-256color", TERM_PROGRAM }, {}).isXtermJs).toBe(isXtermJs);
+});

@@ -15,6 +15,8 @@ export interface Look {
   readonly isPlain?: boolean | undefined;
   /** How links are written; undefined if the terminal is not known to follow them. */
   readonly links?: Links | undefined;
+  /** Whether the terminal is xterm.js, as in VS Code: it moves the cursor in its own way when it wraps rows. */
+  readonly isXtermJs?: boolean | undefined;
 }
 
 /** The size that a stream reports. */
@@ -29,6 +31,8 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 /** On narrower terminals lines are not readable anyway. */
 const MIN_COLUMNS = 8;
+/** What programs with xterm.js in them call themselves. Editors made from VS Code kept its name. */
+const XTERM_JS: readonly string[] = ["vscode", "Hyper", "Tabby"];
 
 /** Determines a terminal's capabilities from its size and the environment. */
 export function readLook(environment: Environment, size: TerminalSize): Look {
@@ -38,6 +42,7 @@ export function readLook(environment: Environment, size: TerminalSize): Look {
     rows: size.rows || DEFAULT_ROWS,
     colour: !environment.NO_COLOR && canMoveCursor(environment),
     unicode: isUnicode(environment),
+    ...(XTERM_JS.includes(environment.TERM_PROGRAM ?? "") ? { isXtermJs: true } : {}),
   };
 }
 

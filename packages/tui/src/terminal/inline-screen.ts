@@ -20,6 +20,9 @@ export class InlineScreen {
   #drawn: readonly string[] = [];
   #widths: readonly number[] = [];
   #columns = 0;
+  #rows = 0;
+  /** The fewest rows that the terminal has had since the last frame. */
+  #leastRows = 0;
   #cursor: CursorPlace | undefined;
 
   constructor(write: (text: string) => void, look: () => Look) {
@@ -43,7 +46,14 @@ export class InlineScreen {
     this.#drawn = rows;
     this.#widths = widths;
     this.#columns = look.columns;
+    this.#rows = look.rows;
+    this.#leastRows = look.rows;
     this.#cursor = cursor;
+  }
+
+  /** Notes a size between two frames. */
+  resized(): void {
+    this.#leastRows = Math.min(this.#leastRows, this.#look().rows);
   }
 
   /** Takes over live rows that another screen has drawn. */
@@ -52,6 +62,8 @@ export class InlineScreen {
     this.#drawn = live.map((line) => styled(line, look.colour, look.light));
     this.#widths = live.map((line) => textWidth(textOf(line)));
     this.#columns = columns;
+    this.#rows = look.rows;
+    this.#leastRows = look.rows;
     this.#cursor = cursor;
   }
 
@@ -97,9 +109,7 @@ export class InlineScreen {
    * character may take that for a new screen and keep the old one as scrollback, as tmux does, so that row goes alone.
    */
   #eraseFrom(row: number, look: Look): string {
-    const rows = this.#heights(look)
-      .slice(row)
-      .reduce((sum, height) => sum + height, 0);
+    const rows = sum(this.#heights(look).slice(row));
     return rows < 2 ? ERASE.row : `${ERASE.row}${move(1)}${ERASE.below}${up(1)}`;
   }
 
@@ -107,17 +117,22 @@ export class InlineScreen {
   #toRow(row: number, look: Look): string {
     if (this.#drawn.length === 0) return "";
     const at = this.#cursor ?? { row: this.#drawn.length - 1, column: this.#widths.at(-1) ?? 0 };
-    const above = this.#heights(look)
-      .slice(0, at.row)
-      .reduce((sum, height) => sum + height, 0);
-    // On the row that the cursor is in, it may itself be on a wrapped row.
-    const within = Math.floor(
-      Math.min(at.column, Math.max(0, (this.#widths[at.row] ?? 0) - 1)) / look.columns,
-    );
-    const skipped = this.#heights(look)
-      .slice(0, row)
-      .reduce((sum, height) => sum + height, 0);
-    return `\r${move(skipped - above - within)}`;
+    const heights = this.#heights(look);
+    const skipped = sum(heights.slice(0, row));
+    const above = sum(heights.slice(0, at.row));
+    return `\r${move(skipped - above - this.#wrappedBelow(at, look))}`;
+  }
+
+  /** How many rows the cursor is below the start of its row: it may itself be on a wrapped row. */
+  #wrappedBelow(at: CursorPlace, look: Look): number {
+    if (look.isXtermJs !== true)
+      return Math.floor(Math.min(at.column, Math.max(0, (this.#widths[at.row] ?? 0) - 1)) / look.columns);
+    // xterm.js 6 never wraps the row of the cursor, but moves the cursor down by each row that wraps below it. It first
+    // drops the rows for which a lower screen has no room: how many those were is unknown, and a row too many that is
+    // erased would be lost.
+    if (this.#leastRows < this.#rows) return 0;
+    const below = this.#heights(look).slice(at.row + 1);
+    return sum(below) - below.length;
   }
 
   #toLast(look: Look): string {
@@ -133,6 +148,10 @@ export class InlineScreen {
     if (cursor === undefined) return "";
     return `${up(rows - 1 - cursor.row)}${toColumn(cursor.column)}${CURSOR.show}`;
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function move(rows: number): string {

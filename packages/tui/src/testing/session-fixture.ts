@@ -80,7 +80,13 @@ export class SessionFixture {
     this.#folder = options.folder ?? "/work";
     this.app = new SessionApp({
       device: this.terminal,
-      environment: { TERM: "xterm-256color", LANG: "C.UTF-8", ...options.environment },
+      // The emulator is xterm.js.
+      environment: {
+        TERM: "xterm-256color",
+        TERM_PROGRAM: "vscode",
+        LANG: "C.UTF-8",
+        ...options.environment,
+      },
       clock: this.#countingClock(),
       machine: this.#machine(),
       keymap: keymapOf(),
@@ -154,13 +160,12 @@ export class SessionFixture {
   /** An empty composer is on the screen once at most, in its last rows, and the cursor stands in it. */
   #oneComposer(): void {
     if (this.#screen === "plain" || this.terminal.isAlternate) return;
-    const { everything, cursor, screen } = this.terminal;
+    const { everything, cursor, cursorLine } = this.terminal;
     const count = everything.split("\n").filter((row) => row.startsWith(EMPTY_COMPOSER)).length;
     if (count > 1) throw new Error(`The composer is to be seen ${count} times:\n${everything}`);
-    const row = screen.findIndex((text) => text.startsWith(EMPTY_COMPOSER));
-    if (row !== -1 && (cursor.row !== row || cursor.column !== 2))
+    if (count === 1 && !(cursorLine.startsWith(EMPTY_COMPOSER) && cursor.column === 2))
       throw new Error(
-        `The cursor is not in the composer but at ${cursor.row}, ${cursor.column}:\n${everything}`,
+        `The cursor is not in the composer but in ${JSON.stringify(cursorLine)}:\n${everything}`,
       );
   }
 

@@ -88,6 +88,12 @@ export class XtermTerminal implements TerminalDevice {
     return { row: cursorY, column: cursorX };
   }
 
+  /** The text of the row that the cursor is in. */
+  get cursorLine(): string {
+    const { active } = this.#terminal.buffer;
+    return active.getLine(active.baseY + active.cursorY)?.translateToString(true) ?? "";
+  }
+
   /** The rows on the screen. */
   get screen(): string[] {
     const { active } = this.#terminal.buffer;

@@ -1,0 +1,175 @@
+import type { DriverEvent } from "@flint/core/ports";
+import { Gate, type Script, type Step } from "@flint/testkit";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { SessionFixture } from "../testing/session-fixture.ts";
+
+const ENTER = "\r";
+const COLUMNS = 60;
+/** What streams is often higher than the one, and never than the other. */
+const [LOW, HIGH] = [12, 60];
+
+/** Something that an agent does, with words in it that are to be found again. */
+type Work =
+  | { readonly kind: "message"; readonly blocks: readonly Block[] }
+  | { readonly kind: "command"; readonly lines: number };
+type Block = { readonly kind: "words" | "list" | "code"; readonly length: number };
+
+/** A change of the terminal's size, and how many characters of the rest arrive before the next one. */
+interface Moment {
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  readonly characters: number;
+}
+
+const block: fc.Arbitrary<Block> = fc.record({
+  kind: fc.constantFrom("words" as const, "list" as const, "code" as const),
+  length: fc.integer({ min: 1, max: 25 }),
+});
+const work: fc.Arbitrary<Work> = fc.oneof(
+  fc.record({
+    kind: fc.constant("message" as const),
+    blocks: fc.array(block, { minLength: 1, maxLength: 4 }),
+  }),
+  fc.record({ kind: fc.constant("command" as const), lines: fc.integer({ min: 0, max: 3 }) }),
+);
+const characters = fc.integer({ min: 1, max: 200 });
+/**
+ * One side at a time: of rows that do not fit any more xterm.js does not say whether it has wrapped or dropped them. And
+ * never so low that live rows are pushed into the scrollback, where no terminal lets them be erased.
+ */
+const moment: fc.Arbitrary<Moment> = fc.oneof(
+  fc.record({ characters, columns: fc.integer({ min: 24, max: 110 }) }),
+  fc.record({ characters, rows: fc.integer({ min: HIGH, max: HIGH + 20 }) }),
+);
+
+/** Names words one after the other, so that each is there once. */
+class Words {
+  #count = 0;
+
+  take(length: number): string[] {
+    return Array.from({ length }, () => {
+      this.#count += 1;
+      return `w${this.#count}o`;
+    });
+  }
+
+  get all(): string[] {
+    return Array.from({ length: this.#count }, (_, at) => `w${at + 1}o`);
+  }
+}
+
+function textOf(blocks: readonly Block[], words: Words): string {
+  const text = blocks.map(({ kind, length }) => {
+    const taken = words.take(length);
+    if (kind === "words") return taken.join(" ");
+    if (kind === "list") return taken.map((word) => `- ${word}`).join("\n");
+    return `\`\`\`\n${taken.join("\n")}\n\`\`\``;
+  });
+  return text.join("\n\n");
+}
+
+/** What the agent reports: each piece of text after a gate, if it comes in pieces. */
+class Plan {
+  readonly words = new Words();
+  readonly gates: Gate[] = [];
+  readonly #moments: readonly Moment[];
+  readonly #steps: Step[] = [];
+  #at = 0;
+
+  constructor(works: readonly Work[], moments: readonly Moment[]) {
+    this.#moments = moments;
+    for (const [index, each] of works.entries()) this.#add(each, `item-${index}`);
+  }
+
+  get script(): Script {
+    return this.#steps;
+  }
+
+  #add(each: Work, id: string): void {
+    if (each.kind === "message") {
+      const text = textOf(each.blocks, this.words);
+      const item = { type: "agentMessage" as const, id, text };
+      this.#emit({ type: "item/started", item: { ...item, text: "" } });
+      for (const delta of this.#pieces(text))
+        this.#emit({ type: "item/agentMessage/delta", itemId: id, delta });
+      this.#emit({ type: "item/completed", item });
+      return;
+    }
+    const output = this.words
+      .take(each.lines)
+      .map((word) => `${word}\n`)
+      .join("");
+    const item = { type: "commandExecution" as const, id, command: "make", cwd: "/work" };
+    this.#emit({ type: "item/started", item: { ...item, status: "inProgress" } });
+    for (const delta of this.#pieces(output))
+      this.#emit({ type: "item/commandExecution/outputDelta", itemId: id, delta });
+    const ended = { status: "completed" as const, exitCode: 0, aggregatedOutput: output, durationMs: 0 };
+    this.#emit({ type: "item/completed", item: { ...item, ...ended } });
+  }
+
+  #emit(event: DriverEvent): void {
+    this.#steps.push({ emit: event });
+  }
+
+  /** Waits before each piece. What is left after the last moment comes at once. */
+  *#pieces(text: string): Iterable<string> {
+    for (let rest = text; rest !== ""; ) {
+      const next = this.#moments[this.#at];
+      this.#at += 1;
+      if (next !== undefined) {
+        const gate = new Gate();
+        this.gates.push(gate);
+        this.#steps.push({ wait: gate });
+      }
+      const length = next?.characters ?? rest.length;
+      yield rest.slice(0, length);
+      rest = rest.slice(length);
+    }
+  }
+}
+
+/** Plays it in a session, with a size of the terminal for each piece; gives everything that stands in it at the end. */
+async function play(plan: Plan, height: number, sizes: readonly Moment[] = []): Promise<string> {
+  const session = await SessionFixture.open({ columns: COLUMNS, rows: height, scripts: [plan.script] });
+  await session.keys("go", ENTER);
+  for (const [index, gate] of plan.gates.entries()) {
+    const { columns = COLUMNS, rows = height } = session.terminal.size;
+    const size = sizes[index];
+    if (size !== undefined) session.terminal.resize(size.columns ?? columns, size.rows ?? rows);
+    // The gate may open before the new size is drawn, or after.
+    if (index % 2 === 0) await session.settle(60);
+    gate.open();
+    await session.settle(60);
+  }
+  await session.settle();
+  const { everything } = session.terminal;
+  session.app.close(0);
+  await session.terminal.drawn();
+  return everything;
+}
+
+const works = fc.array(work, { minLength: 1, maxLength: 4 });
+const moments = fc.array(moment, { maxLength: 12 });
+
+test("however deltas are cut, the screen and its scrollback end as if everything was drawn once [S0-102]", async () => {
+  await fc.assert(
+    fc.asyncProperty(works, moments, async (each, cuts) => {
+      const once = await play(new Plan(each, []), LOW);
+      expect(await play(new Plan(each, cuts), LOW)).toBe(once);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("whatever the sizes of the terminal in between, each word is printed once and in order [S0-102]", async () => {
+  await fc.assert(
+    fc.asyncProperty(works, moments, async (each, sizes) => {
+      const plan = new Plan(each, sizes);
+      const everything = await play(plan, HIGH, sizes);
+      expect(everything.match(/w\d+o/g) ?? []).toEqual(plan.words.all);
+      expect(everything.split("Ask for something").length - 1).toBe(1);
+    }),
+    { numRuns: 30 },
+  );
+});
