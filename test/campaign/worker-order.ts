@@ -33,6 +33,18 @@ export interface AddingServerOptions {
 export const AGENT = "scripted";
 export const RESULT_FILE = "by.txt";
 
+/** Where a server that adds tasks keeps them. */
+export interface AddingServerOptions {
+  readonly url: string;
+  /** The file with its own copy of the tasks it acknowledged. */
+  readonly accepted: string;
+  readonly leaseMs: number;
+  /** The repository in which a scripted agent works for its tasks; none does if absent. */
+  readonly repository?: string | undefined;
+  /** The key with which it signs, as PEM; one of its own if absent. */
+  readonly signingKey?: string | undefined;
+}
+
 /** The title of tasks that kill every worker which runs them. */
 export const POISON = "poison";
 
