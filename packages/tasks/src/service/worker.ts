@@ -1,4 +1,6 @@
 import { errorMessage, type TaskState } from "@flint/protocol";
+import { LocalQueue } from "../queue/local-queue.ts";
+import { DEFAULT_POOL, type RunTaker } from "../queue/run-queue.ts";
 import { plan } from "../schedule.ts";
 import { accountsOf } from "./accounts.ts";
 import { LeasedRun, type LeasedRunOptions } from "./leased-run.ts";
@@ -10,15 +12,16 @@ export interface WorkerOptions extends LeasedRunOptions {
   readonly now: () => number;
 }
 
-interface RunningTask {
-  readonly run: LeasedRun;
-  readonly done: Promise<void>;
-}
-
-/** Takes the tasks of its own store that are ready, and runs each under its lease. */
+/**
+ * Puts the tasks of its own store that are ready into a queue of this process, no more than it has room for, takes them
+ * from there, and runs each under its lease. Who is next is decided when there is room, so nothing waits in the queue.
+ */
 export class TaskWorker {
   readonly #options: WorkerOptions;
-  readonly #running = new Map<string, RunningTask>();
+  readonly #queue = new LocalQueue();
+  readonly #taker: RunTaker;
+  /** The tasks that were put and have not ended; one without a run is about to be leased. */
+  readonly #running = new Map<string, LeasedRun | undefined>();
   readonly #unsubscribe: () => void;
   #taking: Promise<void> | undefined;
   #again = false;
@@ -26,6 +29,7 @@ export class TaskWorker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#taker = this.#queue.take([DEFAULT_POOL], options.concurrency, ({ task }) => this.#take(task));
     this.#unsubscribe = options.store.subscribe(({ state }) => this.#onChange(state));
   }
 
@@ -45,14 +49,15 @@ export class TaskWorker {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#unsubscribe();
-    for (const { run } of this.#running.values()) run.stop("The worker stops.");
     await this.#taking;
-    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    for (const run of this.#running.values()) run?.stop("The worker stops.");
+    await this.#taker.close();
+    await this.#queue.close();
   }
 
   /** A task that was cancelled or suspended, or whose lease is void, is stopped at once. */
   #onChange(state: TaskState): void {
-    if (state.run === undefined) this.#running.get(state.id)?.run.stop();
+    if (state.run === undefined) this.#running.get(state.id)?.stop();
     if (state.phase === "ready") this.wake();
   }
 
@@ -76,21 +81,30 @@ export class TaskWorker {
     const tasks = await store.list();
     for (const { task } of plan(tasks, accountsOf(tasks), now())) {
       if (this.#running.size >= concurrency || this.#isStopped) break;
-      await this.#take(task);
+      if (this.#running.has(task.id)) continue;
+      this.#running.set(task.id, undefined);
+      const { id, fence, spec } = task;
+      await this.#queue.put({ task: id, fence: fence + 1, pool: DEFAULT_POOL, priority: spec.priority });
     }
   }
 
-  async #take({ id }: TaskState): Promise<void> {
-    const { store, name, leaseMs } = this.#options;
-    if (this.#running.has(id)) return;
-    const lease = await store.lease(id, name, leaseMs);
-    const state = await store.read(id);
-    if (lease === undefined || state === undefined) return;
-    const run = new LeasedRun(this.#options, lease);
-    const done = run.work(state).finally(() => {
+  async #take(id: string): Promise<void> {
+    const { store, name, leaseMs, onProblem } = this.#options;
+    // Expected: the store cannot be written, such as on a full disk; the next change tries again.
+    try {
+      const lease = this.#isStopped ? undefined : await store.lease(id, name, leaseMs);
+      const state = await store.read(id);
+      if (lease === undefined || state === undefined) return;
+      const run = new LeasedRun(this.#options, lease);
+      this.#running.set(id, run);
+      if (this.#isStopped) run.stop("The worker stops.");
+      await run.work(state);
       this.#running.delete(id);
       this.wake();
-    });
-    this.#running.set(id, { run, done });
+    } catch (thrown) {
+      onProblem(`No task could be taken: ${errorMessage(thrown)}`);
+    } finally {
+      this.#running.delete(id);
+    }
   }
 }
