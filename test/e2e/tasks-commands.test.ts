@@ -25,7 +25,7 @@ needs("bwrap")(
   async () => {
     const { flint } = await withTaskThatAsks();
     await flint("add", "write `two` to two.txt", "--after", "1", "--git", "off");
-    await flint("add", "write `three` to three.txt", "--at", "2999-01-01 22:00", "--resume", "ask");
+    await flint("add", "write `three` to three.txt", "--at", "2999-01-01 22:00", "--at-limit", "ask");
     const one = await flint("watch", "2");
     expect([one.code, one.lines.slice(-2)]).toEqual([
       10,

@@ -45,11 +45,11 @@ export const ADD_FLAGS = {
   },
   "max-cost": { type: "string", takes: "USD", doc: "Maximum cost of the task" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Maximum working time (default: 7200)" },
-  "on-limit": {
+  "at-limit": {
     type: "string",
     takes: "MODE",
     values: ["auto", "ask", "never"],
-    doc: "At a usage limit: auto (default; continue after the reset), ask, or never (fail)",
+    doc: "What to do at a usage limit: auto (default; continue after the reset), ask, or never (fail)",
   },
   "max-wait": {
     type: "string",

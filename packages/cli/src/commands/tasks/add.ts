@@ -85,12 +85,12 @@ function positive(values: Values, name: "max-cost" | "max-time"): number | undef
 }
 
 /** What happens at a usage limit, as far as the options say it. */
-function limitsOf({ "on-limit": resume, "max-wait": wait }: Values): Input["limits"] {
+function limitsOf({ "at-limit": resume, "max-wait": wait }: Values): Input["limits"] {
   if (resume === undefined && wait === undefined) return undefined;
   const isValid = (value: number) => Number.isInteger(value) && value >= 60 && value <= 14 * 86_400;
   const what = "a whole number from 60 to 1209600";
   return {
-    ...(resume === undefined ? {} : { resume: choice("on-limit", resume, ResumeMode.options) }),
+    ...(resume === undefined ? {} : { resume: choice("at-limit", resume, ResumeMode.options) }),
     ...(wait === undefined ? {} : { maxWaitSeconds: numberOption("max-wait", wait, what, isValid) }),
   };
 }
