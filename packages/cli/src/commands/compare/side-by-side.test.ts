@@ -22,13 +22,14 @@ test("diffs are beside each other, file by file, and long lines continue below",
     ],
     83,
   );
+  expect(shown).not.toContain("\u001b");
   expect(shown?.split("\n").map((line) => line.replace(/ +│/, " │"))).toEqual([
     "claude │ codex",
     `${"─".repeat(40)}─┼─${"─".repeat(40)}`,
     "a.txt │ a.txt",
     "@@ -1 +1 @@ │ @@ -1 +1 @@",
     "-one │ -one",
-    expect.stringMatching(/^\+--- two │ \+日本[^\u001b]*$/),
+    expect.stringContaining("+--- two │ +日本"),
     `${"─".repeat(40)}─┼─${"─".repeat(40)}`,
     "b.txt │ b.txt",
     "@@ -1 +1 @@ │ (unchanged)",
