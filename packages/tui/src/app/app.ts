@@ -261,8 +261,8 @@ export class SessionApp {
   async #first(server: SessionServer): Promise<void> {
     const { findThread, choose, prompt } = this.#options.start;
     const session = this.#session;
-    if (findThread === undefined) session.putHeader();
-    else await session.openThread(await findThread(server));
+    if (findThread === undefined) session.begin();
+    else await session.openThread(await findThread(server), true);
     if (choose === true) runCommand(session, "listThreads", "");
     if (prompt !== undefined && prompt !== "") session.send(prompt, "steer");
   }

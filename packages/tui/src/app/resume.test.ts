@@ -23,6 +23,26 @@ test("a resumed thread is printed below the header", async () => {
   );
 });
 
+test("what is typed while the thread is being opened is for that thread, and other drafts are not", async () => {
+  const { path: notesFolder } = await temporaryFolder();
+  const first = await SessionFixture.open({ notesFolder, scripts: [[{ text: "Hello" }]] });
+  await first.keys("hi", ENTER, "/new", ENTER, "draft of a new thread");
+  first.app.close(0);
+  const gate = new Gate();
+  const findThread = async (server: SessionServer) => {
+    await gate.wait();
+    return latest.findThread(server);
+  };
+  const resumed = await SessionFixture.open({ engine: first.engine, notesFolder, start: { findThread } });
+  await resumed.keys("go on");
+  gate.open();
+  await resumed.settle();
+  expect(resumed.terminal.everything).toContain("Hello\n\n› go on\n");
+  resumed.app.close(0);
+  const fresh = await SessionFixture.open({ engine: first.engine, notesFolder });
+  expect(fresh.terminal.everything).toContain("› draft of a new thread\n");
+});
+
 test("a thread that is opened in a session is printed below a header of its own", async () => {
   const scripts = [[{ text: "A" }], [{ text: "B" }]];
   const session = await SessionFixture.open({ scripts });

@@ -152,7 +152,6 @@ export class Session implements SessionContext {
     if (isNew) await this.#thread.readDefaults();
     else await this.#attachAgain();
     this.link = "open";
-    this.help.bringDraft(this.composer);
     this.run(() => Promise.all([this.others.load(), this.statusLine.load()]));
     // Expected: an agent that cannot list its models now. Then their names are not completed.
     void client.models().then(
@@ -279,17 +278,19 @@ export class Session implements SessionContext {
     return this.#thread.setControl(id, value);
   }
 
-  async openThread(threadId: string): Promise<void> {
-    await this.#switchTo(threadId);
+  /** Opens a thread. What was written before the first one belongs to it. */
+  async openThread(threadId: string, isFirst = false): Promise<void> {
+    await this.#switchTo(threadId, isFirst);
     const left = this.state === undefined ? 0 : this.transcript.begin(this.state, this.#header);
     const turns = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
     if (left > 0) this.say(`${turns} not printed. Ctrl-O shows the whole thread.`);
   }
 
-  /** Prints what a new thread will use: the agent, its model, its permissions and its folder. */
-  putHeader(): void {
+  /** Begins without a thread: prints what a new one will use, and brings back what was being written. */
+  begin(): void {
     const header = this.#header;
     if (header !== undefined) this.put(header);
+    this.help.bringDraft(this.composer);
   }
 
   newThread(): Promise<void> {
@@ -328,13 +329,15 @@ export class Session implements SessionContext {
   }
 
   /** What was being written stays with its thread. */
-  async #switchTo(threadId: string | undefined): Promise<void> {
-    this.help.keepDraft(this.composer);
+  async #switchTo(threadId: string | undefined, keepsInput = false): Promise<void> {
+    if (!keepsInput) this.help.keepDraft(this.composer);
     await this.#thread.switchTo(threadId);
     this.transcript.leave();
     this.others.shows(threadId);
-    this.composer.clear();
+    if (!keepsInput) this.composer.clear();
     this.help.bringDraft(this.composer);
+    // The agent of the thread has commands of its own.
+    this.help.completer.refresh();
   }
 
   async #attachAgain(): Promise<void> {
