@@ -66,6 +66,9 @@ const codex: Flood = (messages, pieces) => {
       method: "turn/completed",
       params: { threadId: thread.id, turn: { ...turn, status: "completed" } },
     }),
+    // The server is asked for its models to see that it is alive, and asks Codex for its own.
+    { expect: { id: "$models", method: "model/list" } },
+    send({ id: "$models", result: { data: [], nextCursor: null } }),
   ];
 };
 
