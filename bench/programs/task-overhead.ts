@@ -40,7 +40,7 @@ const service = new TaskService({
   onProblem: (message) => process.stderr.write(`${message}\n`),
 });
 
-/** Until the result of a task waits for a person: one round. */
+/** Until the result of a task waits for the user: one round. */
 async function timedTask(): Promise<number> {
   const start = performance.now();
   const roles = { executors: [{ model: MODEL }], reviewers: [{ model: MODEL }], merge: "none" as const };

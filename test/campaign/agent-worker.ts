@@ -6,7 +6,7 @@ import { AGENT, endQuietly, NAMESPACE, RESULT_FILE, readOrder } from "./worker-o
 
 // A worker as a process that may be killed, with a real engine, real worktrees and a scripted agent. The agent writes the
 // name of its worker when its turn starts and, whatever became of the turn, again some time later, as an agent does that
-// nobody could stop. Argument: the order as JSON.
+// no one could stop. Argument: the order as JSON.
 const { url: redis, name, key, leaseMs, workMs, place = "" } = readOrder(process.argv[2]);
 endQuietly(name);
 const driver: ReturnType<typeof scriptedDriver> = scriptedDriver({

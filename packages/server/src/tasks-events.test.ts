@@ -132,7 +132,7 @@ describe("without Redis the events of tasks", () => {
   });
 });
 
-needs("redis", "git")("with Redis a client that wants to follow is told which stream to read", async () => {
+needs("redis", "git")("with Redis a client that wants to follow gets the name of the stream", async () => {
   const redis = await RedisServer.start();
   const setup = await setUpTasks(writes("b.txt", "x\n"));
   await setup.stop();

@@ -16,7 +16,7 @@ function busy(): Work {
   };
 }
 
-describe("a task comes to a person instead of going on for ever", () => {
+describe("a task comes to the user instead of going on for ever", () => {
   confined("when a check never ends", async () => {
     const { client, cwd } = await setUpTasks(busy());
     const checks = [{ command: "sleep 3600", timeoutSeconds: 1 }];

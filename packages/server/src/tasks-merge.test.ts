@@ -76,7 +76,7 @@ describe("a server that was killed right after the merge of a task", () => {
 describe("the merged result of a task", () => {
   const MERGED = { base: "target", merge: "squash", reviewers: [] };
 
-  /** A branch to merge into that nobody has checked out. */
+  /** A branch to merge into that is not checked out. */
   const setUpTarget = async (...given: Parameters<typeof setUpTasks>) => {
     const setup = await setUpTasks(...given);
     await writeFile(join(setup.cwd, ".gitignore"), "*.tmp\n");
@@ -144,7 +144,7 @@ describe("the merged result of a task", () => {
     expect(await git("log", "--format=%s", "target")).toBe("Port it\ntheirs\nfirst");
   });
 
-  confined("that cannot be set up is not merged: a person is asked", async () => {
+  confined("that cannot be set up is not merged: the user is asked", async () => {
     const { client, cwd, git } = await setUpTarget(writes("b.txt", "x\n"));
     const setup = { command: "case $PWD in *-merge/*) echo no network; exit 3;; esac" };
     const { id } = await addTask(client, cwd, { ...MERGED, setup, checks: [{ command: "true" }] });

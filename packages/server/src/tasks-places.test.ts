@@ -18,7 +18,7 @@ describe("the place of a task", () => {
     expect(diff).toContain(`+${taskId} 20100`);
   });
 
-  confined("whose set-up fails is not worked in: a person is asked", async () => {
+  confined("whose set-up fails is not worked in: the user is asked", async () => {
     const { client, cwd, drivers } = await setUpTasks(writes("b.txt", "x\n"));
     const { id } = await addTask(client, cwd, { setup: { command: "echo no network; exit 3" } });
     const { ask } = await untilPhase(client, id, "approving", "asking", "failed");

@@ -74,7 +74,7 @@ describe("the turns of executor and reviewer", () => {
   });
 
   needs(...PARTS)(
-    "log what went wrong and count what they used, also if nobody follows them [S2-50]",
+    "log what went wrong and count what they used, also if no client follows them [S2-50]",
     async () => {
       const tokens = { inputTokens: 40, outputTokens: 2 };
       const { client, cwd } = await setUpTasks((_text, _turn, folder) => {
@@ -170,7 +170,7 @@ describe("the turns of executor and reviewer", () => {
     expect(done).toMatchObject({ phase: "approving", round: 2, attempt: 1 });
   });
 
-  confined("of an agent that is not logged in wait for a person instead of using up attempts", async () => {
+  confined("of an agent that is not logged in wait for the user instead of using up attempts", async () => {
     let turns = 0;
     const { client, cwd } = await setUpTasks((text, turn, folder) => {
       turns += 1;

@@ -8,7 +8,7 @@ const confined = needs("bwrap", "git");
 
 describe("a task", () => {
   confined(
-    "goes back with findings, is reviewed again, and becomes a branch once a person approved its tree",
+    "goes back with findings, is reviewed again, and becomes a branch once the user approved its tree",
     async () => {
       const prompts: string[] = [];
       let reviews = 0;

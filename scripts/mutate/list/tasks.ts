@@ -34,7 +34,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
   },
   {
     name: "task-approval-of-any-tree",
-    promise: "A person approves exactly the tree that was shown.",
+    promise: "The user approves exactly the tree that was shown.",
     file: "packages/tasks/src/decide/person.ts",
     find: "(state.result?.tree ?? null) !== tree",
     replace: "false",
@@ -50,7 +50,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
   },
   {
     name: "task-rounds-unbounded",
-    promise: "Rounds are bounded: after the last one a person is asked.",
+    promise: "Rounds are bounded: after the last one the user is asked.",
     file: "packages/tasks/src/decide/finish.ts",
     find: "if (done < allowed) return [rejected];",
     replace: "return [rejected];",

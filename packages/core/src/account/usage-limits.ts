@@ -6,7 +6,7 @@ import { resetInText, speaksOfLimit } from "./reset-text.ts";
 const LATEST_RESET_MS = 400 * 86_400_000;
 const PASSED_RESET_MS = 300_000;
 
-/** How long a limit without a reset time is believed; one that needs a person lasts longer. */
+/** How long a limit without a reset time is believed; one that needs the user lasts longer. */
 const UNDATED_MS = 3_600_000;
 const NEEDS_PERSON_MS = 86_400_000;
 

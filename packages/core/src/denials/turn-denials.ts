@@ -24,7 +24,7 @@ export interface TurnDenialsOptions extends Pick<StoppedCommandsOptions, "clock"
   readonly deferred: DeferredTexts;
 }
 
-/** What an agent could not be told while it worked. Its next prompt begins with it. */
+/** What could not be sent to an agent while it worked. Its next prompt begins with it. */
 export class DeferredTexts {
   #texts: readonly string[] = [];
 

@@ -48,7 +48,7 @@ function commandsOf(client: TestClient) {
     );
 }
 
-test("a command that the sandbox stopped says so on its item, and the agent is told and may run it again once", async () => {
+test("a command that the sandbox stopped says so on its item, and the agent may run it again once", async () => {
   const { engine, client, looked } = fixture([
     [STOPPED, { text: "It failed." }],
     [{ command: "touch /outside/x" }, { command: "touch /outside/x" }],

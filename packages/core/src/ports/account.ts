@@ -46,6 +46,6 @@ export interface AccountControl {
   startLogin(request: LoginRequest, listener: AccountListener): Promise<StartedLogin>;
   /** Cancels a login that was started. False if there is none with this id. */
   cancelLogin(loginId: string): Promise<boolean>;
-  /** Logs out. Rejects with a FlintError that says how to, if the agent cannot be told. */
+  /** Logs out. Rejects with a FlintError that says how to, if the agent has no request for it. */
   logout(listener: AccountListener): Promise<void>;
 }

@@ -76,7 +76,7 @@ export interface TurnRunnerOptions {
   readonly denials?: Sandbox["denials"];
   /** Finds files that the sandbox cannot keep commands from creating. */
   readonly unprotectedFiles?: Sandbox["unprotectedFiles"];
-  /** What the agent could not be told in an earlier turn. */
+  /** What could not be sent to the agent in an earlier turn. */
   readonly deferred: DeferredTexts;
   /** The agent's session, opened if necessary. */
   session(): Promise<OpenSession>;

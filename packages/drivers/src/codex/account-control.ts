@@ -96,7 +96,7 @@ export class CodexAccountControl implements AccountControl {
 
 /** A login that Codex waits for. It ends exactly once, unless it is closed before. */
 class OpenLogin {
-  /** Codex's id of it; undefined until it is known, and if the login needs nobody. */
+  /** Codex's id of it; undefined until it is known, and if the login needs no browser. */
   id: string | undefined;
   readonly closed: Promise<void>;
   readonly #server: CodexServer;
@@ -112,7 +112,7 @@ class OpenLogin {
       call: () => Promise.reject(new Error("No turn runs in a login.")),
       isBusy: () => true,
     });
-    const stopTimer = clock.after(LONGEST_LOGIN_MS, () => this.#fail("Nobody logged in in time."));
+    const stopTimer = clock.after(LONGEST_LOGIN_MS, () => this.#fail("The login was not completed in time."));
     void server.ended.then(() => this.#fail("Codex ended before the login did."));
     this.closed = new Promise((resolve) => {
       this.#close = () => {

@@ -91,7 +91,7 @@ export class NativeDriver implements Driver {
     return { ...ALL_CAPABILITIES, reasoning: this.provider(model) !== this.id };
   }
 
-  /** Only OpenAI's models can be told how much of their reasoning to summarize. */
+  /** Only OpenAI's models have a setting for how much of their reasoning to summarize. */
   passedSettings(model: string): readonly PassedSetting[] {
     return findModel(model, this.#providers)?.provider.kind === "openai" ? ["summary"] : [];
   }

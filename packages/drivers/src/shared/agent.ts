@@ -115,7 +115,7 @@ export interface AgentOptions {
   readonly sandbox?: Sandbox | undefined;
   /** What models cost, for agents that do not report it with each call. */
   readonly prices?: PriceList | undefined;
-  /** After how many model steps a turn stops, to be continued. Only Claude can be told; absent: never. */
+  /** After how many model steps a turn stops, to be continued. Only Claude has such a limit; absent: never. */
   readonly stepLimit?: number | undefined;
   /** Defaults to "thread". Only Claude has the choice. */
   readonly processSpan?: ProcessSpan | undefined;

@@ -57,7 +57,7 @@ export async function push(git: GitCommand, url: string, commit: string, ref: st
 /** Removes what a task has left at the remote. */
 export async function forgetShared(git: GitCommand, task: string, url: string): Promise<void> {
   const remote = git.with(REMOTE_ACCESS);
-  // Expected: it cannot be reached; what is left there is in nobody's way.
+  // Expected: it cannot be reached; what is left there does no harm.
   const listed = await remote.attempt(["ls-remote", "--", url, `${taskRef(task)}/*`]);
   const refs = listed.stdout.split("\n").flatMap((line) => line.split("\t")[1] ?? []);
   if (refs.length > 0)

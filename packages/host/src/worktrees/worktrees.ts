@@ -255,7 +255,7 @@ function folderName({ task, attempt }: WorktreeName): string {
   return `${task}-${attempt}`;
 }
 
-/** Whether a worktree was completed and nobody has deleted its files. */
+/** Whether a worktree was completed and still has its files. */
 async function isMade(home: string): Promise<boolean> {
   return (await exists(join(home, "complete"))) && (await exists(join(home, "tree")));
 }

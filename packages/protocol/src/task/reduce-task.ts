@@ -276,7 +276,7 @@ function answerNote(ask: TaskAsk | undefined, { message, response }: TaskAnswer)
     .join("\n");
 }
 
-/** A person's word allows the round after the current one. */
+/** The user's word allows the round after the current one. */
 function withOneMoreRound({ rounds, spec, extraRounds }: TaskState): number {
   const last = rounds.at(-1);
   const next = last === undefined ? 1 : last.tree === undefined ? last.round : last.round + 1;

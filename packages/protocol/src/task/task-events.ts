@@ -40,7 +40,7 @@ export const CheckResult = looseObject({
 });
 export type CheckResult = z.output<typeof CheckResult>;
 
-/** Why a task asks a person. */
+/** Why a task asks the user. */
 export const AskReason = z.enum([
   "approval",
   "question",
@@ -58,7 +58,7 @@ export const AskReason = z.enum([
 ]);
 export type AskReason = z.output<typeof AskReason>;
 
-/** What a task asks a person. `request` is the approval or question of the agent, if it is one. */
+/** What a task asks the user. `request` is the approval or question of the agent, if it is one. */
 export const TaskAsk = looseObject({
   id: Id,
   reason: AskReason,
@@ -68,7 +68,7 @@ export const TaskAsk = looseObject({
 });
 export type TaskAsk = z.output<typeof TaskAsk>;
 
-/** A person's answer. `continue` goes on with `message` as instructions, `accept` takes the result as it is. */
+/** The user's answer. `continue` goes on with `message` as instructions, `accept` takes the result as it is. */
 export const TaskAnswer = looseObject({
   choice: z.enum(["continue", "accept", "fail"]),
   message: z.optional(text),
@@ -179,17 +179,17 @@ export const TASK_EVENTS = {
     }),
   ),
   "task/resumed": row("The task may run again.", () => looseObject({ by: z.string() })),
-  "task/asking": row("The task waits for a person's answer.", () => looseObject({ ask: TaskAsk })),
-  "task/answered": row("A person answered.", () =>
+  "task/asking": row("The task waits for the user's answer.", () => looseObject({ ask: TaskAsk })),
+  "task/answered": row("The user answered.", () =>
     looseObject({ askId: Id, answer: TaskAnswer, by: z.string() }),
   ),
-  "task/reviewed": row("The work is ready for a person's approval of exactly this tree.", () =>
+  "task/reviewed": row("The work is ready for the user's approval of exactly this tree.", () =>
     looseObject({ commit: z.nullable(commit), tree: z.nullable(commit) }),
   ),
   "task/approved": row("The result may be merged.", () =>
     looseObject({ by: z.string(), tree: z.nullable(commit) }),
   ),
-  "task/rejected": row("A person wants changes.", () =>
+  "task/rejected": row("The user wants changes.", () =>
     looseObject({ by: z.string(), comments: text, findings: z.array(TrackedFinding) }),
   ),
   "merge/conflict": row("The result does not merge with what the base has become.", () =>

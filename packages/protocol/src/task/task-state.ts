@@ -3,7 +3,7 @@ import type { CheckResult, Step, TaskAnswer, TaskAsk, TaskEventData, TurnReferen
 import type { TaskSpec } from "./task-spec.ts";
 import type { TrackedFinding, Verdict } from "./verdict.ts";
 
-/** Where a task stands. `asking` and `approving` wait for a person, `suspended` for a time. */
+/** Where a task stands. `asking` and `approving` wait for the user, `suspended` for a time. */
 export type TaskPhase =
   | "waiting"
   | "ready"

@@ -17,7 +17,7 @@ export function sessionIdOf({ id, channel }: TaskRow): string {
   return channelOf(id, channel);
 }
 
-/** The state of a task on this wire. What waits for a person or a time counts as running; the context says so. */
+/** The state of a task on this wire. What waits for the user or a time counts as running; the context says so. */
 export function statusOf({ phase, step, findings }: TaskRow): TaskStatus {
   switch (phase) {
     case "waiting":

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 /** What the agent of a worker does with a prompt in its folder. */
 export type FleetWork = (worker: string, prompt: string, cwd: string) => Script;
 
-/** Runs git as a person in a folder. */
+/** Runs git as the user in a folder. */
 export async function runGit(cwd: string, ...args: string[]): Promise<string> {
   const who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
   return (await run("git", [...who, ...args], { cwd })).stdout.trim();

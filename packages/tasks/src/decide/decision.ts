@@ -21,7 +21,7 @@ export interface DecisionContext {
 /** The events that follow, in order. Empty: nothing changes. */
 export type Events = readonly TaskEventBody[];
 
-/** Why a person's request cannot be carried out, as an error message for that person. */
+/** Why the user's request cannot be carried out, as an error message for them. */
 export class TaskRefusal extends Error {
   override readonly name = "TaskRefusal";
 }
@@ -32,7 +32,7 @@ export function event<Type extends TaskEventType>(type: Type, data: TaskEventDat
   return { type, data } as TaskEventBody;
 }
 
-/** The event with which a task stops and asks a person. */
+/** The event with which a task stops and asks the user. */
 export function asking(
   context: DecisionContext,
   reason: AskReason,

@@ -100,7 +100,7 @@ export function withComment(
   return [...state.findings, finding];
 }
 
-/** The findings of a person or of a merge that the executor has had a round to work on count as done; the reviewer looks. */
+/** The findings of the user or of a merge that the executor has had a round to work on count as done; the reviewer looks. */
 export function settled(findings: readonly TrackedFinding[], round: number): TrackedFinding[] {
   return findings.map(
     (finding): TrackedFinding =>

@@ -1,7 +1,7 @@
 import { currentRound, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "./decision.ts";
 
-/** What follows when nothing speaks against the result: a person's approval, the merge, or the end. */
+/** What follows when nothing speaks against the result: the user's approval, the merge, or the end. */
 export function finish({ spec, rounds }: TaskState): Events {
   const { commit = null, tree = null } = rounds.at(-1) ?? {};
   if (spec.approve === "person") return [event("task/reviewed", { commit, tree })];
@@ -9,7 +9,7 @@ export function finish({ spec, rounds }: TaskState): Events {
   return [event("task/approved", { by: "reviewer", tree })];
 }
 
-/** Findings go back to the executor, or to a person once the rounds are used up. */
+/** Findings go back to the executor, or to the user once the rounds are used up. */
 export function reject(state: TaskState, findings: TaskState["findings"], context: DecisionContext): Events {
   const rejected = event("round/rejected", { findings: [...findings] });
   const done = currentRound(state)?.round ?? 0;

@@ -8,7 +8,7 @@ import type {
   Verdict,
 } from "@flint/protocol";
 
-/** How a turn of a role ended when it brought no result. */
+/** How a turn of a role ended when it had no result. */
 export type Setback =
   /** The account has met a usage limit. */
   | { readonly kind: "limit"; readonly limit: UsageLimit }
@@ -25,7 +25,7 @@ export type Setback =
   | { readonly kind: "budget"; readonly message: string }
   /** The turn was interrupted, because the worker stops or the thread was interrupted by a client. */
   | { readonly kind: "interrupted"; readonly message: string }
-  /** Only a person can do something about it, such as log in. */
+  /** Only the user can do something about it, such as log in. */
   | { readonly kind: "needsPerson"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 

@@ -14,7 +14,7 @@ function asking() {
   return after(state, afterTurn(state, { ...completed(), changed: false }, context));
 }
 
-describe("a person", () => {
+describe("the user", () => {
   test("approves exactly the tree that was shown", () => {
     const state = approving();
     expect(() => approve(state, HASH("b"), "alice")).toThrow("has changed since it was shown");

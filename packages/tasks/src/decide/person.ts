@@ -5,7 +5,7 @@ import { fail } from "./finish.ts";
 
 const named = ({ number, phase }: TaskState) => `Task ${number} is ${phase}`;
 
-/** A person's answer to what a task asks. */
+/** The user's answer to what a task asks. */
 export function answer(state: TaskState, askId: string, reply: TaskAnswer, by: string): Events {
   if (state.ask === undefined) throw new TaskRefusal(`${named(state)} and has no open question.`);
   if (state.ask.id !== askId)
@@ -29,7 +29,7 @@ function accepted({ spec, result }: TaskState, by: string): Events {
   return spec.merge === "none" ? [approved, event("task/ended", { status: "done" })] : [approved];
 }
 
-/** A person approves exactly the tree that was shown. */
+/** The user approves exactly the tree that was shown. */
 export function approve(state: TaskState, tree: string | null, by: string): Events {
   if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
   if ((state.result?.tree ?? null) !== tree)
@@ -39,26 +39,26 @@ export function approve(state: TaskState, tree: string | null, by: string): Even
   return accepted(state, by);
 }
 
-/** A person wants changes: the comments are the findings of another round. */
+/** The user wants changes: the comments are the findings of another round. */
 export function rejectResult(state: TaskState, comments: string, by: string): Events {
   if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
   const findings = withComment(state, currentRound(state)?.round ?? 1, comments, "person");
   return [event("task/rejected", { by, comments, findings })];
 }
 
-/** A person cancels the task, whatever it does. */
+/** The user cancels the task, whatever it does. */
 export function cancel(state: TaskState, by: string, reason?: string): Events {
   if (isEnded(state)) throw new TaskRefusal(`${named(state)} already.`);
   return [event("task/cancelled", { by, ...(reason === undefined ? {} : { reason }) })];
 }
 
-/** A person has the task done again, from its base or from the result of a round. */
+/** The user has the task done again, from its base or from the result of a round. */
 export function retry(state: TaskState, by: string, from?: string): Events {
   if (!isEnded(state)) throw new TaskRefusal(`${named(state)}. Cancel it first, or answer what it asks.`);
   return [event("task/retried", { by, ...(from === undefined ? {} : { from }) })];
 }
 
-/** A person pauses the task; a running turn is interrupted. */
+/** The user pauses the task; a running turn is interrupted. */
 export function suspend(state: TaskState, by: string): Events {
   if (isEnded(state)) throw new TaskRefusal(`${named(state)} already.`);
   if (state.phase === "suspended" && state.suspended?.reason === "person")
@@ -68,7 +68,7 @@ export function suspend(state: TaskState, by: string): Events {
   return [event("task/suspended", { reason: "person", message: `Suspended by ${by}.` })];
 }
 
-/** A person has a suspended task continue now. */
+/** The user has a suspended task continue now. */
 export function resume(state: TaskState, by: string): Events {
   if (state.phase !== "suspended") throw new TaskRefusal(`${named(state)}, not suspended.`);
   return [event("task/resumed", { by })];

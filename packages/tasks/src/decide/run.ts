@@ -17,7 +17,7 @@ import type {
 } from "./outcomes.ts";
 import { afterSetback, backOff, fallback } from "./setbacks.ts";
 
-/** How many runs of an attempt may be lost before a person is asked. */
+/** How many runs of an attempt may be lost before the user is asked. */
 const LOST_MAX = 3;
 
 /** A worker takes the task; the fence rises. */
@@ -25,7 +25,7 @@ export function leased(run: TaskRun): Events {
   return [event("run/leased", run)];
 }
 
-/** A worker did not renew its lease. Its place may be in any state, so a person is asked if it keeps happening. */
+/** A worker did not renew its lease. Its place may be in any state, so the user is asked if it keeps happening. */
 export function afterLost(state: TaskState, fence: number, context: DecisionContext): Events {
   if (state.run === undefined) return [];
   const { runId, worker } = state.run;
@@ -138,7 +138,7 @@ export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: 
     : [judged(findings, "Rejected without a blocking finding; asked once more.")];
 }
 
-/** What follows the merge: the end, another round for a conflict, or a person. */
+/** What follows the merge: the end, another round for a conflict, or the user. */
 export function afterMerge(state: TaskState, outcome: MergeOutcome, context: DecisionContext): Events {
   const round = currentRound(state)?.round ?? 1;
   switch (outcome.kind) {

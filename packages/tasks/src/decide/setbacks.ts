@@ -6,7 +6,7 @@ import { backoffUntil, resumption } from "./waiting.ts";
 
 type RoleName = "executor" | "reviewer";
 
-/** What follows when a turn of a role brought no result. Whatever it used counts. */
+/** What follows when a turn of a role had no result. Whatever it used counts. */
 export function afterSetback(
   state: TaskState,
   role: RoleName,

@@ -114,7 +114,7 @@ export class Dispatcher {
     for (const [key, { runs, at }] of this.#put) {
       const isOver = !offered.has(key) || at + PUT_AGAIN_MS < now;
       if (isOver) this.#put.delete(key);
-      // What may not run any more, because of a limit or a person, is not left for a worker to find out.
+      // What may not run any more, because of a limit or the user, is not left for a worker to find out.
       if (!offered.has(key)) await Promise.all(runs.map((run) => this.#options.queue.remove(run)));
     }
     const fresh = [...offered].filter(([key]) => !this.#put.has(key));
@@ -124,7 +124,7 @@ export class Dispatcher {
       await Promise.all(
         fresh.slice(from, from + PUT_TOGETHER).map(async ([key, task]) => {
           const runs = await this.#runsOf(task, workers);
-          // Nobody offers its labels yet; the next look tries again.
+          // No worker offers its labels yet; the next look tries again.
           if (runs.length === 0) return;
           await Promise.all(runs.map((run) => this.#options.queue.put(run)));
           this.#put.set(key, { runs, at: now });

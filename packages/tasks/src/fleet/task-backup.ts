@@ -38,7 +38,7 @@ export class TaskBackup {
     this.#copies = new MemoryStore({ now: Date.now });
     for (const [task, events] of options.stored) this.#keep(task, events);
     this.#unsubscribe = options.store.subscribe(({ state, events }) => {
-      // Expected: the disk is full. The next check tries again, and whoever wrote the events is not to blame.
+      // Expected: the disk is full. The next check tries again, and the writer of the events is not to blame.
       try {
         if (this.#own.has(state.id)) this.#append(state.id, events);
       } catch (thrown) {

@@ -3,7 +3,7 @@ import { type TaskRow, type TaskState, taskRow } from "@flint/protocol";
 /** What people are notified of. */
 export type NoticeKind = "asking" | "approving" | "suspended" | "failed" | "done";
 
-/** Something that a person should know about a task, wherever they are. */
+/** Something that the user should know about a task, wherever they are. */
 export interface Notice {
   readonly kind: NoticeKind;
   /** One sentence. */

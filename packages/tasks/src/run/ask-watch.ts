@@ -3,7 +3,7 @@ import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { describeAction } from "@flint/view";
 import type { Setback } from "../decide/outcomes.ts";
 
-/** What a turn allows without a person, and how long its questions wait for one. */
+/** What a turn allows without the user, and how long its questions wait for one. */
 export interface AskWatchOptions {
   readonly askMs: number;
   readonly accepts: boolean;

@@ -61,7 +61,7 @@ export class GitPlaces implements Places {
     try {
       const { base, folder, repository } = await this.#worktree(state);
       const { url } = this.#cloneOf(state.spec);
-      // A remote that cannot be written is told before an agent works, and not after.
+      // A remote that cannot be written is reported before an agent works, and not after.
       if (url !== undefined)
         await push(this.#worktrees.git(repository.top), url, base, baseRef(nameOf(state)));
       const name = nameOf(state);
@@ -159,7 +159,7 @@ export class GitPlaces implements Places {
     return { kind: "merged", ref: patch, commit, patch, note };
   }
 
-  /** The branch of a shared task is at the remote too, because nobody looks for it in the clone of a worker. */
+  /** The branch of a shared task is at the remote too, because no one looks for it in the clone of a worker. */
   async #pushBranch(
     { spec }: TaskState,
     { repository }: LocatedAttempt,

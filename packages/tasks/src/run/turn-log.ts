@@ -51,7 +51,7 @@ function entryOf(event: AgentEvent): LogEntry | undefined {
       return { message, level: willRetry ? "warning" : "error", threadId };
     }
     case "warning":
-      // Those of the agent itself; what Flint warns about is for whoever chose the settings.
+      // Those of the agent itself; what Flint warns about is for the user who chose the settings.
       if (event.data.reason !== "deprecation" && event.data.reason !== "configuration") return undefined;
       return { message: event.data.message, level: "warning", threadId: event.data.threadId };
     default:

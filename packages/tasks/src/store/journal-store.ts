@@ -19,7 +19,7 @@ export interface JournalOptions extends LineFileOptions {
 export class JournalStore implements TaskStore {
   readonly #file: LineFile;
   readonly #memory: MemoryStore;
-  /** Set if it has lines that cannot be read, which are left for a person to look at. */
+  /** Set if it has lines that cannot be read, which are left for the user to look at. */
   #isDamaged = false;
   #isClosed = false;
 

@@ -236,7 +236,7 @@ export class Simulation {
     return { kind: "judged", verdict, usage, onChangedLines: new Set(this.#random.chance(0.5) ? [0] : []) };
   }
 
-  /** A person does something sensible to a task that waits for one, or something unexpected to any. */
+  /** The user does something sensible to a task that waits for one, or something unexpected to any. */
   async #act(): Promise<void> {
     const random = this.#random;
     const tasks = await this.store.list();

@@ -15,7 +15,7 @@ export interface InputTarget {
   say(text: string): void;
 }
 
-/** Sends what the user writes, marked so that the input of other clients can be told apart. */
+/** Sends what the user writes, marked to distinguish it from the input of other clients. */
 export class SentInputs {
   readonly #target: InputTarget;
   readonly #mark = `terminal-${randomUUID()}`;

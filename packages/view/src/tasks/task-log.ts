@@ -1,7 +1,7 @@
 import type { Role, TaskEventBody, TaskSpec, TrackedFinding } from "@flint/protocol";
 import { count, duration } from "../amounts.ts";
 
-/** What an event of a task means to a person, in one line; undefined for steps that say nothing by themselves. */
+/** What an event of a task means to the user, in one line; undefined for steps that say nothing by themselves. */
 export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | undefined {
   switch (event.type) {
     case "task/added":

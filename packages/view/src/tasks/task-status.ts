@@ -1,7 +1,7 @@
 import type { TaskRow } from "@flint/protocol";
 import { duration, money } from "../amounts.ts";
 
-/** What comes first in a list: what waits for a person, then what runs, then what waits, then what has ended. */
+/** What comes first in a list: what waits for the user, then what runs, then what waits, then what has ended. */
 const ORDER: readonly TaskRow["phase"][] = [
   "asking",
   "approving",
@@ -14,7 +14,7 @@ const ORDER: readonly TaskRow["phase"][] = [
   "done",
 ];
 
-/** Tasks in the order in which they matter to a person. */
+/** Tasks in the order in which they matter to the user. */
 export function inOrder(tasks: readonly TaskRow[]): TaskRow[] {
   return [...tasks].sort(
     (left, right) => ORDER.indexOf(left.phase) - ORDER.indexOf(right.phase) || left.number - right.number,
@@ -83,7 +83,7 @@ export function usedBy({ usage }: Pick<TaskRow, "usage">): string {
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
 }
 
-/** What a person can do about a task now; undefined if nothing has to be done. */
+/** What the user can do about a task now; undefined if nothing has to be done. */
 export function nextStep(task: TaskRow): string | undefined {
   const { number } = task;
   if (task.phase === "approving") return `flint tasks approve ${number}, or flint tasks reject ${number} "…"`;

@@ -18,7 +18,7 @@ interface ListArguments {
   readonly positionals: Given<Flags>["positionals"];
 }
 
-/** `flint tasks list`: lists tasks, those that wait for a person first. */
+/** `flint tasks list`: lists tasks, those that wait for the user first. */
 export async function listTasks({ values, positionals }: ListArguments): Promise<number> {
   noArguments("tasks list", positionals);
   const { data } = await withTaskServer((client) => client.call("task/list", {}));

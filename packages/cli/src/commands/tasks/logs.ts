@@ -15,7 +15,7 @@ type LoggedEvent = Result<"task/read">["events"][number];
 
 const POLL_MS = 30_000;
 
-/** `flint tasks logs`: what happened to a task, with the agents' reasoning; with -f until it ends or waits for a person. */
+/** `flint tasks logs`: what happened to a task, with the agents' reasoning; with -f until it ends or waits for the user. */
 export async function showLogs({ values, positionals }: LogsArguments): Promise<number> {
   const text = oneArgument("tasks logs", positionals, "the number of a task");
   return withTaskServer(async (client) => {

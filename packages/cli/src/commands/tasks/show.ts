@@ -11,7 +11,7 @@ interface ShowArguments {
   readonly positionals: readonly string[];
 }
 
-/** `flint tasks show`: everything about a task that a person may want to know. */
+/** `flint tasks show`: everything about a task that the user may want to know. */
 export async function showTask({ values, positionals }: ShowArguments): Promise<number> {
   const text = oneArgument("tasks show", positionals, "the number of a task");
   const read = await withTaskServer(async (client) =>

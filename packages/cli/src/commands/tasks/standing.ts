@@ -1,6 +1,6 @@
 import type { TaskRow } from "@flint/protocol";
 
-/** Whether a task goes on without anyone, waits for a person or for a time, or has ended. */
+/** Whether a task goes on without anyone, waits for the user or for a time, or has ended. */
 export type Standing = "goesOn" | "needsPerson" | "suspended" | "failed" | "ended";
 
 const STANDINGS: Readonly<Record<TaskRow["phase"], Standing>> = {
@@ -21,7 +21,7 @@ export function standingOf(task: TaskRow, all: readonly TaskRow[]): Standing {
 }
 
 /**
- * The task that a waiting one comes after, directly or not, and that does not go on without a person, or before its
+ * The task that a waiting one comes after, directly or not, and that does not go on without the user, or before its
  * suspension is over; undefined if the waiting one goes on.
  */
 export function blockerOf(task: TaskRow, all: readonly TaskRow[]): TaskRow | undefined {

@@ -22,7 +22,7 @@ describe("a task that waits for others", () => {
     expect([standingOf(second, all), standingOf(third, all)]).toEqual([standing, standing]);
   });
 
-  test("needs a person if one of several does, and goes on if it only waits for its time", () => {
+  test("needs the user if one of several does, and goes on if it only waits for its time", () => {
     const all = [row(1, "suspended"), row(4, "asking"), row(5, "running")];
     const waits = row(6, "waiting", { after: ["t5", "t1", "t4", "gone"] });
     expect(blockerOf(waits, all)?.number).toBe(4);
@@ -31,7 +31,7 @@ describe("a task that waits for others", () => {
 });
 
 describe("the lines of a watched task", () => {
-  test("name the task that it comes after and that needs a person", () => {
+  test("name the task that it comes after and that needs the user", () => {
     const asks = row(1, "asking");
     expect(watchLines(row(2, "waiting", { after: ["t1"] }), asks, "needsPerson", NOW)).toEqual([
       "#2 Task 2: waiting",

@@ -88,7 +88,7 @@ describe("a command that nothing confines", () => {
     ]);
   });
 
-  test("is killed at its time limit, and the model is told", async () => {
+  test("is killed at its time limit, which the model sees", async () => {
     const steps = [shell("exec sleep 600", { timeout_ms: 1500 }), [{ text: "Done." }]];
     const { client, sessionId, editor, clock } = await setUpEditor(steps);
     const prompted = client.prompt(sessionId, "go");

@@ -41,7 +41,7 @@ const FS_NOTICE =
 export function editorHost(options: EditorHostOptions): OfferedHost | undefined {
   const { use, capabilities, asks, clock, sessionId } = options;
   const hasTerminal = use.terminal && capabilities.terminal;
-  // Without reading, a write would replace changes that nobody has seen.
+  // Without reading, a write would replace changes that no one has seen.
   const hasFiles = use.fs && capabilities.readTextFile && capabilities.writeTextFile;
   if (!hasTerminal && !hasFiles) return undefined;
   const requests = new EditorRequests(asks, clock, sessionId);

@@ -45,7 +45,7 @@ export class EditorTerminal implements ClientTerminal {
       ...{ exitCode, ended },
       durationMs: Math.round(clock.monotonic() - startedAt),
     });
-    // Expected: an editor that refuses, does not answer or is gone. The user and the model are told.
+    // Expected: an editor that refuses, does not answer or is gone. The user and the model see why.
     try {
       const terminalId = await this.#create(command);
       if (terminalId === undefined) return result(130, "aborted");

@@ -144,7 +144,7 @@ export class AcpSession {
     return withEditorFiles(input, (path) => asks.request("fs/read_text_file", { sessionId: this.id, path }));
   }
 
-  /** From now on the client does itself what it offers and the user wants, which the user is told once. */
+  /** From now on the client does itself what it offers and the user wants, which the session says once. */
   provideHost(): void {
     if (this.#offered === undefined) return;
     const { host, notices } = this.#offered;

@@ -15,7 +15,7 @@ export function accountUpdated(data: EventData<"account/updated">) {
   return { authMode, planType: data.account?.plan ?? null };
 }
 
-/** The name of an account where it is told how the user logged in. */
+/** The name of an account in the message about how the user logged in. */
 export function authModeOf(account: CodexAccount | null): string | null {
   const modes: Readonly<Record<string, string>> = { apiKey: "apikey", amazonBedrock: "bedrockApiKey" };
   return account === null ? null : (modes[account.type] ?? account.type);

@@ -161,7 +161,7 @@ describe("a Redis that cannot keep tasks is refused", () => {
       (thrown: Error) => `${thrown.name}: ${thrown.message}`,
     );
 
-  withRedis("because nobody listens there", async () => {
+  withRedis("because nothing listens there", async () => {
     expect(await refusal("redis://user:secret@127.0.0.1:1")).toBe(
       "RedisProblem: Redis at redis://127.0.0.1:1 cannot be reached: connect ECONNREFUSED 127.0.0.1:1",
     );

@@ -8,7 +8,7 @@ const MOST = 4000;
 /** The most rows of it that are shown, and what the terminal keeps for the rest. */
 const [MOST_ROWS, OTHER_ROWS] = [6, 6];
 
-/** What a person writes to a task: a comment, an answer, or a message to its executor. */
+/** What the user writes to a task: a comment, an answer, or a message to its executor. */
 export class TaskReply {
   readonly action: Extract<TaskAction, { kind: "write" }>;
   readonly text = new Composer();

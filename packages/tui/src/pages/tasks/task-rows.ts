@@ -32,7 +32,7 @@ export function taskRows(
   });
 }
 
-/** Whether a task waits for a person. */
+/** Whether a task waits for the user. */
 export function isWaiting({ phase }: TaskRow): boolean {
   return phase === "asking" || phase === "approving";
 }
