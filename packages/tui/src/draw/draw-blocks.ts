@@ -2,16 +2,20 @@ import { relative, resolve } from "node:path";
 import type { PlanEntry } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import {
+  type Block,
   changeVerb,
   type DiffBlock,
   describeError,
   describeReroute,
   escapeControls,
   escapeExact,
+  type ImageBlock,
+  type Row,
   type RowStatus,
   type Span,
   size,
 } from "@flint/view";
+import { markdownOf } from "@flint/view/markdown";
 import {
   indented,
   type Line,
@@ -24,6 +28,7 @@ import {
   span,
 } from "./line.ts";
 import { type Look, type Marks, marksFor } from "./look.ts";
+import { markdownRows } from "./markdown.ts";
 import type { FoldedText } from "./streamed.ts";
 import { linkTarget } from "./styled.ts";
 
@@ -157,4 +162,33 @@ export function noticeOf(event: AgentEvent, look: Look): LineBlock | undefined {
 /** One line with a mark in front. */
 export function notice(mark: string, style: Style, text: string): LineBlock {
   return { head: [[span(mark, style), span(` ${escapeControls(text).replaceAll("\n", " ")}`)]], indent: 2 };
+}
+
+/** A message of the user, with who sent it and its images. */
+export function userBlock({ body, meta }: Row, look: Look): LineBlock {
+  const mark = `${marksFor(look.unicode).user} `;
+  const [first = [], ...rest] = body.flatMap(userLines);
+  const sender = meta.length === 0 ? [] : [span(" "), ...metaSpans(meta)];
+  const head: Line = [span(mark, "cyan"), ...first, ...sender];
+  return { head: [head, ...rest.map((line) => indented(line, mark.length))], indent: mark.length };
+}
+
+function userLines(block: Block): Line[] {
+  if (block.kind === "image") return [imageLine(block)];
+  const text = block.kind === "text" ? escapeControls(block.text) : "";
+  return text.split("\n").map((line) => [span(line, "bold")]);
+}
+
+/** The name and the size of an image. */
+export function imageLine({ name, bytes }: ImageBlock): Line {
+  const end = bytes === undefined ? "" : ` (${size(bytes)})`;
+  return [span("[image] ", "dim"), span(oneLine(name)), span(end, "dim")];
+}
+
+/** A message of an agent as Markdown. */
+export function messageBlocks({ body }: Row, look: Look): LineBlock[] {
+  return body.flatMap((block) => {
+    if (block.kind !== "markdown" || block.text.trim() === "") return [];
+    return [{ head: markdownRows(markdownOf(block), look, look.columns) }];
+  });
 }

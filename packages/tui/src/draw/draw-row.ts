@@ -17,13 +17,15 @@ import {
   commandLines,
   drawSpan,
   drawText,
+  imageLine,
+  messageBlocks,
   metaSpans,
   oneLine,
   outputLines,
   planLines,
   textLines,
+  userBlock,
 } from "./draw-blocks.ts";
-import { imageLine, messageBlocks, userBlock } from "./draw-words.ts";
 import {
   foldAfter,
   indented,
