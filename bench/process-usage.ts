@@ -10,6 +10,15 @@ export function processorMicroseconds(pid: number): number {
   return threads.reduce((sum, thread) => sum + threadMicroseconds(pid, thread), 0);
 }
 
+/** How often a thread of a process has waited for something so far, and so was woken up. Needs Linux. */
+export function wakeUps(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.reduce(
+    (sum, thread) => sum + statusNumber(`${pid}/task/${thread}`, "voluntary_ctxt_switches"),
+    0,
+  );
+}
+
 /** The memory that a process holds now, in MB. Needs Linux. */
 export function residentMegabytes(pid: number): number {
   return statusMegabytes(pid, "VmRSS");
@@ -52,8 +61,12 @@ export function waitedForProcessorMs(): number {
 }
 
 function statusMegabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const found = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1];
-  if (found === undefined) throw new Error(`/proc/${pid}/status does not have ${field}.`);
-  return Number(found) / KILOBYTES_PER_MEGABYTE;
+  return statusNumber(String(pid), field) / KILOBYTES_PER_MEGABYTE;
+}
+
+function statusNumber(process: string, field: string): number {
+  const status = readFileSync(`/proc/${process}/status`, "utf8");
+  const found = new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1];
+  if (found === undefined) throw new Error(`/proc/${process}/status does not have ${field}.`);
+  return Number(found);
 }

@@ -5,12 +5,14 @@ import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Bench, Figure } from "../bench.ts";
-import { processorMicroseconds, residentMegabytes } from "../process-usage.ts";
+import { processorMicroseconds, residentMegabytes, wakeUps } from "../process-usage.ts";
 import { interleave } from "../rounds.ts";
 import { lowest } from "../statistics.ts";
 
 const run = promisify(execFile);
 const STARTING = "Starting";
+/** Figures about rest are for this long. */
+const IDLE_MS = 10_000;
 /** Nothing but that word. It waits afterwards, because the end of a program is not part of its start. */
 const WAITING = `console.log("${STARTING}"); setTimeout(() => {}, 60000)`;
 
@@ -41,11 +43,10 @@ export const terminal: Figure = {
       stream: () => measured(bench, "stream", deltas),
       echo: () => measured(bench, "echo", deltas),
     });
-    const rest = await atRest(
-      [process.execPath, flint, "--offline"],
-      environment,
-      bench.choose(10_000, 1_000),
-    );
+    const rest = await atRest([process.execPath, flint, "--offline"], environment, {
+      settleMs: bench.choose(20_000, 3_000),
+      idleMs: bench.choose(IDLE_MS, 1_000),
+    });
     return [
       {
         figure: "terminal: CPU to the first frame",
@@ -75,9 +76,15 @@ export const terminal: Figure = {
       },
       {
         figure: "terminal: CPU in 10 s in which nothing happens",
-        value: rest.idleMs,
+        value: rest.cpuMs,
         unit: "ms",
         target: { of: "value", most: 1 },
+      },
+      {
+        figure: "terminal: wake-ups in 10 s in which nothing happens",
+        value: rest.wakeUps,
+        unit: "",
+        target: { of: "value", most: 0 },
       },
       {
         figure: "terminal: memory of a session",
@@ -94,23 +101,35 @@ async function measured(bench: Bench, what: string, amount: number): Promise<num
   return JSON.parse(stdout).value;
 }
 
-/** What a session uses while nothing happens, as CPU time in 10 seconds, and the memory that it holds. */
+/** What a session does while nothing happens. */
+interface Rest {
+  /** In 10 seconds. */
+  readonly cpuMs: number;
+  readonly wakeUps: number;
+  readonly megabytes: number;
+}
+
+/** Measures a session that has settled for a while, for as long as is given. */
 async function atRest(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  milliseconds: number,
-): Promise<{ readonly idleMs: number; readonly megabytes: number }> {
+  { settleMs, idleMs }: { readonly settleMs: number; readonly idleMs: number },
+): Promise<Rest> {
   const line = `exec ${command.map((word) => `'${word}'`).join(" ")}`;
   const child = spawn("script", ["-qec", line, "/dev/null"], { env, stdio: ["pipe", "pipe", "ignore"] });
   try {
     await seen(child.stdout, "Ask for something");
     const pid = programOf(child);
-    // What follows the first frame, such as the list of models, is not rest.
-    await pause(3_000);
-    const before = processorMicroseconds(pid);
-    await pause(milliseconds);
-    const used = (processorMicroseconds(pid) - before) / 1000;
-    return { idleMs: (used * 10_000) / milliseconds, megabytes: residentMegabytes(pid) };
+    // What follows the first frame is not rest: the list of models, and V8, which collects once when it is quiet.
+    await pause(settleMs);
+    const [microseconds, woken] = [processorMicroseconds(pid), wakeUps(pid)];
+    await pause(idleMs);
+    const share = IDLE_MS / idleMs;
+    return {
+      cpuMs: ((processorMicroseconds(pid) - microseconds) / 1000) * share,
+      wakeUps: (wakeUps(pid) - woken) * share,
+      megabytes: residentMegabytes(pid),
+    };
   } finally {
     child.stdin.end("\u0003\u0003");
     const [node = "", flint = ""] = command;
