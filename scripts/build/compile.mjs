@@ -11,6 +11,7 @@ const WARM_UP = fileURLToPath(new URL("warm-up.cjs", import.meta.url));
 const HELLO = { id: 1, method: "initialize", params: { clientInfo: { name: "build", version: "0" } } };
 /** Each run adds the functions that it calls. */
 const STARTS = [
+  { args: [], input: "" },
   { args: ["serve"], input: `${JSON.stringify(HELLO)}\n` },
   { args: ["exec", "--offline", "hello"], input: "" },
 ];
@@ -28,7 +29,7 @@ export async function compileCommand(dist) {
 async function warmUp(dist, home, { args, input }) {
   const child = spawn(process.execPath, [WARM_UP, dist, ...args], {
     cwd: home,
-    env: { PATH: process.env.PATH, HOME: home, FLINT_HOME: join(home, "state") },
+    env: { PATH: process.env.PATH, HOME: home, FLINT_HOME: join(home, "state"), TERM: "xterm-256color" },
     stdio: ["pipe", "ignore", "pipe"],
     timeout: 60_000,
   });

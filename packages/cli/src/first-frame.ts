@@ -20,9 +20,13 @@ export function mayDrawFirst(args: readonly string[]): boolean {
  * screen before the rest of Flint is loaded.
  */
 export function showFirstFrame(args: readonly string[]): FirstFrame | undefined {
-  const environment = inheritedEnvironment();
   if (!mayDrawFirst(args)) return undefined;
-  if (!isInteractive() || process.stdout.isTTY !== true || !canMoveCursor(environment)) return undefined;
+  const isTerminal = isInteractive() && process.stdout.isTTY === true;
+  return isTerminal && canMoveCursor(inheritedEnvironment()) ? drawHere() : undefined;
+}
+
+/** Draws the first frame of a session in this folder. */
+export function drawHere(): FirstFrame {
   const cwd = process.cwd();
   const terminal = {
     input: process.stdin,
@@ -30,5 +34,5 @@ export function showFirstFrame(args: readonly string[]): FirstFrame | undefined 
     exit: (code: number) => process.exit(code),
   };
   const place = { cwd, home: homeFolder(), branch: branchOf(cwd) };
-  return drawFirstFrame(terminal, place, readLook(environment, process.stdout));
+  return drawFirstFrame(terminal, place, readLook(inheritedEnvironment(), process.stdout));
 }
