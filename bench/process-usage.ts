@@ -24,15 +24,6 @@ export function residentMegabytes(pid: number): number {
   return statusMegabytes(pid, "VmRSS");
 }
 
-/** How often a thread of a process had to wait for something, and so was woken up, so far. Needs Linux. */
-export function wakeUps(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  return threads.reduce((sum, thread) => {
-    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
-    return sum + Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN);
-  }, 0);
-}
-
 /** How many processes a process has started that still run, without those that they started. Needs Linux. */
 export function runningChildren(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
