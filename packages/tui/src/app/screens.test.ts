@@ -80,7 +80,7 @@ describe("links", () => {
   });
 
   test.each<SessionFixtureOptions>([
-    {},
+    { environment: { TERM_PROGRAM: "Apple_Terminal" } },
     { environment: { TERM_PROGRAM: "WezTerm" }, screen: "plain" },
     { environment: { TERM_PROGRAM: "WezTerm", NO_COLOR: "1" } },
   ])("are only text with %j", async (options) => {

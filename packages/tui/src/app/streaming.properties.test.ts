@@ -158,7 +158,7 @@ test("however deltas are cut, the screen and its scrollback end as if everything
       const once = await play(new Plan(each, []), LOW);
       expect(await play(new Plan(each, cuts), LOW)).toBe(once);
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
 });
 
@@ -170,6 +170,6 @@ test("whatever the sizes of the terminal in between, each word is printed once a
       expect(everything.match(/w\d+o/g) ?? []).toEqual(plan.words.all);
       expect(everything.split("Ask for something").length - 1).toBe(1);
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
 });
