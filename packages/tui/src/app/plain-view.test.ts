@@ -30,8 +30,8 @@ test("a turn is labelled lines: the prompt once, the answer, commands and change
     [
       "",
       "",
-      "Command: make",
       "Note: allowed once",
+      "Command: make",
       "",
       "File: Changed a.ts +1 −1",
       "    @@ -1,1 +1,1 @@",

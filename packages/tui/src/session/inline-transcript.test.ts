@@ -1,6 +1,6 @@
 import { emptyThread, type ThreadItem, type ThreadState, type Turn } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { textOf } from "../draw/line.ts";
+import { lineOf, textOf } from "../draw/line.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
 
 const LOOK = { columns: 80, rows: 24, colour: false, unicode: true };
@@ -113,4 +113,20 @@ test("the clock of a turn stands still while the user is waited for", () => {
   expect(inline.workedMs(running)).toBe(7_000);
   now.ms = 52_000;
   expect(inline.workedMs(running)).toBe(9_000);
+});
+
+test("what is asked comes below the message that leads to it, and the answer above what was asked about", () => {
+  const inline = transcript();
+  const message: ThreadItem = { type: "agentMessage", id: "message", text: "I run it." };
+  const prompt: ThreadItem = { type: "userMessage", id: "prompt", content: [{ type: "text", text: "go" }] };
+  const command = (status: "inProgress" | "completed"): ThreadItem => ({
+    ...{ type: "commandExecution", id: "command", command: "make", cwd: "/", status },
+  });
+  inline.put({ head: [lineOf("Allow it?")] });
+  inline.saw("command");
+  const asked = taken(inline, stateOf([prompt, message, command("inProgress")], ["command"]));
+  expect(asked.final.filter((line) => line !== "")).toEqual(["› go", "I run it.", "Allow it?"]);
+  inline.put({ head: [lineOf("allowed once")] });
+  const done = taken(inline, stateOf([prompt, message, command("completed")], []));
+  expect(done.final.filter((line) => line !== "")).toEqual(["allowed once", "✓ $ make"]);
 });

@@ -76,7 +76,7 @@ export class InlineTranscript {
     this.#streamed = undefined;
   }
 
-  /** Prints a block as soon as that does not cut a message in two. */
+  /** Prints a block below what is final by then, as soon as that does not cut a message in two. */
   put(block: LineBlock): void {
     this.#waiting.push(block);
   }
@@ -172,13 +172,18 @@ export class InlineTranscript {
 
   #finish(turn: Turn, row: Row, cwd: string, final: Line[]): void {
     this.#printed.add(row.key);
+    // What was asked about it, and the answer, come before it.
+    if (this.#isSeen(row)) this.#flush(final);
     if (row.family === "message" && row.depth === 0) {
       this.#stream(row, final);
       this.#streamed?.text.end();
       this.#printStreamed(final);
       this.#streamed = undefined;
     } else this.#printRow(this.#figures.added(turn, this.#withoutOwnName(turn, row)), cwd, final);
-    this.#flush(final);
+  }
+
+  #isSeen({ itemId }: Row): boolean {
+    return itemId !== undefined && this.#seen.has(itemId);
   }
 
   #withoutOwnName(turn: Turn | undefined, row: Row): Row {
@@ -190,8 +195,7 @@ export class InlineTranscript {
   #printRow(row: Row | undefined, cwd: string, final: Line[]): void {
     if (row === undefined) return;
     const { look, how } = this.#options;
-    const seen = row.itemId !== undefined && this.#seen.has(row.itemId);
-    const context = { look: look(), elapsedMs: row.durationMs ?? 0, cwd, seen, how };
+    const context = { look: look(), elapsedMs: row.durationMs ?? 0, cwd, seen: this.#isSeen(row), how };
     const isApart = standsApart(row.family);
     for (const block of drawRowFor(row, context)) this.#print(block, final, isApart);
   }
