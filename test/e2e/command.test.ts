@@ -36,7 +36,7 @@ describe("the flint command", () => {
 
   test("prints help and version, and rejects unknown arguments with exit code 2", async () => {
     const { flint } = await commandFixture();
-    expect((await flint(["--help"])).stdout).toContain('flint exec "show me what you can do"');
+    expect((await flint(["--help"])).stdout).toContain('flint exec --offline "show me what you can do"');
     expect((await flint(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     const wrong: readonly [readonly string[], RegExp][] = [
       [["exce"], /Unknown command "exce"/],

@@ -286,7 +286,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     name: "key-in-environment",
     promise: "Claude gets a stand-in for its key, and so do its commands.",
     file: "packages/drivers/src/shared/keys/agent-keys.ts",
-    find: "return [name, relay.standIn(value)];",
+    find: "return [name, relay.standIn(value, KEY_HEADERS)];",
     replace: "return [name, value];",
     tests: ["packages/drivers/src/shared/keys/claude-keys.test.ts"],
   },

@@ -25,12 +25,20 @@ export async function relayKeys(keys: AgentKeys): Promise<RelayedStart & Pick<Ke
   const relay = await KeyRelay.open(keys.upstream);
   const { environment, command } = keys.start(relay.address);
   const hidden = Object.entries(environment).map(([name, value]): [string, string] => {
-    if (keys.variables.includes(name)) return [name, relay.standIn(value)];
-    if (keys.headers.includes(name)) return [name, value.replace(HEADER_VALUE, (key) => relay.standIn(key))];
-    return [name, value];
+    if (keys.variables.includes(name)) return [name, relay.standIn(value, KEY_HEADERS)];
+    return [name, keys.headers.includes(name) ? hiddenHeaders(value, relay) : value];
   });
   return { environment: Object.fromEntries(hidden), command, close: () => relay.close() };
 }
 
-/** What follows the name of a header. */
-const HEADER_VALUE = /(?<=^[^:\n]+:[^\S\n]*)\S[^\n]*/gm;
+/** The headers in which agents send the key of a model's provider. */
+const KEY_HEADERS = ["x-api-key", "authorization"];
+
+/** A header in each line, with a stand-in for each value. */
+function hiddenHeaders(lines: string, relay: KeyRelay): string {
+  return lines.replace(HEADER, (_line, name: string, separator: string, key: string) => {
+    return name + separator + relay.standIn(key, [name]);
+  });
+}
+
+const HEADER = /^([^:\n]+?)([^\S\n]*:[^\S\n]*)(\S[^\n]*)$/gm;

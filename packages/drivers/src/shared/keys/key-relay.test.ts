@@ -16,6 +16,8 @@ async function model(answer: (request: IncomingMessage, response: ServerResponse
   return new URL(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/base`);
 }
 
+const KEY_HEADERS = ["X-Api-Key", "authorization"];
+
 async function relayTo(upstream: URL): Promise<KeyRelay> {
   const relay = await KeyRelay.open(upstream);
   onTestFinished(() => relay.close());
@@ -32,7 +34,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
 test("puts the key in the place of its stand-in, and changes nothing else", async () => {
   const upstream = await model(echo);
   const relay = await relayTo(upstream);
-  const [key, token] = [relay.standIn("the-key"), relay.standIn("the-token")];
+  const [key, token] = [relay.standIn("the-key", KEY_HEADERS), relay.standIn("the-token", KEY_HEADERS)];
   const headers = { "x-api-key": key, authorization: `Bearer ${token}`, "x-other": "1" };
   const answer = await fetch(`${relay.address}/v1/messages?beta=true`, {
     method: "POST",
@@ -51,14 +53,41 @@ test("puts the key in the place of its stand-in, and changes nothing else", asyn
 
 test("has no key for the stand-in of another relay", async () => {
   const upstream = await model(echo);
-  const standIn = (await relayTo(upstream)).standIn("the-key");
+  const standIn = (await relayTo(upstream)).standIn("the-key", KEY_HEADERS);
   const answer = await fetch((await relayTo(upstream)).address, { headers: { "x-api-key": standIn } });
   expect(await answer.json()).toMatchObject({ headers: { "x-api-key": standIn } });
 });
 
-test.each(["http://other.example/v1", "*", "@other.example/"])("leads nowhere else: %j", async (path) => {
+test("gives the key in no other header, which a provider may quote in its answer", async () => {
   const relay = await relayTo(await model(echo));
-  const asking = request(relay.address, { path, headers: { "x-api-key": relay.standIn("the-key") } }).end();
+  const key = relay.standIn("the-key", KEY_HEADERS);
+  const headers = {
+    "x-api-key": key,
+    "anthropic-beta": key,
+    authorization: `Basic ${key}`,
+    "x-list": `a, ${key}`,
+  };
+  const answer = await fetch(relay.address, { headers });
+  expect(await answer.json()).toMatchObject({ headers: { ...headers, "x-api-key": "the-key" } });
+});
+
+test("does not pass TRACE on, which is answered with the headers", async () => {
+  const relay = await relayTo(await model(echo));
+  const headers = { "x-api-key": relay.standIn("the-key", KEY_HEADERS) };
+  const asking = request(relay.address, { method: "TRACE", headers }).end();
+  const [answer] = await once(asking, "response");
+  expect([answer.statusCode, await text(answer)]).toEqual([400, expect.not.stringContaining("the-key")]);
+});
+
+test.each([
+  ...["http://other.example/v1", "*", "@other.example/"],
+  ...["/../other", "/%2e%2e/other", "/v1/..%2f..%2fother", "/..\\other"],
+])("leads nowhere else: %j", async (path) => {
+  const relay = await relayTo(await model(echo));
+  const asking = request(relay.address, {
+    path,
+    headers: { "x-api-key": relay.standIn("the-key", KEY_HEADERS) },
+  }).end();
   const [answer] = await once(asking, "response");
   expect(answer.statusCode).toBe(400);
   expect(await text(answer)).not.toContain("the-key");

@@ -27,8 +27,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
  */
 export class KeyRelay {
   readonly #upstream: URL;
-  /** The keys, by their stand-ins. */
-  readonly #keys = new Map<string, string>();
+  /** The keys by their stand-ins, with the headers in which each is sent. */
+  readonly #keys = new Map<string, { readonly key: string; readonly headers: readonly string[] }>();
   readonly #server: Server;
   readonly #agent: HttpAgent;
 
@@ -59,10 +59,13 @@ export class KeyRelay {
     return `http://${LOOPBACK}:${typeof address === "object" && address !== null ? address.port : 0}`;
   }
 
-  /** What the agent gets instead of a key. */
-  standIn(key: string): string {
+  /**
+   * What the agent gets instead of a key that it sends in one of these headers. Nowhere else is it replaced: a provider may
+   * quote other headers in its errors, and the agent would read the key there.
+   */
+  standIn(key: string, headers: readonly string[]): string {
     const standIn = `flint-${randomBytes(24).toString("hex")}`;
-    this.#keys.set(standIn, key);
+    this.#keys.set(standIn, { key, headers: headers.map((name) => name.toLowerCase()) });
     return standIn;
   }
 
@@ -77,7 +80,8 @@ export class KeyRelay {
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const target = this.#target(request.url ?? "");
-    if (target === undefined) {
+    // A server answers TRACE with the headers that it got.
+    if (target === undefined || request.method === "TRACE") {
       request.resume();
       fail(response, 400, "Flint passes requests on by their path only.");
       return;
@@ -100,27 +104,29 @@ export class KeyRelay {
     request.pipe(sent);
   }
 
-  /** Never leads to another host than that of the model. */
+  /** Never leads to another host than that of the model, nor to another part of it. */
   #target(path: string): URL | undefined {
     if (!path.startsWith("/")) return undefined;
     const base = this.#upstream.href.replace(/\/$/, "");
     if (!URL.canParse(base + path)) return undefined;
     const target = new URL(base + path);
-    return target.origin === this.#upstream.origin ? target : undefined;
+    const folder = `${new URL(base).pathname.replace(/\/$/, "")}/`;
+    const isBelow = target.pathname.startsWith(folder) && !/%2e|%2f|%5c/i.test(target.pathname);
+    return target.origin === this.#upstream.origin && isBelow ? target : undefined;
   }
 
   #headers(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-    const entries = Object.entries(passed(headers)).map(([name, value]) => {
-      return [
-        name,
-        typeof value === "string" ? this.#withKeys(value) : value?.map((one) => this.#withKeys(one)),
-      ];
-    });
+    const entries = Object.entries(passed(headers)).map(([name, value]) => [
+      name,
+      typeof value === "string" ? this.#withKey(name, value) : value,
+    ]);
     return { ...Object.fromEntries(entries), host: this.#upstream.host };
   }
 
-  #withKeys(value: string): string {
-    return value.replace(/flint-[0-9a-f]{48}/g, (standIn) => this.#keys.get(standIn) ?? standIn);
+  #withKey(header: string, value: string): string {
+    const [, scheme = "", standIn = ""] = /^(Bearer )?(flint-[0-9a-f]{48})$/.exec(value) ?? [];
+    const known = this.#keys.get(standIn);
+    return known?.headers.includes(header) === true ? scheme + known.key : value;
   }
 }
 
