@@ -113,7 +113,7 @@ needs("redis", "bwrap", "git")(
     const second = await helper.work(
       "w2",
       [key.trim()],
-      [step("^Port it", write), step("^Port it", says("Done."))],
+      [step("^You were interrupted", write), step("^You were interrupted", says("Done."))],
     );
     const watched = await user.flint("tasks", "watch");
     expect([watched.code, watched.stdout]).toEqual([10, expect.stringContaining("needs approval")]);

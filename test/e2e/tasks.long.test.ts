@@ -148,8 +148,8 @@ needs(
     await kill("SIGKILL");
 
     await place.serve([
-      step("^The work was reviewed", shell("rm -f begun; echo round two, with more > b.txt")),
-      step("^The work was reviewed", says({ summary: "says more", contested: [] })),
+      step("^You were interrupted", shell("rm -f begun; echo round two, with more > b.txt")),
+      step("^You were interrupted", says({ summary: "says more", contested: [] })),
       step("^Review the changes", says(APPROVES)),
     ]);
     const watched = await place.flint("tasks", "watch");
