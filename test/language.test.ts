@@ -27,7 +27,7 @@ test("comments, messages, test titles and docs use the words of the field", () =
 });
 
 test("a private word is found in a comment and in a message, and not in a name", () => {
-  const source = 'const nobody = "nobody"; // Nobody knows.\nsay(`whoever ${it} is`);';
+  const source = `const nobody = "nobody"; // Nobody knows.\nsay(\`whoever \${it} is\`);`;
   expect([...sentencesIn("a.ts", source)].map(({ text }) => text)).toEqual(["// Nobody knows.", "whoever "]);
 });
 

@@ -183,11 +183,7 @@ async function allAgentIds(config: ConfigValues | undefined): Promise<readonly s
   return ["flint", ...agentIds(config)];
 }
 
-async function policyRules(
-  path: string,
-  isOption: boolean,
-  agents: readonly string[],
-): Promise<PolicyRules> {
+async function policyRules(path: string, isOption: boolean, agents: readonly string[]): Promise<PolicyRules> {
   const { readPolicyFile } = await import("@flint/server/policy");
   const read = () => readPolicyFile(resolve(path), [...new Set(agents)]);
   return isOption ? asUsage(read) : read();

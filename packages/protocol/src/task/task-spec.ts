@@ -136,5 +136,5 @@ export type TaskSpec = z.output<typeof TaskSpec>;
 /** Written without assertions, so that readers of the JSON schema can make values of it. */
 function relativePath(): RegExp {
   const name = String.raw`(?:\.|\.?[^/.\0][^/\0]*|\.\.[^/\0]+)`;
-  return new RegExp(String.raw`^(?:${name}(?:/${name}?)*)?$`);
+  return new RegExp(`^(?:${name}(?:/${name}?)*)?$`);
 }
