@@ -52,6 +52,12 @@ export interface AgentMessageItem {
   _meta?: Meta;
 }
 
+export interface Allowance {
+  by: "policyFile" | "grant" | "setting" | "client";
+  reason: string;
+  _meta?: Meta;
+}
+
 export type Answers = Record<string, { answers: string[]; _meta?: Meta }>;
 
 export interface Approval {
@@ -133,6 +139,7 @@ export interface CommandExecutionItem {
   type: "commandExecution";
   id: Id;
   parentItemId?: Id;
+  allowed?: Allowance;
   command: string;
   cwd: string;
   source?: "agent" | "userShell";
@@ -249,6 +256,7 @@ export interface FileChangeItem {
   type: "fileChange";
   id: Id;
   parentItemId?: Id;
+  allowed?: Allowance;
   changes: FileUpdateChange[];
   status: "inProgress" | "completed" | "failed" | "declined";
   output?: string;
@@ -373,6 +381,7 @@ export interface McpToolCallItem {
   type: "mcpToolCall";
   id: Id;
   parentItemId?: Id;
+  allowed?: Allowance;
   server: string;
   tool: string;
   arguments?: Record<string, unknown>;
@@ -802,6 +811,7 @@ export interface ToolCallItem {
   type: "toolCall";
   id: Id;
   parentItemId?: Id;
+  allowed?: Allowance;
   tool: string;
   title?: string;
   subAgent?: {

@@ -100,6 +100,21 @@ describe("an unattended run", () => {
     expect(ended).toContain("denies it.");
   });
 
+  test("names the rule of a policy file that allowed it", async () => {
+    const { env, cache } = await model([{ command: "touch a" }]);
+    const policy = join(cache, "ci.toml");
+    await writeFile(policy, '[[rule]]\ndecision = "allow"\nprefix = ["touch"]\n');
+    const { flint } = await commandFixture();
+    const args = ["exec", "--offline", "--policy", policy, "go"];
+    const { stdout, code } = await flint([...args, "--json"], { env });
+    const ran = stdout
+      .split("\n")
+      .find((line) => line.includes('"item/completed"') && line.includes("touch a"));
+    expect(ran).toContain('"allowed":{"by":"policyFile"');
+    expect(ran).toContain(`Rule 1 of ${policy} (line 1) allows it.`);
+    expect(code).toBe(0);
+  });
+
   test("is not started with a rule for an agent that does not exist", async () => {
     const { env, cache } = await model([{ command: "git push" }]);
     const policy = join(cache, "ci.toml");

@@ -45,6 +45,17 @@ export const CommandAction = z.discriminatedUnion("type", [
 ]);
 export type CommandAction = z.output<typeof CommandAction>;
 
+/** Why an action was allowed: by a rule of the policy file, a grant of the user, a setting, or an answer to a request. */
+export const Allowance = looseObject({
+  by: z.enum(["policyFile", "grant", "setting", "client"]),
+  /** Names the rule, the grant or the setting, as a sentence. */
+  reason: z.string(),
+});
+export type Allowance = z.output<typeof Allowance>;
+
+/** Set once Flint has decided about it. Absent: it was declined, or its agent did not ask. */
+const allowed = z.optional(Allowance);
+
 /** The fields of every item. An item of a sub-agent names the tool call that started the sub-agent. */
 const common = { id: Id, parentItemId: z.optional(Id) };
 
@@ -70,6 +81,7 @@ const Reasoning = looseObject({
 const CommandExecution = looseObject({
   type: z.literal("commandExecution"),
   ...common,
+  allowed,
   command: z.string(),
   cwd: z.string(),
   source: z.optional(z.enum(["agent", "userShell"])),
@@ -96,6 +108,7 @@ const CommandExecution = looseObject({
 const FileChange = looseObject({
   type: z.literal("fileChange"),
   ...common,
+  allowed,
   changes: z.array(FileUpdateChange),
   status: WorkStatus,
   output: z.optional(z.string()),
@@ -103,6 +116,7 @@ const FileChange = looseObject({
 const McpToolCall = looseObject({
   type: z.literal("mcpToolCall"),
   ...common,
+  allowed,
   server: z.string(),
   tool: z.string(),
   arguments: z.optional(z.record(z.string(), z.unknown())),
@@ -114,6 +128,7 @@ const McpToolCall = looseObject({
 const ToolCall = looseObject({
   type: z.literal("toolCall"),
   ...common,
+  allowed,
   tool: z.string(),
   title: z.optional(z.string()),
   /** The sub-agent that the call started; its items name this one as `parentItemId`. */

@@ -18,6 +18,18 @@ describe("rowOf", () => {
     expectGolden(new URL("./testing/fixtures/rows.json", import.meta.url), Object.fromEntries(rows));
   });
 
+  test("names the rule or the grant that allowed something, and not what the settings allow anyway", () => {
+    const { commandExecution, fileChange, mcpToolCall, toolCall } = EVERY_ITEM;
+    for (const item of [commandExecution, fileChange, mcpToolCall, toolCall]) {
+      const shown = (by: "policyFile" | "grant" | "setting" | "client") =>
+        spanText(rowOf({ ...item, allowed: { by, reason: "Rule 1 allows it." } }).meta);
+      expect(shown("policyFile")).toContain("Rule 1 allows it.");
+      expect(shown("grant")).toContain("Rule 1 allows it.");
+      expect(shown("setting")).not.toContain("Rule 1");
+      expect(shown("client")).not.toContain("Rule 1");
+    }
+  });
+
   test.each([
     ["inProgress", undefined, "command inProgress: make []"],
     ["completed", 0, "command completed: make (exit 0) []"],

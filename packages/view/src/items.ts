@@ -154,6 +154,7 @@ function commandRow(item: Item<"commandExecution">): RowContent {
       ...(item.source === "userShell" ? [muted("typed by you")] : []),
       ...(isBackground ? [muted("in the background")] : []),
       ...refusedHosts(item),
+      ...allowedBy(item),
     ],
     outcome: exitCode === undefined ? outcomeOf(status) : `exit ${exitCode}`,
     durationMs,
@@ -174,6 +175,11 @@ function withDenials({ aggregatedOutput: output = "", denials = [] }: Item<"comm
 function refusedHosts({ connections = [] }: Item<"commandExecution">): Span[] {
   const hosts = connections.filter(({ allowed }) => !allowed).map(({ host }) => host);
   return hosts.length === 0 ? [] : [muted(`refused: ${[...new Set(hosts)].join(", ")}`)];
+}
+
+/** The rule of a policy file or the grant of the user that allowed it without asking. What the settings allow is no news. */
+function allowedBy({ allowed }: Pick<Item<"commandExecution">, "allowed">): Span[] {
+  return allowed?.by === "policyFile" || allowed?.by === "grant" ? [muted(allowed.reason)] : [];
 }
 
 /** The client that sent a message, if that is known. */
@@ -201,7 +207,8 @@ export function changeVerb(change: keyof typeof CHANGE_VERBS, status: RowStatus)
   return CHANGE_VERBS[change][status === "completed" ? "done" : "planned"];
 }
 
-function changeRow({ changes, status }: Item<"fileChange">): RowContent {
+function changeRow(item: Item<"fileChange">): RowContent {
+  const { changes, status } = item;
   const [first] = changes;
   const verb = first === undefined ? "Change" : changeVerb(first.kind, status);
   const more = changes.length > 1 ? ` and ${changes.length - 1} more` : "";
@@ -213,6 +220,7 @@ function changeRow({ changes, status }: Item<"fileChange">): RowContent {
       strong(first?.path ?? (status === "inProgress" ? "files" : "no files")),
       { text: more },
     ],
+    meta: allowedBy(item),
     outcome: outcomeOf(status),
     body: changes.map(diffBlock),
     fold: "closed",
@@ -226,7 +234,7 @@ function toolRow(item: Item<"mcpToolCall"> | Item<"toolCall">, name: string): Ro
     family: "tool",
     status,
     title: [strong(name)],
-    meta: argumentWords(item.arguments, name),
+    meta: [...argumentWords(item.arguments, name), ...allowedBy(item)],
     outcome: outcomeOf(status),
     durationMs,
     body,

@@ -3,15 +3,12 @@ import {
   type Answers,
   type Approval,
   type Decision,
-  type DeclinedAction,
-  describeAction,
   type EventBody,
   failedToolCall,
   type Grant,
   grantsMadeBy,
   isUnconfined,
   joinPermissions,
-  MAX_DECLINED,
   mintId,
   type ResolvedBy,
   type ToolCallResult,
@@ -26,6 +23,7 @@ import type {
   Rules,
 } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
+import { DecidedActions } from "./decided-actions.ts";
 import {
   type Actor,
   coveringGrants,
@@ -74,8 +72,8 @@ export class OpenRequests {
   readonly #approvals = new PendingAnswers<Decision>("approval");
   readonly #questions = new PendingAnswers<Answers>("question");
   readonly #toolCalls = new PendingAnswers<ToolCallResult>("tool call");
-  /** What was not allowed, by turn. */
-  readonly #declined = new Map<string, DeclinedAction[]>();
+  /** What was decided in each turn, and why. */
+  readonly decided = new DecidedActions();
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -94,14 +92,15 @@ export class OpenRequests {
     const grants = [...log.state.grants, ...rules.list()];
     const widening = wideningGrants(action, actor, grants, now);
     const granted = widening ?? coveringGrants(action, actor, grants, now);
-    const verdict = this.#judge(action, actor, granted !== undefined, guarantees);
+    const verdict = this.#judge(action, actor, granted, guarantees);
     if (verdict.kind === "allow") {
       await this.#useUp(granted ?? []);
+      this.decided.noteAllowed(turnId, action, verdict.allowance);
       const permission = joinPermissions((widening ?? []).flatMap((grant) => grant.permission ?? []));
       return { outcome: "allow", scope: "once", ...(widening === undefined ? {} : { granted: permission }) };
     }
     if (verdict.kind === "deny") {
-      this.noteDeclined(turnId, action, verdict.reason);
+      this.decided.noteDeclined(turnId, action, verdict.reason);
       return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
     }
     const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
@@ -122,23 +121,6 @@ export class OpenRequests {
     );
     if (grant === undefined) return;
     await log.commit([{ type: "grant/changed", data: { threadId, grant, status: "added" } }]);
-  }
-
-  /** Notes that something was not allowed, by a rule or a setting unless it says otherwise. */
-  noteDeclined(turnId: string, action: Action, reason: string, by: ResolvedBy = "rule"): void {
-    const noted = this.#declined.get(turnId) ?? [];
-    if (noted.length >= MAX_DECLINED) return;
-    this.#declined.set(turnId, [
-      ...noted,
-      { itemId: action.itemId, what: describeAction(action), reason, by },
-    ]);
-  }
-
-  /** Removes and returns what was not allowed in a turn. */
-  takeDeclined(turnId: string): readonly DeclinedAction[] {
-    const noted = this.#declined.get(turnId) ?? [];
-    this.#declined.delete(turnId);
-    return noted;
   }
 
   /** Asks the user; an empty record if there was no answer. */
@@ -193,8 +175,7 @@ export class OpenRequests {
     const resolution = { decision, ...answerer };
     const data = { threadId, turnId, approvalId: id, itemId, resolution };
     await this.#end(waiting, { type: "approval/resolved", data }, TURN_ENDED, () => before?.());
-    if (approval !== undefined && decision.outcome !== "allow")
-      this.noteDeclined(turnId, approval.action, decision.message ?? "The user declined it.", answerer.by);
+    if (approval !== undefined) this.decided.noteAnswer(approval, decision, answerer.by);
     if (approval !== undefined && decision.scope === "always")
       for (const rule of grantsMadeBy(approval, decision, clock.now())) rules.add(rule);
     waiting.settle(decision);
@@ -237,7 +218,7 @@ export class OpenRequests {
   #judge(
     action: Action,
     actor: Actor,
-    granted: boolean,
+    grants: readonly Grant[] | undefined,
     { onlyReads }: ActionGuarantees = {},
   ): PolicyDecision {
     const { log, policyRules } = this.#options;
@@ -248,7 +229,7 @@ export class OpenRequests {
     const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
     const hasNetwork = networkOf(settings) !== "none";
     return judge({
-      ...{ approvalPolicy, action, granted, ruling, policyRules },
+      ...{ approvalPolicy, action, granted: grants !== undefined, grants, ruling, policyRules },
       ...{ onlyReads, acceptsCommands, isAcceptedEdit, hasNetwork },
     });
   }

@@ -184,3 +184,29 @@ describe("an action with hidden characters", () => {
     expect(judge({ approvalPolicy: "never", action: hidden, granted: false }).kind).toBe("allow");
   });
 });
+
+describe("an allowed action names what allowed it", () => {
+  const reasonOf = (input: Partial<Parameters<typeof judge>[0]>) => {
+    const verdict = judge({ approvalPolicy: "unlessTrusted", action: command, granted: false, ...input });
+    return verdict.kind === "allow" ? `${verdict.allowance.by}: ${verdict.allowance.reason}` : verdict.kind;
+  };
+  const ruling: Ruling = { decision: "allow", reason: "Rule 2 allows it." };
+  const grants = [{ scope: "always", words: "run: rm a (in /project)" }] as const;
+
+  test.each([
+    ["a rule of the policy file", { ruling }, "policyFile: Rule 2 allows it."],
+    ["the rule with approvals off", { ruling, approvalPolicy: "never" }, "policyFile: Rule 2 allows it."],
+    ["a saved rule", { granted: true, grants }, "grant: A saved rule allows it: run: rm a (in /project)."],
+    ["approvals that are off", { approvalPolicy: "never" }, "setting: Approvals are off."],
+    [
+      "accepted edits",
+      { action: change, isAcceptedEdit: true },
+      "setting: Edits in the workspace need no approval.",
+    ],
+    ["accepted commands", { acceptsCommands: true }, "setting: Commands in the sandbox need no approval."],
+    ["a sandbox for reading", { onlyReads: true }, "setting: The sandbox keeps the command from writing."],
+    ["a read-only command", { action: reading }, "setting: The command is known to be read-only."],
+  ] as const)("%s", (_what, input, expected) => {
+    expect(reasonOf(input)).toBe(expected);
+  });
+});

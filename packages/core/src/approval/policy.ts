@@ -1,4 +1,11 @@
-import { type Action, type ApprovalPolicy, describePermission, type Permission } from "@flint/protocol";
+import {
+  type Action,
+  type Allowance,
+  type ApprovalPolicy,
+  describePermission,
+  type Grant,
+  type Permission,
+} from "@flint/protocol";
 import type { PolicyRules, Ruling } from "../ports/index.ts";
 import { hasHiddenCharacters } from "../text/characters.ts";
 import { NO_NETWORK } from "./network-gate.ts";
@@ -6,7 +13,7 @@ import { isTrustedCommand } from "./trusted-commands.ts";
 
 /** What the policy decides about an action before the user is asked. */
 export type PolicyDecision =
-  | { readonly kind: "allow" }
+  | { readonly kind: "allow"; readonly allowance: Allowance }
   /** `warning` is shown even if the agent gave its own reason. */
   | { readonly kind: "ask"; readonly reason: string; readonly warning?: string }
   | { readonly kind: "deny"; readonly reason: string };
@@ -17,6 +24,8 @@ export interface PolicyInput {
   readonly action: Action;
   /** Whether it was allowed before, for the thread or by a rule. */
   readonly granted: boolean;
+  /** The grants that allow it, to name them. */
+  readonly grants?: readonly Pick<Grant, "scope" | "words">[] | undefined;
   /** Whether the sandbox keeps the command from writing. */
   readonly onlyReads?: boolean | undefined;
   /** Whether commands that stay in the sandbox need no approval. */
@@ -46,20 +55,41 @@ export function judge(input: PolicyInput): PolicyDecision {
   const granted = input.granted || ruling?.decision === "allow";
   if (input.hasNetwork === false && wantsNetwork(needs) && !granted)
     return { kind: "deny", reason: NO_NETWORK };
-  if (approvalPolicy === "never") return judgeUnattended(action, granted);
+  if (approvalPolicy === "never") return judgeUnattended(input, granted);
   if (isHidden(action)) return unanswered(input, { kind: "ask", reason: HIDDEN, warning: HIDDEN });
-  if (granted || input.isAcceptedEdit === true) return { kind: "allow" };
+  if (granted) return { kind: "allow", allowance: grantedBy(input) };
+  if (input.isAcceptedEdit === true) return bySetting("Edits in the workspace need no approval.");
   if (approvalPolicy === "always") {
     return unanswered(input, { kind: "ask", reason: "Every action is asked about." });
   }
-  if (
-    action.kind === "command" &&
-    needs === undefined &&
-    (input.onlyReads === true || input.acceptsCommands === true || isTrustedCommand(action.command))
-  ) {
-    return { kind: "allow" };
-  }
+  const harmless = needs === undefined ? harmlessBecause(input) : undefined;
+  if (harmless !== undefined) return bySetting(harmless);
   return unanswered(input, { kind: "ask", reason: reasonFor(action) });
+}
+
+/** Why a command needs no approval; undefined if it does. */
+function harmlessBecause({ action, onlyReads, acceptsCommands }: PolicyInput): string | undefined {
+  if (action.kind !== "command") return undefined;
+  if (onlyReads === true) return "The sandbox keeps the command from writing.";
+  if (acceptsCommands === true) return "Commands in the sandbox need no approval.";
+  return isTrustedCommand(action.command) ? "The command is known to be read-only." : undefined;
+}
+
+function bySetting(reason: string): PolicyDecision {
+  return { kind: "allow", allowance: { by: "setting", reason } };
+}
+
+const GRANTED = {
+  once: "You allowed it once",
+  session: "You allowed it for this thread",
+  always: "A saved rule allows it",
+} as const;
+
+/** Names the rule of the policy file that allows an action, or else the grants of the user. */
+function grantedBy({ ruling, grants = [] }: PolicyInput): Allowance {
+  if (ruling?.decision === "allow") return { by: "policyFile", reason: ruling.reason };
+  const sentences = grants.map(({ scope, words }) => `${GRANTED[scope]}: ${words}.`);
+  return { by: "grant", reason: sentences.join(" ") || "You allowed it before." };
 }
 
 function wantsNetwork({ network = "none" }: Permission = {}): boolean {
@@ -67,9 +97,11 @@ function wantsNetwork({ network = "none" }: Permission = {}): boolean {
 }
 
 /** Without approvals the sandbox is the limit; what goes beyond it has to be allowed beforehand. */
-function judgeUnattended(action: Action, granted: boolean): PolicyDecision {
+function judgeUnattended(input: PolicyInput, granted: boolean): PolicyDecision {
+  const { action } = input;
   const { needs } = action;
-  if (needs === undefined || (granted && !isHidden(action))) return { kind: "allow" };
+  if (granted && !isHidden(action)) return { kind: "allow", allowance: grantedBy(input) };
+  if (needs === undefined) return bySetting("Approvals are off.");
   const reason = `Approvals are off, so it may not ${describePermission(needs)}. ${optionFor(needs)}`;
   return { kind: "deny", reason };
 }

@@ -58,6 +58,22 @@ describe("rules of a policy file", () => {
     },
   );
 
+  test("are named on what they allowed, and on nothing that they declined", async () => {
+    const script: Script = [{ command: "make all" }, { command: "rm -r build" }];
+    const { client } = await run(script, { policyRules: rulesBy({ make: "allow", rm: "deny" }) });
+    const commands = client
+      .eventsOf("item/completed")
+      .flatMap(({ data: { item } }) => (item.type === "commandExecution" ? [item] : []));
+    expect(commands).toMatchObject([
+      {
+        command: "make all",
+        allowed: { by: "policyFile", reason: "Rule 1 of ci.toml (line 4) says allow." },
+      },
+      { command: "rm -r build", status: "declined" },
+    ]);
+    expect(commands[1]).not.toHaveProperty("allowed");
+  });
+
   test("can ask again about what was allowed before", async () => {
     const server = testEngine({
       scripts: [[{ command: "make" }, { command: "make" }]],

@@ -1,7 +1,7 @@
 import { realpathSync, rmSync, symlinkSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Decision, Rule } from "@flint/protocol";
+import { type Decision, isKnownItem, type Rule } from "@flint/protocol";
 import {
   MemoryRules,
   type Script,
@@ -291,4 +291,19 @@ describe("a rule made in a folder that is reached by a link", () => {
       expect((await client.call("rules/list", { cwd: link })).data).toEqual([]);
     },
   );
+});
+
+test("a command shows the answer that allowed it, and the next one the grant", async () => {
+  const script: Script = [{ command: "npm test" }, { command: "npm test" }, { command: "ls" }];
+  const { client } = await askedAfter({ scope: "session" }, script);
+  const allowed = client
+    .eventsOf("item/completed")
+    .flatMap(({ data: { item } }) =>
+      isKnownItem(item) && item.type === "commandExecution" ? [item.allowed] : [],
+    );
+  expect(allowed).toEqual([
+    { by: "client", reason: "The user allowed it for this thread." },
+    { by: "grant", reason: "You allowed it for this thread: run: npm test (in /repo)." },
+    { by: "setting", reason: "The command is known to be read-only." },
+  ]);
 });

@@ -357,7 +357,7 @@ export class LiveThread {
   }
 
   #noteDeclined(action: Action, reason: string): void {
-    if (this.#runner !== undefined) this.requests.noteDeclined(this.#runner.turnId, action, reason);
+    if (this.#runner !== undefined) this.requests.decided.noteDeclined(this.#runner.turnId, action, reason);
   }
 
   /** Also true for a turn that is about to start or to end. */

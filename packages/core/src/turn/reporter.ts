@@ -1,5 +1,6 @@
 import {
   type AgentCommand,
+  type Allowance,
   addCost,
   addUsage,
   type Cost,
@@ -7,6 +8,7 @@ import {
   type FileUpdateChange,
   type Item,
   isKnownItem,
+  type KnownItem,
   persistenceOf,
   type ThreadItem,
   type ThreadState,
@@ -45,6 +47,8 @@ export interface TurnReporterOptions {
   readonly log: ThreadLog;
   /** The connections that were decided about while the command of an item ran. */
   connectionsOf(itemId: string): readonly DecidedConnection[];
+  /** What allowed the action of an item. */
+  allowanceOf(itemId: string): Allowance | undefined;
   /** What the turn has cost so far; undefined if nothing is known about it. */
   costOfTurn(): Cost | undefined;
   /** Called with what the log throws, which a driver must not see. */
@@ -66,7 +70,7 @@ export class TurnReporter {
   /** Writes one report of this agent. Never throws. */
   report(reported: ReportedEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
-    else this.#whole(withActions(this.#withConnections(wellFormed(reported))), agent);
+    else this.#whole(withActions(this.#withAllowance(this.#withConnections(wellFormed(reported)))), agent);
   }
 
   #delta({ type, itemId, delta }: Extract<ReportedEvent, { delta: string }>): void {
@@ -99,6 +103,15 @@ export class TurnReporter {
     if (!isKnownItem(item) || item.type !== "commandExecution") return event;
     const connections = [...this.#options.connectionsOf(item.id)];
     return connections.length === 0 ? event : { ...event, item: { ...item, connections } };
+  }
+
+  /** A command, a file change or a call shows what allowed it. */
+  #withAllowance(event: ReportedItemEvent): ReportedItemEvent {
+    if (event.type !== "item/started" && event.type !== "item/completed") return event;
+    const { item } = event;
+    if (!isKnownItem(item) || !isAction(item) || item.status === "declined") return event;
+    const allowed = this.#options.allowanceOf(item.id);
+    return allowed === undefined ? event : { ...event, item: { ...item, allowed } };
   }
 
   /** Reports the changes so far as one diff, unless the agent reports its own. */
@@ -227,6 +240,13 @@ export function aggregateDiff(turn: Turn): string {
     else known.push(diffText(change));
   }
   return [...byPath.values()].flat().join("");
+}
+
+type ActionItem = Item<"commandExecution" | "fileChange" | "mcpToolCall" | "toolCall">;
+
+/** Whether an item is something that is decided about before it is done. */
+function isAction(item: KnownItem): item is ActionItem {
+  return ["commandExecution", "fileChange", "mcpToolCall", "toolCall"].includes(item.type);
 }
 
 function isAppliedChange(item: { type: string; status?: string }): item is Item<"fileChange"> {

@@ -121,6 +121,7 @@ export class TurnRunner {
     const connectionsOf = options.connectionsOf.bind(options);
     this.#reporter = new TurnReporter({
       ...{ threadId, turnId, log, connectionsOf, onError: failed },
+      allowanceOf: (itemId) => requests.decided.allowanceOf(turnId, itemId),
       costOfTurn: () => this.#guard.cost,
     });
     this.#limits = new TurnLimits(threadId, log, options.usageLimits);
@@ -299,7 +300,7 @@ export class TurnRunner {
   async #close(end: Ending): Promise<Ending["status"]> {
     const { log, clock, requests } = this.#options;
     const { waitedMs } = this.#guard;
-    const declined = requests.takeDeclined(this.turnId);
+    const declined = requests.decided.endTurn(this.turnId);
     const ending = { ...end, waitedMs, declined, nativeEnd: this.#nativeEnd };
     log.endText();
     try {
