@@ -9,6 +9,7 @@ import {
   type McpServerConfig,
   NO_WORKSPACE_CONFIG,
   type PolicyRules,
+  type ProjectRules,
   type Rules,
   type RunningProcess,
   type Sandbox,
@@ -67,9 +68,23 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
 /** Rules that are gone with the test. */
 export class MemoryRules implements Rules {
   readonly #rules = new Map<string, Rule>();
+  readonly #replaced = new Set<string>();
 
   list(): readonly Rule[] {
     return [...this.#rules.values()];
+  }
+
+  forProject(project: string): ProjectRules {
+    const mine = this.list().filter((rule) => rule.project === project);
+    return {
+      applying: mine.filter(({ id }) => !this.#replaced.has(id)),
+      replaced: mine.filter(({ id }) => this.#replaced.has(id)),
+    };
+  }
+
+  /** Pretends that another folder has taken the place of this one: its rules do not apply any more. */
+  replaceFolder(project: string): void {
+    for (const { id } of this.forProject(project).applying) this.#replaced.add(id);
   }
 
   add(rule: Rule): void {

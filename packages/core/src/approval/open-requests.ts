@@ -36,6 +36,7 @@ import { lateGrant, onceGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
+import { ReplacedRuleNotes } from "./replaced-rule-notes.ts";
 
 /** What open requests need of their thread. */
 export interface OpenRequestsOptions {
@@ -74,6 +75,7 @@ export class OpenRequests {
   readonly #toolCalls = new PendingAnswers<ToolCallResult>("tool call");
   /** What was decided in each turn, and why. */
   readonly decided = new DecidedActions();
+  readonly #replacedRules = new ReplacedRuleNotes();
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -89,7 +91,8 @@ export class OpenRequests {
     const { log, rules, clock, realPath } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath };
     const now = clock.now();
-    const grants = [...log.state.grants, ...rules.list()];
+    const { applying, replaced } = rules.forProject(actor.project);
+    const grants = [...log.state.grants, ...applying];
     const widening = wideningGrants(action, actor, grants, now);
     const granted = widening ?? coveringGrants(action, actor, grants, now);
     const verdict = this.#judge(action, actor, granted, guarantees);
@@ -99,11 +102,18 @@ export class OpenRequests {
       const permission = joinPermissions((widening ?? []).flatMap((grant) => grant.permission ?? []));
       return { outcome: "allow", scope: "once", ...(widening === undefined ? {} : { granted: permission }) };
     }
+    const isRuleMissed = this.#judge(action, actor, [], guarantees).kind === "allow";
+    const note = isRuleMissed
+      ? this.#replacedRules.take({ action, actor, grants, replaced, now })
+      : undefined;
     if (verdict.kind === "deny") {
-      this.decided.noteDeclined(turnId, action, verdict.reason);
-      return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
+      const why = note === undefined ? verdict.reason : `${note} ${verdict.reason}`;
+      this.decided.noteDeclined(turnId, action, why);
+      return declined(`It was declined: ${subjectOf(action)}. ${why}`);
     }
-    const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
+    const reason = [verdict.warning, note, action.reason ?? verdict.reason].filter(
+      (part) => part !== undefined,
+    );
     const asked = { ...action, reason: [...new Set(reason)].join(" ") };
     return this.#askApproval({
       ...{ turnId, agent, project: actor.project, action: asked },

@@ -109,6 +109,35 @@ describe("an approval of a simple command", () => {
     expect((await askedAfter(once, test, { rules, driver })).subjects).toEqual(["/repo$ npm test"]);
   });
 
+  test("is asked about again in another folder at the same path, and the first request says why", async () => {
+    const rules = new MemoryRules();
+    const always = { scope: "always", takes: "suggestion" } as const;
+    await askedAfter(always, [{ command: "npm test" }], { rules });
+    rules.replaceFolder("/repo");
+    const script: Script = [{ command: "npm test" }, { command: "npm test -- --x" }, { command: "make" }];
+    const { client } = await askedAfter({ scope: "once" }, script, { rules });
+    const reasons = client.eventsOf("approval/requested").map(({ data }) => data.approval.action.reason);
+    const usual = "The command is not known to be read-only.";
+    const note =
+      "A rule for this was made in another folder that was at /repo before, so it does not apply here.";
+    expect(reasons).toEqual([`${note} ${usual}`, usual, usual]);
+  });
+
+  test("with a host is declined in another folder at the same path if approvals are off, and says why", async () => {
+    const rules = new MemoryRules();
+    const needs = { network: { hosts: ["registry.example"] } };
+    const action = { kind: "command", itemId: "x", command: "npm ci", cwd: "/repo", needs } as const;
+    await askedAfter({ scope: "always" }, [{ approve: action }], { rules });
+    rules.replaceFolder("/repo");
+    const engine = testEngine({ cwd: "/repo", scripts: [[{ approve: action }]], rules });
+    const client = engine.connect();
+    const threadId = await client.startThread({ approvalPolicy: "never" });
+    const { declined } = await client.runTurn(threadId, "go");
+    expect(declined).toMatchObject([
+      { reason: expect.stringMatching(/^A rule for this .* at \/repo before.* Approvals are off/) },
+    ]);
+  });
+
   test("accepted for the session still applies when the thread is loaded again, but not in another folder", async () => {
     const store = new UnreliableStore();
     const answer = { scope: "session", takes: "suggestion" } as const;

@@ -56,15 +56,24 @@ export const NO_WORKSPACE_CONFIG: Workspaces = {
   distrust: async () => undefined,
 };
 
+/** The rules of one project folder. */
+export interface ProjectRules {
+  readonly applying: readonly Rule[];
+  /** Made in a folder that another one at the same path has replaced since. They allow nothing. */
+  readonly replaced: readonly Rule[];
+}
+
 /** What was always allowed, by project and agent. Shared by all servers with the same state folder. */
 export interface Rules {
-  /** All rules there are now, oldest first. */
+  /** All stored rules, oldest first, including those whose folder was replaced. */
   list(): readonly Rule[];
+  /** The rules of the folder that is at this path now. */
+  forProject(project: string): ProjectRules;
   /** Adds a rule, unless another rule of the same project and agent covers it already. */
   add(rule: Rule): void;
   /** Removes a rule. False if there is none with this id. */
   remove(id: string): boolean;
-  /** What is stored and not used as a rule, each with the reason. Absent: nothing. */
+  /** What is stored and does not apply as a rule, each with the reason. Absent: nothing. */
   problems?(): readonly string[];
 }
 

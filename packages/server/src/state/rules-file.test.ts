@@ -1,4 +1,4 @@
-import { appendFile, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import type { Rule } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
@@ -72,7 +72,84 @@ describe("the rules file", () => {
     const path = await rulesPath();
     const rules = new RulesFile(path);
     rules.add(rule("a"));
-    expect(rules.list()).toBe(rules.list());
+    expect(rules.list()[0]).toBe(rules.list()[0]);
+  });
+});
+
+describe("a rule and the folder it was made in", () => {
+  /** A project with one stored rule. */
+  async function projectWithRule() {
+    const folder = await temporaryFolder();
+    const project = folder.join("project");
+    await mkdir(project);
+    const path = folder.join("state", "rules.jsonl");
+    const made = (id: string): Rule => ({ ...rule(id, "make"), project });
+    new RulesFile(path).add(made("a"));
+    return { folder, project, path, made, rules: new RulesFile(path) };
+  }
+
+  test("still applies after the folder was edited, or moved away and back", async () => {
+    const { folder, project, made, rules } = await projectWithRule();
+    await writeFile(`${project}/new.txt`, "new");
+    await mkdir(`${project}/.git`);
+    await rename(project, folder.join("moved"));
+    await rename(folder.join("moved"), project);
+    expect(rules.forProject(project)).toEqual({ applying: [made("a")], replaced: [] });
+    expect(rules.problems()).toEqual([]);
+  });
+
+  test("does not apply to another folder at the same path, and is reported", async () => {
+    const { folder, project, made, rules } = await projectWithRule();
+    await rename(project, folder.join("moved"));
+    await mkdir(project);
+    expect(rules.forProject(project)).toEqual({ applying: [], replaced: [made("a")] });
+    expect(rules.problems()).toEqual([
+      `Rule a does not apply: its folder ${project} was removed or replaced. To remove it: flint rules rm a`,
+    ]);
+    expect(rules.list()).toEqual([made("a")]);
+    expect([rules.remove("a"), rules.problems()]).toEqual([true, []]);
+  });
+
+  test("does not apply if the folder was deleted", async () => {
+    const { project, made, rules } = await projectWithRule();
+    await rm(project, { recursive: true });
+    expect(rules.forProject(project)).toEqual({ applying: [], replaced: [made("a")] });
+  });
+
+  test("does not apply to a folder with the same inode that was created at another time", async () => {
+    const { project, path, made } = await projectWithRule();
+    const { ino } = await stat(project);
+    const text = await readFile(path, "utf8");
+    const changed = text.replace(/"folder":"(\d+)-\d+"/, '"folder":"$1-1"');
+    expect(changed).toContain(`"folder":"${ino}-1"`);
+    const rules = new RulesFile(await written(changed));
+    expect(rules.forProject(project)).toEqual({ applying: [], replaced: [made("a")] });
+  });
+
+  test("is replaced by the same rule of the folder that is there now", async () => {
+    const { folder, project, path, made, rules } = await projectWithRule();
+    await rename(project, folder.join("moved"));
+    await mkdir(project);
+    rules.add(made("b"));
+    rules.add(made("c"));
+    expect(new RulesFile(path).list()).toEqual([made("b")]);
+    expect(rules.forProject(project)).toEqual({ applying: [made("b")], replaced: [] });
+  });
+
+  test("belongs to the path alone if an earlier version stored it", async () => {
+    const { folder, project, made } = await projectWithRule();
+    const rules = new RulesFile(await written(`${JSON.stringify(made("old"))}\n`));
+    await rename(project, folder.join("moved"));
+    await mkdir(project);
+    expect(rules.forProject(project)).toEqual({ applying: [made("old")], replaced: [] });
+  });
+
+  test("allows nothing if the stored identity is malformed", async () => {
+    const rules = new RulesFile(await written(`${JSON.stringify({ ...rule("a"), folder: 5 })}\n`));
+    expect([rules.list(), rules.problems()]).toEqual([
+      [],
+      [expect.stringContaining("its folder identity is not a string")],
+    ]);
   });
 });
 

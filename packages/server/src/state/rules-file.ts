@@ -10,9 +10,9 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import type { Rules } from "@flint/core/ports";
+import type { ProjectRules, Rules } from "@flint/core/ports";
 import { isRecord, type Rule } from "@flint/protocol";
-import { readRule, ruleOfKey } from "./stored-rules.ts";
+import { folderIdentity, readStoredRule, ruleOfKey, type StoredRule } from "./stored-rules.ts";
 
 /** The state of the file when it was read; if it differs, another server has written. */
 interface Snapshot {
@@ -35,26 +35,52 @@ export class RulesFile implements Rules {
   }
 
   list(): readonly Rule[] {
-    const snapshot = snapshotOf(this.#path);
-    if (isSame(snapshot, this.#snapshot)) return this.#read.rules;
-    this.#read = snapshot === undefined ? NOTHING : rulesOf(readText(this.#path));
-    this.#snapshot = snapshot;
-    return this.#read.rules;
+    return this.#current().rules.map(({ rule }) => rule);
+  }
+
+  forProject(project: string): ProjectRules {
+    const folder = folderIdentity(project);
+    const mine = this.#current().rules.filter(({ rule }) => rule.project === project);
+    const applies = (stored: StoredRule) => stored.folder === undefined || stored.folder === folder;
+    return {
+      applying: mine.filter(applies).map(({ rule }) => rule),
+      replaced: mine.filter((stored) => !applies(stored)).map(({ rule }) => rule),
+    };
   }
 
   problems(): readonly string[] {
-    this.list();
-    return this.#read.problems.map((problem) => `${this.#path}, ${problem}; it is ignored.`);
+    const { rules, problems } = this.#current();
+    const projects = new Set(rules.map(({ rule }) => rule.project));
+    const replaced = [...projects].flatMap((project) => this.forProject(project).replaced);
+    return [
+      ...problems.map((problem) => `${this.#path}, ${problem}; it is ignored.`),
+      ...replaced.map(
+        ({ id, project }) =>
+          `Rule ${id} does not apply: its folder ${project} was removed or replaced. To remove it: flint rules rm ${id}`,
+      ),
+    ];
   }
 
   add(rule: Rule): void {
-    if (!this.list().some((known) => coversSame(known, rule))) this.#append(lineAdding(rule));
+    const { applying, replaced } = this.forProject(rule.project);
+    if (applying.some((known) => coversSame(known, rule))) return;
+    for (const { id } of replaced.filter((known) => coversSame(known, rule))) this.#append(lineRemoving(id));
+    this.#append(lineAdding({ rule, folder: folderIdentity(rule.project) }));
   }
 
   remove(id: string): boolean {
     if (!this.list().some((rule) => rule.id === id)) return false;
     this.#append(lineRemoving(id));
     return true;
+  }
+
+  /** What the file contains now. It is read again only after a change. */
+  #current(): ReadRules {
+    const snapshot = snapshotOf(this.#path);
+    if (isSame(snapshot, this.#snapshot)) return this.#read;
+    this.#read = snapshot === undefined ? NOTHING : rulesOf(readText(this.#path));
+    this.#snapshot = snapshot;
+    return this.#read;
   }
 
   #append(line: string): void {
@@ -126,8 +152,8 @@ function readText(path: string): string {
 }
 
 /** The line that adds a rule. */
-export function lineAdding(rule: Rule): string {
-  return JSON.stringify(rule);
+export function lineAdding({ rule, folder }: StoredRule): string {
+  return JSON.stringify(folder === undefined ? rule : { ...rule, folder });
 }
 
 /** The line that removes a rule. */
@@ -137,13 +163,13 @@ export function lineRemoving(id: string): string {
 
 /** What the lines of a file result in: rules, oldest first, and what is wrong with the other lines. */
 export interface ReadRules {
-  readonly rules: readonly Rule[];
+  readonly rules: readonly StoredRule[];
   readonly problems: readonly string[];
 }
 
 /** Reads the lines of a file. A line that is not a valid rule allows nothing. */
 export function rulesOf(text: string): ReadRules {
-  const rules = new Map<string, Rule>();
+  const rules = new Map<string, StoredRule>();
   const problems: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     const entry = parsed(line);
@@ -152,9 +178,9 @@ export function rulesOf(text: string): ReadRules {
     } else if (isRecord(entry) && "removed" in entry) {
       if (typeof entry.removed === "string") rules.delete(entry.removed);
     } else {
-      const rule = typeof entry === "string" ? ruleOfKey(entry) : readRule(entry);
-      if (typeof rule === "string") problems.push(`line ${index + 1}: ${rule}`);
-      else if (!rules.has(rule.id)) rules.set(rule.id, rule);
+      const stored = typeof entry === "string" ? ruleOfKey(entry) : readStoredRule(entry);
+      if (typeof stored === "string") problems.push(`line ${index + 1}: ${stored}`);
+      else if (!rules.has(stored.rule.id)) rules.set(stored.rule.id, stored);
     }
   }
   return { rules: [...rules.values()], problems };

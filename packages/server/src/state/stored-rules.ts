@@ -1,9 +1,42 @@
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, normalize } from "node:path";
 import { describeGrant, isId, isRecord, type Permission, Rule, type RuleMatch } from "@flint/protocol";
 
+/** A rule as it is stored. */
+export interface StoredRule {
+  readonly rule: Rule;
+  /** The identity of the folder it was made in. Absent in rules of earlier versions, which belong to the path alone. */
+  readonly folder?: string | undefined;
+}
+
+/**
+ * What distinguishes a folder from another one at the same path. It stays the same when the folder is edited, and undefined
+ * means that there is none. Inode numbers are reused, so the time of creation is part of it, where the file system has
+ * one. The number of the device is not: it may change with every mount.
+ */
+export function folderIdentity(path: string): string | undefined {
+  try {
+    const { ino, birthtimeNs } = lstatSync(path, { bigint: true });
+    return `${ino}-${birthtimeNs}`;
+  } catch {
+    // No folder, or an inaccessible one.
+    return undefined;
+  }
+}
+
 /** Reads a stored rule, also of an earlier version; explains what is wrong with one that is not used. */
-export function readRule(entry: unknown): Rule | string {
+export function readStoredRule(entry: unknown): StoredRule | string {
+  if (!isRecord(entry) || !("folder" in entry)) return storedIfValid(readRule(entry));
+  const { folder, ...rest } = entry;
+  if (typeof folder !== "string") return "its folder identity is not a string";
+  return storedIfValid(readRule(rest), folder);
+}
+
+function storedIfValid(rule: Rule | string, folder?: string): StoredRule | string {
+  return typeof rule === "string" ? rule : { rule, folder };
+}
+
+function readRule(entry: unknown): Rule | string {
   const { success, data, error } = Rule.safeParse(upgraded(entry));
   if (!success) {
     const [issue] = error.issues;
@@ -62,7 +95,7 @@ function upgraded(entry: unknown): unknown {
 }
 
 /** Reads a rule of the first format: one string with the project, the agent and the exact action on lines of their own. */
-export function ruleOfKey(text: string): Rule | string {
+export function ruleOfKey(text: string): StoredRule | string {
   const [project, agent, ...rest] = text.split("\n");
   const key = rest.join("\n");
   if (project === undefined || agent === undefined || key === "") return "it is not a rule";
@@ -72,7 +105,7 @@ export function ruleOfKey(text: string): Rule | string {
   // Every server that reads the line derives the same id.
   const id = createHash("sha256").update(text).digest("hex").slice(0, 32);
   if (covered === undefined || !isId(id)) return "it is not clear what it covers";
-  return readRule({ id, project, agent, ...covered, createdAt: 0 });
+  return readStoredRule({ id, project, agent, ...covered, createdAt: 0 });
 }
 
 function coveredBy(key: string, project: string): { tool: string; match: RuleMatch } | undefined {
