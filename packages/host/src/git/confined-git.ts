@@ -16,6 +16,7 @@ const MAX_ERRORS = 10_000;
 /** A running program whose output is read piece by piece. Ends when it is closed, or after a time. */
 export class ConfinedProcess {
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #closed: Promise<void>;
   #timeout: NodeJS.Timeout;
   #errors = "";
 
@@ -30,6 +31,7 @@ export class ConfinedProcess {
     // It may end without reading its input, or may not have started; its output has ended then.
     child.stdin.on("error", () => undefined);
     child.on("error", () => child.stdout.destroy());
+    this.#closed = new Promise((resolve) => child.once("close", () => resolve()));
     child.once("close", () => clearTimeout(this.#timeout));
     child.stderr.on("data", (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString("utf8")).slice(0, MAX_ERRORS);
@@ -38,6 +40,12 @@ export class ConfinedProcess {
 
   /** What it has written to its standard error so far. */
   get errors(): string {
+    return this.#errors;
+  }
+
+  /** All that it has written to its standard error. For one whose output has ended; its time limit ends the wait. */
+  async allErrors(): Promise<string> {
+    await this.#closed;
     return this.#errors;
   }
 

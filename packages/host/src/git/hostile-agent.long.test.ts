@@ -113,17 +113,29 @@ describe("links and pipes in its git directory", () => {
         await agent(COMMIT);
         const make = kind === "a link" ? `ln -s '${target}'` : "mkfifo";
         await attempt(`mkdir -p .git/logs; rm -rf .git/${name}; ${make} .git/${name}`);
-        // The commands of git inside would wait for a pipe; each of them has an end.
-        const isHanging = kind === "a pipe" && !["COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD"].includes(name);
-        if (!isHanging) await (await sandbox.commits(scope.id).catch(() => undefined))?.accept();
+        const isRefused = kind === "a pipe" && !["COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD"].includes(name);
+        if (isRefused)
+          await expect(sandbox.commits(scope.id)).rejects.toThrow(
+            `The agent's copy of .git cannot be read (${name} is a pipe); its commits stay there.`,
+          );
+        else await (await sandbox.commits(scope.id).catch(() => undefined))?.accept();
         await git("commit", "-q", "--allow-empty", "-m", "mine");
-        if (!isHanging) await sandbox.refreshScope(scope.id);
+        await sandbox.refreshScope(scope.id);
         expect(await readFile(target, "utf8")).toBe("mine");
         expect((await lstat(join(path, ".git", "HEAD"))).isFile()).toBe(true);
         expect((await git("log", "-1", "--format=%s")).trim()).toBe("mine");
       });
     }
   }
+
+  confined("as a branch: a pipe is waited for until the time limit, and the message says so", async () => {
+    const { agent, sandbox, scope, git } = await newRepository();
+    await agent(`${COMMIT}; mkfifo .git/refs/heads/pipe`);
+    await expect(sandbox.commits(scope.id)).rejects.toThrow(
+      "The agent's copy of .git cannot be read (git failed or did not finish in time); its commits stay there.",
+    );
+    expect(await git("log", "--format=%s")).toBe("first\n");
+  });
 
   confined("as objects: what they lead to is not read for the agent", async () => {
     const secret = newFolder();

@@ -66,12 +66,16 @@ const SECTION = "--flint--";
 /** The line that follows the report. */
 export const REPORT_END = "--flint-end--";
 
+/** Files that git reads as they are; it would wait for a pipe in their place until its time limit. */
+const READ_BY_GIT = ["HEAD", "config", "index", "packed-refs", "shallow"];
+
 /**
  * Reports the state of a private git directory, with as few processes as possible. If its input has a line then, it sends
  * a pack of the objects that the rest of the input names. Runs in the sandbox: whatever the agent set up there runs with it.
  */
 export const REPORT_SCRIPT = [
   'if [ -f .git ]; then read -r _ directory < .git; else directory=.git; fi; echo "directory"',
+  `for file in ${READ_BY_GIT.join(" ")}; do if [ -p "$directory/$file" ]; then echo "$file is a pipe" >&2; exit 1; fi; done`,
   `echo ${SECTION}; git for-each-ref '--format=%(objectname) %(refname) %(symref)' ${REF_NAMESPACES.join(" ")} || exit`,
   `echo ${SECTION}; read -r head < "$directory/HEAD"; echo "\${head#ref: }"`,
   `echo ${SECTION}; if tree=$(git write-tree 2>/dev/null); then echo "$tree"`,

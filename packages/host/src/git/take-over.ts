@@ -114,7 +114,7 @@ export class GitTakeOver {
     try {
       const [printed, now] = await Promise.all([sender.readUntil(REPORT_END), state]);
       const report = printed === undefined ? undefined : readReport(printed);
-      if (report === undefined) throw unreadable(sender.errors);
+      if (report === undefined) throw unreadable(await sender.allErrors());
       const incoming = changesSince(this.#private.base, report);
       const offer = () => this.#offer(incoming, now, sender);
       return { incoming, offer, close: () => sender.close() };
@@ -293,8 +293,9 @@ function reportCommand(extent: "changes" | "whole"): string[] {
 }
 
 function unreadable(stderr: string): FlintError {
-  const reason = stderr.trim().split("\n")[0] ?? "";
-  const message = `The agent's copy of .git cannot be read (${reason.slice(0, 300)}); its commits stay there.`;
+  const [line = ""] = stderr.trim().split("\n");
+  const reason = line === "" ? "git failed or did not finish in time" : line.slice(0, 300);
+  const message = `The agent's copy of .git cannot be read (${reason}); its commits stay there.`;
   return new FlintError("internalError", message);
 }
 
