@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { Pty } from "./exec-pty.ts";
+import { setUpExec } from "./exec-runs.ts";
 import { commandFixture } from "./flint.ts";
 
 const confined = needs("bwrap");
@@ -131,6 +132,19 @@ describe("an unattended run", () => {
     expect(stderr).toContain("Full access has to be confirmed in a terminal.");
     expect(code).toBe(2);
   });
+});
+
+test("an agent has the permissions of its own that are configured, unless the command line says otherwise", async () => {
+  const agent = '[agents.other]\ncommand = ["false"]\npermissions = "plan"\n';
+  const { run } = await setUpExec(`permissions = "accept-edits"\n${agent}`);
+  const permissionsWith = async (...flags: readonly string[]) =>
+    /permissions: (.*)/.exec((await run([...flags, "go"])).output)?.[1];
+  const writing = "approval never, sandbox workspace-write";
+  const other = ["--agent", "other"];
+  expect(await permissionsWith(...other)).toBe("approval never, sandbox read-only");
+  expect(await permissionsWith(...other, "--sandbox", "workspace-write")).toBe(writing);
+  expect(await permissionsWith(...other, "--permissions", "auto")).toBe(`${writing}, edits accepted`);
+  expect(await permissionsWith("--offline")).toBe(`${writing}, edits accepted`);
 });
 
 test("full access is confirmed in a terminal, and anything but y declines it", async () => {

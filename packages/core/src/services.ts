@@ -25,6 +25,7 @@ import type {
   Workspaces,
 } from "./ports/index.ts";
 import { mcpServerSecrets, Redactor } from "./redact/index.ts";
+import type { AgentPermissions } from "./settings/agent-permissions.ts";
 import { Catalogue } from "./settings/catalogue.ts";
 import type { SettingsLocks } from "./settings/settings-locks.ts";
 import { SettingsResolver } from "./settings/settings-resolver.ts";
@@ -62,6 +63,8 @@ export interface EngineOptions {
   readonly network?: NetworkPermission | undefined;
   readonly git?: GitMode | undefined;
   readonly acceptEdits?: boolean | undefined;
+  /** The permissions of new threads with an agent that has its own, by its id. */
+  readonly agentPermissions?: ReadonlyMap<string, AgentPermissions> | undefined;
   readonly budget?: Budget | undefined;
   /** Whether clients may turn off approvals and the sandbox at the same time. */
   readonly allowUnconfined: boolean;

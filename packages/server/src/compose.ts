@@ -107,6 +107,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     network: options.network,
     git: options.git,
     acceptEdits: options.acceptEdits,
+    agentPermissions: agentPermissions(options),
     budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? startsUnconfined(options),
     locks: options.locks,
@@ -141,6 +142,17 @@ function startChoices(options: ServerOptions): FixedSettings {
   const { chosen = POLICY_OPTIONS.filter((name) => options[name] !== undefined) } = options;
   const environment = setting("FLINT_MODEL") === undefined ? [] : ["model"];
   return new Set([...chosen, ...environment]);
+}
+
+/** The permissions of agents, without what the user chose for all of them when starting the server. */
+function agentPermissions(options: ServerOptions): ServerOptions["agentPermissions"] {
+  const chosen = startChoices(options);
+  const { agentPermissions: configured = new Map() } = options;
+  const kept = [...configured].map(([id, permissions]) => {
+    const entries = Object.entries(permissions).filter(([name]) => !chosen.has(name));
+    return [id, Object.fromEntries(entries)] as const;
+  });
+  return new Map(kept);
 }
 
 const POLICY_OPTIONS = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;

@@ -1,4 +1,4 @@
-import type { SettingsLocks } from "@flint/core";
+import type { AgentPermissions, SettingsLocks } from "@flint/core";
 import type { Clock, Driver, McpServerConfig, PolicyRules } from "@flint/core/ports";
 import type { NativeOptions } from "@flint/drivers";
 import type {
@@ -60,6 +60,8 @@ export interface ServerOptions {
   readonly git?: GitMode | undefined;
   /** Whether changes of files in the workspace need no approval. */
   readonly acceptEdits?: boolean | undefined;
+  /** The permissions of new threads with an agent that has its own, by its id. */
+  readonly agentPermissions?: ReadonlyMap<string, AgentPermissions> | undefined;
   readonly budget?: Budget | undefined;
   readonly durability?: Durability | undefined;
   /** Lets clients turn off approvals and the sandbox together; true by default for a server started that way. */

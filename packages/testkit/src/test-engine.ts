@@ -1,4 +1,4 @@
-import { Engine } from "@flint/core";
+import { type AgentPermissions, Engine, type SettingsLocks } from "@flint/core";
 import {
   type Checkpoints,
   type Clock,
@@ -52,6 +52,8 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly approvalPolicy?: ApprovalPolicy;
   readonly sandboxPolicy?: SandboxPolicy;
   readonly allowUnconfined?: boolean;
+  readonly agentPermissions?: ReadonlyMap<string, AgentPermissions>;
+  readonly locks?: SettingsLocks;
   readonly home?: string;
   readonly approvalTimeoutMs?: number;
   readonly silenceTimeoutMs?: number;
@@ -181,6 +183,8 @@ export class TestEngine<Time extends Clock = TestClock> {
       backgroundTimeoutMs: options.backgroundMs ?? 86_400_000,
       durability: "none: this is a test",
       allowUnconfined: options.allowUnconfined ?? false,
+      agentPermissions: options.agentPermissions,
+      locks: options.locks,
       home: options.home,
       isFolder: async (path) => options.folders?.includes(path) ?? true,
       realPath: options.realPath ?? ((path) => path),

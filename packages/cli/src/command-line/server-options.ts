@@ -207,6 +207,8 @@ function chosenOptions(values: ServerFlagValues): ServerOptions {
   const mode = name === undefined ? {} : permissionMode(name);
   const all: ServerOptions = {
     ...present(mode),
+    // A mode replaces all that is configured for agents.
+    agentPermissions: name === undefined ? undefined : new Map(),
     model: modelOf(values),
     offlineAgents: values.offline,
     ...present({

@@ -22,11 +22,15 @@ export interface SettingsLocks {
   readonly budget?: Budget | undefined;
 }
 
-const APPROVALS = { never: 2, unlessTrusted: 1, always: 0 } as const satisfies Record<ApprovalPolicy, number>;
-const SANDBOXES = {
+/** How much each value allows; what is higher allows more. */
+export const APPROVALS = { never: 2, unlessTrusted: 1, always: 0 } as const satisfies Record<
+  ApprovalPolicy,
+  number
+>;
+export const SANDBOXES = {
   ...{ readOnly: 0, workspaceWrite: 1, externalSandbox: 2, dangerFullAccess: 3 },
 } as const satisfies Record<SandboxPolicy["type"], number>;
-const GIT_MODES = { off: 0, ask: 1, auto: 2 } as const satisfies Record<GitMode, number>;
+export const GIT_MODES = { off: 0, ask: 1, auto: 2 } as const satisfies Record<GitMode, number>;
 
 /** Throws `invalidParams` that names the lock, if settings allow more than they may. */
 export function rejectBeyondLocks(settings: ThreadSettings, locks: SettingsLocks | undefined): void {

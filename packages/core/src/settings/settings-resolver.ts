@@ -19,6 +19,7 @@ import {
 } from "@flint/protocol";
 import { SerialQueue } from "../async.ts";
 import type { Workspaces } from "../ports/index.ts";
+import { type AgentPermissions, narrowedTo, withPermissions } from "./agent-permissions.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { rejectBeyondLocks, type SettingsLocks } from "./settings-locks.ts";
 
@@ -31,6 +32,7 @@ export interface SettingsOptions extends UnconfinedOptions {
   readonly network?: NetworkPermission | undefined;
   readonly git?: GitMode | undefined;
   readonly acceptEdits?: boolean | undefined;
+  readonly agentPermissions?: ReadonlyMap<string, AgentPermissions> | undefined;
   readonly budget?: Budget | undefined;
   readonly workspaces: Workspaces;
   /** What no thread may go beyond. */
@@ -97,18 +99,42 @@ export class SettingsResolver {
     return this.#catalogue.defaultAgent(this.#options.model);
   }
 
-  /** The settings of a new thread: the defaults, then the trusted files of its folder, then the client's overrides. */
+  /**
+   * The settings of a new thread: the defaults, then what is configured for its agent, then the trusted files of its
+   * folder, then the client's overrides.
+   */
   async forNewThread(overrides: SettingsOverrides): Promise<NewSettings> {
     const defaults = await this.defaults();
     const cwd = overrides.cwd === undefined ? defaults.cwd : await this.#folder(overrides.cwd);
     const { notices, sandboxPolicy: sandbox, ...workspace } = await this.#options.workspaces.configOf(cwd);
     const { model, approvalPolicy, budget } = workspace;
-    const here = await this.override(defaults, { model, approvalPolicy, sandbox, budget, cwd });
-    return { settings: await this.override(here, overrides), notices };
+    const inFolder = model === undefined ? defaults : { ...defaults, model };
+    const chosen = this.#requestedModel(inFolder, overrides) ?? inFolder.model;
+    const permitted = withPermissions(defaults, await this.#permissionsFor(chosen));
+    const here = await this.#changed(permitted, { model, approvalPolicy, sandbox, budget, cwd });
+    return { settings: await this.#changed(here, overrides), notices };
   }
 
-  /** Settings with the client's overrides applied. Throws `invalidParams` for anything that does not exist. */
+  /**
+   * Settings with the client's overrides applied. Another agent's own permissions apply where they allow less, so that
+   * a change of agents never allows more than before. Throws `invalidParams` for anything that does not exist.
+   */
   async override(settings: ThreadSettings, overrides: SettingsOverrides): Promise<ThreadSettings> {
+    const model = this.#requestedModel(settings, overrides);
+    const permissions = model === undefined ? {} : await this.#permissionsFor(model, settings.model);
+    return this.#changed(narrowedTo(settings, permissions), overrides);
+  }
+
+  /** What is configured for the agent of a model; nothing if that is the agent of the earlier model. */
+  async #permissionsFor(model: string, earlier?: string): Promise<AgentPermissions> {
+    const { agentPermissions } = this.#options;
+    if (agentPermissions === undefined || agentPermissions.size === 0) return {};
+    const agent = agentOfModel((await this.#catalogue.choose(model)).id);
+    const isSame = earlier !== undefined && agentOfModel(earlier) === agent;
+    return isSame ? {} : (agentPermissions.get(agent) ?? {});
+  }
+
+  async #changed(settings: ThreadSettings, overrides: SettingsOverrides): Promise<ThreadSettings> {
     const model = this.#requestedModel(settings, overrides);
     const {
       cwd,

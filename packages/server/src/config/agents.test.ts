@@ -2,6 +2,7 @@ import { KNOWN_AGENTS } from "@flint/drivers";
 import { expect, test } from "vitest";
 import { agentLogins, configuredAgents } from "./agents.ts";
 import { parseConfig } from "./parse.ts";
+import { agentPermissionsOf } from "./policies.ts";
 
 test("the process span of an agent is configurable, and unknown values are rejected", async () => {
   const spanIn = async (text: string) => {
@@ -39,4 +40,23 @@ test.each([
   ['[agents.mine]\ndriver = "gpt"', "must be"],
 ])("rejects %j and says what is valid", async (text, problem) => {
   await expect(parseConfig(text, "config.toml", "user")).rejects.toThrow(problem);
+});
+
+test("an agent can have permissions of its own; a mode sets all of them, and single keys override it", async () => {
+  const of = async (text: string) =>
+    agentPermissionsOf(await parseConfig(`[agents.work]\n${text}\n`, "config.toml", "user")).get("work");
+  expect(await of('driver = "claude"')).toBeUndefined();
+  expect(await of('sandbox = "read-only"')).toEqual({ sandboxPolicy: { type: "readOnly" } });
+  expect(await of('permissions = "ask"\ngit = "off"\nnetwork = ["a.example"]')).toEqual({
+    approvalPolicy: "unlessTrusted",
+    sandboxPolicy: { type: "workspaceWrite" },
+    network: { hosts: ["a.example"] },
+    git: "off",
+    acceptEdits: false,
+  });
+  expect(await of('permissions = "accept-edits"\napproval_policy = "always"')).toMatchObject({
+    ...{ approvalPolicy: "always", acceptEdits: true },
+  });
+  await expect(of('network = ["https://a.example"]')).rejects.toThrow("agents.work.network: ");
+  await expect(of('permissions = "alwas"')).rejects.toThrow("must be");
 });

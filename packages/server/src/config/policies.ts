@@ -35,16 +35,45 @@ export function policiesOf(config: ConfigValues): ConfiguredPolicies {
   };
 }
 
+/**
+ * The permissions of new threads with each agent that has its own. A permission mode sets all of them, so that `ask` is
+ * in force even if the mode of other agents allows more. Throws a ConfigError for a malformed host.
+ */
+export function agentPermissionsOf(config: ConfigValues): ReadonlyMap<string, ModeSettings> {
+  const all = config.names("agents").map((id) => [id, permissionsOfAgent(config, id)] as const);
+  return new Map(all.filter(([, permissions]) => Object.keys(permissions).length > 0));
+}
+
+const ASK: ModeSettings = {
+  ...DEFAULT_POLICIES,
+  ...{ network: { hosts: [] }, git: "ask", acceptEdits: false },
+};
+
+function permissionsOfAgent(config: ConfigValues, id: string): ModeSettings {
+  const mode = config.get("agents.*.permissions", id);
+  const approval = config.get("agents.*.approval_policy", id);
+  const sandbox = config.get("agents.*.sandbox", id);
+  const hosts = config.get("agents.*.network", id);
+  const git = config.get("agents.*.git", id);
+  return {
+    ...(mode === undefined ? {} : { ...ASK, ...permissionMode(mode) }),
+    ...(approval === undefined ? {} : { approvalPolicy: approvalPolicyNamed(approval) }),
+    ...(sandbox === undefined ? {} : { sandboxPolicy: sandboxPolicyNamed(sandbox) }),
+    ...(hosts === undefined ? {} : { network: { hosts: checkedHosts(hosts, `agents.${id}.network`) } }),
+    ...(git === undefined ? {} : { git }),
+  };
+}
+
 /** The model id for an agent and a model, which may be named with its agent. An agent alone means its default model. */
 export function modelOfAgent(agent: string | undefined, model: string | undefined): string | undefined {
   if (agent === undefined) return model;
   return model === undefined || model.startsWith(`${agent}/`) ? (model ?? agent) : `${agent}/${model}`;
 }
 
-function checkedHosts(hosts: readonly string[]): string[] {
+function checkedHosts(hosts: readonly string[], key = "network"): string[] {
   for (const host of hosts) {
     const problem = hostRuleProblem(host);
-    if (problem !== undefined) throw new ConfigError(`network: ${problem}.`);
+    if (problem !== undefined) throw new ConfigError(`${key}: ${problem}.`);
   }
   return [...hosts];
 }

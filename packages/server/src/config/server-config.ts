@@ -4,13 +4,14 @@ import { VERSION } from "../version.ts";
 import { setting, variable } from "./environment.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
-import { policiesOf } from "./policies.ts";
+import { agentPermissionsOf, policiesOf } from "./policies.ts";
 import { taskSettings } from "./task-settings.ts";
 
 /** The server options of a user's configuration. Throws a ConfigError for values that contradict each other. */
 export function configuredOptions(config: ConfigValues): ServerOptions {
   return {
     ...policiesOf(config),
+    agentPermissions: agentPermissionsOf(config),
     durability: config.get("durability"),
     allowUnconfined: config.get("allow_unconfined"),
     allowRemoteMcp: config.get("allow_remote_mcp"),

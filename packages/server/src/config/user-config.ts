@@ -13,7 +13,7 @@ import {
   parseConfig,
   parseDocument,
 } from "./parse.ts";
-import { policiesOf } from "./policies.ts";
+import { agentPermissionsOf, policiesOf } from "./policies.ts";
 import { nativeOptions } from "./server-config.ts";
 
 /** The user's configuration file. A missing file is empty. */
@@ -72,6 +72,7 @@ async function problemsIn(text: string, path: string): Promise<readonly string[]
 function contradictions(values: ConfigValues): string[] {
   const checks = [
     () => policiesOf(values),
+    () => agentPermissionsOf(values),
     () => mcpServersOf(values, (text) => text),
     () => nativeOptions(values),
     () => sessionKeymap(values),

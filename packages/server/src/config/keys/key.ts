@@ -41,3 +41,6 @@ export const PAIRS = "a table of strings";
 /** Describes a value that is one of a few. */
 export const choice = (values: readonly string[]) =>
   `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+
+/** What a list of hosts has to be. */
+export const HOSTS = 'a list of hosts, such as "example.org", "*.example.org" or "localhost:3000"';

@@ -8,6 +8,7 @@ import {
 } from "@flint/view/commands";
 import * as z from "zod/mini";
 import { PERMISSION_MODES, PERMISSION_MODES_DOC } from "../permission-modes.ts";
+import { AGENT_KEYS } from "./agent-keys.ts";
 import {
   ADDRESS,
   AMOUNT,
@@ -18,6 +19,7 @@ import {
   type ConfigKey,
   choice,
   count,
+  HOSTS,
   key,
   PAIRS,
   PRICE,
@@ -34,10 +36,6 @@ import { TASK_KEYS } from "./task-keys.ts";
 const chord = z.string().check(z.refine((text) => readChord(text) !== undefined));
 
 const DURABILITIES = ["full", "relaxed"] as const;
-const PROCESS_SPANS = ["thread", "turn"] as const;
-
-/** The kinds of agents that a name of the user's own can stand for. */
-const DRIVERS = ["claude", "codex", "acp"] as const;
 
 /** Every key of `config.toml`. Nothing else is accepted. */
 export const CONFIG_KEYS = {
@@ -61,12 +59,7 @@ export const CONFIG_KEYS = {
     `Permission mode of new threads (${PERMISSION_MODES_DOC}). The keys below override parts of it.`,
     "user",
   ),
-  network: key(
-    strings,
-    'a list of hosts, such as "example.org", "*.example.org" or "localhost:3000"',
-    "Hosts that commands in a sandbox may connect to without asking.",
-    "user",
-  ),
+  network: key(strings, HOSTS, "Hosts that commands in a sandbox may connect to without asking.", "user"),
   git: key(
     z.enum(GIT_MODES),
     choice(GIT_MODES),
@@ -207,33 +200,7 @@ export const CONFIG_KEYS = {
     "Have Flint's own agent read and write files through the editor, unsaved changes included, where it offers both.",
     "user",
   ),
-  "agents.*.command": key(
-    strings,
-    "a list with a program and its arguments",
-    "Command that starts the agent: claude, codex, or any ACP agent.",
-    "user",
-  ),
-  "agents.*.driver": key(
-    z.enum(DRIVERS),
-    choice(DRIVERS),
-    "Driver of an agent with another name, such as a second Claude account.",
-    "user",
-  ),
-  "agents.*.home": key(
-    string,
-    "a folder",
-    "For claude and codex: the agent's own folder, with its login, settings and sessions; `~/` is your home.",
-    "user",
-  ),
-  "agents.*.model": key(string, "a name", "Default model of this agent, without the agent's name.", "user"),
-  "agents.*.process": key(
-    z.enum(PROCESS_SPANS),
-    choice(PROCESS_SPANS),
-    "For claude: one process per thread while it is in use, or one per turn.",
-    "user",
-  ),
-  "agents.*.env": key(pairs, PAIRS, "Environment variables for this agent only.", "user"),
-  "agents.*.enabled": key(z.boolean(), BOOLEAN, "Set to false to hide this agent.", "user"),
+  ...AGENT_KEYS,
   "mcp_servers.*.command": key(string, "a program", "Program of a stdio MCP server.", "user or project"),
   "mcp_servers.*.args": key(strings, STRINGS, "Arguments of the program.", "user or project"),
   "mcp_servers.*.env": key(
