@@ -52,6 +52,10 @@ export interface LaunchSpec {
    * cannot be given to this command alone is rejected with `sandboxUnavailable`.
    */
   readonly permission?: Permission | undefined;
+  /** As for a program: what it may write whatever its policy says. */
+  readonly ownPaths?: readonly string[];
+  /** As for a program: what it may not write, even in its own paths if it lies deeper. */
+  readonly readOnlyPaths?: readonly string[];
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Called with decoded output, in order. Must be quick. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
 import { outerSearchPath } from "../sandbox/processes/search-path.ts";
+import { overridesOf, type ScopedGitSetting } from "../steering/index.ts";
 
 /** How much one command may print. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
@@ -38,10 +39,14 @@ export interface GitLocation {
   readonly gitDir: string;
 }
 
-/** Runs git outside of the sandbox, on the user's own repository and never on one that an agent can write. */
+/**
+ * Runs git outside of the sandbox, on the user's own repository and never on one that an agent can write. Programs that the
+ * repository's own settings name, such as merge drivers and filters, are not run; those of the user's settings are.
+ */
 export class GitCommand {
   readonly #cwd: string;
   readonly #environment: NodeJS.ProcessEnv;
+  #hasFilters = true;
 
   constructor(cwd: string, environment: NodeJS.ProcessEnv) {
     this.#cwd = cwd;
@@ -58,6 +63,7 @@ export class GitCommand {
   in({ worktree, gitDir }: GitLocation): GitCommand {
     const located = new GitCommand(worktree, this.#environment);
     Object.assign(located.#environment, { GIT_DIR: gitDir, GIT_WORK_TREE: worktree });
+    located.#hasFilters = this.#hasFilters;
     return located;
   }
 
@@ -65,13 +71,14 @@ export class GitCommand {
   with(variables: Readonly<Record<string, string>>): GitCommand {
     const extended = new GitCommand(this.#cwd, {});
     Object.assign(extended.#environment, this.#environment, variables);
+    extended.#hasFilters = this.#hasFilters;
     return extended;
   }
 
   /** Like `run`, with a file as its input. */
   async runWithFile(args: readonly string[], file: string): Promise<string> {
     const command = ["/bin/sh", "-c", 'exec "$@" < "$0"', file, "git", ...HARDENED, ...args];
-    return outputOf(args[0], await runToEnd(command, { cwd: this.#cwd, env: this.#environment }));
+    return outputOf(args[0], await this.#runOverridden(command));
   }
 
   /** Runs a command and returns its output. Rejects with a FlintError if it fails. */
@@ -81,8 +88,49 @@ export class GitCommand {
 
   /** Runs a command to its end, whatever its exit code. */
   attempt(args: readonly string[], input: string | Readable = ""): Promise<GitResult> {
-    return runToEnd(["git", ...HARDENED, ...args], { cwd: this.#cwd, env: this.#environment, input });
+    return this.#runOverridden(["git", ...HARDENED, ...args], input);
   }
+
+  /** Variables with which another program's git runs nothing that the repository names. Rejects if git cannot say. */
+  async overrides(): Promise<Record<string, string>> {
+    const listed = await this.#listSettings();
+    outputOf("config", listed);
+    return overridesOf(scopedSettings(listed.stdout));
+  }
+
+  /** The same without any filters, not even those of the user's settings. */
+  withoutFilters(): GitCommand {
+    const bare = this.with({});
+    bare.#hasFilters = false;
+    return bare;
+  }
+
+  async #runOverridden(command: readonly string[], input: string | Readable = ""): Promise<GitResult> {
+    // The output of a process that ends meanwhile would be lost.
+    const kept = typeof input === "string" ? input : input.pipe(new PassThrough());
+    const listed = await this.#listSettings();
+    // Settings that git cannot read would stop the command as well.
+    if (listed.exitCode !== 0) return listed;
+    const overrides = overridesOf(scopedSettings(listed.stdout), this.#hasFilters ? "keep" : "drop");
+    return runToEnd(command, { cwd: this.#cwd, env: { ...this.#environment, ...overrides }, input: kept });
+  }
+
+  /** Git itself says what is set, because it alone knows which files are included. */
+  #listSettings(): Promise<GitResult> {
+    const command = ["git", "config", "--list", "-z", "--show-scope"];
+    return runToEnd(command, { cwd: this.#cwd, env: this.#environment });
+  }
+}
+
+/** The settings that `git config --list -z --show-scope` has printed. */
+function scopedSettings(printed: string): ScopedGitSetting[] {
+  const fields = printed.split("\0");
+  return fields.slice(0, -1).flatMap((scope, at) => {
+    if (at % 2 === 1) return [];
+    const [name = "", ...value] = (fields[at + 1] ?? "").split("\n");
+    const isOwn = scope === "system" || scope === "global";
+    return [{ name, value: value.length === 0 ? "true" : value.join("\n"), isOwn }];
+  });
 }
 
 function outputOf(command = "", { exitCode, stdout, stderr }: GitResult): string {

@@ -97,6 +97,8 @@ const NEUTRAL: readonly (readonly [RegExp, string])[] = [
   [/^submodule\..*\.update$/, "none"],
   [/\.uploadpack$/, "git-upload-pack"],
   [/\.receivepack$/, "git-receive-pack"],
+  // With an empty one, git would take one side of a file without a word. This merges as git does without a driver.
+  [/^merge\..+\.driver$/, "git merge-file -q --marker-size=%L %A %O %B"],
 ];
 
 /**
@@ -104,22 +106,57 @@ const NEUTRAL: readonly (readonly [RegExp, string])[] = [
  * program, so it is not required either. If the settings are not complete, git refuses to run.
  */
 export function gitOverrides(settings: readonly GitSetting[], isComplete = true): Record<string, string> {
+  const refusal = isComplete ? {} : { GIT_CONFIG_PARAMETERS: "not trusted" };
+  return { ...variablesOf(neutralized(settings)), ...refusal };
+}
+
+/** A setting, and whether it is one of the user's own and not of the repository. */
+export interface ScopedGitSetting extends GitSetting {
+  readonly isOwn: boolean;
+}
+
+/**
+ * Variables that make git ignore what the repository's settings steer, of all that are set, and use the user's own in their
+ * place. Filters of the user can be dropped as well.
+ */
+export function overridesOf(
+  settings: readonly ScopedGitSetting[],
+  filters: "keep" | "drop" = "keep",
+): Record<string, string> {
+  const isDropped = ({ name }: GitSetting) => filters === "drop" && FILTER.test(name);
+  const ignored = settings.filter((setting) => isDropped(setting) || (!setting.isOwn && steers(setting)));
+  const names = new Set(ignored.map(({ name }) => name));
+  // An empty helper removes all others as well.
+  const hidesHelpers = ignored.some(({ name }) => HELPER.test(name));
+  const isHidden = ({ name }: GitSetting) => names.has(name) || (hidesHelpers && HELPER.test(name));
+  const own = settings.filter((setting) => setting.isOwn && !isDropped(setting) && isHidden(setting));
+  return variablesOf([...neutralized(ignored), ...own]);
+}
+
+const FILTER = /^(filter\..+)\.(?:clean|smudge|process)$/;
+const HELPER = /^credential\.(?:.+\.)?helper$/;
+
+/** Settings that undo these ones. */
+function neutralized(settings: readonly GitSetting[]): GitSetting[] {
   const names = new Set(
     settings.map(({ name }) => name).filter((name) => !/^include(?:if\..*)?\.path$/.test(name)),
   );
   const values = new Map([...names].map((name) => [name, neutralValue(name)]));
   for (const name of names) {
-    const filter = /^(filter\..+)\.(?:clean|smudge|process)$/.exec(name)?.[1];
+    const filter = FILTER.exec(name)?.[1];
     if (filter !== undefined) values.set(`${filter}.required`, "false");
   }
   // Scanning a work tree without help costs little, and a nested repository may name a program, too.
   values.set("core.fsmonitor", "false");
-  const pairs = [...values].flatMap(([name, value], at) => [
+  return [...values].map(([name, value]) => ({ name, value }));
+}
+
+function variablesOf(settings: readonly GitSetting[]): Record<string, string> {
+  const pairs = settings.flatMap(({ name, value }, at) => [
     [`GIT_CONFIG_KEY_${at}`, name],
     [`GIT_CONFIG_VALUE_${at}`, value],
   ]);
-  const refusal = isComplete ? {} : { GIT_CONFIG_PARAMETERS: "not trusted" };
-  return { GIT_CONFIG_COUNT: String(values.size), ...Object.fromEntries(pairs), ...refusal };
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(pairs) };
 }
 
 function neutralValue(name: string): string {

@@ -1,5 +1,11 @@
 export { type Digest, type DigestLimits, digestFiles, digestOf, filesIn } from "./digest.ts";
-export { type GitSetting, gitOverrides, steeringGitConfig } from "./git-settings.ts";
+export {
+  type GitSetting,
+  gitOverrides,
+  overridesOf,
+  type ScopedGitSetting,
+  steeringGitConfig,
+} from "./git-settings.ts";
 export { type GitSteering, gitSteering } from "./git-steering.ts";
 
 /** The file that names ignored files which the worktrees of tasks get too, in the syntax of `.gitignore`. */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
@@ -166,7 +166,8 @@ export class Worktrees {
   async scratch(name: WorktreeName): Promise<string> {
     const scratch = join(this.#homeOf(name), "scratch");
     await mkdir(scratch, { recursive: true, mode: 0o700 });
-    return scratch;
+    if (await isFolder(scratch)) return scratch;
+    throw new FlintError("internalError", `${scratch} is a link, so it is not used. Delete it.`);
   }
 
   /** Where the result of a task without a repository is written. */
@@ -213,8 +214,11 @@ export class Worktrees {
   /** Writes the files of the index, and those that come from the user's checkout. */
   async #fill(repository: WorktreeRepository, home: string): Promise<void> {
     const top = join(home, "tree");
-    await writeFiles(this.#sandbox, { home, top, environment: UNFETCHED });
-    await updateSubmodules(this.git(top), repository);
+    const gitDir = await gitDirOf(repository, top);
+    if (gitDir === undefined || !(await isFolder(top)))
+      throw new FlintError("internalError", `${top} is not a worktree of ${repository.top}.`);
+    await writeFiles(this.#sandbox, { top, environment: UNFETCHED });
+    await updateSubmodules(this.git(top).in({ worktree: top, gitDir }), repository, top);
     const included = await copyIncluded(this.git(repository.top), repository, top, this.#isTrusted);
     if (included === "untrusted") await writeFile(join(home, UNTRUSTED), "");
     else await rm(join(home, UNTRUSTED), { force: true });
@@ -257,7 +261,16 @@ function folderName({ task, attempt }: WorktreeName): string {
 
 /** Whether a worktree was completed and still has its files. */
 async function isMade(home: string): Promise<boolean> {
-  return (await exists(join(home, "complete"))) && (await exists(join(home, "tree")));
+  return (await exists(join(home, "complete"))) && (await isFolder(join(home, "tree")));
+}
+
+/** Whether it is a folder itself, and not a link to one. */
+async function isFolder(path: string): Promise<boolean> {
+  // Expected: it does not exist.
+  return lstat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {
