@@ -127,4 +127,20 @@ describe("the overrides of a repository's settings", () => {
     const env = { ...process.env, ...gitOverrides(steering?.settings ?? [], steering?.isComplete) };
     expect(() => execFileSync("git", ["status"], { cwd: folder.path, env, stdio: "pipe" })).toThrow();
   });
+
+  const UNCLEAR = [
+    "~root/settings",
+    "%(prefix)/settings",
+    "/proc/self/cwd/settings",
+    "../../proc/settings",
+    "missing",
+  ];
+  for (const path of UNCLEAR)
+    test(`make git refuse to run if the repository includes ${path}`, async () => {
+      const folder = await temporaryFolder();
+      execFileSync("git", ["init", "-q"], { cwd: folder.path });
+      expect((await gitSteering(folder.path))?.isComplete).toBe(true);
+      execFileSync("git", ["config", "include.path", path], { cwd: folder.path });
+      expect((await gitSteering(folder.path))?.isComplete).toBe(false);
+    });
 });

@@ -9,7 +9,7 @@ export interface GitSteering {
   /** The repository's own settings file. */
   readonly config: string;
   readonly settings: readonly GitSetting[];
-  /** False if it includes a file that cannot be read, or too many. */
+  /** False if it includes a file that cannot be found or read here as git would, or too many. */
   readonly isComplete: boolean;
   /** The folder of hooks that git runs, with a hook in it; undefined if there is none. */
   readonly hooks: string | undefined;
@@ -45,14 +45,21 @@ async function settingsIn(files: readonly string[]): Promise<Pick<GitSteering, "
   for (let read = 0; open.length > 0 && read < MAX_FILES; read += 1) {
     const file = open.shift() ?? "";
     const text = await plainText(file, MAX_BYTES);
-    if (text === UNREADABLE) isComplete = false;
+    // The repository's own files may be missing. An included one may be there by the time that git runs.
+    if (text === UNREADABLE || (text === undefined && !files.includes(file))) isComplete = false;
     if (typeof text !== "string") continue;
     const found = steeringGitConfig(text);
     settings.push(...found);
     const included = found.filter(({ name }) => /^include(?:if\..*)?\.path$/.test(name));
+    if (included.some(({ value }) => isUnclear(value))) isComplete = false;
     open.push(...included.map(({ value }) => resolve(dirname(file), expand(value))));
   }
   return { settings, isComplete: isComplete && open.length === 0 };
+}
+
+/** Whether a path is another one for git: of another user's home or git's own folder, or different in each process. */
+function isUnclear(path: string): boolean {
+  return /^~[^/]|^%\(|(?:^|\/)proc\//.test(path);
 }
 
 function expand(path: string): string {
