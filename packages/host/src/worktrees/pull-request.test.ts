@@ -91,6 +91,24 @@ describe("a pull request", () => {
     expect(existsSync(join(cwd, "called"))).toBe(false);
   });
 
+  test("runs nothing that the repository or a remote on this machine names", async () => {
+    const gh = "git status > /dev/null\necho https://example.org/pull/7\n";
+    const { home, git, open, remote } = await withRemote({ gh });
+    const mark = (name: string) => `touch ${home.join(`ran-${name}`)}`;
+    await git("config", "core.fsmonitor", `${mark("fsmonitor")}; false`);
+    await git("config", "remote.origin.receivepack", `${mark("receivepack")}; git-receive-pack`);
+    await git("config", "push.gpgSign", "true");
+    await git("config", "gpg.program", home.join("none"));
+    const hook = `#!/bin/sh\n${mark("hook")}\n`;
+    await mkdir(join(remote, "hooks"), { recursive: true });
+    await writeFile(join(remote, "hooks/pre-receive"), hook, { mode: 0o755 });
+    expect(await open()).toBe("https://example.org/pull/7");
+    const pushed = await run("git", ["-C", remote, "branch", "--list", "flint/*"]);
+    expect(pushed.stdout).toContain("flint/port-it");
+    const ran = ["fsmonitor", "receivepack", "hook"].filter((name) => existsSync(home.join(`ran-${name}`)));
+    expect(ran).toEqual([]);
+  });
+
   test("needs gh, and says how to get on without it", async () => {
     const { open } = await withRemote();
     await expect(open()).rejects.toThrow(/gh was not found. Install gh and log in with: gh auth login/);

@@ -20,6 +20,20 @@ const MAX_OUTPUT = 1024 * 1024;
 /** For a remote that the user asked for; one that is a command is still none. */
 export const REMOTE_ACCESS = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file" };
 
+/** For a push that runs no program beside git and what connects it. */
+export const UNSIGNED = ["--no-verify", "--no-recurse-submodules", "--no-signed"];
+
+async function pushAddresses(git: GitCommand, remote: string): Promise<string[]> {
+  return (await git.run(["remote", "get-url", "--push", "--all", remote])).trim().split("\n");
+}
+
+/** The program at the other end. In a folder of this machine, which may be one of the project, it runs no hooks. */
+function receivePack(addresses: readonly string[]): string {
+  const isLocal = addresses.some((url) => /^file:/i.test(url) || !/^[^/]*:/.test(url));
+  const unhooked = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack";
+  return `--receive-pack=${isLocal ? unhooked : "git-receive-pack"}`;
+}
+
 /** Pushes a branch and opens a pull request with the user's own gh or glab, and so with the user's own login. */
 export async function openPullRequest(
   git: GitCommand,
@@ -33,9 +47,10 @@ export async function openPullRequest(
   const call = (command: readonly string[], problem: string) =>
     run(git, sandbox, request.folder, [program.name, ...command], problem);
   await call(["--version"], `${program.name} is needed to open pull requests.`);
+  const options = ["--quiet", ...UNSIGNED, receivePack(await pushAddresses(git, remote))];
   const pushed = await git
     .with(REMOTE_ACCESS)
-    .attempt(["push", "--quiet", remote, `refs/heads/${branch}:refs/heads/${branch}`]);
+    .attempt(["push", ...options, remote, `refs/heads/${branch}:refs/heads/${branch}`]);
   if (pushed.exitCode !== 0)
     throw new FlintError(
       "invalidRequest",
@@ -125,7 +140,10 @@ async function remoteOf(git: GitCommand, target: string | undefined): Promise<st
   return chosen;
 }
 
-/** Neither the program nor the git that it runs is one that an agent put among those of the project. */
+/**
+ * Neither the program nor the git that it runs is one that an agent put among those of the project, and that git runs nothing
+ * that the repository names.
+ */
 async function run(
   git: GitCommand,
   sandbox: Pick<Sandbox, "launch">,
@@ -136,11 +154,12 @@ async function run(
   const [program = ""] = command;
   const way = `Install ${program} and log in with: ${program} auth login. Or retry the task with another --merge.`;
   const output = { stdout: "", stderr: "" };
+  const environment = await git.overrides();
   // Expected: the program is not installed.
   const ended = await sandbox
     .launch({
       ...{ command: ["/usr/bin/env", `PATH=${git.searchPath}`, ...command], cwd: folder, workspace: folder },
-      timeoutMs: 2 * MINUTES,
+      ...{ environment, timeoutMs: 2 * MINUTES },
       policy: { type: "dangerFullAccess" },
       onOutput: (text, stream) => {
         output[stream] = `${output[stream]}${text}`.slice(-MAX_OUTPUT);

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 import { OBJECT_ID } from "../git/repository.ts";
-import { REMOTE_ACCESS } from "./pull-request.ts";
+import { REMOTE_ACCESS, UNSIGNED } from "./pull-request.ts";
 import { taskRef, type WorktreeRepository } from "./worktree-repository.ts";
 
 /** A task's repository for machines that have it at different paths: each has a clone, and all reach the remote. */
@@ -14,9 +14,12 @@ export interface SharedRepository {
   readonly folder: string;
 }
 
+/** Not a program that the repository names. */
+const UPLOAD_PACK = "--upload-pack=git-upload-pack";
+
 /** The remote as it is not trusted: every object is checked, and no ref of the user is changed. */
 const FETCH = ["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-const QUIET = ["--no-recurse-submodules", "--no-auto-maintenance"];
+const QUIET = ["--no-recurse-submodules", "--no-auto-maintenance", UPLOAD_PACK];
 
 /** Shares what a task in this repository starts from. `remote` is the name of one of its remotes, or an address. */
 export async function shareRepository(
@@ -49,7 +52,7 @@ export async function fetchMissing(
 
 /** Puts a commit under a ref at the remote. Rejects if it cannot be reached or has another commit there. */
 export async function push(git: GitCommand, url: string, commit: string, ref: string): Promise<void> {
-  const options = ["--quiet", "--no-verify", "--no-recurse-submodules", "--no-signed"];
+  const options = ["--quiet", ...UNSIGNED, "--receive-pack=git-receive-pack"];
   const pushed = await git.with(REMOTE_ACCESS).attempt(["push", ...options, "--", url, `${commit}:${ref}`]);
   if (pushed.exitCode !== 0) throw unreachable("pushed to", url, pushed.stderr);
 }
@@ -58,10 +61,10 @@ export async function push(git: GitCommand, url: string, commit: string, ref: st
 export async function forgetShared(git: GitCommand, task: string, url: string): Promise<void> {
   const remote = git.with(REMOTE_ACCESS);
   // Expected: it cannot be reached; what is left there does no harm.
-  const listed = await remote.attempt(["ls-remote", "--", url, `${taskRef(task)}/*`]);
+  const listed = await remote.attempt(["ls-remote", UPLOAD_PACK, "--", url, `${taskRef(task)}/*`]);
   const refs = listed.stdout.split("\n").flatMap((line) => line.split("\t")[1] ?? []);
   if (refs.length > 0)
-    await remote.attempt(["push", "--quiet", "--no-verify", "--", url, ...refs.map((ref) => `:${ref}`)]);
+    await remote.attempt(["push", "--quiet", ...UNSIGNED, "--", url, ...refs.map((ref) => `:${ref}`)]);
 }
 
 /** Two addresses of a repository that differ only in how they are written. */
