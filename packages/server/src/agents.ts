@@ -67,7 +67,8 @@ function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptio
   const { offline, trace, sandbox, stateFolder, prices, stepLimit } = shared;
   return {
     environment: () => agent.environment(),
-    program: () => agent.program(),
+    program: (workspace) => agent.program(workspace),
+    leftOut: (workspace) => agent.leftOut(workspace),
     hasAccess: () => agent.hasAccess(),
     processSpan: agent.processSpan,
     ...(offline === undefined ? {} : { offlineModel: () => offline.address() }),

@@ -5,7 +5,6 @@ import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { isUnconfined } from "@flint/protocol";
 import { composeAgents } from "./agents.ts";
-import { findProgram } from "./config/agents.ts";
 import {
   homeFolder,
   inheritedEnvironment,
@@ -16,6 +15,7 @@ import {
   usersUmask,
 } from "./config/environment.ts";
 import { DEFAULT_POLICIES } from "./config/policies.ts";
+import { findProgram } from "./config/programs.ts";
 import type { FixedSettings } from "./config/workspace-files.ts";
 import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces } from "./lazy-ports.ts";
 import type { Durability, ServerOptions } from "./server-options.ts";

@@ -1,6 +1,6 @@
 import type { AccountListener, Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
-import type { AgentProgram } from "../shared/agent.ts";
+import { type AgentProgram, outsideCommand } from "../shared/agent.ts";
 import { TerminalAccount } from "../shared/terminal-account.ts";
 import { CLAUDE } from "./descriptor.ts";
 
@@ -28,7 +28,7 @@ export class ClaudeAccountControl extends TerminalAccount {
 
   /** Without a sandbox: the command removes the login from the user's own folder, and reads nothing of a project. */
   override async logout(listener: AccountListener): Promise<void> {
-    const { command, environment } = this.#program;
+    const { environment } = this.#program;
     const credential = CREDENTIALS.find((name) => environment[name] !== undefined);
     if (credential !== undefined) {
       const message = `Claude Code works with ${credential}. To log out, remove that variable and restart Flint.`;
@@ -36,7 +36,7 @@ export class ClaudeAccountControl extends TerminalAccount {
     }
     let output = "";
     const { exitCode, ended } = await this.#sandbox.launch({
-      ...{ command: [...command, ...LOGOUT], environment, cwd: "/", workspace: "/" },
+      ...{ command: [...outsideCommand(this.#program), ...LOGOUT], environment, cwd: "/", workspace: "/" },
       ...{ policy: { type: "dangerFullAccess" }, timeoutMs: LOGOUT_MS },
       onOutput: (text) => {
         output = `${output}${text}`.slice(-MAX_OUTPUT);

@@ -14,7 +14,7 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
-import { type AgentOptions, agentEnvironment, notInstalled } from "../shared/agent.ts";
+import { type AgentOptions, agentEnvironment, requireProgram } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
 import { CLAUDE_FOLDER } from "../shared/folders/agent-folders.ts";
 import { folderPath } from "../shared/folders/agent-paths.ts";
@@ -68,8 +68,7 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
 
   /** The process is started by the first turn. */
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const program = await this.#options.program();
-    if (program === undefined) throw notInstalled(CLAUDE);
+    const program = await requireProgram(this.#options, CLAUDE, spec.settings.cwd);
     const { ClaudeSession } = await import("./session.ts");
     return new ClaudeSession(spec, {
       ...{ agent: this.#options, program, clock: this.#clock, home: this.#home },
@@ -98,9 +97,8 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
   }
 
   async accountControl(): Promise<AccountControl | undefined> {
-    const program = await this.#options.program();
+    const program = await requireProgram(this.#options, CLAUDE);
     const { sandbox } = this.#options;
-    if (program === undefined) throw notInstalled(CLAUDE);
     if (sandbox === undefined) return undefined;
     const { ClaudeAccountControl } = await import("./account-control.ts");
     return new ClaudeAccountControl(program, sandbox);

@@ -71,7 +71,7 @@ export const CLAUDE_KEYS: readonly string[] = [
 export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.com", "chatgpt.com"];
 
 /** The error of a thread whose agent is not installed; it explains how to install the agent. */
-export function notInstalled(agent: AgentDescriptor): FlintError {
+export function notInstalled(agent: AgentDescriptor, leftOut?: string): FlintError {
   const { displayName, command, install, executableVariable } = agent;
   const [program = displayName] = command;
   const own = agent.package === undefined ? "" : `\`flint agents install ${agent.id}\` or `;
@@ -80,16 +80,40 @@ export function notInstalled(agent: AgentDescriptor): FlintError {
     executableVariable === undefined
       ? `set agents.${agent.id}.command in your configuration`
       : `set ${executableVariable} to its program`;
-  const message = `${displayName} was not found. Install it ${how}, or ${where}.`;
+  const other = leftOut === undefined ? "" : ` ${leftOutReason(leftOut, agent.id)}`;
+  const message = `${displayName} was not found. Install it ${how}, or ${where}.${other}`;
   return new FlintError("agentFailed", message, { program });
+}
+
+/** Why a program on PATH is not used as an agent, and how it can be. */
+export function leftOutReason(path: string, agent: string): string {
+  return `${path} is not used, because it is in a project, and agents are not looked up there. To use it, set agents.${agent}.command to its path.`;
+}
+
+/** An agent's program for a thread in this folder, if any; rejects with a FlintError that explains how to install it. */
+export async function requireProgram(
+  options: Pick<AgentOptions, "program" | "leftOut">,
+  agent: AgentDescriptor,
+  workspace?: string,
+): Promise<AgentProgram> {
+  const program = await options.program(workspace);
+  if (program === undefined) throw notInstalled(agent, await options.leftOut?.(workspace));
+  return program;
 }
 
 /** An agent's program, and the variables that it gets beside those of every program. */
 export interface AgentProgram {
   /** The program and the arguments that always come first. */
   readonly command: readonly string[];
+  /** What runs it outside of the sandbox, if it is a script whose first line would look for that on PATH. */
+  readonly interpreter?: readonly string[] | undefined;
   /** Variables that only this agent gets, such as its own key. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The command that starts an agent outside of the sandbox. */
+export function outsideCommand({ command, interpreter }: AgentProgram): readonly string[] {
+  return [...(interpreter ?? []), ...command];
 }
 
 /** How long the process of a thread runs: as long as the thread is in use, or for one turn. */
@@ -97,8 +121,13 @@ export type ProcessSpan = "thread" | "turn";
 
 /** What every driver of an external agent is given. */
 export interface AgentOptions {
-  /** Finds the agent's program; undefined if it is not installed. Cheap, because it is called often. */
-  program(): Promise<AgentProgram | undefined>;
+  /**
+   * Finds the agent's program; undefined if it is not installed. It is not looked up in the workspace. Cheap, because it
+   * is called often.
+   */
+  program(workspace?: string): Promise<AgentProgram | undefined>;
+  /** The program in a project that was left out, if the agent is not installed anywhere else. */
+  leftOut?(workspace?: string): Promise<string | undefined>;
   /** The variables that its program gets, whether it is installed or not. Absent: only those of its program. */
   environment?(): Readonly<Record<string, string>>;
   /** Whether it is known to have credentials, so that it can be the agent of threads that name none. */

@@ -4,8 +4,8 @@ import type { AgentDescriptor } from "@flint/drivers";
 import { lockFolder } from "@flint/host/lock";
 import { outerSearchPath } from "@flint/host/sandbox";
 import { FlintError, isRecord, mintId } from "@flint/protocol";
-import { findProgram } from "../config/agents.ts";
 import { setting } from "../config/environment.ts";
+import { findProgram } from "../config/programs.ts";
 import {
   type InstalledAgent,
   installedAgent,

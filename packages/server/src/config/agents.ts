@@ -1,9 +1,10 @@
 import { access, constants } from "node:fs/promises";
-import { basename, delimiter, isAbsolute, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { type AgentProgram, KNOWN_AGENTS, type ProcessSpan } from "@flint/drivers";
 import { installedAgent } from "../agent-programs/installed.ts";
 import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
 import type { ConfigValues } from "./parse.ts";
+import { outsideProgram } from "./programs.ts";
 
 /** An agent that Flint knows by name, or that the user configured. */
 export interface ConfiguredAgent {
@@ -18,8 +19,10 @@ export interface ConfiguredAgent {
   readonly processSpan?: ProcessSpan | undefined;
   /** The variables that its program gets. */
   environment(): Readonly<Record<string, string>>;
-  /** Looks for its program. */
-  program(): Promise<AgentProgram | undefined>;
+  /** Looks for its program, but not in the current folder, the workspace and their repositories. */
+  program(workspace?: string): Promise<AgentProgram | undefined>;
+  /** The path of a program there that was left out, if there is no other. */
+  leftOut(workspace?: string): Promise<string | undefined>;
   /** Whether it has a key or a login. Does not read either. */
   hasAccess(): Promise<boolean>;
 }
@@ -60,7 +63,8 @@ export function commandAgent(commandLine: string): ConfiguredAgent {
   return {
     ...{ id: agentId(commandLine), driver: "acp", command },
     environment: () => ({}),
-    program: () => found(command, {}),
+    program: (workspace) => found(command, {}, workspace),
+    leftOut: async (workspace) => (await outsideProgram(command[0] ?? "", workspace)).leftOut,
     hasAccess: async () => false,
   };
 }
@@ -78,19 +82,21 @@ function configuredAgent(id: string, config: ConfigValues | undefined): Configur
     ...(folder === undefined || known?.homeVariable === undefined ? {} : { [known.homeVariable]: folder }),
     ...config?.get("agents.*.env", id),
   });
+  const start = async () => {
+    const variable = configured === undefined ? known?.executableVariable : undefined;
+    const other = variable === undefined ? undefined : setting(variable);
+    const installed =
+      configured === undefined && other === undefined ? await installedAgent(driver) : undefined;
+    const program = other ?? installed?.path;
+    return program === undefined ? command : [program, ...command.slice(1)];
+  };
   return {
     ...{ id, driver, command },
     model: config?.get("agents.*.model", id),
     processSpan: config?.get("agents.*.process", id),
     environment,
-    async program() {
-      const variable = configured === undefined ? known?.executableVariable : undefined;
-      const other = variable === undefined ? undefined : setting(variable);
-      const installed =
-        configured === undefined && other === undefined ? await installedAgent(driver) : undefined;
-      const program = other ?? installed?.path;
-      return found(program === undefined ? command : [program, ...command.slice(1)], environment());
-    },
+    program: async (workspace) => found(await start(), environment(), workspace),
+    leftOut: async (workspace) => (await outsideProgram((await start())[0] ?? "", workspace)).leftOut,
     async hasAccess() {
       const { variables = [], files = [] } = known?.credentials ?? {};
       const given: Readonly<Record<string, string | undefined>> =
@@ -122,30 +128,10 @@ function ownVariables(names: RegExp): Record<string, string> {
 async function found(
   [program = "", ...rest]: readonly string[],
   environment: Readonly<Record<string, string>>,
+  workspace: string | undefined,
 ): Promise<AgentProgram | undefined> {
-  const path = await findProgram(program);
-  return path === undefined ? undefined : { command: [path, ...rest], environment };
-}
-
-/** The absolute path of a program, given as a path or looked up in PATH or another search path. */
-export async function findProgram(
-  program: string,
-  searchPath = setting("PATH") ?? "",
-): Promise<string | undefined> {
-  if (program === "") return undefined;
-  if (program.includes("/")) return (await isExecutable(resolve(program))) ? resolve(program) : undefined;
-  for (const folder of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
-    const path = join(folder, program);
-    if (await isExecutable(path)) return path;
-  }
-  return undefined;
-}
-
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+  const { path, interpreter } = await outsideProgram(program, workspace);
+  return path === undefined ? undefined : { command: [path, ...rest], interpreter, environment };
 }
 
 function isReadable(path: string): Promise<boolean> {

@@ -35,6 +35,8 @@ export interface Machine {
   readonly notesFolder: string | undefined;
   /** The user's editor, with its arguments; undefined if none is configured. */
   readonly editor: string | undefined;
+  /** Finds a program to start outside of the sandbox, on PATH but not in the project; undefined if there is none. */
+  findProgram(name: string): Promise<string | undefined>;
   /** Opens an image, by its path, URL or `data:` URL, and gives what was opened. Rejects with a sentence if that fails. */
   openImage(source: string): Promise<string>;
   /** Sets a key of the user's configuration. Rejects with a sentence if that fails. */

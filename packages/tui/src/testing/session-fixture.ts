@@ -221,6 +221,7 @@ export class SessionFixture {
       writeFile: async (path, text) => void this.files.set(path, text),
       notesFolder: this.#notesFolder,
       editor: this.#editor,
+      findProgram: async () => undefined,
       openImage: async (source) => {
         this.opened.push(source);
         return source;

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
-import { type AgentDescriptor, KNOWN_AGENTS } from "@flint/drivers";
+import { type AgentDescriptor, KNOWN_AGENTS, leftOutReason } from "@flint/drivers";
 import { errorMessage } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
@@ -141,12 +141,17 @@ export async function agents(cwd: string): Promise<readonly Finding[]> {
 
 async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: string): Promise<Finding[]> {
   const known = KNOWN_AGENTS.find(({ id }) => id === agent.driver);
-  const program = await agent.program();
+  const program = await agent.program(cwd);
   const path = program?.command[0];
   if (path === undefined) {
     const own = known?.package === undefined ? undefined : `flint agents install ${agent.id}`;
     const fix = [own, known?.install].filter((way) => way !== undefined).join(", or ");
-    return fix === "" ? [] : [{ name: agent.id, state: "absent", detail: "not installed", fix }];
+    const leftOut = await agent.leftOut(cwd);
+    if (fix === "" && leftOut === undefined) return [];
+    const why = leftOut === undefined ? "" : `: ${leftOutReason(leftOut, agent.id)}`;
+    return [
+      { name: agent.id, state: "absent", detail: `not installed${why}`, ...(fix === "" ? {} : { fix }) },
+    ];
   }
   // An agent without known credentials reports itself, on its first turn, that it needs a login.
   const login = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;

@@ -1,5 +1,6 @@
+import { leftOutReason } from "@flint/drivers";
 import { installedAgent } from "@flint/server/agent-programs";
-import { agentLogins } from "@flint/server/config";
+import { agentLogins, outsideProgram } from "@flint/server/config";
 import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import type { ACP_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
@@ -24,10 +25,15 @@ async function logIn(agent: string): Promise<number> {
     throw new UsageError(`--login must be one of ${known}, not ${JSON.stringify(agent)}.`);
   }
   const [named = "", ...args] = login.command.split(" ");
-  const program = (await installedAgent(agent))?.path ?? named;
+  const { path, interpreter, leftOut } = await outsideProgram((await installedAgent(agent))?.path ?? named);
+  const [program, ...before] = path === undefined ? [] : [...(interpreter ?? []), path];
+  if (program === undefined) {
+    const why = leftOut === undefined ? `${named} is not on PATH.` : leftOutReason(leftOut, agent);
+    return complain(`Cannot run ${login.command}: ${why}`, 1);
+  }
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "inherit" });
+    const child = spawn(program, [...before, ...args], { stdio: "inherit" });
     child.on("error", (error) => resolve(complain(`Cannot run ${login.command}: ${error.message}`, 1)));
     child.on("exit", (code) => resolve(code ?? 1));
   });

@@ -52,6 +52,11 @@ export class LocalMachine implements Machine {
     return this.#environment.VISUAL || this.#environment.EDITOR || undefined;
   }
 
+  async findProgram(name: string): Promise<string | undefined> {
+    const { outsideProgram } = await import("@flint/server/config");
+    return (await outsideProgram(name, this.cwd)).path;
+  }
+
   async openImage(source: string): Promise<string> {
     const { openImage } = await import("./open-file.ts");
     return openImage(source, { cwd: this.cwd, folder: this.notesFolder });

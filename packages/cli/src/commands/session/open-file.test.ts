@@ -1,7 +1,7 @@
-import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openImage } from "./open-file.ts";
 
 const PIXEL = "iVBORw0KGgo=";
@@ -53,4 +53,19 @@ test("a desktop that cannot open it says where the image is", async () => {
   const { folder, viewer } = await desktop(3);
   writeFileSync(join(folder, "a.png"), "");
   await expect(openImage("a.png", viewer)).rejects.toThrow(`(exit code 3): ${join(folder, "a.png")}`);
+});
+
+test("the project's own xdg-open is not run", async () => {
+  const { folder } = await desktop();
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  writeFileSync(join(folder, program), `#!/bin/sh\ntouch '${folder}/ran'\n`, { mode: 0o755 });
+  writeFileSync(join(folder, "a.png"), "");
+  vi.stubEnv("PATH", folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  await expect(openImage("a.png", { cwd: folder, folder })).rejects.toThrow(
+    `${join(folder, program)} is not used, because it is in a project.`,
+  );
+  expect(existsSync(join(folder, "ran"))).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
+import { outsideProgram } from "@flint/server/config";
 
 /** The kinds of files that are opened. Others, such as a launcher with a picture's name, could run a program. */
 const IMAGES = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic"];
@@ -22,9 +23,17 @@ export interface ImageViewer {
  */
 export async function openImage(source: string, viewer: ImageViewer): Promise<string> {
   const target = /^https?:\/\//i.test(source) ? new URL(source).href : await imageFile(source, viewer);
-  const program = viewer.program ?? (process.platform === "darwin" ? "open" : "xdg-open");
-  await started(program, target);
+  await started(viewer.program ?? (await desktopProgram(viewer.cwd)), target);
   return target;
+}
+
+/** The desktop's own program; never one of the project, which could be anything. */
+async function desktopProgram(cwd: string): Promise<string> {
+  const name = process.platform === "darwin" ? "open" : "xdg-open";
+  const { path, leftOut } = await outsideProgram(name, cwd);
+  if (path !== undefined) return path;
+  const other = leftOut === undefined ? "" : ` ${leftOut} is not used, because it is in a project.`;
+  throw new Error(`To open images, install ${name}.${other}`);
 }
 
 async function imageFile(source: string, { cwd, folder }: ImageViewer): Promise<string> {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
-import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
+import { type AgentOptions, type AgentProgram, requireProgram } from "../../shared/agent.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import { defaultFolders } from "../../shared/folders/agent-folders.ts";
 import {
@@ -38,8 +38,7 @@ export interface AgentStart {
 /** Starts an agent's program in the thread's sandbox. Rejects with a FlintError that names what is missing. */
 export async function startProcess({ options, spec, settings }: AgentStart) {
   const { profile } = options;
-  const program = await options.program();
-  if (program === undefined) throw notInstalled(profile);
+  const program = await requireProgram(options, profile, settings.cwd);
   const steering = await steeringOf(spec);
   const untrusted = usesProject(steering) ? {} : profile.untrustedVariables;
   const variables = sandboxed(settings, profile, await variablesOf(options, program, settings));

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { BROKER_HOOK } from "@flint/core/ports";
 import { plainText } from "@flint/host/files";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
-import { type AgentOptions, type AgentProgram, CODEX_HOSTS, notInstalled } from "../../shared/agent.ts";
+import {
+  type AgentOptions,
+  type AgentProgram,
+  CODEX_HOSTS,
+  outsideCommand,
+  requireProgram,
+} from "../../shared/agent.ts";
 import { hostsIn } from "../../shared/agent-process.ts";
 import { type AgentFolder, CODEX_FOLDER } from "../../shared/folders/agent-folders.ts";
 import { folderPath } from "../../shared/folders/agent-paths.ts";
@@ -72,10 +78,8 @@ const HOOK_FLAGS = [
 ];
 
 /** The program; rejects with a FlintError that explains how to install it. */
-export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {
-  const found = await program();
-  if (found === undefined) throw notInstalled(CODEX);
-  return found;
+export function codexProgram(options: AgentOptions, workspace?: string): Promise<AgentProgram> {
+  return requireProgram(options, CODEX, workspace);
 }
 
 /** The app server of Codex on stdin and stdout, in a sandbox. */
@@ -83,13 +87,15 @@ export async function codexLaunch(
   options: AgentOptions,
   sandbox: ServerSandbox = UNSANDBOXED,
 ): Promise<CodexLaunch> {
-  const program = await codexProgram(options);
+  const program = await codexProgram(options, sandbox.workspace);
   const offline = await offlineOverrides(options);
   const variables = { NO_COLOR: "1", ...program.environment, ...offline.environment };
   const environment = await withoutUnusedKeys(variables, options);
-  const command = [...program.command, "app-server", ...FLAGS, ...offline.flags];
+  const isOutside = isUnconfined(sandbox.policy);
+  const start = isOutside ? outsideCommand(program) : program.command;
+  const command = [...start, "app-server", ...FLAGS, ...offline.flags];
   const launch = { environment, serverSandbox: sandbox, hosts: [...CODEX_HOSTS, ...offline.hosts] };
-  if (isUnconfined(sandbox.policy)) return { ...launch, command, folders: [] };
+  if (isOutside) return { ...launch, command, folders: [] };
   return { ...launch, command: [...command, ...SANDBOXED_FLAGS, ...HOOK_FLAGS], folders: [CODEX_FOLDER] };
 }
 

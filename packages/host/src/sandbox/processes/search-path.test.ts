@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFolder } from "../testing/fixture.ts";
-import { outerSearchPath } from "./search-path.ts";
+import { findOuterProgram, outerSearchPath } from "./search-path.ts";
 
 test("programs are not looked for where an agent could have put them", () => {
   const home = newFolder();
@@ -14,4 +14,21 @@ test("programs are not looked for where an agent could have put them", () => {
   const folders = [at("work/bin"), at("link"), at("env/bin"), at("other/node_modules/.bin"), "", ".", "bin"];
   const kept = [at("tools/bin"), at("missing"), "/usr/bin"];
   expect(outerSearchPath([...folders, ...kept].join(":"), [at("work")])).toBe(kept.join(":"));
+});
+
+test("a program in the project or its repository is left out, also behind a link", async () => {
+  const home = newFolder();
+  const at = (...names: string[]) => join(home, ...names);
+  for (const name of ["work/.git", "work/bin", "work/packages/a", "tools"])
+    mkdirSync(at(name), { recursive: true });
+  writeFileSync(at("work/bin/codex"), "", { mode: 0o755 });
+  symlinkSync(at("work/bin/codex"), at("tools/codex"));
+  const find = (...folders: string[]) =>
+    findOuterProgram("codex", folders.join(":"), [at("work/packages/a")]);
+  expect(await find(at("work/bin"))).toEqual({ leftOut: at("work/bin/codex") });
+  expect(await find(at("tools"))).toEqual({ leftOut: at("tools/codex") });
+  mkdirSync(at("own"));
+  writeFileSync(at("own/codex"), "", { mode: 0o755 });
+  expect(await find(at("work/bin"), at("tools"), at("own"))).toEqual({ path: at("own/codex") });
+  expect(await find()).toEqual({});
 });

@@ -1,6 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { isInside } from "../mechanisms/binds.ts";
+import { findProgram } from "./program.ts";
 
 /**
  * The folders of a search path from which a program may be started outside of the sandbox. Left out are those in which an
@@ -8,13 +10,60 @@ import { isInside } from "../mechanisms/binds.ts";
  * virtual environments put first.
  */
 export function outerSearchPath(searchPath: string, writable: readonly string[]): string {
-  const roots = writable.map(realOf);
-  const isOuter = (folder: string) => {
-    if (!isAbsolute(folder)) return false;
-    const real = realOf(folder);
-    return !roots.some((root) => isInside(real, root)) && !isOfProject(real);
-  };
+  const roots = realRoots(writable);
+  const isOuter = (folder: string) =>
+    isAbsolute(folder) && !isInAny(folder, roots) && !isOfProject(realOf(folder));
   return searchPath.split(delimiter).filter(isOuter).join(delimiter);
+}
+
+/** What was found of a program that is to be started outside of the sandbox. */
+export interface OuterProgram {
+  /** Its absolute path; absent if it is not installed outside of the project. */
+  readonly path?: string;
+  /** The program of that name in the project, if there is no other. */
+  readonly leftOut?: string;
+}
+
+/**
+ * Looks up a program that is started outside of the sandbox. One that is in these folders or in the repositories around
+ * them is left out, even if the search path reaches it by a link.
+ */
+export async function findOuterProgram(
+  name: string,
+  searchPath: string,
+  folders: readonly string[],
+): Promise<OuterProgram> {
+  const projects = folders.flatMap(projectFolders);
+  const roots = realRoots(projects);
+  for (const folder of outerSearchPath(searchPath, projects).split(delimiter)) {
+    const path = folder === "" ? undefined : await findProgram(name, folder);
+    if (path !== undefined && !isInAny(path, roots)) return { path };
+  }
+  const leftOut = await findProgram(name, searchPath);
+  return leftOut === undefined ? {} : { leftOut: resolve(leftOut) };
+}
+
+/**
+ * A folder and the repository around it. The user's home is not a project, nor is a folder around it: the user's own
+ * programs are there.
+ */
+function projectFolders(folder: string): readonly string[] {
+  const home = realOf(homedir());
+  const isProject = (path: string) => !isInside(home, path);
+  const real = realOf(resolve(folder));
+  let repository = real;
+  while (isProject(repository) && !existsSync(join(repository, ".git"))) repository = dirname(repository);
+  return [folder, real, repository].filter((path) => isProject(realOf(path)));
+}
+
+function realRoots(folders: readonly string[]): readonly string[] {
+  return [...new Set(folders.flatMap((folder) => [resolve(folder), realOf(folder)]))];
+}
+
+/** By its own name as well: a link in a project can be changed at any time. */
+function isInAny(path: string, roots: readonly string[]): boolean {
+  const names = [resolve(path), realOf(path)];
+  return roots.some((root) => names.some((name) => isInside(name, root)));
 }
 
 function isOfProject(folder: string): boolean {

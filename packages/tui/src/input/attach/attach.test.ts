@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { droppedFiles } from "./attached-files.ts";
@@ -72,12 +72,24 @@ describe("dropped files", () => {
 });
 
 describe("the image of the clipboard", () => {
+  const installed = async (name: string) => name;
+
+  test("comes only from a program that was found outside of the project", async () => {
+    const folder = await temporaryFolder();
+    const planted = folder.join("wl-paste");
+    writeFileSync(planted, `#!/bin/sh\ntouch '${folder.path}/ran'\n`, { mode: 0o755 });
+    expect(await clipboardImage(folder.path, async () => undefined, [[planted]])).toEqual({
+      problem: `To paste images, install one of: ${planted}.`,
+    });
+    expect(existsSync(folder.join("ran"))).toBe(false);
+  });
+
   async function program(script: string) {
     const folder = await temporaryFolder();
     writeFileSync(folder.join("image.png"), PNG);
     writeFileSync(folder.join("paste"), `#!/bin/sh\ncd '${folder.path}'\n${script}\n`);
     chmodSync(folder.join("paste"), 0o755);
-    return clipboardImage(folder.join("images"), [["/no/such/program"], [folder.join("paste")]]);
+    return clipboardImage(folder.join("images"), installed, [["/no/such/program"], [folder.join("paste")]]);
   }
 
   test("is stored in a private file", async () => {
@@ -100,7 +112,7 @@ describe("the image of the clipboard", () => {
 
   test("needs a program, and says which", async () => {
     const folder = await temporaryFolder();
-    expect(await clipboardImage(folder.path, [["/no/such/wl-paste"]])).toEqual({
+    expect(await clipboardImage(folder.path, installed, [["/no/such/wl-paste"]])).toEqual({
       problem: "To paste images, install one of: /no/such/wl-paste.",
     });
   });

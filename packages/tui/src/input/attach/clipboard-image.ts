@@ -8,6 +8,9 @@ import type { ImageFile } from "./attached-files.ts";
 /** A program that writes the image of the clipboard to its output. */
 type ClipboardProgram = readonly [program: string, ...args: string[]];
 
+/** The path of a program that may be started outside of the sandbox; undefined if it is not installed. */
+type FindProgram = (name: string) => Promise<string | undefined>;
+
 /** The programs to try, best first. */
 export const CLIPBOARD_PROGRAMS: readonly ClipboardProgram[] = [
   ["wl-paste", "--no-newline", "--type", "image/png"],
@@ -23,11 +26,12 @@ const TIMEOUT_MS = 3_000;
  */
 export async function clipboardImage(
   folder: string,
+  find: FindProgram,
   programs: readonly ClipboardProgram[] = CLIPBOARD_PROGRAMS,
 ): Promise<ImageFile | { readonly problem: string }> {
   let isInstalled = false;
   for (const program of programs) {
-    const output = await outputOf(program);
+    const output = await outputOf(program, find);
     isInstalled ||= output !== "missing";
     if (output === "missing" || output.length === 0) continue;
     const loaded = imageFromBytes(output);
@@ -60,7 +64,9 @@ async function store(
 }
 
 /** The output of a program; empty if it failed, which is how they say that there is no image. */
-function outputOf([program, ...args]: ClipboardProgram): Promise<Buffer | "missing"> {
+async function outputOf([name, ...args]: ClipboardProgram, find: FindProgram): Promise<Buffer | "missing"> {
+  const program = await find(name);
+  if (program === undefined) return "missing";
   const options = { encoding: "buffer", maxBuffer: MAX_IMAGE_BYTES + 1, timeout: TIMEOUT_MS } as const;
   return new Promise((resolve) => {
     execFile(program, args, options, (error, output) => {

@@ -40,7 +40,7 @@ export function attachClipboard(session: Session): void {
   const { notesFolder } = session.machine;
   if (notesFolder === undefined) return;
   session.run(async () => {
-    const image = await clipboardImage(notesFolder);
+    const image = await clipboardImage(notesFolder, (name) => session.machine.findProgram(name));
     if ("problem" in image) session.say(image.problem);
     else session.composer.editor.attachImage(image);
   });
