@@ -109,6 +109,16 @@ describe("a pull request", () => {
     expect(ran).toEqual([]);
   });
 
+  test("is pushed without the proxy command that the repository names", async () => {
+    const { home, git, open } = await withRemote({ gh: "exit 0\n" });
+    const proxy = home.join("proxy");
+    await writeFile(proxy, `#!/bin/sh\ntouch ${home.join("ran")}\n`, { mode: 0o755 });
+    await git("config", "core.gitProxy", proxy);
+    await git("remote", "set-url", "origin", "git://127.0.0.1:1/x.git");
+    await expect(open()).rejects.toThrow("could not be pushed to origin");
+    expect(existsSync(home.join("ran"))).toBe(false);
+  });
+
   test("needs gh, and says how to get on without it", async () => {
     const { open } = await withRemote();
     await expect(open()).rejects.toThrow(/gh was not found. Install gh and log in with: gh auth login/);

@@ -17,8 +17,11 @@ export interface PullRequest {
 const MINUTES = 60_000;
 const MAX_OUTPUT = 1024 * 1024;
 
-/** For a remote that the user asked for; one that is a command is still none. */
-export const REMOTE_ACCESS = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file" };
+/**
+ * For a remote that the user asked for; one that is a command is still none. Of several proxy commands git takes the first,
+ * so that of a repository cannot be overridden by a setting.
+ */
+export const REMOTE_ACCESS = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file", GIT_PROXY_COMMAND: "" };
 
 /** For a push that runs no program beside git and what connects it. */
 export const UNSIGNED = ["--no-verify", "--no-recurse-submodules", "--no-signed"];

@@ -14,7 +14,8 @@ export interface SharedRepository {
   readonly folder: string;
 }
 
-/** Not a program that the repository names. */
+/** Not programs that the repository names: of several, git takes the first, so a setting cannot override them. */
+const RECEIVE_PACK = "--receive-pack=git-receive-pack";
 const UPLOAD_PACK = "--upload-pack=git-upload-pack";
 
 /** The remote as it is not trusted: every object is checked, and no ref of the user is changed. */
@@ -52,7 +53,7 @@ export async function fetchMissing(
 
 /** Puts a commit under a ref at the remote. Rejects if it cannot be reached or has another commit there. */
 export async function push(git: GitCommand, url: string, commit: string, ref: string): Promise<void> {
-  const options = ["--quiet", ...UNSIGNED, "--receive-pack=git-receive-pack"];
+  const options = ["--quiet", ...UNSIGNED, RECEIVE_PACK];
   const pushed = await git.with(REMOTE_ACCESS).attempt(["push", ...options, "--", url, `${commit}:${ref}`]);
   if (pushed.exitCode !== 0) throw unreachable("pushed to", url, pushed.stderr);
 }
@@ -64,7 +65,15 @@ export async function forgetShared(git: GitCommand, task: string, url: string): 
   const listed = await remote.attempt(["ls-remote", UPLOAD_PACK, "--", url, `${taskRef(task)}/*`]);
   const refs = listed.stdout.split("\n").flatMap((line) => line.split("\t")[1] ?? []);
   if (refs.length > 0)
-    await remote.attempt(["push", "--quiet", ...UNSIGNED, "--", url, ...refs.map((ref) => `:${ref}`)]);
+    await remote.attempt([
+      "push",
+      "--quiet",
+      ...UNSIGNED,
+      RECEIVE_PACK,
+      "--",
+      url,
+      ...refs.map((ref) => `:${ref}`),
+    ]);
 }
 
 /** Two addresses of a repository that differ only in how they are written. */
