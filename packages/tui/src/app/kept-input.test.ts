@@ -91,6 +91,9 @@ describe("an image in the composer", () => {
     await expect.poll(screen, { timeout: 20_000 }).toContain("[Image 1: cat.png]");
   }
 
+  /** With its size, which the transcript shows. */
+  const imageAt = (path: string) => ({ type: "localImage", path, _meta: { bytes: expect.any(Number) } });
+
   const sentBy = (session: SessionFixture, turn: number) =>
     session.engine.driver.sessions.at(-1)?.turns[turn]?.input;
 
@@ -104,7 +107,7 @@ describe("an image in the composer", () => {
     await second.keys("what is it?", ENTER);
     expect(sentBy(second, 0)).toEqual([
       { type: "text", text: "[Image 1: cat.png] what is it?" },
-      { type: "localImage", path: join("cat.png") },
+      imageAt(join("cat.png")),
     ]);
   });
 
@@ -121,15 +124,14 @@ describe("an image in the composer", () => {
     gate.open();
     await session.settle();
     await session.keys(ENTER);
-    expect(sentBy(session, 1)).toContainEqual({ type: "localImage", path: join("cat.png") });
+    expect(sentBy(session, 1)).toContainEqual(imageAt(join("cat.png")));
 
     await session.keys(ESCAPE, ESCAPE, ENTER, ENTER);
     expect(session.terminal.screen.join("\n")).toMatch(/1 turn removed[\s\S]*› \[Image 1: cat\.png\]/);
     session.engine.driver.enqueue([{ text: "a cat again" }]);
     await session.keys(ENTER);
-    expect(session.engine.driver.sessions.flatMap(({ turns }) => turns).at(-1)?.input).toContainEqual({
-      type: "localImage",
-      path: join("cat.png"),
-    });
+    expect(session.engine.driver.sessions.flatMap(({ turns }) => turns).at(-1)?.input).toContainEqual(
+      imageAt(join("cat.png")),
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { inputText, LIMITS, type UserInput } from "@flint/protocol";
-import { type Attachment, type Content, imageLabel, withImages } from "./content.ts";
+import { type AttachedImage, type Attachment, type Content, imageLabel, withImages } from "./content.ts";
 import { ATOMS, atomIndex, atomOf, isAtom, MAX_ATOMS } from "./graphemes.ts";
 
 /** All pastes together, also those that were deleted since. */
@@ -64,7 +64,7 @@ export class Attachments {
     const isPart = (atom: string) => this.get(atom)?.kind === "part";
     const expanded = this.expand(text.replace(ATOMS, (atom) => (isPart(atom) ? "" : atom))).trim();
     const attached = this.#in(text).flatMap((attachment): UserInput[] => {
-      if (attachment.kind === "image") return [{ type: "localImage", path: attachment.path }];
+      if (attachment.kind === "image") return [imageInput(attachment)];
       return attachment.kind === "part" ? [attachment.part] : [];
     });
     return expanded === "" ? attached : [{ type: "text", text: expanded }, ...attached];
@@ -108,4 +108,9 @@ const FOLDED_CHARACTERS = 1_000;
 /** Whether a paste is folded into a label, because it would fill the screen. */
 export function isFolded(text: string): boolean {
   return text.length > FOLDED_CHARACTERS || text.split("\n", FOLDED_LINES + 1).length > FOLDED_LINES;
+}
+
+/** The size is for those who look at the thread later: the file may be gone by then. */
+function imageInput({ path, bytes }: AttachedImage): UserInput {
+  return { type: "localImage", path, ...(bytes === undefined ? {} : { _meta: { bytes } }) };
 }

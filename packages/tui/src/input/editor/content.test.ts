@@ -1,6 +1,6 @@
 import type { UserInput } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { contentOf } from "./content.ts";
+import { contentOf, parseContent } from "./content.ts";
 import { Editor } from "./editor.ts";
 
 const text = (value: string): UserInput => ({ type: "text", text: value });
@@ -56,4 +56,14 @@ test("text that was edited elsewhere keeps the images whose labels are still the
   editor.attachImage({ name: "b.png", path: "/x/b.png" });
   editor.setEdited("Only [Image 2: b.png] matters.");
   expect(editor.input).toEqual([text("Only [Image 1: b.png] matters."), local("/x/b.png")]);
+});
+
+test("the size of an image is sent with it, and comes back with its input", () => {
+  const editor = new Editor();
+  editor.attachImage({ name: "a.png", path: "/tmp/a.png", bytes: 2048 });
+  const sent = { type: "localImage", path: "/tmp/a.png", _meta: { bytes: 2048 } };
+  expect(editor.input.at(-1)).toEqual(sent);
+  const image = { kind: "image", name: "a.png", path: "/tmp/a.png", bytes: 2048 };
+  expect(contentOf(editor.input)).toContainEqual(image);
+  expect(parseContent(JSON.stringify([image]))).toEqual([image]);
 });

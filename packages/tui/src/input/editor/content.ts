@@ -1,10 +1,17 @@
 import { basename } from "node:path";
 import { isRecord, UserInput } from "@flint/protocol";
 
+/** An image file, with its size where that is known. */
+export interface AttachedImage {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes?: number | undefined;
+}
+
 /** What a text holds besides its characters. It is shown as a label, and is one character to the cursor. */
 export type Attachment =
   | { readonly kind: "paste"; readonly text: string }
-  | { readonly kind: "image"; readonly name: string; readonly path: string }
+  | ({ readonly kind: "image" } & AttachedImage)
   /** A part of an input that cannot be typed, such as an image by its URL. It is sent as it is. */
   | { readonly kind: "part"; readonly part: UserInput };
 
@@ -20,7 +27,9 @@ export function imageLabel(number: number, name: string): string {
 export function contentOf(input: readonly UserInput[]): Content {
   const text = input.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n");
   const images = input.flatMap((piece): ImageAttachment[] =>
-    piece.type === "localImage" ? [{ kind: "image", name: basename(piece.path), path: piece.path }] : [],
+    piece.type === "localImage"
+      ? [{ kind: "image", name: basename(piece.path), path: piece.path, ...bytesIn(piece._meta) }]
+      : [],
   );
   const parts = input.filter(({ type }) => type !== "text" && type !== "localImage");
   const placed = withImages(text, images);
@@ -67,7 +76,12 @@ function pieceOf(piece: unknown): string | Attachment | undefined {
   if (!isRecord(piece)) return undefined;
   const { kind, text, name, path } = piece;
   if (kind === "paste" && typeof text === "string") return { kind, text };
-  if (kind === "image" && typeof name === "string" && typeof path === "string") return { kind, name, path };
+  if (kind === "image" && typeof name === "string" && typeof path === "string")
+    return { kind, name, path, ...bytesIn(piece) };
   const part = UserInput.safeParse(piece.part);
   return kind === "part" && part.success ? { kind, part: part.data } : undefined;
+}
+
+function bytesIn({ bytes }: Readonly<Record<string, unknown>> = {}): { readonly bytes?: number } {
+  return typeof bytes === "number" ? { bytes } : {};
 }

@@ -1,6 +1,6 @@
 import { LIMITS, type UserInput } from "@flint/protocol";
 import { Attachments, isFolded } from "./attachments.ts";
-import type { Content } from "./content.ts";
+import type { AttachedImage, Content } from "./content.ts";
 import { KillRing } from "./kill-ring.ts";
 import { type TextLayout, TextWrapper } from "./layout.ts";
 import { MOTIONS, type Motion } from "./motions.ts";
@@ -136,8 +136,8 @@ export class Editor {
   }
 
   /** Attaches an image. False if there are too many attachments. */
-  attachImage({ name, path }: { readonly name: string; readonly path: string }): boolean {
-    const atom = this.#attachments.add({ kind: "image", name, path });
+  attachImage(image: AttachedImage): boolean {
+    const atom = this.#attachments.add({ kind: "image", ...image });
     if (atom !== undefined) this.#insert(`${atom} `, "other");
     return atom !== undefined;
   }
