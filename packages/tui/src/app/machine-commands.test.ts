@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import type { BackgroundCommand } from "@flint/protocol";
 import { BareDriver, temporaryFolder, testEngine } from "@flint/testkit";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
 const ENTER = "\r";
@@ -114,9 +114,8 @@ test("Ctrl-V attaches the image in the clipboard, and it is sent", async () => {
   await writeFile(join("cat.png"), Buffer.from(PNG, "base64"));
   await writeFile(join("wl-paste"), `#!/bin/sh\ncat '${join("cat.png")}'\n`);
   await chmod(join("wl-paste"), 0o755);
-  vi.stubEnv("PATH", `${path}:${process.env.PATH}`);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const session = await SessionFixture.open({ notesFolder: path, scripts: [[{ text: "a cat" }]] });
+  const programs = { "wl-paste": join("wl-paste") };
+  const session = await SessionFixture.open({ notesFolder: path, programs, scripts: [[{ text: "a cat" }]] });
   session.terminal.type(CTRL_V);
   await expect.poll(screenOf(session), { timeout: 20_000 }).toMatch(/› \[Image 1: pasted-\w+\.png\]/);
   await session.keys("what is it?", ENTER);

@@ -37,6 +37,8 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly notesFolder?: string;
   /** The user's editor; none by default. */
   readonly editor?: string;
+  /** Other programs of the machine, by name; none by default. */
+  readonly programs?: Readonly<Record<string, string>>;
   /** The folder of the workspace. */
   readonly folder?: string;
   /** Draws what stands on the terminal before the session begins. */
@@ -77,6 +79,7 @@ export class SessionFixture {
     this.#screen = options.screen;
     this.#notesFolder = options.notesFolder;
     this.#editor = options.editor;
+    this.#programs = options.programs ?? {};
     this.#folder = options.folder ?? "/work";
     this.app = new SessionApp({
       device: this.terminal,
@@ -193,6 +196,7 @@ export class SessionFixture {
   readonly #screen: SessionFixtureOptions["screen"];
   readonly #notesFolder: string | undefined;
   readonly #editor: string | undefined;
+  readonly #programs: Readonly<Record<string, string>>;
   readonly #folder: string;
   readonly #cutters = new Map<FlintClient, () => void>();
 
@@ -221,7 +225,7 @@ export class SessionFixture {
       writeFile: async (path, text) => void this.files.set(path, text),
       notesFolder: this.#notesFolder,
       editor: this.#editor,
-      findProgram: async () => undefined,
+      findProgram: async (name) => this.#programs[name],
       openImage: async (source) => {
         this.opened.push(source);
         return source;
