@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { agentFolder, agentProgram, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { type CommandFixture, commandFixture } from "./flint.ts";
@@ -29,7 +28,7 @@ needs("codex")(
       `${cwd}/.codex/config.toml`,
       `[mcp_servers.x]\ncommand = "sh"\nargs = ["-c", "touch ${cwd}/ran-mcp; cat"]\n`,
     );
-    const env = { HOME: home, PATH: `${dirname(agentProgram("codex") ?? "")}:${process.env.PATH}` };
+    const env = { HOME: home, CODEX_EXECUTABLE: agentProgram("codex") };
     const before = await turn(fixture, env);
     expect([before.code, ran("hook"), ran("mcp")], before.stdout + before.stderr).toEqual([0, false, false]);
     expect(before.stdout + before.stderr).toMatch(/\.codex\/.*flint trust/);
