@@ -1,6 +1,6 @@
 import { access, constants, open } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { findOuterProgram, type OuterProgram } from "@flint/host/sandbox";
+import { findOuterProgram, type OuterProgram } from "@flint/host/search-path";
 import { setting } from "./environment.ts";
 
 /** The absolute path of a program, given as a path or looked up in PATH or another search path. */
