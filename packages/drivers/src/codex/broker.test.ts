@@ -1,11 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Decision } from "@flint/protocol";
-import { needs, RecordingTurn } from "@flint/testkit";
-import { expect } from "vitest";
+import { agentFolder, needs, RecordingTurn } from "@flint/testkit";
+import { afterEach, beforeEach, expect, vi } from "vitest";
 import { code, codexFixture, run } from "./testing/codex-fixture.ts";
 
 const test = needs("codex");
 const DECLINE: Decision = { outcome: "deny", scope: "once", message: "Not that." };
+
+// Codex's shell is a login shell. The start-up files of the user who runs the tests may wait for a lock, as pyenv's do.
+beforeEach(async () => void vi.stubEnv("HOME", (await agentFolder()).path));
+afterEach(() => void vi.unstubAllEnvs());
 
 /** A script in which the model runs this outside of the sandbox. */
 function escalated(cmd: string) {
