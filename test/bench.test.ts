@@ -1,5 +1,8 @@
+import { fileURLToPath } from "node:url";
+import { agentProgram, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { compare, readTable, renderComparison } from "../bench/against.ts";
+import { runNode } from "../bench/child.ts";
 import { piecesPerItem, stampedPiece, stampsIn } from "../bench/programs/order.ts";
 import { interleave } from "../bench/rounds.ts";
 import { keepsTarget, type Row, ratioOf } from "../bench/row.ts";
@@ -111,4 +114,9 @@ test("two checkouts are compared by the medians of their printed rows", () => {
 
 test("a row that was not taken is not compared", () => {
   expect(readTable(renderTable([{ figure: "cold start", reason: "no build" }]))).toEqual([]);
+});
+
+needs("claude-agent-acp")("the program that Flint is compared with is the one of the tests", async () => {
+  const finder = fileURLToPath(new URL("../bench/find-peer.mjs", import.meta.url));
+  expect(JSON.parse(await runNode([finder]))).toMatchObject({ path: agentProgram("claude-agent-acp") });
 });
