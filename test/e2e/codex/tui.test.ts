@@ -111,7 +111,7 @@ async function knowsItsCommands(tui: CodexTui): Promise<void> {
   await tui.shows(/Token usage: +[\d.]+K total/);
   await tui.shows(/Context window: +(?:100|[1-9]\d?)% left/);
   await tui.ask("!echo from the shell");
-  await tui.shows(/You ran echo from the shell\n +└ from the shell/);
+  await tui.shows(/You ran echo from the shell\n +└ from the shell\n[\s\S]* {2}Worked for /);
   await tui.ask("/model");
   await tui.shows(/Flint offline model \(current\)[\s\S]*\. Codex /);
   await tui.terminal.press("Escape");
