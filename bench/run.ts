@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { errorMessage } from "@flint/protocol";
+import { searchPath } from "@flint/testkit";
 import { measureAgainst, renderComparison } from "./against.ts";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
@@ -58,6 +59,8 @@ const FIGURES: readonly Figure[] = [
 ];
 
 async function main(): Promise<number> {
+  // The programs that the set-up of the tests found: without bubblewrap another sandbox would be measured.
+  process.env.PATH = searchPath();
   const { values } = parseArgs({
     options: {
       short: { type: "boolean", default: false },
