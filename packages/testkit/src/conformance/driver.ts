@@ -40,7 +40,10 @@ export const MODEL_FAILURES = [
   "survives an answer of its model that breaks off",
 ] as const;
 
-/** Checks that do not depend on what was said before in their session, nor leave anything in it that others notice. */
+/**
+ * Checks that do not depend on what was said before in their session, nor leave anything in it that others notice. Only one
+ * of them reads a file: Claude Code 2.1.197 answers a second read of the same text with a reference to the first.
+ */
 const IN_ANY_SESSION: ReadonlySet<string> = new Set<keyof typeof ALL_CHECKS>([
   "answers with text, every item whole and in order, and says what was used",
   "requests approval before it acts, and acts when allowed",
@@ -50,7 +53,6 @@ const IN_ANY_SESSION: ReadonlySet<string> = new Set<keyof typeof ALL_CHECKS>([
   "takes further input while it runs, and none afterwards, if it can be steered",
   "does the next turn after one that was stopped",
   "changes a file exactly as it showed before",
-  "leaves a file alone when the change is declined",
   "answers what is steered into a running turn",
   "uses another model from the turn on that names it",
   "takes every value that its selectors offer",
