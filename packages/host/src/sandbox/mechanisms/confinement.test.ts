@@ -149,6 +149,13 @@ test("has nothing writable under readOnly, but for what one command was granted"
   expect(await writable({ grantedRoots: [granted] })).toEqual([false, granted]);
 });
 
+test("binds a workspace once that a program may write despite its policy", async () => {
+  const workspace = folder();
+  const request = { policy: { type: "readOnly" as const }, workspace, cwd: workspace };
+  const { binds } = await confine({ ...request, ownPaths: [workspace] }, nothing);
+  expect(binds.filter(({ path }) => path === workspace)).toEqual([{ path: workspace, writable: true }]);
+});
+
 test("rejects a granted folder that was removed or leads elsewhere than when it was approved", async () => {
   const [workspace, elsewhere] = [folder(), folder()];
   const moved = join(workspace, "moved");

@@ -169,10 +169,13 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
   );
   const writableRoots = roots.filter((root) => isOwnBind(root, roots, [...names, ...locked]));
   const isUnlocked = (path: string) => !locked.includes(path);
+  const writable = own.filter(isUnlocked);
+  // One bind for each path: a mount below another one at the same place can be neither reached nor made read-only.
+  const readOnly = [...new Set([...readable, ...names, ...locked])].filter((path) => !writable.includes(path));
   const binds = inOrder([
     ...writableRoots.filter(isUnlocked).map((path) => ({ path, writable: true })),
-    ...[...new Set([...readable, ...names, ...locked])].map((path) => ({ path, writable: false })),
-    ...own.filter(isUnlocked).map((path) => ({ path, writable: true })),
+    ...readOnly.map((path) => ({ path, writable: false })),
+    ...[...new Set(writable)].map((path) => ({ path, writable: true })),
   ]);
   const needsPin = (path: string) => {
     const around = binds.findLast((bind) => isInside(path, bind.path));
