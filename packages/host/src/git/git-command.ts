@@ -1,15 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { PassThrough, type Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
 import { outerSearchPath } from "../sandbox/processes/search-path.ts";
 import { overridesOf, type ScopedGitSetting } from "../steering/index.ts";
-
-/** How much one command may print. */
-const MAX_OUTPUT = 64 * 1024 * 1024;
-
-/** How long one command may take. */
-export const TIMEOUT_MS = 120_000;
+import { KnownSettings, LIST_SETTINGS, type SettingsList } from "./known-settings.ts";
+import { type GitResult, runToEnd } from "./run-to-end.ts";
 
 /**
  * Settings with which git, run by Flint in the user's repository, starts no program that the repository names: no hooks,
@@ -26,12 +21,8 @@ const HARDENED = [
   "submodule.recurse=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** How a git command ended. */
-export interface GitResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** One for all, because the commands for a repository come from several parts of Flint. */
+const SETTINGS = new KnownSettings();
 
 /** Where git finds a repository without searching for it. */
 export interface GitLocation {
@@ -93,9 +84,14 @@ export class GitCommand {
 
   /** Variables with which another program's git runs nothing that the repository names. Rejects if git cannot say. */
   async overrides(): Promise<Record<string, string>> {
-    const listed = await this.#listSettings();
-    outputOf("config", listed);
-    return overridesOf(scopedSettings(listed.stdout));
+    return overridesOf(await this.settings());
+  }
+
+  /** Everything that is set, without what Flint sets itself. Rejects if git cannot say. */
+  async settings(): Promise<readonly ScopedGitSetting[]> {
+    const { settings, failed } = await this.#listSettings();
+    if (failed !== undefined) outputOf("config", failed);
+    return settings;
   }
 
   /** The same without any filters, not even those of the user's settings. */
@@ -108,29 +104,17 @@ export class GitCommand {
   async #runOverridden(command: readonly string[], input: string | Readable = ""): Promise<GitResult> {
     // The output of a process that ends meanwhile would be lost.
     const kept = typeof input === "string" ? input : input.pipe(new PassThrough());
-    const listed = await this.#listSettings();
+    const { settings, failed } = await this.#listSettings();
     // Settings that git cannot read would stop the command as well.
-    if (listed.exitCode !== 0) return listed;
-    const overrides = overridesOf(scopedSettings(listed.stdout), this.#hasFilters ? "keep" : "drop");
+    if (failed !== undefined) return failed;
+    const overrides = overridesOf(settings, this.#hasFilters ? "keep" : "drop");
     return runToEnd(command, { cwd: this.#cwd, env: { ...this.#environment, ...overrides }, input: kept });
   }
 
-  /** Git itself says what is set, because it alone knows which files are included. */
-  #listSettings(): Promise<GitResult> {
-    const command = ["git", "config", "--list", "-z", "--show-scope"];
-    return runToEnd(command, { cwd: this.#cwd, env: this.#environment });
+  #listSettings(): Promise<SettingsList> {
+    const options = { cwd: this.#cwd, env: this.#environment };
+    return SETTINGS.list(this.#cwd, this.#environment, () => runToEnd(["git", ...LIST_SETTINGS], options));
   }
-}
-
-/** The settings that `git config --list -z --show-scope` has printed. */
-function scopedSettings(printed: string): ScopedGitSetting[] {
-  const fields = printed.split("\0");
-  return fields.slice(0, -1).flatMap((scope, at) => {
-    if (at % 2 === 1) return [];
-    const [name = "", ...value] = (fields[at + 1] ?? "").split("\n");
-    const isOwn = scope === "system" || scope === "global";
-    return [{ name, value: value.length === 0 ? "true" : value.join("\n"), isOwn }];
-  });
 }
 
 function outputOf(command = "", { exitCode, stdout, stderr }: GitResult): string {
@@ -142,29 +126,6 @@ function outputOf(command = "", { exitCode, stdout, stderr }: GitResult): string
   });
 }
 
-/** What a program is run with. */
-export interface RunOptions {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly input?: string | Readable | undefined;
-  /** When it is ended; after two minutes if not given. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** Runs a program to its end, bounded in time and output. Rejects with a FlintError if it cannot be started. */
-export function runToEnd(
-  [program = "", ...args]: readonly string[],
-  { cwd, env, input = "", timeoutMs = TIMEOUT_MS }: RunOptions,
-): Promise<GitResult> {
-  // A group of its own, because git leaves the programs behind that it has started.
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
-  // It may end without reading its input.
-  child.stdin.on("error", () => undefined);
-  if (typeof input === "string") child.stdin.end(input);
-  else input.pipe(child.stdin);
-  return resultOf(child, timeoutMs);
-}
-
 /** Variables that would point git at another repository or run a program are left out. */
 export function gitEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const inherited = Object.entries(environment).filter(([name]) => !name.startsWith("GIT_"));
@@ -174,37 +135,4 @@ export function gitEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
     // Flint's own commands fetch nothing: no network, no remote that is a command, and none whose server is one.
     GIT_ALLOW_PROTOCOL: "none",
   };
-}
-
-function resultOf(child: ChildProcess, timeoutMs: number): Promise<GitResult> {
-  return new Promise((resolve, reject) => {
-    const stdout: Buffer[] = [];
-    const stderr: Buffer[] = [];
-    let size = 0;
-    const timeout = setTimeout(() => killGroup(child), timeoutMs);
-    const collect = (into: Buffer[]) => (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_OUTPUT) killGroup(child);
-      else into.push(chunk);
-    };
-    child.stdout?.on("data", collect(stdout));
-    child.stderr?.on("data", collect(stderr));
-    child.on("error", (error) => {
-      clearTimeout(timeout);
-      reject(new FlintError("internalError", `git cannot be started: ${error.message}`));
-    });
-    child.on("close", (code) => {
-      clearTimeout(timeout);
-      const decode = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString("utf8");
-      resolve({ exitCode: code ?? 137, stdout: decode(stdout), stderr: decode(stderr) });
-    });
-  });
-}
-
-/** Ends a program that was started in a group of its own, with everything that it has started. */
-export function killGroup({ pid }: ChildProcess): void {
-  // Expected: all of its processes have ended.
-  try {
-    if (pid !== undefined) process.kill(-pid, "SIGKILL");
-  } catch {}
 }

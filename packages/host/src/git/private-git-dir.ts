@@ -134,10 +134,9 @@ async function hooksOf(git: GitCommand, commonDir: string): Promise<string | und
   const folder = join(commonDir, "hooks");
   const entries = (await isFolder(folder)) ? await readdir(folder).catch(() => []) : [];
   if (entries.every((name) => name.endsWith(".sample"))) return undefined;
-  // The command itself runs without hooks, so its own setting does not count.
-  const { stdout } = await git.attempt(["config", "--show-scope", "--get-all", "core.hooksPath"]);
-  const isElsewhere = stdout.split("\n").some((line) => line !== "" && !line.startsWith("command"));
-  return isElsewhere ? undefined : folder;
+  // Expected: git cannot read the settings. Then no command of the user works either.
+  const settings = await git.settings().catch(() => []);
+  return settings.some(({ name }) => name === "core.hookspath") ? undefined : folder;
 }
 
 /** The repository's configuration, for a git directory that is elsewhere. The last value of a setting counts. */

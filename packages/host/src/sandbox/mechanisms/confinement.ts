@@ -171,7 +171,9 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
   const isUnlocked = (path: string) => !locked.includes(path);
   const writable = own.filter(isUnlocked);
   // One bind for each path: a mount below another one at the same place can be neither reached nor made read-only.
-  const readOnly = [...new Set([...readable, ...names, ...locked])].filter((path) => !writable.includes(path));
+  const readOnly = [...new Set([...readable, ...names, ...locked])].filter(
+    (path) => !writable.includes(path),
+  );
   const binds = inOrder([
     ...writableRoots.filter(isUnlocked).map((path) => ({ path, writable: true })),
     ...readOnly.map((path) => ({ path, writable: false })),
