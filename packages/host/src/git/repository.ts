@@ -74,7 +74,7 @@ export async function findRepository(git: GitCommand, folder: string): Promise<R
 const UNUSUAL_SETTINGS = /worktree|include|extensions|bare\s*=(?!\s*false\b)/i;
 
 /** Whether git would certainly find the repository of a folder in its `.git`: asking git costs a process. */
-async function isPlainRepository(worktree: string): Promise<boolean> {
+export async function isPlainRepository(worktree: string): Promise<boolean> {
   const [top, dotGit, objects, refs, shared] = await Promise.all(
     ["", ".git", ".git/objects", ".git/refs", ".git/commondir"].map((name) =>
       lstat(join(worktree, name)).catch(() => undefined),

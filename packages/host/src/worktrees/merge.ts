@@ -1,5 +1,6 @@
 import { FlintError, type MergeMode } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
+import { OBJECT_ID } from "../git/repository.ts";
 import { MergeRecord, type RecordedMerge } from "./merge-record.ts";
 import { commitOf, FLINT_IDENTITY } from "./worktree-repository.ts";
 
@@ -141,12 +142,18 @@ async function write(
   message: string,
   author: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const ids = await git.run(["rev-parse", tree, ...parents]);
-  const [treeId = "", ...parentIds] = ids.trim().split("\n");
+  const [treeId = "", ...parentIds] = await idsOf(git, [tree, ...parents]);
   const args = ["commit-tree", treeId, ...parentIds.flatMap((id) => ["-p", id]), "-F", "-"];
-  const named = await git.attempt(["var", "GIT_COMMITTER_IDENT"]);
-  const writer = git.with({ ...(named.exitCode === 0 ? {} : FLINT_IDENTITY), ...author });
+  const named = await git.with(author).attempt(args, message);
+  if (named.exitCode === 0) return named.stdout.trim();
+  const writer = git.with({ ...FLINT_IDENTITY, ...author });
   return (await writer.run(args, message)).trim();
+}
+
+/** The ids of objects; git is only asked for those that are not ids already. */
+async function idsOf(git: GitCommand, names: readonly string[]): Promise<readonly string[]> {
+  if (names.every((name) => OBJECT_ID.test(name))) return names;
+  return (await git.run(["rev-parse", ...names])).trim().split("\n");
 }
 
 /** A branch name from a title that no branch has yet. */

@@ -60,8 +60,8 @@ export class TurnCommits {
   async commit(request: TurnCommitRequest): Promise<TurnCommit> {
     const { worktree, parent, task, attempt, round, fence } = request;
     const git = this.#worktrees.git(worktree.repository.top);
-    const tree = await this.#writeTree(request);
-    if (tree === (await treeOf(git, parent))) return { commit: parent, tree, changed: false };
+    const [tree, before] = await Promise.all([this.#writeTree(request), treeOf(git, parent)]);
+    if (tree === before) return { commit: parent, tree, changed: false };
     const own = (await this.#ownCommit(git, request)) ?? (await this.#earlierCommit(git, request));
     const commit =
       own !== undefined && tree === (await treeOf(git, own))
@@ -134,10 +134,8 @@ export class TurnCommits {
     const scratch = await this.#worktrees.scratch(request);
     const git = this.#worktrees.git(worktree.repository.top);
     const lent = git.with({ GIT_ALTERNATE_OBJECT_DIRECTORIES: join(scratch, "objects") });
-    const objects = await lent.run(["rev-list", "--objects", tree, "--not", parent]);
-    const ids = objects.split("\n").map((line) => line.split(" ")[0] ?? "");
     const pack = join(scratch, "incoming");
-    const name = await lent.run(["pack-objects", "-q", pack], ids.join("\n"));
+    const name = await lent.run(["pack-objects", "-q", "--revs", pack], `${tree}\n--not\n${parent}\n`);
     const file = `${pack}-${name.trim()}`;
     await git.runWithFile(["unpack-objects", "-q", "--strict"], `${file}.pack`);
     await Promise.all([".pack", ".idx"].map((extension) => rm(`${file}${extension}`, { force: true })));

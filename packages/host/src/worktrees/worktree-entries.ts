@@ -1,7 +1,6 @@
-import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FlintError } from "@flint/protocol";
-import type { GitCommand } from "../git/git-command.ts";
 import type { WorktreeRepository } from "./worktree-repository.ts";
 
 /** Where the repository keeps what it knows of a worktree; undefined if it does not know it. */
@@ -31,16 +30,21 @@ export async function reconnect(repository: WorktreeRepository, top: string): Pr
   if ((await lstat(link).catch(() => undefined)) === undefined) await writeFile(link, `gitdir: ${gitDir}\n`);
 }
 
-/** `git worktree add` that was killed leaves an entry that prune does not touch. Only one of this folder is ours. */
-export async function removeEntry(
-  git: GitCommand,
-  repository: WorktreeRepository,
-  top: string,
-): Promise<void> {
+/**
+ * Makes the repository forget a worktree, also one whose `git worktree add` was killed, which prune does not touch. Only
+ * entries of this folder are ours.
+ */
+export async function removeEntry(repository: WorktreeRepository, top: string): Promise<void> {
   for (;;) {
     const entry = await gitDirOf(repository, top);
     if (entry === undefined) break;
     await rm(entry, { recursive: true, force: true });
   }
-  await git.attempt(["worktree", "prune"]);
+  // Expected: there are others. Git removes the folder with the last one as well.
+  await rmdir(join(repository.commonDir, "worktrees")).catch(() => undefined);
+}
+
+/** Keeps `git worktree prune` from a worktree, as `git worktree lock` does. */
+export async function lockEntry(gitDir: string): Promise<void> {
+  await writeFile(join(gitDir, "locked"), "in use by a Flint task", { flag: "wx" });
 }

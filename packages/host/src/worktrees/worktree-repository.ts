@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
+import { isPlainRepository } from "../git/repository.ts";
 
 /** A repository that attempts are made from. */
 export interface WorktreeRepository {
@@ -20,6 +21,9 @@ export async function repositoryAt(
   folder: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<WorktreeRepository | undefined> {
+  // Expected: it does not exist, which git says as well.
+  const real = await realpath(folder).catch(() => folder);
+  if (await isPlainRepository(real)) return { top: real, commonDir: join(real, ".git"), subfolder: "" };
   const git = new GitCommand(folder, environment);
   const found = await git.attempt(["rev-parse", "--show-toplevel", "--git-common-dir"]);
   if (found.exitCode !== 0) return undefined;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
+import { readHead } from "../git/repository.ts";
 import { INCLUDE_FILE } from "../steering/index.ts";
 import {
   baseRef,
@@ -16,7 +17,7 @@ import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn, type TrustCheck } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing } from "./shared-remote.ts";
-import { gitDirOf, reconnect, removeEntry } from "./worktree-entries.ts";
+import { gitDirOf, lockEntry, reconnect, removeEntry } from "./worktree-entries.ts";
 import { commitOf, createRef, repositoryAt, type WorktreeRepository } from "./worktree-repository.ts";
 
 /**
@@ -121,8 +122,7 @@ export class Worktrees {
     // Cut off in the middle, it is made again.
     await rm(join(home, "complete"));
     const git = this.git(top).in({ worktree: top, gitDir });
-    await git.run(["update-ref", "--no-deref", "HEAD", commit]);
-    await git.run(["read-tree", commit]);
+    await moveTo(git, commit);
     // Attributes of files that are still there would count for those that are written.
     for (const entry of (await readdir(top)).filter((name) => name !== ".git"))
       await rm(join(top, entry), { recursive: true, force: true });
@@ -131,21 +131,26 @@ export class Worktrees {
 
   /** What is in the folder is this commit from now on: an agent sees it as the last one, with nothing to commit. */
   async moveHead(worktree: Worktree, commit: string): Promise<void> {
-    const git = await this.#gitOf(worktree);
-    await git?.run(["update-ref", "--no-deref", "HEAD", commit]);
-    await git?.run(["read-tree", commit]);
+    const found = await this.#entryOf(worktree);
+    if (found !== undefined) await moveTo(found.git, commit);
   }
 
   /** The commit that the folder is at. */
   async head(worktree: Worktree): Promise<string | undefined> {
-    const found = await (await this.#gitOf(worktree))?.attempt(["rev-parse", "--verify", "--quiet", "HEAD"]);
-    return found?.exitCode === 0 ? found.stdout.trim() : undefined;
+    const found = await this.#entryOf(worktree);
+    if (found === undefined) return undefined;
+    const { git, gitDir } = found;
+    // Expected: HEAD names nothing.
+    const head = await readHead(git, gitDir).catch(() => undefined);
+    if (head?.kind === "detached") return head.commit;
+    const named = await git.attempt(["rev-parse", "--verify", "--quiet", "HEAD"]);
+    return named.exitCode === 0 ? named.stdout.trim() : undefined;
   }
 
   /** Git in the folder of an attempt, by what the repository says of it: the file in the folder is the agent's to change. */
-  async #gitOf({ top, repository }: Worktree): Promise<GitCommand | undefined> {
+  async #entryOf({ top, repository }: Worktree): Promise<{ git: GitCommand; gitDir: string } | undefined> {
     const gitDir = await gitDirOf(repository, top);
-    return gitDir === undefined ? undefined : this.git(top).in({ worktree: top, gitDir });
+    return gitDir === undefined ? undefined : { gitDir, git: this.git(top).in({ worktree: top, gitDir }) };
   }
 
   /** Removes the folders of an attempt, whose repository may be gone. What was committed stays under its refs. */
@@ -203,11 +208,14 @@ export class Worktrees {
     await mkdir(home, { recursive: true, mode: 0o700 });
     const git = this.git(repository.top);
     const add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", top, commit];
-    await this.#lock.alone(repository.commonDir, () => git.run(add));
-    await this.git(top).run(["read-tree", commit]);
-    await this.#lock.alone(repository.commonDir, () =>
-      git.run(["worktree", "lock", "--reason", "in use by a Flint task", top]),
-    );
+    const gitDir = await this.#lock.alone(repository.commonDir, async () => {
+      await git.run(add);
+      const made = await gitDirOf(repository, top);
+      if (made === undefined) throw notAWorktree(repository, top);
+      await lockEntry(made);
+      return made;
+    });
+    await this.git(top).in({ worktree: top, gitDir }).run(["read-tree", commit]);
     await this.#fill(repository, home);
   }
 
@@ -215,8 +223,7 @@ export class Worktrees {
   async #fill(repository: WorktreeRepository, home: string): Promise<void> {
     const top = join(home, "tree");
     const gitDir = await gitDirOf(repository, top);
-    if (gitDir === undefined || !(await isFolder(top)))
-      throw new FlintError("internalError", `${top} is not a worktree of ${repository.top}.`);
+    if (gitDir === undefined || !(await isFolder(top))) throw notAWorktree(repository, top);
     await writeFiles(this.#sandbox, { top, environment: UNFETCHED });
     await updateSubmodules(this.git(top).in({ worktree: top, gitDir }), repository, top);
     const included = await copyIncluded(this.git(repository.top), repository, top, this.#isTrusted);
@@ -238,15 +245,20 @@ export class Worktrees {
     await rm(join(home, "complete"), { force: true });
     if (repository === undefined || !(await exists(repository.top)))
       return rm(home, { recursive: true, force: true });
-    const git = this.git(repository.top);
     await this.#lock.alone(repository.commonDir, async () => {
-      // Expected: it is not a worktree, or not locked.
-      await git.attempt(["worktree", "unlock", top]);
       await rm(home, { recursive: true, force: true });
-      await git.attempt(["worktree", "prune"]);
-      await removeEntry(git, repository, top);
+      await removeEntry(repository, top);
     });
   }
+}
+
+/** Moves HEAD and the index, which have locks of their own. */
+async function moveTo(git: GitCommand, commit: string): Promise<void> {
+  await Promise.all([git.run(["update-ref", "--no-deref", "HEAD", commit]), git.run(["read-tree", commit])]);
+}
+
+function notAWorktree({ top }: WorktreeRepository, folder: string): FlintError {
+  return new FlintError("internalError", `${folder} is not a worktree of ${top}.`);
 }
 
 /** Marks a folder whose ignored files were left out. */
