@@ -2,8 +2,13 @@ import { PassThrough, type Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
 import { outerSearchPath } from "../sandbox/processes/search-path.ts";
-import { overridesOf, type ScopedGitSetting } from "../steering/index.ts";
-import { KnownSettings, LIST_SETTINGS, type SettingsList } from "./known-settings.ts";
+import {
+  KnownSettings,
+  LIST_SETTINGS,
+  overridesOf,
+  type ScopedGitSetting,
+  type SettingsList,
+} from "../steering/index.ts";
 import { type GitResult, runToEnd } from "./run-to-end.ts";
 
 /**

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { plainText } from "../files/plain-file.ts";
 import { isInside } from "../sandbox/mechanisms/binds.ts";
 import type { GitCommand } from "./git-command.ts";
+import { type RefRow, refsInFiles } from "./ref-files.ts";
 
 /** An object id: SHA-1 or SHA-256. */
 export const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -141,24 +142,39 @@ export async function alternatesOf(objects: string): Promise<string[]> {
 /** Reads the state of the user's repository; with what is kept below a prefix, if one is given. */
 export async function readState(
   git: GitCommand,
-  { gitDir }: Repository,
+  repository: Repository,
   prefix?: string,
 ): Promise<RepositoryState> {
-  const format = "--format=%(objectname) %(refname) %(symref)";
+  const { gitDir } = repository;
   const wanted = [...REF_NAMESPACES, "refs/stash", ...(prefix === undefined ? [] : [prefix])];
-  const listed = await git.run(["for-each-ref", format, ...wanted]);
   const refs = new Map<string, string>();
   const kept = new Map<string, string>();
   const symbolicRefs = new Map<string, string>();
-  for (const line of listed.split("\n").filter((row) => row !== "")) {
-    const [object = "", name = "", target = ""] = line.split(" ");
-    if (target !== "") symbolicRefs.set(name, target);
+  for (const { name, object, target } of await readRefs(git, repository, wanted)) {
+    if (target !== undefined) symbolicRefs.set(name, target);
     else if (prefix !== undefined && name.startsWith(`${prefix}/`)) kept.set(name, object);
     else refs.set(name, object);
   }
   const stash = refs.delete("refs/stash") ? await readStash(git) : [];
   const state = { refs, symbolicRefs, stash, head: await readHead(git, gitDir) };
   return { ...state, ...(prefix === undefined ? {} : { kept }), indexVersion: await indexVersion(gitDir) };
+}
+
+/** The refs with these names or below them. */
+async function readRefs(
+  git: GitCommand,
+  { worktree, gitDir, commonDir }: Repository,
+  wanted: readonly string[],
+): Promise<readonly RefRow[]> {
+  const isPlain = gitDir === join(worktree, ".git") && (await isPlainRepository(worktree));
+  const inFiles = isPlain ? await refsInFiles(commonDir, wanted) : undefined;
+  if (inFiles !== undefined) return inFiles;
+  const listed = await git.run(["for-each-ref", "--format=%(objectname) %(refname) %(symref)", ...wanted]);
+  const rows = listed.split("\n").filter((row) => row !== "");
+  return rows.map((row) => {
+    const [object = "", name = "", target = ""] = row.split(" ");
+    return { name, object, ...(target === "" ? {} : { target }) };
+  });
 }
 
 /** The commit that HEAD names in a state; undefined if it has none yet. */

@@ -7,6 +7,7 @@ export {
   steeringGitConfig,
 } from "./git-settings.ts";
 export { type GitSteering, gitSteering } from "./git-steering.ts";
+export { KnownSettings, LIST_SETTINGS, type SettingsList } from "./known-settings.ts";
 
 /** The file that names ignored files which the worktrees of tasks get too, in the syntax of `.gitignore`. */
 export const INCLUDE_FILE = ".worktreeinclude";

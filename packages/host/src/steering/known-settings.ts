@@ -1,17 +1,23 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { plainText } from "../files/plain-file.ts";
-import type { ScopedGitSetting } from "../steering/index.ts";
-import type { GitResult } from "./run-to-end.ts";
+import type { ScopedGitSetting } from "./git-settings.ts";
 
 /** Prints what `KnownSettings` reads. Git itself says what is set, because it alone knows which files are included. */
 export const LIST_SETTINGS = ["config", "--list", "-z", "--show-scope", "--show-origin"] as const;
+
+/** How git ended. */
+interface Listing {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** All settings that count for a git command. */
 export interface SettingsList {
   readonly settings: readonly ScopedGitSetting[];
   /** How git failed to list them. */
-  readonly failed?: GitResult | undefined;
+  readonly failed?: Listing | undefined;
 }
 
 /** A setting, and where git has read it. */
@@ -43,7 +49,7 @@ export class KnownSettings {
   readonly #known = new Map<string, Known>();
 
   /** The settings for git in this folder with these variables; `ask` runs git to list them. */
-  async list(cwd: string, env: NodeJS.ProcessEnv, ask: () => Promise<GitResult>): Promise<SettingsList> {
+  async list(cwd: string, env: NodeJS.ProcessEnv, ask: () => Promise<Listing>): Promise<SettingsList> {
     const key = keyOf(cwd, env);
     const known = this.#known.get(key);
     if (known !== undefined && (await isSame(known.files))) return known.list;
@@ -90,10 +96,11 @@ async function repositoryFiles(cwd: string, { GIT_DIR }: NodeJS.ProcessEnv): Pro
   if (gitDir === undefined || !isAbsolute(gitDir)) return undefined;
   const common = await firstLine(join(gitDir, "commondir"));
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
+  const files = [join(gitDir, "commondir"), join(commonDir, "config"), join(gitDir, "config.worktree")];
+  if (GIT_DIR !== undefined) return files;
   // A git directory is none without these, and git goes on searching.
   const parts = [join(gitDir, "HEAD"), join(commonDir, "objects"), join(commonDir, "refs")];
-  const settings = [join(commonDir, "config"), join(gitDir, "config.worktree")];
-  return [dotGit, gitDir, join(gitDir, "commondir"), ...parts, ...settings];
+  return [dotGit, gitDir, ...parts, ...files];
 }
 
 async function gitDirAt(dotGit: string): Promise<string | undefined> {

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { gitEnvironment } from "./git-command.ts";
+import { gitEnvironment } from "../git/git-command.ts";
+import { runToEnd } from "../git/run-to-end.ts";
 import { KnownSettings, LIST_SETTINGS } from "./known-settings.ts";
-import { runToEnd } from "./run-to-end.ts";
 
 /** A repository whose files are older than this test, and settings that are read with real git, which is counted. */
 async function setUp() {
