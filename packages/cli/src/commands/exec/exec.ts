@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { effortValue, type TurnStatus, type UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import { marksFor, TurnTally } from "@flint/tui/draw";
@@ -7,6 +6,8 @@ import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { OFFLINE_MODEL } from "../../command-line/flags.ts";
 import { describeLimit, LIMIT_NAMES } from "../../command-line/limit-flags.ts";
+import { complain } from "../../command-line/output.ts";
+import { outputFile } from "../../command-line/output-file.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
 import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
@@ -38,7 +39,7 @@ export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): P
   }
   const input = [...texts, ...images];
   const file = options.lastMessageFile;
-  const onAnswer = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
+  const onAnswer = file === undefined ? undefined : outputFile(file);
   return runTurn({ options, server, schema, input, onAnswer });
 }
 
@@ -205,7 +206,7 @@ class ExecRun {
     });
     this.#terminal.close();
     if (status === "completed" && checked?.ok === false) {
-      process.stderr.write(`flint: The answer does not match ${options.schemaFile}: ${checked.problem}.\n`);
+      complain(`The answer does not match ${options.schemaFile}: ${checked.problem}.`, 0);
     }
     // Not every agent repeats the reason that it was given.
     const declined = declinedUnasked(result?.turn.declined ?? [], this.#approvals.isUnattended);

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { inheritedEnvironment } from "@flint/server/environment";
@@ -6,6 +5,7 @@ import { drawThread, type Line, lineOf, readLook, styled } from "@flint/tui/draw
 import { escapeControls, rowsOf, transcript } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
+import { outputFile } from "../../command-line/output-file.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
 import { type WholeThread, wholeThread } from "./turn-reference.ts";
@@ -57,7 +57,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   const text =
     format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : transcript(thread, turns);
   if (out === undefined) return say(process.stdout.isTTY ? escapeControls(text) : text);
-  await writeFile(out, text, { mode: 0o600 });
+  outputFile(out, 0o600)(text);
   return say(`${out}\n`);
 }
 
