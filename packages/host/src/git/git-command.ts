@@ -13,7 +13,8 @@ import { type GitResult, runToEnd } from "./run-to-end.ts";
 
 /**
  * Settings with which git, run by Flint in the user's repository, starts no program that the repository names: no hooks,
- * no file system monitor, no command for borrowed objects, no maintenance in the background.
+ * no file system monitor, no command for borrowed objects, no maintenance in the background. Nor is git run in a nested
+ * repository, whose settings may be those of an agent.
  */
 const HARDENED = [
   "core.hooksPath=/dev/null",
@@ -24,6 +25,9 @@ const HARDENED = [
   "gc.auto=0",
   "log.showSignature=false",
   "submodule.recurse=false",
+  "diff.submodule=short",
+  "diff.ignoreSubmodules=dirty",
+  "status.submoduleSummary=false",
 ].flatMap((setting) => ["-c", setting]);
 
 /** One for all, because the commands for a repository come from several parts of Flint. */

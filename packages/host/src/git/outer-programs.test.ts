@@ -1,12 +1,16 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { needs } from "@flint/testkit";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { newFolder } from "../sandbox/testing/fixture.ts";
 import { newRepository, TAKEN } from "../sandbox/testing/repository.ts";
+import { GitCommand } from "./git-command.ts";
 
 const confined = needs("bwrap");
+const run = promisify(execFile);
 const COMMIT = "echo two >> a.txt; git commit -qam two";
 
 /** A file outside of the workspace that exists as soon as a program that was planted ran outside. */
@@ -50,5 +54,33 @@ confined("a program that a repository names as the server of its remote runs now
   // Git would fetch it to show the difference.
   await rm(join(path, ".git/objects", blob.slice(0, 2), blob.slice(2)));
   expect(await (await offered()).accept()).toEqual(TAKEN);
+  expect(existsSync(mark)).toBe(false);
+});
+
+test("a nested repository of an agent runs nothing, though the user's diffs show submodules in full", async () => {
+  const { folder, mark } = outsideMark();
+  const program = join(folder, "program");
+  await writeFile(program, `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
+  await writeFile(
+    join(folder, ".gitconfig"),
+    "[diff]\n\tsubmodule = diff\n[user]\n\tname = a\n\temail = a@b\n",
+  );
+  const top = join(folder, "repository");
+  const nested = join(top, "nested");
+  await mkdir(nested, { recursive: true });
+  const environment = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
+  const git = (cwd: string, ...args: string[]) => run("git", args, { cwd, env: environment });
+  for (const cwd of [top, nested]) {
+    await git(cwd, "init", "-q");
+    await git(cwd, "commit", "-q", "--allow-empty", "-m", "first");
+  }
+  await writeFile(join(nested, "file"), "x\n");
+  await git(nested, "add", "file");
+  await git(nested, "commit", "-q", "-m", "second");
+  await git(nested, "config", "diff.external", program);
+  await git(top, "add", "nested");
+  await git(top, "commit", "-q", "-m", "second");
+  const shown = await new GitCommand(top, environment).run(["diff", "--no-ext-diff", "HEAD~1", "HEAD", "--"]);
+  expect(shown).toContain("+Subproject commit");
   expect(existsSync(mark)).toBe(false);
 });
