@@ -13,6 +13,7 @@ import {
   type TaskMethod,
 } from "@flint/protocol";
 import type { Notifier, TaskStore } from "@flint/tasks";
+import { escapeControls } from "@flint/view/escape";
 import type { WorkerSettings } from "./fleet/fleet-options.ts";
 import type { TaskCalls } from "./fleet/fleet-service.ts";
 import type { WorkerTasks } from "./fleet/worker-tasks.ts";
@@ -44,7 +45,7 @@ export function composeTasks(
 }
 
 function onProblem(problem: string): void {
-  process.stderr.write(`flint: tasks: ${problem}\n`);
+  process.stderr.write(`flint: tasks: ${escapeControls(problem)}\n`);
 }
 
 /** A worker whose code is loaded when it starts, because a server has no use for it. */

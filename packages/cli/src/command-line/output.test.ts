@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { columns } from "./output.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { columns, sayExactly, sayJson } from "./output.ts";
 
 test("aligns columns, without padding the last one", () => {
   expect(
@@ -16,4 +16,27 @@ test("escapes control characters in cells", () => {
 
 test("prints nothing without rows", () => {
   expect(columns([])).toBe("");
+});
+
+/** Standard output of the given kind, and what was written to it. */
+function standardOutput(isTTY: boolean): () => string {
+  const before = process.stdout.isTTY;
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  process.stdout.isTTY = isTTY;
+  onTestFinished(() => {
+    process.stdout.isTTY = before;
+    write.mockRestore();
+  });
+  return () => write.mock.calls.map(([text]) => String(text)).join("");
+}
+
+test("prints an agent's text exactly for a program, and without its escape sequences on a terminal", () => {
+  const text = "+\u001b]52;c;ZXZpbA==\u0007\n";
+  const piped = standardOutput(false);
+  sayExactly(text);
+  expect(piped()).toBe(text);
+  process.stdout.isTTY = true;
+  sayExactly(text);
+  sayJson("\u009b2J");
+  expect(piped().slice(text.length)).toBe('+\\u{1b}]52;c;ZXZpbA==\\u{7}\n"\\u{9b}2J"\n');
 });

@@ -7,15 +7,20 @@ export function say(text: string): number {
   return 0;
 }
 
+/** Prints the text of an agent or a project as it is for a program, and with control characters escaped on a terminal. */
+export function sayExactly(text: string): number {
+  return say(process.stdout.isTTY ? escapeControls(text) : text);
+}
+
 /** Prints a message to stderr. Returns the given exit code. */
 export function complain(message: string, exitCode: number): number {
   process.stderr.write(`flint: ${escapeControls(message)}\n`);
   return exitCode;
 }
 
-/** Prints a value as JSON. */
+/** Prints a value as JSON. Of the control characters, JSON itself escapes only the older half. */
 export function sayJson(value: unknown): number {
-  return say(`${JSON.stringify(value, undefined, 2)}\n`);
+  return sayExactly(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
 /** Formats rows as aligned columns, with control characters escaped. The last column may have any length. */

@@ -15,7 +15,7 @@ import { stateFolder, userConfigPath } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
-import { complain, say, sayJson } from "../command-line/output.ts";
+import { complain, say, sayExactly, sayJson } from "../command-line/output.ts";
 
 interface Positionals {
   readonly positionals: readonly string[];
@@ -47,7 +47,7 @@ export async function getConfig({ values, positionals }: GetArguments): Promise<
   if (found === undefined) return complain(notSet(key), 1);
   if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} in this folder)\n`);
   const { value } = found;
-  return json ? sayJson(value) : say(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+  return json ? sayJson(value) : sayExactly(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
 }
 
 /** Prints every key of a table. Throws if there is no such table. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** The branch that is checked out in a folder, else the start of the commit; undefined outside of a repository. */
@@ -19,11 +19,23 @@ function gitHead(folder: string): string | undefined {
   }
 }
 
-/** The text of a small file; undefined if it is absent, a folder, or not readable. */
+/** A pipe or a device in place of a file must not hold up the session, nor fill the memory. */
+const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+const MAX_BYTES = 1_048_576;
+
+/** The text of a small file; undefined if it is absent, anything else than a plain file, too large or not readable. */
 export function readText(path: string): string | undefined {
   // Expected: any of these.
   try {
-    return readFileSync(path, "utf8");
+    const file = openSync(path, READ);
+    try {
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > MAX_BYTES) return undefined;
+      const bytes = Buffer.alloc(found.size);
+      return bytes.toString("utf8", 0, readSync(file, bytes));
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { LOCAL_WORKER, type Result, type TaskRow, type TaskSpec, taskEventOf } f
 import { escapeControls } from "@flint/view";
 import { nextStep, statusOf, usedBy } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, say, sayJson } from "../../command-line/output.ts";
+import { columns, say, sayExactly, sayJson } from "../../command-line/output.ts";
 import { logLines } from "./logs.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
@@ -20,7 +20,7 @@ export async function showTask({ values, positionals }: ShowArguments): Promise<
   return values.json === true ? sayJson(read) : say(taskPage(read, Date.now()));
 }
 
-/** `flint tasks diff`: the result as a unified diff. */
+/** `flint tasks diff`: the result as a unified diff. Control characters are escaped on a terminal, but not for a program. */
 export async function showDiff({
   positionals,
 }: {
@@ -30,7 +30,7 @@ export async function showDiff({
   const { diff } = await withTaskServer(async (client) =>
     client.call("task/diff", { taskId: (await findTask(client, text)).id }),
   );
-  return say(diff);
+  return sayExactly(diff);
 }
 
 /** `flint tasks open`: opens the thread of a task's executor in a session. */

@@ -4,7 +4,7 @@ import { inheritedEnvironment } from "@flint/server/environment";
 import { drawThread, type Line, lineOf, readLook, styled } from "@flint/tui/draw";
 import { escapeControls, rowsOf, transcript } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { say, sayJson } from "../../command-line/output.ts";
+import { say, sayExactly, sayJson } from "../../command-line/output.ts";
 import { outputFile } from "../../command-line/output-file.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
@@ -56,7 +56,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   const text =
     format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : transcript(thread, turns);
-  if (out === undefined) return say(process.stdout.isTTY ? escapeControls(text) : text);
+  if (out === undefined) return sayExactly(text);
   outputFile(out, 0o600)(text);
   return say(`${out}\n`);
 }
