@@ -106,7 +106,8 @@ export async function neededBeyond(
   };
 }
 
-function networkBeyond(
+/** What of a network is beyond the settings of a thread; undefined if nothing. */
+export function networkBeyond(
   wanted: NetworkPermission | undefined,
   { network, sandboxPolicy }: ThreadSettings,
 ): NetworkPermission | undefined {

@@ -234,3 +234,25 @@ test("converts hostile pages to text quickly and without scripts", () => {
   htmlToText("<!--".repeat(300_000));
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
+
+test("without approvals it is asked for the host of a page, and no redirect leads to another one", async () => {
+  let requests = 0;
+  const other = await serve((_, response) => {
+    requests += 1;
+    response.end();
+  });
+  const site = await serve(({ url }, response) => {
+    const location = url === "/away" ? `${other}/?data` : "/page";
+    if (url !== "/page") response.writeHead(302, { location });
+    response.end("page");
+  });
+  const settings = { approvalPolicy: "never" } as const;
+  const { turn, text } = await fetchUrl(`${site}/here`, { settings });
+  expect(turn.actions).toMatchObject([{ tool: "fetch_url", needs: { network: "all" } }]);
+  expect(text).toContain("page");
+  expect((await fetchUrl(`${site}/away`, { settings })).text).toMatch(
+    /redirects to .*, which is not allowed/,
+  );
+  expect((await fetchUrl(site, { settings, decide: () => "deny" })).status).toBe("declined");
+  expect(requests).toBe(0);
+});

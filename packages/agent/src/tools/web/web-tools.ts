@@ -1,4 +1,4 @@
-import { errorMessage, type Item } from "@flint/protocol";
+import { errorMessage, type Item, type Permission } from "@flint/protocol";
 import { truncateMiddle, visibleText } from "../../text.ts";
 import { string } from "../input.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type ToolOutcome,
 } from "../tool.ts";
 import { htmlToText } from "./html-text.ts";
+import { webNeeds } from "./network-needs.ts";
 import { type AddressRule, isPublicAddress, type Page } from "./page-request.ts";
 
 /** How much of a page the model gets. */
@@ -39,13 +40,15 @@ async function fetchPage(
 ): Promise<ToolOutcome> {
   // Loaded with the first page: most threads fetch none.
   const { parseWebUrl, requestPage } = await import("./page-request.ts");
-  const { href } = parseWebUrl(address);
-  const rejected = await requestApproval("fetch_url", { url: href }, context);
+  const { href, host } = parseWebUrl(address);
+  const { settings } = context.turn;
+  const needs = webNeeds(new URL(href), settings);
+  const rejected = await requestApproval("fetch_url", { url: href }, context, needs);
   if (rejected !== undefined) return rejected;
   const page = await requestPage(href, {
     signal: context.signal,
     isAllowedAddress,
-    isAllowedRedirect: () => true,
+    isAllowedRedirect: (url) => url.host === host || webNeeds(url, settings) === undefined,
   });
   return page.status >= 400 ? failed(described(page)) : done(described(page));
 }
@@ -82,9 +85,12 @@ export function searchWebTool(searchUrl: string): Tool {
 }
 
 async function search(searchUrl: string, query: string, context: ToolContext): Promise<ToolOutcome> {
-  const rejected = await requestApproval("search_web", { query }, context);
-  if (rejected !== undefined) return rejected;
   const address = new URL(searchUrl.replaceAll("{query}", encodeURIComponent(query)));
+  const { settings } = context.turn;
+  // The user chose its host, but not for a thread without any network.
+  const needs = settings.network === "none" ? webNeeds(address, settings) : undefined;
+  const rejected = await requestApproval("search_web", { query }, context, needs);
+  if (rejected !== undefined) return rejected;
   // The user chose this URL, so it may be on this machine, but it must not redirect elsewhere.
   const isAllowedRedirect = (url: URL) => url.origin === address.origin;
   // Loaded with the first search: most threads make none.
@@ -139,8 +145,10 @@ export async function requestApproval(
   tool: string,
   input: Readonly<Record<string, unknown>>,
   { turn, itemId, signal }: ToolContext,
+  needs?: Permission,
 ): Promise<ToolOutcome | undefined> {
-  const decision = await turn.approve({ kind: "tool", itemId, tool, arguments: input });
+  const more = needs === undefined ? {} : { needs };
+  const decision = await turn.approve({ kind: "tool", itemId, tool, arguments: input, ...more });
   if (signal.aborted || decision.outcome === "cancel") return INTERRUPTED;
   return decision.outcome === "deny" ? declined(decision.message) : undefined;
 }
