@@ -49,6 +49,25 @@ describe("dialling", () => {
     expect(again.ok && (await textOf(again.socket))).toBe("hello");
   });
 
+  test.each(["93.184.216.34", "::ffff:93.184.216.34"])(
+    "leads to no server of Flint by a public address of this machine, %s",
+    async (address) => {
+      const { connect } = await import("node:net");
+      const port = await localServer();
+      const dialer = new Dialer({
+        resolve: async () => [address],
+        connect: (_, to) => connect({ host: "127.0.0.1", port: to }),
+        ownAddresses: () => ["93.184.216.34"],
+      });
+      const endpoint = { host: "this.machine.example", port };
+      const open = await dialer.dial(endpoint);
+      expect(open.ok && (await textOf(open.socket))).toBe("hello");
+      const presence = await announcePort(port);
+      onTestFinished(() => presence.close());
+      expect(await dialer.dial(endpoint)).toMatchObject({ ok: false, code: "own-server" });
+    },
+  );
+
   test("connects to the addresses that were checked, and resolves a name once", async () => {
     const { connect } = await import("node:net");
     const port = await localServer();

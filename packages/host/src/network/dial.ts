@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, connect, isIP, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { type Endpoint, errorMessage, formatEndpoint } from "@flint/protocol";
 import { isServerPort } from "../sandbox/sockets.ts";
 
@@ -21,6 +22,8 @@ export type DialFailure = "private-address" | "own-server" | "unresolved" | "unr
 export interface DialOptions {
   readonly resolve?: Resolve;
   readonly connect?: Connect;
+  /** The addresses of this machine. */
+  readonly ownAddresses?: () => readonly string[];
   readonly timeoutMs?: number;
 }
 
@@ -73,7 +76,8 @@ export function isPublicAddress(address: string): boolean {
     case 4:
       return !PRIVATE.check(address, "ipv4");
     case 6: {
-      if (EMBEDDED_4.check(address, "ipv6")) return isPublicAddress(lastFourBytes(address));
+      const plain = unembedded(address);
+      if (plain !== address) return isPublicAddress(plain);
       return GLOBAL_6.check(address, "ipv6") && !PRIVATE.check(address, "ipv6");
     }
     default:
@@ -85,6 +89,7 @@ export function isPublicAddress(address: string): boolean {
 export class Dialer {
   readonly #resolve: Resolve;
   readonly #connect: Connect;
+  readonly #ownAddresses: () => readonly string[];
   readonly #timeoutMs: number;
   readonly #waiting: (() => void)[] = [];
   readonly #lookups = new Map<string, Promise<readonly string[]>>();
@@ -93,6 +98,7 @@ export class Dialer {
   constructor(options: DialOptions = {}) {
     this.#resolve = options.resolve ?? systemResolve;
     this.#connect = options.connect ?? connectToAny;
+    this.#ownAddresses = options.ownAddresses ?? interfaceAddresses;
     this.#timeoutMs = options.timeoutMs ?? CONNECT_TIMEOUT_MS;
   }
 
@@ -107,6 +113,8 @@ export class Dialer {
     if (resolved.length === 0)
       return { ok: false, code: "unresolved", reason: `the host ${host} was not found` };
     const addresses = resolved.filter(isPublicAddress);
+    const isOwn = addresses.some((address) => this.#ownAddresses().includes(unembedded(address)));
+    if (isOwn && (await isServerPort(port))) return OWN_SERVER;
     if (addresses.length > 0) return this.#open(addresses, { host, port });
     const reason = `${host} has only private addresses, which no rule for a name opens; for a service on your machine allow localhost:${port}`;
     return { ok: false, code: "private-address", reason };
@@ -114,9 +122,8 @@ export class Dialer {
 
   /** A port of the own machine, unless a client of it could approve what its own command asks for. */
   async #openOwn(endpoint: Endpoint): Promise<Dialled> {
-    if (!(await isServerPort(endpoint.port))) return this.#open(["127.0.0.1", "::1"], endpoint);
-    const reason = "a server of Flint listens there, which no command may connect to";
-    return { ok: false, code: "own-server", reason };
+    if (await isServerPort(endpoint.port)) return OWN_SERVER;
+    return this.#open(["127.0.0.1", "::1"], endpoint);
   }
 
   async #open(addresses: readonly string[], endpoint: Endpoint): Promise<Dialled> {
@@ -168,6 +175,16 @@ export class Dialer {
   }
 }
 
+const OWN_SERVER: Dialled = {
+  ...{ ok: false, code: "own-server" },
+  reason: "a server of Flint listens there, which no command may connect to",
+};
+
+/** Also public ones: a name may lead to the machine that it is looked up on. */
+function interfaceAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address));
+}
+
 /** As every program of the user resolves names, with the files of the system. */
 async function systemResolve(host: string): Promise<string[]> {
   const found = await lookup(host, { all: true, verbatim: true });
@@ -199,6 +216,12 @@ function blockList(
   for (const [network, prefix] of four) list.addSubnet(network, prefix, "ipv4");
   for (const [network, prefix] of six) list.addSubnet(network, prefix, "ipv6");
   return list;
+}
+
+/** The IPv4 address that an IPv6 address stands for; any other is returned as it is. */
+function unembedded(address: string): string {
+  const isEmbedded = isIP(address) === 6 && EMBEDDED_4.check(address, "ipv6");
+  return isEmbedded ? lastFourBytes(address) : address;
 }
 
 /** The end of an IPv6 address as an IPv4 address, however it is written. */
