@@ -89,17 +89,30 @@ test("reports denied access without the key", async () => {
 });
 
 test("neither sends a key to another host nor shows it in an error", async () => {
-  const { fixture, servers } = await open();
+  const other = new HttpFixture();
+  const { origin } = new URL(await other.listen());
+  onTestFinished(() => other.close());
+  const { fixture, servers } = await open({ "x-api-key": "sesame" });
   fixture.fault = "redirects";
+  fixture.location = `${origin}/elsewhere`;
   await toolsOf(servers);
   expect(servers.statuses()).toMatchObject([
-    { status: "failed", error: expect.stringContaining("127.0.0.2") },
+    { status: "failed", error: expect.stringContaining(`It redirects to ${origin} (HTTP 307).`) },
   ]);
+  await servers.close();
+  expect(other.requests).toEqual([]);
   const broken = await open({ authorization: "sesame\nopen" });
   await toolsOf(broken.servers);
   const [status] = broken.servers.statuses();
   expect(status?.status).toBe("failed");
   expect(status?.error).not.toMatch(/sesame|query-secret/);
+});
+
+test("follows a redirect within the server", async () => {
+  const { fixture, servers } = await open();
+  fixture.fault = "redirects";
+  fixture.location = "/elsewhere";
+  expect(textOf(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
 });
 
 test("fails a call whose response is cut off", async () => {

@@ -35,6 +35,8 @@ const SESSION = "session-1";
 export class HttpFixture {
   /** The fault from now on. */
   fault: HttpFault | undefined;
+  /** Where it redirects to. */
+  location = "http://127.0.0.2:1/elsewhere";
   /** Called for each request that is never answered. */
   arrived: () => void = () => {};
   /** Method and authorization of each request, in order. */
@@ -78,7 +80,8 @@ export class HttpFixture {
         response.writeHead(401).end(`who is ${request.headers.authorization}?`);
         return true;
       case "redirects":
-        response.writeHead(307, { location: "http://127.0.0.2:1/elsewhere" }).end();
+        if (request.url?.startsWith(this.location) === true) return false;
+        response.writeHead(307, { location: this.location }).end();
         return true;
       case "forgets":
         response.writeHead(404).end("session not found");

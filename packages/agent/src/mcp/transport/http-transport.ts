@@ -6,6 +6,7 @@ import type {
   StreamableHTTPClientTransport,
   Transport,
 } from "@modelcontextprotocol/client";
+import { checkedRedirects } from "./checked-redirects.ts";
 import { MessageInbox, type ServerTransport, TransportClosed } from "./server-transport.ts";
 
 type HttpConfig = Extract<McpServerConfig, { type: "http" }>;
@@ -29,7 +30,7 @@ export class HttpTransport implements ServerTransport {
   constructor({ url, headers }: HttpConfig, clock: Clock, Inner: InnerTransport) {
     this.#inner = new Inner(httpAddress(url), {
       requestInit: { headers: { ...headers } },
-      fetch: boundedFetch(LIMITS.line, () => this.#tooLarge()),
+      fetch: checkedRedirects(boundedFetch(LIMITS.line, () => this.#tooLarge())),
     });
     this.#clock = clock;
   }
