@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { orAborted, type RunningProcess, type Sandbox } from "@flint/core/ports";
+import { shellQuote, singleQuote } from "@flint/core/text";
 import { type Decision, type Item, LIMITS } from "@flint/protocol";
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
@@ -151,18 +152,29 @@ function showIn(item: Item<"commandExecution">, terminal: Terminal, context: Req
   });
 }
 
-/** A command without arguments may be a line for a shell. Its variables are shown, because they may change everything. */
-function commandOf(
+/**
+ * A command without arguments may be a line for a shell. Its variables are shown, because they may change everything. What
+ * is shown is what a shell would have to be given to run the same: a program whose name has spaces is not another program.
+ */
+export function commandOf(
   params: JsonObject,
   variables: readonly (readonly [string, string])[],
 ): { command: readonly string[]; shown: string } {
   const program = stringOf(params.command) ?? "";
   const args = listOf(params.args).map(String);
   if (program === "") throw new RequestRefusal("invalidParams", "command has to be given.");
-  const shown = [...variables.map(([name, value]) => `${name}=${value}`), program, ...args].join(" ");
-  const isShellLine = args.length === 0 && /\s/.test(program);
-  return { command: isShellLine ? ["sh", "-c", program] : [program, ...args], shown };
+  const set = variables.map(([name, value]) => {
+    if (VARIABLE.test(name)) return `${name}=${shellQuote(value)}`;
+    throw new RequestRefusal("invalidParams", `${JSON.stringify(name)} is not the name of a variable.`);
+  });
+  if (args.length === 0 && /\s/.test(program))
+    return { command: ["sh", "-c", program], shown: [...set, program].join(" ") };
+  // A word with an equals sign at the front would set a variable.
+  const first = program.includes("=") ? singleQuote(program) : shellQuote(program);
+  return { command: [program, ...args], shown: [...set, first, ...args.map(shellQuote)].join(" ") };
 }
+
+const VARIABLE = /^[A-Za-z_]\w*$/;
 
 function variable(entry: unknown): [string, string][] {
   const { name, value } = objectOf(entry);
