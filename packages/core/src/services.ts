@@ -87,6 +87,8 @@ export interface EngineOptions {
   isFolder(path: string): Promise<boolean>;
   /** Resolves the links of a path; the path itself if nothing is there. */
   realPath(path: string): string;
+  /** What distinguishes a folder from another one at the same path; undefined if there is none. */
+  folderIdentity?(path: string): string | undefined;
 }
 
 /** The parts of a server that the handlers share. */

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { folderIdentity } from "@flint/host/folder-identity";
 import { isUnconfined } from "@flint/protocol";
 import { composeAgents } from "./agents.ts";
 import {
@@ -119,6 +120,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     durability: DURABILITY_TEXTS[durability],
     isFolder,
     realPath,
+    folderIdentity,
   });
   tasks?.resume();
   return engine;

@@ -1,6 +1,6 @@
 import { type Action, type Grant, grantsMadeBy, type Permission } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { type Actor, coveringGrants, rejectUnknownRule, suggestionsFor } from "./grants.ts";
+import { type Actor, coveringGrants, rejectUnknownRule, suggestionsFor, withIdentities } from "./grants.ts";
 import { judge } from "./policy.ts";
 
 const actor: Actor = { project: "/repo", agent: "flint", realPath: (path) => path };
@@ -154,5 +154,27 @@ describe("a decision without anyone to ask", () => {
     const action = { ...install, needs: host("a.example") };
     const input = { approvalPolicy: "unlessTrusted", action, granted: false, hasNetwork: false } as const;
     expect(judge(input)).toEqual({ kind: "deny", reason: expect.stringContaining("--network HOST") });
+  });
+});
+
+describe("a grant to write a folder", () => {
+  const inFolder = (identity: string): Partial<Actor> => ({ folderIdentity: () => identity });
+  const build = withIdentities({ ...install, needs: { write: ["/srv/out"] } }, () => "7-1");
+  const change = withIdentities({ ...edit("/srv/out/a"), needs: { write: ["/srv/out"] } }, () => "7-1");
+
+  test.each([
+    ["a command", build, granted(build)],
+    ["a change of files", change, granted(change)],
+    ["a stopped command", install, granted(build)],
+  ])("covers %s as long as the same folder is there", (_, action, grants) => {
+    expect(covers(grants, action, inFolder("7-1"))).toBe(true);
+    expect(covers(grants, action, inFolder("8-1"))).toBe(false);
+    expect(covers(grants, action, { folderIdentity: () => undefined })).toBe(false);
+  });
+
+  test("covers no other file in it, and no command", () => {
+    const grants = granted(change);
+    expect(covers(grants, { ...edit("/srv/out/b"), needs: { write: ["/srv/out"] } })).toBe(false);
+    expect(covers(grants, { ...install, needs: { write: ["/srv/out"] } })).toBe(false);
   });
 });

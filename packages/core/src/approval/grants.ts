@@ -9,6 +9,7 @@ import {
   type Grant,
   mayBeAlways,
   mintId,
+  type Permission,
   permissionCovers,
   type RuleSubject,
   type RuleSuggestion,
@@ -23,6 +24,19 @@ export interface Actor {
   readonly agent: string;
   /** Resolves the links of a path. */
   realPath(path: string): string;
+  /** What distinguishes a folder from another one at the same path; undefined if there is none. */
+  folderIdentity?: ((path: string) => string | undefined) | undefined;
+}
+
+/** An action that names, for each folder it wants to write, which one is there now. */
+export function withIdentities(action: Action, identityOf: Actor["folderIdentity"]): Action {
+  const { needs } = action;
+  if (identityOf === undefined || needs?.write === undefined) return action;
+  const found = needs.write.flatMap((path) => {
+    const identity = identityOf(path);
+    return identity === undefined ? [] : [[path, identity] as const];
+  });
+  return { ...action, needs: { ...needs, identities: Object.fromEntries(found) } };
 }
 
 /** The grants that together cover all of an action, for this agent in this project; undefined if some of it is not covered. */
@@ -90,6 +104,7 @@ class Coverage {
 
   #covers(grant: Grant, subject: RuleSubject): boolean {
     const { match, permission = {} } = grant;
+    if (!this.#isUnmoved(permission)) return false;
     switch (match.type) {
       case "any":
         return subject.match.type === "any" && permissionCovers(permission, subject.permission ?? {});
@@ -101,18 +116,26 @@ class Coverage {
     }
   }
 
+  /** Whether the folders of a grant are still those that the user was asked about, and neither replaced nor links. */
+  #isUnmoved({ identities = {} }: Permission): boolean {
+    const { folderIdentity } = this.#actor;
+    if (folderIdentity === undefined) return true;
+    return Object.entries(identities).every(([path, identity]) => folderIdentity(path) === identity);
+  }
+
   /** Whether the subject is what the grant names, or is needed by a running command that the grant names. */
   #isSame({ tool, match }: Grant, subject: RuleSubject): boolean {
     const action = this.#action;
     const isRunning = action.kind === "command" && action.running === true;
+    // A grant of these very changes covers all of them, with the folders that they write.
+    if (action.kind === "fileChange" && match.type === "exact" && match.path === undefined)
+      return tool === "fileChange" && JSON.stringify(match.arguments) === JSON.stringify(action.changes);
     if (subject.match.type !== "exact" && !isRunning) return false;
     if (!isRunning && tool !== subject.tool) return false;
     if (match.type === "prefix") return tool === "command" && this.#hasPrefix(match.words);
     if (match.type !== "exact") return false;
     if (action.kind === "command")
       return match.command === action.command && this.#isSameFolder(match.cwd ?? "", action.cwd);
-    if (action.kind === "fileChange" && match.path === undefined)
-      return JSON.stringify(match.arguments) === JSON.stringify(action.changes);
     return subject.match.type === "exact" && isSameMatch(match, subject.match);
   }
 

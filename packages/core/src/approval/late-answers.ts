@@ -52,6 +52,7 @@ function commandSubject({ command, cwd, needs, running }: Extract<Action, { kind
 }
 
 /** The change itself and not its files, because a grant of a file covers any change to it. */
-function changeSubject({ changes }: Extract<Action, { kind: "fileChange" }>): RuleSubject {
-  return { tool: "fileChange", match: { type: "exact", arguments: changes } };
+function changeSubject({ changes, needs }: Extract<Action, { kind: "fileChange" }>): RuleSubject {
+  const permission = needs === undefined ? {} : { permission: needs };
+  return { tool: "fileChange", match: { type: "exact", arguments: changes }, ...permission };
 }

@@ -31,6 +31,7 @@ import {
   rejectUnknownRule,
   suggestionsFor,
   wideningGrants,
+  withIdentities,
 } from "./grants.ts";
 import { lateGrant, onceGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
@@ -48,6 +49,8 @@ export interface OpenRequestsOptions {
   readonly timeoutMs: number;
   /** Where a path really leads, free of links. */
   realPath(path: string): string;
+  /** What distinguishes a folder from another one at the same path; undefined if there is none. */
+  folderIdentity?: ((path: string) => string | undefined) | undefined;
 }
 
 /** What resolved a request: a client, or something else. */
@@ -85,11 +88,12 @@ export class OpenRequests {
   async approve(
     turnId: string,
     agent: string,
-    action: Action,
+    wanted: Action,
     guarantees?: ActionGuarantees,
   ): Promise<ActionDecision> {
-    const { log, rules, clock, realPath } = this.#options;
-    const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath };
+    const { log, rules, clock, realPath, folderIdentity } = this.#options;
+    const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath, folderIdentity };
+    const action = withIdentities(wanted, folderIdentity);
     const now = clock.now();
     const { applying, replaced } = rules.forProject(actor.project);
     const grants = [...log.state.grants, ...applying];
@@ -99,8 +103,9 @@ export class OpenRequests {
     if (verdict.kind === "allow") {
       await this.#useUp(granted ?? []);
       this.decided.noteAllowed(turnId, action, verdict.allowance);
-      const permission = joinPermissions((widening ?? []).flatMap((grant) => grant.permission ?? []));
-      return { outcome: "allow", scope: "once", ...(widening === undefined ? {} : { granted: permission }) };
+      if (widening === undefined) return { outcome: "allow", scope: "once", ...grantedTo(action) };
+      const permission = joinPermissions(widening.flatMap((grant) => grant.permission ?? []));
+      return { outcome: "allow", scope: "once", granted: permission };
     }
     const isRuleMissed = this.#judge(action, actor, [], guarantees).kind === "allow";
     const note = isRuleMissed
@@ -115,20 +120,20 @@ export class OpenRequests {
       (part) => part !== undefined,
     );
     const asked = { ...action, reason: [...new Set(reason)].join(" ") };
-    return this.#askApproval({
+    const decision = await this.#askApproval({
       ...{ turnId, agent, project: actor.project, action: asked },
       suggestions: suggestionsFor(action, actor, now),
     });
+    return decision.outcome === "allow" ? { ...decision, ...grantedTo(action) } : decision;
   }
 
   /** Allows exactly this command once, with what it needs, as the user answered. */
   async grantOnce(agent: string, action: Action): Promise<void> {
-    const { threadId, log, clock, realPath } = this.#options;
+    const { threadId, log, clock, realPath, folderIdentity } = this.#options;
     const now = clock.now();
-    const grant = onceGrant(
-      { id: mintId(now), agent, project: realPath(log.state.settings.cwd), action },
-      now,
-    );
+    const project = realPath(log.state.settings.cwd);
+    const allowed = withIdentities(action, folderIdentity);
+    const grant = onceGrant({ id: mintId(now), agent, project, action: allowed }, now);
     if (grant === undefined) return;
     await log.commit([{ type: "grant/changed", data: { threadId, grant, status: "added" } }]);
   }
@@ -290,6 +295,11 @@ export class OpenRequests {
       throw error;
     }
   }
+}
+
+/** What an allowed action may use, if it is bound to the folders that were shown. */
+function grantedTo({ needs }: Action): Pick<ActionDecision, "granted"> {
+  return needs?.identities === undefined ? {} : { granted: needs };
 }
 
 function declined(message: string): Decision {

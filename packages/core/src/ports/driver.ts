@@ -272,7 +272,10 @@ export interface TurnContext {
 
 /** A decision about an action. */
 export interface ActionDecision extends Decision {
-  /** What exactly this command was granted beyond its sandbox when it was stopped, and may use now. */
+  /**
+   * What an allowed action may use beyond its sandbox: what it asked for, bound to the folders that were shown, or what
+   * exactly this command was granted when it was stopped. Absent: what it asked for.
+   */
   readonly granted?: Permission;
 }
 

@@ -150,6 +150,8 @@ export interface ProcessSpec {
   readonly hiddenPaths?: readonly string[];
   /** As for a command. */
   readonly scope?: SandboxScope | undefined;
+  /** As for a command. */
+  readonly permission?: Permission | undefined;
   /** Host rules for what it may connect to whatever its policy says, as an agent has to reach its model. */
   readonly hosts?: readonly string[];
   /** Set if the command lines of this broker's grants work in it. */
@@ -165,6 +167,8 @@ export interface BrokeredCommand {
   readonly policy: SandboxPolicy;
   /** The folder that the policy calls the workspace. */
   readonly workspace: string;
+  /** What it may do beyond that policy. */
+  readonly permission?: Permission | undefined;
   /** Ends the grant, and the command if it runs. */
   readonly signal: AbortSignal;
 }

@@ -72,6 +72,7 @@ export interface LiveThreadOptions {
   /** How long an agent may report nothing while its model is expected to speak. */
   readonly silenceMs?: number | undefined;
   realPath(path: string): string;
+  folderIdentity?: ((path: string) => string | undefined) | undefined;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   readonly workspaces: Workspaces;
   /** The tools that a client provides now. */
@@ -166,6 +167,7 @@ export class LiveThread {
       policyRules: options.policyRules,
       timeoutMs: options.approvalTimeoutMs,
       realPath: options.realPath,
+      folderIdentity: options.folderIdentity,
     });
     this.#agent = new AgentSession({
       threadId: id,

@@ -43,6 +43,7 @@ export interface ThreadRegistryOptions {
   /** How long an agent may report nothing while its model is expected to speak. */
   readonly silenceTimeoutMs?: number | undefined;
   realPath(path: string): string;
+  folderIdentity?: ((path: string) => string | undefined) | undefined;
   /** How long an unused thread stays loaded. */
   readonly idleTimeoutMs: number;
   /** How long background work of an agent may go on in an unused thread. */
@@ -235,6 +236,7 @@ export class ThreadRegistry {
       approvalTimeoutMs,
       silenceMs: this.#options.silenceTimeoutMs,
       realPath: this.#options.realPath,
+      folderIdentity: this.#options.folderIdentity,
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
       mcpServers: (cwd) => this.#mcpServers(id, cwd),

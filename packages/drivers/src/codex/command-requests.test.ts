@@ -80,8 +80,9 @@ describe("a command request of Codex", () => {
     const { grants, answer } = setUp();
     await answer(command({ additionalPermissions: { fileSystem, network: { enabled: true } } }));
     expect(grants[0]?.command).toMatchObject({
-      policy: { type: "workspaceWrite", networkAccess: true, writableRoots: ["/var/lib"] },
+      policy: { type: "workspaceWrite" },
       workspace: "/usr/share",
+      permission: { network: "all", write: ["/var/lib"] },
     });
   });
 
@@ -136,7 +137,7 @@ describe("a permissions request of Codex", () => {
         { kind: "tool", tool: "permissions", reason: "For the build.", needs },
       ]);
       await answer(command());
-      expect(grants[0]?.command.policy).toMatchObject({ networkAccess: true, writableRoots: ["/var/lib"] });
+      expect(grants[0]?.command.permission).toEqual(needs);
       granted.endTurn();
       await answer(command());
       expect(grants).toHaveLength(given === "turn" ? 1 : 2);

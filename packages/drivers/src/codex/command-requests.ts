@@ -132,7 +132,7 @@ export async function approvePermissions(
   if (decision.outcome !== "allow") return nothing;
   const scope = decision.scope === "once" ? "turn" : "session";
   if (!isConfined) return { permissions, scope };
-  if (needs !== undefined) granted.add(needs, scope);
+  if (needs !== undefined) granted.add(decision.granted ?? needs, scope);
   return { permissions: grantedSubset(permissions, needs), scope };
 }
 

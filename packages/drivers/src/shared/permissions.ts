@@ -1,13 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { BrokeredCommand, CommandBroker, TurnContext } from "@flint/core/ports";
-import {
-  isPathIn,
-  isUnconfined,
-  type Permission,
-  type SandboxPolicy,
-  type ThreadSettings,
-} from "@flint/protocol";
+import { isPathIn, isUnconfined, type Permission, type ThreadSettings } from "@flint/protocol";
 
 /** Needs to run outside of the sandbox; undefined for a thread that has none. */
 export function unconfinedNeed({ sandboxPolicy }: ThreadSettings): Permission | undefined {
@@ -58,19 +52,17 @@ export function needsBroker(needs: Permission | undefined): needs is Permission 
 /** What a command runs with that was granted a permission: the sandbox of its thread, wider by exactly that. */
 export function widened(
   { sandboxPolicy, cwd }: ThreadSettings,
-  { unconfined, network, write = [] }: Permission,
-): { readonly policy: SandboxPolicy; readonly workspace: string } {
+  { unconfined, network, write, identities }: Permission,
+): Pick<BrokeredCommand, "policy" | "workspace" | "permission"> {
   if (unconfined === true) return { policy: { type: "dangerFullAccess" }, workspace: cwd };
   if (isUnconfined(sandboxPolicy)) return { policy: sandboxPolicy, workspace: cwd };
-  const isOpen = network === "all" ? { networkAccess: true } : {};
-  if (sandboxPolicy.type === "workspaceWrite") {
-    const writableRoots = [...(sandboxPolicy.writableRoots ?? []), ...write];
-    return { policy: { ...sandboxPolicy, ...isOpen, writableRoots }, workspace: cwd };
-  }
-  // A thread that only reads has no workspace to write, so the first path takes its place.
-  const [workspace, ...writableRoots] = write;
-  if (workspace === undefined) return { policy: sandboxPolicy, workspace: cwd };
-  return { policy: { type: "workspaceWrite", ...isOpen, writableRoots }, workspace };
+  const permission = {
+    // Other hosts are opened in the network of the thread.
+    ...(network === "all" ? { network } : {}),
+    ...(write === undefined ? {} : { write }),
+    ...(identities === undefined ? {} : { identities }),
+  };
+  return { policy: sandboxPolicy, workspace: cwd, permission };
 }
 
 /** The command line that runs an approved command with what it was granted, once and within the turn. */

@@ -187,9 +187,9 @@ export class Preparation {
       const programs = [...trusted, ...shown.map(() => process.execPath)].filter((path) => isAbsolute(path));
       const mounts = [...shared.mounts, ...shown];
       const { keepsNetwork: network } = shared;
-      const grantedRoots = request.permission?.write ?? [];
+      const { write: grantedRoots = [], identities } = request.permission ?? {};
       const wanted = {
-        ...{ ...request, policy, programs, mounts, network, grantedRoots },
+        ...{ ...request, policy, programs, mounts, network, grantedRoots, identities },
         ...{ privateFolders, privateSources },
       };
       const confinement = await confine(wanted, guard);

@@ -101,11 +101,20 @@ function ownSubjects(action: Exclude<Action, { kind: "command" }>): RuleSubject[
 }
 
 /** What is needed, as parts that are allowed one by one: each host, each path. */
-export function neededParts({ network = "none", write = [], git, unconfined }: Permission): Permission[] {
+export function neededParts({
+  network = "none",
+  write = [],
+  identities = {},
+  git,
+  unconfined,
+}: Permission): Permission[] {
   const networks = network === "none" ? [] : network === "all" ? [network] : network.hosts;
   return [
     ...networks.map((host) => ({ network: host === "all" ? host : { hosts: [host] } }) satisfies Permission),
-    ...write.map((path) => ({ write: [path] })),
+    ...write.map((path) => {
+      const { [path]: identity } = identities;
+      return { write: [path], ...(identity === undefined ? {} : { identities: { [path]: identity } }) };
+    }),
     ...(git === true ? [{ git }] : []),
     ...(unconfined === true ? [{ unconfined }] : []),
   ];

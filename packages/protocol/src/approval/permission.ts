@@ -48,6 +48,8 @@ export const Permission = looseObject({
   network: z.optional(NetworkPermission),
   /** Absolute paths, free of links. */
   write: z.optional(z.array(z.string())),
+  /** Which folder each of these paths was when it was asked about: another one in its place was not meant. */
+  identities: z.optional(z.record(z.string(), z.string())),
   /** Commits that were made in the sandbox are taken over into the repository. */
   git: z.optional(z.boolean()),
   /** The command runs outside of the sandbox. Never combined with the others. */
@@ -65,7 +67,13 @@ export function joinPermissions(permissions: readonly Permission[]): Permission 
     : hosts.length > 0
       ? { hosts: [...new Set(hosts)] }
       : undefined;
-  return { ...(network === undefined ? {} : { network }), ...(write.length === 0 ? {} : { write }) };
+  // Of two folders that were at the same path, the later one counts.
+  const identities = Object.assign({}, ...permissions.map((permission) => permission.identities));
+  return {
+    ...(network === undefined ? {} : { network }),
+    ...(write.length === 0 ? {} : { write }),
+    ...(Object.keys(identities).length === 0 ? {} : { identities }),
+  };
 }
 
 /** Describes a permission as a verb phrase: "connect to registry.example (port 443)". */

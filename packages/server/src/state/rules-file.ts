@@ -11,8 +11,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import type { ProjectRules, Rules } from "@flint/core/ports";
+import { folderIdentity } from "@flint/host/folder-identity";
 import { isRecord, type Rule } from "@flint/protocol";
-import { folderIdentity, readStoredRule, ruleOfKey, type StoredRule } from "./stored-rules.ts";
+import { readStoredRule, ruleOfKey, type StoredRule } from "./stored-rules.ts";
 
 /** The state of the file when it was read; if it differs, another server has written. */
 interface Snapshot {

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { isAbsolute, normalize } from "node:path";
 import { describeGrant, isId, isRecord, type Permission, Rule, type RuleMatch } from "@flint/protocol";
 
@@ -7,21 +7,6 @@ export interface StoredRule {
   readonly rule: Rule;
   /** The identity of the folder it was made in. Absent in rules of earlier versions, which belong to the path alone. */
   readonly folder?: string | undefined;
-}
-
-/**
- * What distinguishes a folder from another one at the same path. It stays the same when the folder is edited, and undefined
- * means that there is none. Inode numbers are reused, so the time of creation is part of it, where the file system has
- * one. The number of the device is not: it may change with every mount.
- */
-export function folderIdentity(path: string): string | undefined {
-  try {
-    const { ino, birthtimeNs } = lstatSync(path, { bigint: true });
-    return `${ino}-${birthtimeNs}`;
-  } catch {
-    // No folder, or an inaccessible one.
-    return undefined;
-  }
 }
 
 /** Reads a stored rule, also of an earlier version; explains what is wrong with one that is not used. */

@@ -80,6 +80,8 @@ class ShellCall {
   readonly #output = new BoundedOutput();
   /** The sandbox policy of the thread, or a stricter one. */
   #policy: SandboxPolicy;
+  /** What it may do beyond that: what it asks for until that is decided, and then what it was granted. */
+  #permission: Permission | undefined;
 
   constructor(input: ShellInput, background: BackgroundCommands, context: ToolContext) {
     const { cwd } = context.turn.settings;
@@ -89,6 +91,7 @@ class ShellCall {
     this.#context = context;
     this.#item = { type: "commandExecution", id: context.itemId, command, cwd, status: "inProgress" };
     this.#policy = context.turn.settings.sandboxPolicy;
+    this.#permission = input.needs;
   }
 
   async run(): Promise<ToolOutcome> {
@@ -109,6 +112,7 @@ class ShellCall {
     const asked = needs === undefined ? {} : { needs, ...(why ? { why } : {}) };
     const decision = await turn.approve({ kind: "command", itemId, command, cwd, ...asked }, guarantees);
     if (signal.aborted) return INTERRUPTED;
+    this.#permission = decision.granted ?? needs;
     if (decision.outcome === "allow")
       return this.#input.background ? this.#runInBackground() : this.#runToEnd();
     this.#complete({ status: "declined" });
@@ -144,7 +148,7 @@ class ShellCall {
       const allowed = await this.#offerAgain(first);
       if (allowed === undefined) return this.#finish(first, timeoutMs);
       this.#addNote("(It was allowed and runs again:)");
-      const permission = joinPermissions([this.#input.needs ?? {}, allowed]);
+      const permission = joinPermissions([this.#permission ?? {}, allowed]);
       const again = await this.#launch({ timeoutMs, signal, onOutput, permission });
       this.#addDenials(again);
       return this.#finish({ ...again, durationMs: first.durationMs + again.durationMs }, timeoutMs);
@@ -162,8 +166,8 @@ class ShellCall {
     const stopped = { itemId, command, cwd, policy: this.#policy, ranMs, denials };
     const needs = neededBy(stopped);
     if (needs === undefined || signal.aborted || result.ended !== "exited") return undefined;
-    const { outcome } = await turn.approve(runAgainAction(stopped, needs));
-    return outcome === "allow" && !signal.aborted ? needs : undefined;
+    const { outcome, granted = needs } = await turn.approve(runAgainAction(stopped, needs));
+    return outcome === "allow" && !signal.aborted ? granted : undefined;
   }
 
   /** A line for the user and the model about each thing that the sandbox kept the command from. */
@@ -199,8 +203,8 @@ class ShellCall {
     const { sandbox } = this.#context;
     const { id: itemId, command, cwd } = this.#item;
     const policy = this.#policy;
-    const { needs } = this.#input;
-    const beyond = needs === undefined ? {} : { permission: needs };
+    const permission = this.#permission;
+    const beyond = permission === undefined ? {} : { permission };
     const launch = { command: ["sh", "-c", command], cwd, workspace: cwd, policy, itemId };
     return sandbox.launch({ ...launch, ...beyond, ...how });
   }

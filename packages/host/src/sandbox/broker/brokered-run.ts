@@ -33,13 +33,14 @@ export class BrokeredRun {
 
   /** Runs a command to its end, or until its signal or the caller stops it. Never rejects. */
   async run(command: BrokeredCommand, start: (spec: ProcessSpec) => Promise<RunningProcess>): Promise<void> {
-    const { argv, cwd, policy, workspace, signal } = command;
+    const { argv, cwd, policy, workspace, permission, signal } = command;
     const stop = () => void this.stop();
     signal.addEventListener("abort", stop, { once: true });
     // Expected: the sandbox cannot be set up. Then nothing ran, and the caller gets the reason.
     try {
       const program = ["/bin/sh", "-c", IN_FOLDER, "sh", cwd, ...argv];
-      const running = await start({ command: program, cwd, policy, workspace, environment: {} });
+      const limits = { policy, workspace, permission };
+      const running = await start({ command: program, cwd, ...limits, environment: {} });
       this.#running = running;
       if (this.#isStopped || signal.aborted) await running.stop(STOP_MS);
       running.stdin.end();

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, rmdir, symlink } from "node:fs/promises";
+import { mkdir, rename, rmdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import {
   BROKER_HOOK,
@@ -11,10 +11,12 @@ import {
 import type { SandboxPolicy } from "@flint/protocol";
 import { leavesNoProcess, needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
+import { folderIdentity } from "../../files/folder-identity.ts";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { newFolder } from "../testing/fixture.ts";
 
 const test = needs("bwrap");
+const INSIDE: SandboxPolicy = { type: "workspaceWrite" };
 const UNCONFINED: SandboxPolicy = { type: "dangerFullAccess" };
 
 async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
@@ -73,12 +75,37 @@ describe("a broker", () => {
   test("runs it in a sandbox that is wider by exactly the grant", async () => {
     const { grant, run, outside, workspace } = await setUp();
     await mkdir(join(outside, "allowed"));
-    const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots: [join(outside, "allowed")] };
-    const line = grant(`touch ${outside}/allowed/a ${workspace}/b && touch ${outside}/c`, { policy });
+    const granted = { policy: INSIDE, permission: { write: [join(outside, "allowed")] } };
+    const line = grant(`touch ${outside}/allowed/a ${workspace}/b && touch ${outside}/c`, granted);
     const { exitCode, stderr } = await run(line);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Read-only file system")]);
     expect([readdirSync(outside), readdirSync(join(outside, "allowed"))]).toEqual([["allowed"], ["a"]]);
     expect(existsSync(join(workspace, "b"))).toBe(true);
+  });
+
+  /** Runs what was granted to write a folder after another file has taken its place. */
+  async function runAfterMove(replace: (path: string, other: string) => Promise<unknown>) {
+    const { grant, run, outside } = await setUp();
+    const [allowed, other] = [join(outside, "allowed"), join(outside, "other")];
+    await Promise.all([mkdir(allowed), mkdir(other)]);
+    const permission = { write: [allowed], identities: { [allowed]: folderIdentity(allowed) ?? "" } };
+    const line = grant(`touch ${allowed}/made`, { policy: INSIDE, permission });
+    await rename(allowed, join(outside, "moved"));
+    await replace(allowed, other);
+    const result = await run(line);
+    return { ...result, made: [allowed, other].flatMap((path) => readdirSync(path)) };
+  }
+
+  test("runs nothing if a granted folder has become a link", async () => {
+    const { exitCode, stderr, made } = await runAfterMove((path, other) => symlink(other, path));
+    expect([exitCode, made]).toEqual([126, []]);
+    expect(stderr).toMatch(/allowed, which it was allowed to write, leads to .*other now/);
+  });
+
+  test("runs nothing if another folder has taken the place of a granted one", async () => {
+    const { exitCode, stderr, made } = await runAfterMove((path) => mkdir(path));
+    expect([exitCode, made]).toEqual([126, []]);
+    expect(stderr).toContain("allowed, which it was allowed to write, was replaced by another folder.");
   });
 
   test("passes on much output without loss", async () => {

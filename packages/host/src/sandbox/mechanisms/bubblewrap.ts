@@ -1,5 +1,5 @@
 import type { Confinement, Mount } from "./confinement.ts";
-import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./launch.ts";
+import { firstProcess, type Mechanism, temporaryBytes } from "./launch.ts";
 import type { PrivateBind, PrivateMount } from "./private-mounts.ts";
 
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
@@ -56,7 +56,7 @@ export class Bubblewrap implements Mechanism {
         ? []
         : ["--seccomp", String(confinement.filterDescriptor)]),
       "--",
-      ...["/bin/sh", "-c", FIRST_PROCESS, "sh", this.#searchPath, ...command],
+      ...["/bin/sh", "-c", firstProcess(confinement), "sh", this.#searchPath, ...command],
     ];
   }
 }

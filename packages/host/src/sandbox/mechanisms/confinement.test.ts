@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfinedPolicy } from "@flint/protocol";
@@ -6,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine } from "./confinement.ts";
+import { firstProcess, UMASK_NAME } from "./launch.ts";
 
 function folder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "flint-confinement-")));
@@ -118,6 +120,7 @@ test("bubblewrap mounts binds after masks and drops all capabilities", () => {
     sockets: ["/var/agent.sock"],
     hidden: ["/var/secrets"],
     mounts: [{ source: "/state/git", target: "/tmp/work/.git", writable: true }],
+    expected: [],
     network: false,
     cwd: "/tmp/work",
   };
@@ -166,4 +169,25 @@ test("rejects a granted folder that was removed or leads elsewhere than when it 
     `${moved}, which it was allowed to write, leads to ${elsewhere} now`,
   );
   await expect(run(join(workspace, "gone"))).rejects.toThrow("is gone");
+});
+
+test("the first process checks by device, inode and mount that an opened folder is the one that was meant", () => {
+  const path = folder();
+  const { dev, ino } = statSync(path);
+  const check = (node: string, isMounted: boolean) =>
+    spawnSync(
+      "/bin/sh",
+      ["-c", firstProcess({ expected: [{ path, node, isMounted }] }), "sh", "/usr/bin:/bin", "true"],
+      {
+        encoding: "utf8",
+        stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
+        env: { [UMASK_NAME]: "022" },
+      },
+    );
+  expect(check(`${dev}:${ino}`, false).status).toBe(0);
+  for (const replaced of [check(`${dev}:${ino + 1}`, false), check(`${dev}:${ino}`, true)])
+    expect(replaced).toMatchObject({
+      status: 125,
+      stderr: `flint: ${path} was replaced while the sandbox was set up\n`,
+    });
 });

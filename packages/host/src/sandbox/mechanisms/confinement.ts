@@ -1,6 +1,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { type ConfinedPolicy, FlintError } from "@flint/protocol";
+import { folderIdentity } from "../../files/folder-identity.ts";
 import { boundSockets } from "../sockets.ts";
 import { type Bind, inOrder, isInside } from "./binds.ts";
 import { type PrivateMount, privateMount, type StagedFolder, stagedFolders } from "./private-mounts.ts";
@@ -10,6 +11,15 @@ export interface Mount {
   readonly source: string;
   readonly target: string;
   readonly writable: boolean;
+}
+
+/** A folder that was opened for one command. */
+export interface ExpectedFolder {
+  readonly path: string;
+  /** Its device and inode, as `stat -c %d:%i` prints them. */
+  readonly node: string;
+  /** Whether it has a mount of its own; otherwise it is part of another root. */
+  readonly isMounted: boolean;
 }
 
 /** What a confined command can see and change. All paths exist and contain no links. */
@@ -30,6 +40,8 @@ export interface Confinement {
   readonly hidden: readonly string[];
   /** Mounted after everything else, in this order. What does not exist is in `/run/flint`. */
   readonly mounts: readonly Mount[];
+  /** Folders that have to be these very ones once everything is mounted; else the command is not started. */
+  readonly expected: readonly ExpectedFolder[];
   readonly network: boolean;
   /** The descriptor of a seccomp filter; only bubblewrap takes one. */
   readonly filterDescriptor?: number | undefined;
@@ -84,13 +96,16 @@ export interface ConfinementRequest {
   readonly programs?: readonly string[];
   /** Real paths of folders that this command alone may write. */
   readonly grantedRoots?: readonly string[];
+  /** Which folders these were when the user was asked, by path. */
+  readonly identities?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Translates a policy to paths of this machine. Roots that do not exist are left out. */
 export async function confine(request: ConfinementRequest, guard: Guard): Promise<Confinement> {
   const { policy, workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = request;
   const ownRoots = await resolvedRoots(policy, workspace);
-  const roots = [...new Set([...ownRoots, ...(await unmovedRoots(request.grantedRoots ?? []))])];
+  const granted = await unmovedRoots(request.grantedRoots ?? [], request.identities);
+  const roots = [...new Set([...ownRoots, ...granted.map(({ path }) => path)])];
   const programs = (await existing(request.programs ?? [])).flatMap(shownFolder);
   const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...readOnlyPaths]);
   const folders = await stagedFolders(privateFolders, roots);
@@ -128,6 +143,10 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     privates,
     privateSources: request.privateSources,
     mounts,
+    expected: granted.map(({ path, node }) => ({
+      ...{ path, node },
+      isMounted: binds.some((bind) => bind.path === path && bind.writable),
+    })),
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
@@ -208,15 +227,25 @@ async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise
   return [...new Set(found.filter((path) => path !== undefined))];
 }
 
-/** Rejects a root that leads elsewhere than when the user was asked about it. */
-async function unmovedRoots(paths: readonly string[]): Promise<string[]> {
-  for (const path of paths) {
-    const target = await resolved(path);
-    if (target === path) continue;
-    const message = `Did not run the command: ${path}, which it was allowed to write, ${target === undefined ? "is gone" : `leads to ${target} now`}.`;
-    throw new FlintError("sandboxUnavailable", message, { path });
-  }
-  return [...paths];
+/** Rejects a root that is another folder, or leads elsewhere, than when the user was asked about it. */
+function unmovedRoots(paths: readonly string[], identities: Readonly<Record<string, string>> = {}) {
+  return Promise.all(
+    paths.map(async (path) => {
+      const target = await resolved(path);
+      const found = await lstat(path, { bigint: true }).catch(() => undefined);
+      const { [path]: identity } = identities;
+      if (target === undefined || found === undefined) throw movedRoot(path, "is gone");
+      if (target !== path) throw movedRoot(path, `leads to ${target} now`);
+      if (identity !== undefined && identity !== folderIdentity(path))
+        throw movedRoot(path, "was replaced by another folder");
+      return { path, node: `${found.dev}:${found.ino}` };
+    }),
+  );
+}
+
+function movedRoot(path: string, what: string): FlintError {
+  const message = `Did not run the command: ${path}, which it was allowed to write, ${what}.`;
+  return new FlintError("sandboxUnavailable", message, { path });
 }
 
 function redirectedRoot(path: string, target: string): FlintError {

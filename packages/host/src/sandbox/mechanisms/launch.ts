@@ -1,6 +1,7 @@
 import { totalmem } from "node:os";
+import { singleQuote } from "@flint/core/text";
 import { MARK_NAME } from "../processes/process-tree.ts";
-import type { Confinement } from "./confinement.ts";
+import type { Confinement, ExpectedFolder } from "./confinement.ts";
 
 /**
  * A way to confine a command, by starting it through a wrapper program. An implementation is the only place where a
@@ -53,6 +54,28 @@ const RESTORE_UMASK = `umask "$${UMASK_NAME}" 2>/dev/null; unset ${UMASK_NAME}`;
  * The command inherits neither descriptor.
  */
 export const FIRST_PROCESS = `${RESTORE_UMASK}; PATH=$1; shift; { echo >&3; } 2>/dev/null; exec 2>/dev/null 3>&- ${FILTER_DESCRIPTOR}<&-; (exec "$@" 2>&4 4>&-); exit $?`;
+
+/**
+ * The same, for a confinement whose folders have to be the expected ones. It looks when everything is mounted, because a
+ * path could be made a link between the last look at it and its mount. Then nothing has run.
+ */
+export function firstProcess({ expected }: Pick<Confinement, "expected">): string {
+  return [...(expected.length === 0 ? [] : [EXPECT]), ...expected.map(expectation), FIRST_PROCESS].join("\n");
+}
+
+const EXPECT = `expect() {
+  found=$(PATH=${SYSTEM_PATH} stat -c %d:%i -- "$1" 2>/dev/null)
+  isThere=$3
+  while read -r _ _ _ _ point _; do [ "$point" != "$4" ] || isThere=yes; done < /proc/self/mountinfo
+  [ "$found" = "$2" ] && [ "$isThere" = yes ] && return
+  echo "flint: $1 was replaced while the sandbox was set up" >&2
+  exit 125
+}`;
+
+function expectation({ path, node, isMounted }: ExpectedFolder): string {
+  const words = [path, node, isMounted ? "no" : "yes", mountinfoPath(path)];
+  return `expect ${words.map(singleQuote).join(" ")}`;
+}
 
 /**
  * How often a sandbox is set up for one command at most. A path that vanishes between listing and mounting makes the

@@ -2,7 +2,7 @@ import { shellQuote, singleQuote } from "@flint/core/text";
 import { type Bind, isInside } from "./binds.ts";
 import type { Confinement, Mount } from "./confinement.ts";
 import {
-  FIRST_PROCESS,
+  firstProcess,
   type Mechanism,
   mountinfoPath,
   SYSTEM_PATH,
@@ -240,7 +240,7 @@ function lastSteps(confinement: Confinement, { user, group }: Identity, loader: 
   const change = `cd ${singleQuote(confinement.cwd)}`;
   // The filter comes last, because it needs no privileges and the steps before must not need what it refuses.
   const filter = loader.map((word) => `${shellQuote(word)} `).join("");
-  const first = `${filter}/bin/sh -c ${singleQuote(FIRST_PROCESS)} sh "$@"`;
+  const first = `${filter}/bin/sh -c ${singleQuote(firstProcess(confinement))} sh "$@"`;
   if (user === 0) {
     const drop = "setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all --";
     const limit = "echo 0 > /proc/sys/user/max_user_namespaces";
