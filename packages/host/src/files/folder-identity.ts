@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { type BigIntStats, lstatSync } from "node:fs";
 
 /**
  * What distinguishes a folder from another one, or from a link, at the same path. It stays the same when the folder is
@@ -7,10 +7,14 @@ import { lstatSync } from "node:fs";
  */
 export function folderIdentity(path: string): string | undefined {
   try {
-    const { ino, birthtimeNs } = lstatSync(path, { bigint: true });
-    return `${ino}-${birthtimeNs}`;
+    return identityOf(lstatSync(path, { bigint: true }));
   } catch {
     // No folder, or an inaccessible one.
     return undefined;
   }
+}
+
+/** The same of a folder that was looked at or opened. */
+export function identityOf({ ino, birthtimeNs }: Pick<BigIntStats, "ino" | "birthtimeNs">): string {
+  return `${ino}-${birthtimeNs}`;
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { unifiedDiff } from "@flint/host/files";
-import { errorMessage, type FileUpdateChange, type Item } from "@flint/protocol";
+import { errorMessage, type FileUpdateChange, type Item, type Permission } from "@flint/protocol";
 import { declined, done, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { FileVersions } from "./file-versions.ts";
 import type { FileContent, WorkspaceFile } from "./workspace-file.ts";
@@ -39,7 +39,7 @@ export class ChangeSet {
     const complete = (rest: Partial<FileItem>) =>
       turn.emit({ type: "item/completed", item: { ...item, ...rest } });
     turn.emit({ type: "item/started", item });
-    const decision = await turn.approve({ kind: "fileChange", itemId, changes });
+    const decision = await turn.approve({ kind: "fileChange", itemId, changes, ...this.#needs() });
     if (signal.aborted) return INTERRUPTED;
     if (decision.outcome !== "allow") {
       complete({ status: "declined" });
@@ -48,6 +48,13 @@ export class ChangeSet {
     const problem = await this.#apply();
     complete(problem === undefined ? { status: "completed" } : { status: "failed", output: problem });
     return problem === undefined ? done(this.#changes.map(described).join("\n")) : failed(problem);
+  }
+
+  /** The folders outside of the writable ones. */
+  #needs(): { readonly needs?: Permission } {
+    const files = this.#changes.flatMap(({ file, movedTo }) => (movedTo ? [file, movedTo] : [file]));
+    const write = [...new Set(files.flatMap(({ outside }) => outside?.path ?? []))].sort();
+    return write.length === 0 ? {} : { needs: { write } };
   }
 
   /** Returns why nothing was changed, if so. */

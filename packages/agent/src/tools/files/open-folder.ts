@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FileAccessError } from "@flint/host/files";
+import { identityOf } from "@flint/host/folder-identity";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -25,14 +26,19 @@ export class OpenFolder {
 
   /**
    * Opens the folder with these names below a root. Undefined if it does not exist and should not be created.
-   * Throws a FileAccessError if there is a link or a file on the path.
+   * Throws a FileAccessError if there is a link or a file on the path, or if the root is not the folder with this identity.
    */
   static async open(
     root: string,
     names: readonly string[],
-    options: { readonly create: boolean },
+    options: { readonly create: boolean; readonly identity?: string | undefined },
   ): Promise<OpenFolder | undefined> {
     const first = await open(root, FOLDER);
+    const { identity } = options;
+    if (identity !== undefined && identity !== identityOf(await first.stat({ bigint: true }))) {
+      await first.close();
+      throw new FileAccessError(`${root} was replaced by another folder.`);
+    }
     const isHeld = await isReachable(`/proc/self/fd/${first.fd}/.`);
     let folder = new OpenFolder(first, root, isHeld, []);
     for (const name of names) {

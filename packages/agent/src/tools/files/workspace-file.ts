@@ -7,6 +7,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import type { ToolContext } from "../tool.ts";
 import { ClientText } from "./client-text.ts";
 import { OpenFolder, removeFolders } from "./open-folder.ts";
+import { type OutsideFolder, outsideFolder } from "./outside-folder.ts";
 import { rejectProtected } from "./protected-names.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -18,7 +19,14 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** The mode of a file that only the client has so far. */
 const NEW_FILE_MODE = 0o644;
 
-type FileContext = Pick<ToolContext, "turn" | "signal">;
+type FileContext = Pick<ToolContext, "turn" | "signal" | "sandbox">;
+
+/** How a file is reached. */
+interface FilePlace {
+  /** The client that has the text of the file. */
+  readonly client: ClientText | undefined;
+  readonly outside: OutsideFolder | undefined;
+}
 
 /** The text and mode of a file. */
 export interface FileContent {
@@ -26,37 +34,53 @@ export interface FileContent {
   readonly mode: number;
 }
 
-/** One file inside the writable folders, with every link on its path resolved. */
+/** One file inside the writable folders, or in one that the user has to allow, with every link on its path resolved. */
 export class WorkspaceFile {
   readonly path: string;
-  /** Relative to the writable root that it is in. */
+  /** Relative to the writable root that it is in; the whole path if it is outside of them. */
   readonly relativePath: string;
+  /** The folder that has to be allowed before the file may be changed. */
+  readonly outside: OutsideFolder | undefined;
   readonly #root: string;
+  readonly #inside: string;
   readonly #client: ClientText | undefined;
   #createdFolders: readonly string[] = [];
 
-  private constructor(root: string, relativePath: string, client: ClientText | undefined) {
-    this.path = join(root, relativePath);
-    this.relativePath = relativePath;
+  private constructor(root: string, inside: string, { client, outside }: FilePlace) {
+    this.path = join(root, inside);
+    this.relativePath = outside === undefined ? inside : this.path;
+    this.outside = outside;
     this.#root = root;
+    this.#inside = inside;
     this.#client = client;
   }
 
   /** Finds the file of a path. Throws a FileAccessError if it is outside of the writable folders or protected. */
-  static async locate(path: string, { turn, signal }: FileContext): Promise<WorkspaceFile> {
+  static async locate(path: string, context: FileContext): Promise<WorkspaceFile> {
+    const { turn, signal } = context;
     const { settings } = turn;
     const clientFiles = turn.clientFiles?.();
     // biome-ignore lint/suspicious/noControlCharactersInRegex: such names could forge lines of a diff
     if (path === "" || /[\u0000-\u001f\u007f]/.test(path))
       throw new FileAccessError("That is not a valid file name.");
     const roots = writableRoots(settings);
-    const real = await resolvePath(resolve(settings.cwd, path));
-    for (const root of await Promise.all(roots.map((root) => realpath(root).catch(() => root)))) {
+    const named = resolve(settings.cwd, path);
+    const real = await resolvePath(named);
+    const realRoots = await Promise.all(roots.map((root) => realpath(root).catch(() => root)));
+    for (const root of realRoots) {
       const inside = pathWithin(root, real);
       if (inside === undefined || inside === "") continue;
       rejectProtected(inside);
       const client = clientFiles && new ClientText(clientFiles, join(root, inside), signal);
-      return new WorkspaceFile(root, inside, client);
+      return new WorkspaceFile(root, inside, { client, outside: undefined });
+    }
+    // What is named as a file of the workspace and leads out of it is not what the user would expect.
+    const isNamedInside = [...roots, ...realRoots].some((root) => pathWithin(root, named) !== undefined);
+    const outside = isNamedInside ? undefined : await outsideFolder(real, context);
+    const inside = outside && pathWithin(outside.path, real);
+    if (outside !== undefined && inside !== undefined) {
+      rejectProtected(inside);
+      return new WorkspaceFile(outside.path, inside, { client: undefined, outside });
     }
     throw new FileAccessError(`${path} is outside of the writable folders (${roots.join(", ")}).`);
   }
@@ -163,10 +187,11 @@ export class WorkspaceFile {
     options: { readonly create: boolean },
     work: (folder: OpenFolder) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const names = this.relativePath.split("/").slice(0, -1);
+    const names = this.#inside.split("/").slice(0, -1);
     // Expected: a folder without permission, a full disk. The error must name the real path, not that of the open folder.
     try {
-      const folder = await OpenFolder.open(this.#root, names, options);
+      const { identity } = this.outside ?? {};
+      const folder = await OpenFolder.open(this.#root, names, { ...options, identity });
       if (folder === undefined) return undefined;
       return await work(folder).finally(() => folder.close());
     } catch (thrown) {

@@ -16,7 +16,7 @@ export function writeFileTool(fileVersions: FileVersions): Tool {
       "Creates a file in the workspace, or replaces its whole content. For small changes use edit_file.",
     readOnly: false,
     input: {
-      path: string("The file, relative to the workspace."),
+      path: string("The file, relative to the workspace; outside of it, the user is asked first."),
       content: string("The whole content.", { mayBeEmpty: true, maxLength: 2_000_000 }),
     },
     async run({ path, content }, context) {
@@ -59,7 +59,7 @@ export function editFileTool(fileVersions: FileVersions): Tool {
       "Replaces text in a file. old_text must occur exactly once in the file, with its whitespace, unless replace_all is true.",
     readOnly: false,
     input: {
-      path: string("The file, relative to the workspace."),
+      path: string("The file, relative to the workspace; outside of it, the user is asked first."),
       old_text: string("The text to replace, without line numbers."),
       new_text: string("The new text.", { mayBeEmpty: true }),
       replace_all: optional(boolean("Whether to replace every occurrence.")),
