@@ -54,7 +54,12 @@ async function timedTasks(): Promise<number> {
   const shared = { store, queue, workers, leaseMs: LEASE_MS, context, onProblem };
   const worker = new FleetWorker({
     ...{ ...shared, name: "w", namespace, version: "0", concurrency: CONCURRENCY, now: Date.now },
-    ...{ places: { prepare: async () => ({ kind: "unable", message: "", mayPass: false }) } },
+    ...{
+      places: {
+        prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
+        remotes: async () => [],
+      },
+    },
     ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
     trusted: new Set([signer.publicKey]),
     run: async (lease, { id: task, version }) => {

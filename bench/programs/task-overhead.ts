@@ -22,6 +22,7 @@ let trees = 0;
 /** Folders and commits that cost nothing; each turn leaves another tree. */
 const places: Places = {
   share: async (spec) => spec,
+  remotes: async () => [],
   prepare: async () => ({ kind: "prepared", base: "0".repeat(40), folder: cwd }),
   commit: async () => {
     trees += 1;

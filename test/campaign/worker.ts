@@ -16,7 +16,12 @@ const onProblem = () => {};
 const shared = { store, queue, workers, leaseMs, context, onProblem };
 const worker = new FleetWorker({
   ...{ ...shared, name, namespace: NAMESPACE, version: "0", concurrency: 4, now: Date.now },
-  ...{ places: { prepare: async () => ({ kind: "unable", message: "", mayPass: false }) } },
+  ...{
+    places: {
+      prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
+      remotes: async () => [],
+    },
+  },
   ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
   trusted: new Set([key]),
   run: async (lease, { id: task, version, spec }, signal) => {

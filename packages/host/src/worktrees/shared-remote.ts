@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
+import { isRemoteAddress, shownAddress } from "../git/remote-address.ts";
 import { OBJECT_ID } from "../git/repository.ts";
 import { REMOTE_ACCESS, UNSIGNED } from "./pull-request.ts";
 import { taskRef, type WorktreeRepository } from "./worktree-repository.ts";
@@ -48,7 +49,10 @@ export async function fetchMissing(
   if (fetched.exitCode !== 0) throw unreachable("fetched from", url, fetched.stderr);
   const [gone] = await missing(git, wanted);
   if (gone !== undefined)
-    throw new FlintError("invalidRequest", `${shown(url)} does not have the commit ${gone} of the task.`);
+    throw new FlintError(
+      "invalidRequest",
+      `${shownAddress(url)} does not have the commit ${gone} of the task.`,
+    );
 }
 
 /** Puts a commit under a ref at the remote. Rejects if it cannot be reached or has another commit there. */
@@ -56,6 +60,13 @@ export async function push(git: GitCommand, url: string, commit: string, ref: st
   const options = ["--quiet", ...UNSIGNED, RECEIVE_PACK];
   const pushed = await git.with(REMOTE_ACCESS).attempt(["push", ...options, "--", url, `${commit}:${ref}`]);
   if (pushed.exitCode !== 0) throw unreachable("pushed to", url, pushed.stderr);
+}
+
+/** The addresses of a clone's remotes, for fetching and for pushing. */
+export async function remotesOf(git: GitCommand, top: string): Promise<string[]> {
+  const listed = await git.run(["remote", "--verbose"]);
+  const urls = listed.split("\n").flatMap((line) => /^\S+\t(.*) \((?:fetch|push)\)/.exec(line)?.[1] ?? []);
+  return [...new Set(urls.map((url) => absolute(top, url)))];
 }
 
 /** Removes what a task has left at the remote. */
@@ -76,25 +87,25 @@ export async function forgetShared(git: GitCommand, task: string, url: string): 
     ]);
 }
 
-/** Two addresses of a repository that differ only in how they are written. */
-export function isSameRemote(one: string, other: string): boolean {
-  const plain = (url: string) => url.replace(/\/+$/, "").replace(/\.git$/, "");
-  return plain(one) === plain(other);
-}
-
 async function addressOf(git: GitCommand, top: string, remote: string): Promise<string> {
   const named = /^[\w.-]+$/.test(remote) ? await git.attempt(["remote", "get-url", remote]) : undefined;
   if (named !== undefined && named.exitCode !== 0)
     throw new FlintError("invalidParams", `The repository in ${top} has no remote ${remote}.`);
   const url = named?.stdout.trim() ?? remote;
-  const isCommand = url.startsWith("-") || url.includes("::") || /\s/.test(url);
-  if (isCommand) throw new FlintError("invalidParams", `${url} is not the address of a git remote.`);
+  const address = absolute(top, url);
+  if (!isRemoteAddress(address))
+    throw new FlintError("invalidParams", `${url} is not the address of a git remote.`);
   if (/^[\w+.-]+:\/\/[^/@]*:[^/@]*@/.test(url))
     throw new FlintError(
       "invalidParams",
-      `The address ${shown(url)} has a password in it, which everybody in the fleet could read. Use a credential helper or SSH.`,
+      `The address ${shownAddress(url)} has a password in it, which everybody in the fleet could read. Use a credential helper or SSH.`,
     );
-  return url.includes(":") || isAbsolute(url) ? url : resolve(top, url);
+  return address;
+}
+
+/** A folder that is named from the repository, as it is called from anywhere; `-` begins an option. */
+function absolute(top: string, url: string): string {
+  return url.includes(":") || isAbsolute(url) || url.startsWith("-") ? url : resolve(top, url);
 }
 
 /** Which of these commits are not in the clone. */
@@ -110,9 +121,5 @@ function baseRef(commit: string): string {
 
 function unreachable(what: string, url: string, stderr: string): FlintError {
   const reason = stderr.trim().slice(-500) || "git did not end in time";
-  return new FlintError("invalidRequest", `The work cannot be ${what} ${shown(url)}: ${reason}`);
-}
-
-function shown(url: string): string {
-  return url.replace(/\/\/[^/@]*@/, "//");
+  return new FlintError("invalidRequest", `The work cannot be ${what} ${shownAddress(url)}: ${reason}`);
 }

@@ -1,5 +1,6 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
+import type { WorkerCeiling } from "@flint/tasks/fleet";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
 import { addToFleet, runGit, setUpFleet, untilInFleet, writesFile } from "../testing/fleet-fixture.ts";
@@ -27,11 +28,11 @@ async function setUpClones() {
     await runGit(home.path, "clone", "-q", `file://${bare}`, folder);
     return folder;
   };
-  const startWorker = (name: string, folder: string) => {
-    const ceiling = { ...ALLOWED, folders: [folder], projects: [{ url: `${bare}/`, folder }] };
-    return fleet.startWorker(name, { ceiling });
-  };
-  return { ...fleet, bare, clone, startWorker, worked };
+  const startWorkerIn = (name: string, ceiling: Pick<WorkerCeiling, "folders" | "projects" | "remotes">) =>
+    fleet.startWorker(name, { ceiling: { ...ALLOWED, ...ceiling } });
+  const startWorker = (name: string, folder: string) =>
+    startWorkerIn(name, { folders: [folder], projects: [{ url: `${bare}/`, folder }] });
+  return { ...fleet, bare, clone, startWorker, startWorkerIn, worked };
 }
 
 describe("a task with a remote", () => {
@@ -90,5 +91,24 @@ describe("a task with a remote", () => {
     expect((await untilInFleet(client, id, "asking", "approving")).ask?.message).toBe(
       `Worker w1 does not let a task work on ${other}: it has no clone. Start it with --project ${other}=DIR.`,
     );
+  });
+
+  fleetTest("does not send the work of a folder to a remote that the folder does not have", async () => {
+    const { client, cwd, git, home, bare, worked, startWorkerIn } = await setUpClones();
+    const other = home.join("other.git");
+    await runGit(home.path, "init", "-q", "--bare", other);
+    const elsewhere = await addToFleet(client, cwd, { remote: { url: other } });
+    const id = await addToFleet(client, cwd, { remote: { url: "origin" } });
+    const worker = await startWorkerIn("w1", { folders: [cwd] });
+    expect((await untilInFleet(client, elsewhere, "asking", "approving")).ask?.message).toBe(
+      `Worker w1 does not let a task use the remote ${other}: it is none of ${cwd}. Allow it with --remote ${other}.`,
+    );
+    expect(await untilInFleet(client, id, "asking", "approving")).toMatchObject({ phase: "approving" });
+    expect(worked).toHaveLength(1);
+    expect(await git("remote", "get-url", "origin")).toBe(bare);
+    await worker.drain(0);
+    await startWorkerIn("w2", { folders: [cwd], remotes: [home.path] });
+    const allowed = await addToFleet(client, cwd, { remote: { url: other } });
+    expect(await untilInFleet(client, allowed, "asking", "approving")).toMatchObject({ phase: "approving" });
   });
 });

@@ -30,6 +30,58 @@ describe("the ceiling of a worker", () => {
     expect(beyond({ budget: { seconds: 60 } }, { costUsd: 1 })).toBe("cost more than $1");
   });
 
+  describe("of remotes", () => {
+    const beyondRemote = (url: string, more: Partial<WorkerCeiling> = {}, cwd = "/repo/app") =>
+      beyondCeiling(testSpec({ cwd, remote: { url } }), { ...CEILING, ...more }, [
+        "git@git.example:team/app.git",
+      ]);
+
+    test("lets a task use those that its folder has", () => {
+      expect(beyondRemote("git@git.example:team/app")).toBeUndefined();
+      expect(beyondRemote("git@git.example:team/other")).toBe(
+        "use the remote git@git.example:team/other: it is none of /repo/app. Allow it with --remote git@git.example:team/other",
+      );
+    });
+
+    test.each([
+      ["https://git.example/team", "https://git.example/team/app.git"],
+      ["https://git.example/team/", "https://git.example/team/app"],
+      ["git@git.example:", "git@git.example:team/other"],
+      ["/srv/git", "/srv/git/app.git"],
+      ["https://git.example/team/app.git", "https://git.example/team/app"],
+    ])("allows with --remote %s a task to use %s", (above, url) => {
+      expect(beyondRemote(url)).toContain("use the remote");
+      expect(beyondRemote(url, { remotes: [above] })).toBeUndefined();
+    });
+
+    test.each([
+      ["https://git.example/team", "https://git.example/teams/app"],
+      ["https://git.example/team", "https://git.example/team/../other"],
+      ["https://git.example/team", "https://git.example/team/%2e%2E/other"],
+      ["https://git.example", "https://git.example.evil/app"],
+      ["https://git.example", "https://git.example:443@evil/app"],
+      ["https://git.example", "http://git.example/app"],
+      ["/srv/git", "/srv/git/../other.git"],
+    ])("does not allow with --remote %s a task to use %s", (above, url) => {
+      expect(beyondRemote(url, { remotes: [above] })).toContain("use the remote");
+    });
+
+    test.each([
+      ...["ext::sh -c id", "ext::id", "fd::7", "--upload-pack=id", "-oProxyCommand=id:x", "origin", "../app"],
+      ...["ssh://-oProxyCommand=id/x", "ssh://git@-oProxyCommand=id/x", "foo://host/x", "https://a/b\nc"],
+    ])("never lets a task use %j, which is no address", (url) => {
+      expect(beyondRemote(url, { remotes: [url, ""] })).toContain("it is not the address of one");
+      expect(beyondRemote(url, {}, "/elsewhere")).toContain("it is not the address of one");
+    });
+
+    test("lets a task of another machine use only those that it has a clone for", () => {
+      const url = "https://git.example/team/app";
+      const projects = [{ url: `${url}.git`, folder: "/srv/app" }];
+      expect(beyondRemote(url, { remotes: [url] }, "/elsewhere")).toContain("it has no clone");
+      expect(beyondRemote(url, { projects }, "/elsewhere")).toBeUndefined();
+    });
+  });
+
   describe("of agents", () => {
     const agents = ["claude", "codex"];
 

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from "node:path";
-import { isSameRemote } from "@flint/host/worktrees";
+import { isBelowRemote, isRemoteAddress, isSameRemote, shownAddress } from "@flint/host/worktrees";
 import type { MergeMode, TaskSpec } from "@flint/protocol";
 
 /** A clone on a worker's machine, and the address under which it reaches the remote. */
@@ -19,6 +19,8 @@ export interface WorkerCeiling {
   readonly folders: readonly string[];
   /** The clones of this machine, for tasks that come by a remote. */
   readonly projects?: readonly Project[] | undefined;
+  /** The addresses of remotes, or beginnings of them, that tasks may use in a folder beside the remotes it has itself. */
+  readonly remotes?: readonly string[] | undefined;
   /** The agents that may work; any if absent. */
   readonly agents?: readonly string[] | undefined;
   /** The model of tasks that name none; without it, `agents` refuses them. */
@@ -32,13 +34,21 @@ export interface WorkerCeiling {
   readonly costUsd?: number | undefined;
 }
 
-/** What a task wants beyond the ceiling of a worker; undefined if it stays below. */
-export function beyondCeiling(spec: TaskSpec, ceiling: WorkerCeiling): string | undefined {
-  const isHere = ceiling.folders.some((folder) => isInside(spec.cwd, folder));
-  if (!isHere && spec.remote !== undefined && projectOf(spec, ceiling.projects) === undefined)
-    return `work on ${spec.remote.url}: it has no clone. Start it with --project ${spec.remote.url}=DIR`;
-  if (!isHere && spec.remote === undefined)
+/** Whether the repository of a task is in one of the folders that the worker allows. */
+export function isInFolders({ cwd }: TaskSpec, { folders }: WorkerCeiling): boolean {
+  return folders.some((folder) => isInside(cwd, folder));
+}
+
+/** What a task wants beyond the ceiling of a worker; undefined if it stays below. `own` are the remotes of its folder here. */
+export function beyondCeiling(
+  spec: TaskSpec,
+  ceiling: WorkerCeiling,
+  own: readonly string[] = [],
+): string | undefined {
+  if (spec.remote === undefined && !isInFolders(spec, ceiling))
     return `work in ${spec.cwd}; allowed are folders in ${ceiling.folders.join(", ")}`;
+  const foreignRemote = beyondRemotes(spec, ceiling, own);
+  if (foreignRemote !== undefined) return foreignRemote;
   const foreign = [...spec.executors, ...spec.reviewers]
     .map(({ model = ceiling.defaultModel }) => model?.split("/")[0] ?? "")
     .find((agent) => ceiling.agents?.includes(agent) === false);
@@ -56,6 +66,22 @@ export function beyondCeiling(spec: TaskSpec, ceiling: WorkerCeiling): string | 
   if (ceiling.costUsd !== undefined && (spec.budget.costUsd ?? Number.POSITIVE_INFINITY) > ceiling.costUsd)
     return `cost more than $${ceiling.costUsd}`;
   return undefined;
+}
+
+/** A remote that this machine does not know by itself gets nothing from it: whoever signs tasks could send it anything. */
+function beyondRemotes(spec: TaskSpec, ceiling: WorkerCeiling, own: readonly string[]): string | undefined {
+  if (spec.remote === undefined || projectOf(spec, ceiling.projects) !== undefined) return undefined;
+  const { url } = spec.remote;
+  const shown = shownAddress(url);
+  if (!isRemoteAddress(url)) return `use ${shown} as a remote: it is not the address of one`;
+  if (!isInFolders(spec, ceiling))
+    return `work on ${shown}: it has no clone. Start it with --project ${shown}=DIR`;
+  const isAllowed =
+    own.some((remote) => isSameRemote(url, remote)) ||
+    ceiling.remotes?.some((above) => isBelowRemote(url, above)) === true;
+  return isAllowed
+    ? undefined
+    : `use the remote ${shown}: it is none of ${spec.cwd}. Allow it with --remote ${shown}`;
 }
 
 function isInside(path: string, folder: string): boolean {

@@ -1,4 +1,4 @@
-import { errorMessage, mintId, type TaskState } from "@flint/protocol";
+import { errorMessage, mintId, type TaskSpec, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
@@ -6,7 +6,7 @@ import { LeasedRun, type LeasedRunOptions } from "../service/leased-run.ts";
 import type { SteerOutcome } from "../service/steering.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import type { Lease, TaskChange } from "../store/task-store.ts";
-import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
+import { beyondCeiling, isInFolders, type WorkerCeiling } from "./ceiling.ts";
 import { Fences } from "./fences.ts";
 import { LiveSteers } from "./live-steers.ts";
 import { signatureProblem } from "./task-signature.ts";
@@ -17,7 +17,7 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly store: RedisStore;
   readonly queue: RunQueue;
   readonly workers: WorkerRegistry;
-  readonly places: Pick<Places, "prepare">;
+  readonly places: Pick<Places, "prepare" | "remotes">;
   readonly namespace: string;
   readonly name: string;
   readonly version: string;
@@ -169,8 +169,14 @@ export class FleetWorker {
     if (forged !== undefined) return `Worker ${name} does not run it. ${forged}`;
     if (fence <= this.#fences.highest(task))
       return `Worker ${name} does not run it: it has run it under a later fence, so somebody has put back an old state.`;
-    const beyond = beyondCeiling(spec, ceiling);
+    const beyond = beyondCeiling(spec, ceiling, await this.#remotesOf(spec));
     return beyond === undefined ? undefined : `Worker ${name} does not let a task ${beyond}.`;
+  }
+
+  /** The remotes that the repository of a task has on this machine, if it may be used. */
+  async #remotesOf(spec: TaskSpec): Promise<readonly string[]> {
+    const { ceiling, places } = this.#options;
+    return spec.remote === undefined || !isInFolders(spec, ceiling) ? [] : places.remotes(spec.cwd);
   }
 
   /** The folder of another worker is never used: its agents may still write there. */

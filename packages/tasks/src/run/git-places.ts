@@ -10,6 +10,7 @@ import {
   mergeResult,
   type PullRequest,
   push,
+  remotesOf,
   shareRepository,
   type TurnCommits,
   taskRef,
@@ -54,6 +55,16 @@ export class GitPlaces implements Places {
     const git = this.#worktrees.git(repository.top);
     const commit = await commitOf(git, spec.base ?? "HEAD");
     return { ...spec, remote: await shareRepository(git, repository, spec.remote.url, commit) };
+  }
+
+  async remotes(folder: string): Promise<readonly string[]> {
+    // Expected: there is no such folder or no repository; preparing the attempt says so.
+    try {
+      const { top } = await this.#worktrees.repository(folder);
+      return await remotesOf(this.#worktrees.git(top), top);
+    } catch {
+      return [];
+    }
   }
 
   async prepare(state: TaskState): Promise<PrepareOutcome> {

@@ -19,6 +19,8 @@ export interface OwnCommits {
 export interface Places {
   /** Makes what a task starts from available to other machines, if it has a remote. */
   share(spec: TaskSpec): Promise<TaskSpec>;
+  /** The addresses of the remotes of the repository in a folder; none if there is no repository. */
+  remotes(folder: string): Promise<readonly string[]>;
   /** Makes the folder of the attempt, or finds it as it was left. */
   prepare(state: TaskState): Promise<PrepareOutcome>;
   /** Keeps everything that a turn left in the folder, and the commits that its agent made there. */

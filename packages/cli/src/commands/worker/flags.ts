@@ -40,6 +40,12 @@ export const WORKER_FLAGS = {
     takes: "URL=DIR",
     doc: "Clone on this machine for tasks that come by this git remote; repeatable",
   },
+  remote: {
+    type: "string",
+    multiple: true,
+    takes: "URL",
+    doc: "Let tasks in these folders also use this git remote, or those below it; repeatable (default: the repository's own)",
+  },
   agents: {
     type: "string",
     takes: "AGENT,...",

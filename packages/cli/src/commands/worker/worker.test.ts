@@ -37,6 +37,10 @@ test.each([
   [["--redis", "redis://q", "--label", "a b"], "such as gpu or zone=eu"],
   [["--redis", "redis://q", "--project", "origin"], "write it as URL=DIR"],
   [["--redis", "redis://q", "--project", "git@host:a=/nowhere/at/all"], "/nowhere/at/all does not exist"],
+  [
+    ["--redis", "redis://q", "--remote", "ext::id"],
+    "write it as an address such as https://git.example/team",
+  ],
   [["--redis", "redis://q", "--concurrency", "0"], "a whole number from 1 to 256"],
   [["--redis", "redis://q", "--merge", "push"], "push"],
 ])("a worker with %j is a usage error", (args, problem) => {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import { isRemoteAddress } from "@flint/host/worktrees";
 import { type MergeMode, MergeMode as MergeModes } from "@flint/protocol";
 import { stateFolder } from "@flint/server/environment";
 import {
@@ -86,6 +87,7 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined, mode
     ceiling: {
       folders: (values.folder ?? ["."]).map((folder) => resolve(folder)),
       projects: (values.project ?? []).map(projectOf),
+      remotes: (values.remote ?? []).map(remoteOf),
       agents,
       defaultModel: defaultModelOf(agents, model),
       merge,
@@ -113,6 +115,11 @@ function projectOf(text: string): { url: string; folder: string } {
   if (url === "" || folder === "") throw new UsageError(`--project ${text}: write it as URL=DIR.`);
   if (!existsSync(folder)) throw new UsageError(`--project ${text}: ${folder} does not exist.`);
   return { url, folder: resolve(folder) };
+}
+
+function remoteOf(url: string): string {
+  if (isRemoteAddress(url)) return url;
+  throw new UsageError(`--remote ${url}: write it as an address such as https://git.example/team.`);
 }
 
 function concurrencyOf(text = "1"): number {
