@@ -1,6 +1,6 @@
 // Measures what a run of a fleet costs. Arguments: the address of a Redis, how many tasks and how many rounds. Writes JSON:
-// the milliseconds for each task in each round, for tasks that one worker leases, writes for and ends, and for jobs of a
-// plain BullMQ queue that do nothing.
+// the milliseconds for each task in each round, for tasks that one worker leases, writes for and ends, 16 at once, and for
+// jobs of a plain BullMQ queue that do nothing, also 16 at once: by the clock, and of processors, those of Redis included.
 import { mintId } from "@flint/protocol";
 import {
   BullQueue,
@@ -39,7 +39,28 @@ function counter(most: number): { readonly reached: Promise<void>; count(): void
   };
 }
 
-async function timedTasks(): Promise<number> {
+/** What something takes for each task: milliseconds by the clock, and of this process and Redis together. */
+interface Cost {
+  readonly clock: number;
+  readonly processor: number;
+}
+
+async function costOf(redis: Redis, action: () => Promise<void>): Promise<Cost> {
+  const [used, own, start] = [await usedByRedis(redis), process.cpuUsage(), performance.now()];
+  await action();
+  const clock = performance.now() - start;
+  const { user, system } = process.cpuUsage(own);
+  const processor = (user + system) / 1000 + (await usedByRedis(redis)) - used;
+  return { clock: clock / COUNT, processor: processor / COUNT };
+}
+
+async function usedByRedis(redis: Redis): Promise<number> {
+  const info = await redis.info("cpu");
+  const seconds = (name: string) => Number(new RegExp(`^used_cpu_${name}:(.*)$`, "m").exec(info)?.[1]);
+  return (seconds("user") + seconds("sys")) * 1000;
+}
+
+async function timedTasks(): Promise<Cost> {
   made += 1;
   const namespace = `bench-${made}`;
   const store = await RedisStore.open({
@@ -72,33 +93,34 @@ async function timedTasks(): Promise<number> {
     },
   });
   const dispatcher = new Dispatcher({ ...shared, affinityMs: 0 });
-  const start = performance.now();
-  dispatcher.start();
-  await worker.start();
-  await reached;
-  const took = performance.now() - start;
+  const cost = await costOf(store.connection, async () => {
+    dispatcher.start();
+    await worker.start();
+    await reached;
+  });
   await worker.drain(0);
   await dispatcher.stop();
   await queue.close();
   await store.close();
-  return took / COUNT;
+  return cost;
 }
 
-async function timedJobs(): Promise<number> {
+async function timedJobs(): Promise<Cost> {
   made += 1;
   const [name, path] = [`plain-${made}`, new URL(url).pathname];
   const connection = new Redis({ path, maxRetriesPerRequest: null });
   const queue = new Queue(name, { connection });
   await queue.addBulk(Array.from({ length: COUNT }, (_, index) => ({ name: "run", data: { index } })));
   const { reached, count } = counter(COUNT);
-  const start = performance.now();
-  const worker = new Worker(name, async () => count(), { connection, concurrency: CONCURRENCY });
-  await reached;
-  const took = performance.now() - start;
-  await worker.close();
+  let worker: Worker | undefined;
+  const cost = await costOf(connection, () => {
+    worker = new Worker(name, async () => count(), { connection, concurrency: CONCURRENCY });
+    return reached;
+  });
+  await worker?.close();
   await queue.close();
   connection.disconnect();
-  return took / COUNT;
+  return cost;
 }
 
 const measured = await interleave(Number(rounds), { task: timedTasks, job: timedJobs });
