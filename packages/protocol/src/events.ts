@@ -38,10 +38,10 @@ const ofThread = { threadId: Id };
 const ofTurn = { threadId: Id, turnId: Id };
 
 /** A piece of streamed text. `offset` is where it starts in the item's text, so that a repeated piece is recognised. */
-const Delta = looseObject({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() });
+const Delta = looseObject(() => ({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() }));
 
-const ItemEvent = looseObject({ ...ofTurn, item: ThreadItem });
-const TurnEvent = looseObject({ ...ofThread, turn: Turn });
+const ItemEvent = looseObject(() => ({ ...ofTurn, item: ThreadItem }));
+const TurnEvent = looseObject(() => ({ ...ofThread, turn: Turn }));
 
 /** Every event of a thread: its name on the Flint wire, what it carries, how it is persisted. */
 export const EVENTS = {
@@ -249,12 +249,12 @@ export type ThreadEvent = EventBody & { readonly seq?: number; readonly at: numb
 export type StoredEvent = EventBody & { readonly seq: number; readonly at: number };
 
 /** An event of the log, for a client that reads a thread without subscribing to it. */
-export const LoggedEvent = looseObject({
+export const LoggedEvent = looseObject(() => ({
   seq: z.number(),
   at: z.number(),
   type: z.string(),
   data: z.unknown(),
-});
+}));
 
 /** How events of this name are persisted. */
 export function persistenceOf(type: EventType): Persistence {

@@ -9,12 +9,12 @@ import { FileUpdateChange } from "./items.ts";
 import { METHODS } from "./methods.ts";
 import { ToolCallResult } from "./thread/client-tool.ts";
 import { Id } from "./wire/ids.ts";
-import { Empty, looseObject } from "./wire/loose-object.ts";
+import { Empty, lazy, looseObject } from "./wire/loose-object.ts";
 import { defineVocabulary, type NotificationRow, SERVER_CODES, STANDARD_CODES } from "./wire/vocabulary.ts";
 
 /** When something was asked, and when it is declined if no client has answered. */
 const times = { requestedAtMs: z.optional(z.number()), expiresAtMs: z.optional(z.number()) };
-const asked = {
+const asked = lazy(() => ({
   ...times,
   threadId: Id,
   turnId: Id,
@@ -32,58 +32,58 @@ const asked = {
   project: z.optional(z.string()),
   /** What an answer may allow instead of exactly this, by its id as the `rule` of a decision. */
   suggestions: z.optional(z.array(RuleSuggestion)),
-};
+}));
 
 /** The answer of a client to an approval: a name, or the whole decision. */
-export const ApprovalAnswer = looseObject({
+export const ApprovalAnswer = looseObject(() => ({
   decision: z.union([z.enum(["accept", "acceptForSession", "acceptAlways", "decline", "cancel"]), Decision]),
   message: z.optional(z.string()),
-});
+}));
 export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 
 /** What Flint asks its clients; the first answer of any client counts. */
 export const ASKS = {
   "item/commandExecution/requestApproval": {
     doc: "May the agent run this command?",
-    params: looseObject({
-      ...asked,
+    params: looseObject(() => ({
+      ...asked(),
       command: z.string(),
       cwd: z.string(),
       /** Set if it runs already and waits for what it needs. */
       running: z.optional(z.boolean()),
-    }),
+    })),
     result: ApprovalAnswer,
   },
   "item/fileChange/requestApproval": {
     doc: "May the agent change these files?",
-    params: looseObject({ ...asked, changes: z.array(FileUpdateChange) }),
+    params: looseObject(() => ({ ...asked(), changes: z.array(FileUpdateChange) })),
     result: ApprovalAnswer,
   },
   "item/toolCall/requestApproval": {
     doc: "May the agent call this tool?",
-    params: looseObject({
-      ...asked,
+    params: looseObject(() => ({
+      ...asked(),
       tool: z.string(),
       server: z.optional(z.string()),
       arguments: z.optional(z.unknown()),
-    }),
+    })),
     result: ApprovalAnswer,
   },
   "item/tool/requestUserInput": {
     doc: "The agent asks the user questions.",
-    params: looseObject({
+    params: looseObject(() => ({
       ...times,
       threadId: Id,
       turnId: Id,
       itemId: Id,
       questionId: Id,
       questions: z.array(UserQuestion),
-    }),
-    result: looseObject({ answers: Answers }),
+    })),
+    result: looseObject(() => ({ answers: Answers })),
   },
   "item/tool/call": {
     doc: "The agent calls a tool that a client offered with `thread/start` or `thread/resume`.",
-    params: looseObject({
+    params: looseObject(() => ({
       ...times,
       threadId: Id,
       turnId: Id,
@@ -92,7 +92,7 @@ export const ASKS = {
       tool: z.string(),
       namespace: z.optional(z.string()),
       arguments: z.optional(z.unknown()),
-    }),
+    })),
     result: ToolCallResult,
   },
 } as const;

@@ -23,15 +23,15 @@ const toolItemId = z.string();
 export const HARNESS_ITEMS = {
   user_message: {
     doc: "A message of the user: `text` is all of it as text, `content` its parts, including files.",
-    data: looseObject({ text: z.string(), content: z.array(UserInput) }),
+    data: looseObject(() => ({ text: z.string(), content: z.array(UserInput) })),
   },
   assistant_message: {
     doc: "A message (`text`) or the reasoning of the model (`reasoning`, and `summary` if it has one).",
-    data: looseObject({
+    data: looseObject(() => ({
       text: z.optional(z.string()),
       reasoning: z.optional(z.string()),
       summary: z.optional(z.string()),
-    }),
+    })),
   },
   tool_exec: {
     doc: "A tool call. `kind` is the item type in the Flint protocol; the tool's own fields are beside it.",
@@ -39,22 +39,22 @@ export const HARNESS_ITEMS = {
   },
   tool_log: {
     doc: "The output of the command `toolItemId`; the command's tool_exec does not repeat it.",
-    data: looseObject({ toolItemId, output: z.string(), omittedOutputBytes: z.optional(z.number()) }),
+    data: looseObject(() => ({ toolItemId, output: z.string(), omittedOutputBytes: z.optional(z.number()) })),
   },
   approval: {
     doc: "An approval request, with its answer once completed. The item id is the request id.",
-    data: looseObject({
+    data: looseObject(() => ({
       requestId: z.string(),
       toolItemId,
       action: z.optional(Action),
       decision: z.optional(HarnessDecision),
       by: z.optional(ResolvedBy),
       resolution: z.optional(Decision),
-    }),
+    })),
   },
   artifact: {
     doc: "A file that the tool `toolItemId` produced or changed; the diff is with the tool.",
-    data: looseObject({ toolItemId, path: z.string(), change: z.enum(["add", "modify"]) }),
+    data: looseObject(() => ({ toolItemId, path: z.string(), change: z.enum(["add", "modify"]) })),
   },
 } as const;
 
@@ -67,56 +67,56 @@ export type HarnessData<Type extends HarnessItemType> = z.output<(typeof HARNESS
 const ItemTypeName = z.enum(Object.keys(HARNESS_ITEMS) as [HarnessItemType, ...HarnessItemType[]]);
 
 /** A conversation. Times are unix milliseconds, here and everywhere on this wire. */
-export const HarnessThread = looseObject({
+export const HarnessThread = looseObject(() => ({
   threadId: Id,
   title: z.string(),
   directory: z.string(),
   time: looseObject({ created: z.number(), updated: z.number() }),
-});
+}));
 export type HarnessThread = z.output<typeof HarnessThread>;
 
 /** One prompt and the work on it. */
-export const HarnessTurn = looseObject({
+export const HarnessTurn = looseObject(() => ({
   turnId: Id,
   threadId: Id,
   status: z.enum(["running", "completed", "cancelled", "error"]),
   time: looseObject({ started: z.number(), completed: z.optional(z.number()) }),
-});
+}));
 export type HarnessTurn = z.output<typeof HarnessTurn>;
 
 /** An item of a turn. */
-export const HarnessItem = looseObject({
+export const HarnessItem = looseObject(() => ({
   itemId: z.string(),
   ...ofTurn,
   type: ItemTypeName,
   data: z.optional(z.record(z.string(), z.unknown())),
-});
+}));
 export type HarnessItem = z.output<typeof HarnessItem>;
 
 /** A past notification: its name and time, with its params beside them. */
-export const HarnessEvent = looseObject({ type: z.string(), time: z.number() });
+export const HarnessEvent = looseObject(() => ({ type: z.string(), time: z.number() }));
 export type HarnessEvent = z.output<typeof HarnessEvent>;
 
 /** What the agent asks to do: the exact command, diff or tool call is in `action`. */
-export const HarnessApprovalRequest = looseObject({
+export const HarnessApprovalRequest = looseObject(() => ({
   requestId: z.string(),
   ...ofTurn,
   itemId: z.string(),
   action: Action,
   expiresAt: z.number(),
-});
+}));
 export type HarnessApprovalRequest = z.output<typeof HarnessApprovalRequest>;
 
-const ofItem = looseObject({ item: HarnessItem });
-const Done = looseObject({ ok: z.literal(true) });
+const ofItem = looseObject(() => ({ item: HarnessItem }));
+const Done = looseObject(() => ({ ok: z.literal(true) }));
 const startThread = METHODS["thread/start"].params.shape;
 const startTurn = METHODS["turn/start"].params.shape;
 
 /** The first slash separates provider and model, so a provider's name cannot contain one. */
-const ModelName = looseObject({
+const ModelName = looseObject(() => ({
   providerID: z.string().check(z.regex(/^[^/]+$/, "must be a name without '/'")),
   modelID: z.string().check(z.minLength(1)),
-});
+}));
 
 /** The harness protocol: dotted names, approvals sent as notifications and answered by requests. */
 export const HARNESS = defineVocabulary({
@@ -126,12 +126,12 @@ export const HARNESS = defineVocabulary({
     initialize: {
       doc: "Returns the capabilities of this server. May be sent at any time, and is not required.",
       params: z._default(
-        looseObject({
+        looseObject(() => ({
           clientInfo: z.optional(looseObject({ name: z.string(), version: z.optional(z.string()) })),
-        }),
+        })),
         {},
       ),
-      result: looseObject({
+      result: looseObject(() => ({
         version: z.string(),
         capabilities: looseObject({
           threads: z.boolean(),
@@ -140,65 +140,77 @@ export const HARNESS = defineVocabulary({
           streaming: z.boolean(),
           persistence: z.boolean(),
         }),
-      }),
+      })),
     },
     "thread.create": {
       doc: "Creates a thread and subscribes to it.",
-      params: z._default(looseObject({ title: startThread.name, directory: startThread.cwd }), {}),
-      result: looseObject({ thread: HarnessThread }),
+      params: z._default(
+        looseObject(() => ({ title: startThread.name, directory: startThread.cwd })),
+        {},
+      ),
+      result: looseObject(() => ({ thread: HarnessThread })),
     },
     "thread.list": {
       doc: "Lists the threads, newest first. `nextCursor` is set if there are more.",
-      params: z._default(looseObject({ cursor: z.optional(z.string()) }), {}),
-      result: looseObject({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) }),
+      params: z._default(
+        looseObject(() => ({ cursor: z.optional(z.string()) })),
+        {},
+      ),
+      result: looseObject(() => ({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) })),
     },
     "thread.get": {
       doc: "Returns a thread and all its past notifications in order, and subscribes to it.",
-      params: looseObject({ threadId: Id }),
-      result: looseObject({ thread: HarnessThread, events: z.array(HarnessEvent) }),
+      params: looseObject(() => ({ threadId: Id })),
+      result: looseObject(() => ({ thread: HarnessThread, events: z.array(HarnessEvent) })),
     },
     "turn.start": {
       doc: "Prompts the agent. Answers at once; notifications report the work.",
-      params: looseObject({
+      params: looseObject(() => ({
         threadId: Id,
         input: startTurn.input,
         model: z.optional(ModelName),
         agent: z.optional(z.string().check(z.maxLength(200))),
-      }),
-      result: looseObject({ turnId: Id }),
+      })),
+      result: looseObject(() => ({ turnId: Id })),
     },
     "turn.cancel": {
       doc: "Cancels the running turn of a thread.",
-      params: looseObject({ threadId: Id }),
+      params: looseObject(() => ({ threadId: Id })),
       result: Done,
     },
     "approval.respond": {
       doc: "Answers an approval. The first answer counts.",
-      params: looseObject({ requestId: z.string(), decision: HarnessDecision }),
+      params: looseObject(() => ({ requestId: z.string(), decision: HarnessDecision })),
       result: Done,
     },
   },
   notifications: {},
   serverRequests: {},
   serverNotifications: {
-    "thread.created": { doc: "A thread was created.", params: looseObject({ thread: HarnessThread }) },
-    "turn.started": { doc: "A turn started.", params: looseObject({ turn: HarnessTurn }) },
+    "thread.created": {
+      doc: "A thread was created.",
+      params: looseObject(() => ({ thread: HarnessThread })),
+    },
+    "turn.started": { doc: "A turn started.", params: looseObject(() => ({ turn: HarnessTurn })) },
     "turn.completed": {
       doc: "A turn completed or was cancelled; see its status.",
-      params: looseObject({ turn: HarnessTurn }),
+      params: looseObject(() => ({ turn: HarnessTurn })),
     },
-    "turn.error": { doc: "A turn failed.", params: looseObject({ turn: HarnessTurn, error: TurnError }) },
+    "turn.error": {
+      doc: "A turn failed.",
+      params: looseObject(() => ({ turn: HarnessTurn, error: TurnError })),
+    },
     "item.started": { doc: "An item started.", params: ofItem },
     "item.delta": {
       doc: "More text of an item: `delta` extends `field` of its data at `offset`.",
-      params: looseObject({
+      params: looseObject(() => ({
         itemId: z.string(),
         ...ofTurn,
         itemType: ItemTypeName,
         field: z.string(),
         delta: z.string(),
         offset: z.optional(z.number()),
-      }),
+      })),
     },
     "item.completed": { doc: "An item completed; this state is authoritative.", params: ofItem },
     "approval.requested": {

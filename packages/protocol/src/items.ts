@@ -7,12 +7,12 @@ const WorkStatus = z.enum(["inProgress", "completed", "failed", "declined"]);
 const CallStatus = z.enum(["inProgress", "completed", "failed"]);
 
 /** One file that an agent adds, modifies or deletes. `movePath` is where a modified file goes when it is renamed. */
-export const FileUpdateChange = looseObject({
+export const FileUpdateChange = looseObject(() => ({
   path: z.string(),
   kind: z.enum(["add", "modify", "delete"]),
   diff: z.string(),
   movePath: z.optional(z.string()),
-});
+}));
 export type FileUpdateChange = z.output<typeof FileUpdateChange>;
 
 /** The priority of a step of a plan. */
@@ -20,11 +20,11 @@ export const PlanPriority = z.enum(["high", "medium", "low"]);
 export type PlanPriority = z.output<typeof PlanPriority>;
 
 /** One step of a plan; its priority only if the agent reports one. */
-export const PlanEntry = looseObject({
+export const PlanEntry = looseObject(() => ({
   step: z.string(),
   status: z.enum(["pending", "inProgress", "completed", "failed"]),
   priority: z.optional(PlanPriority),
-});
+}));
 export type PlanEntry = z.output<typeof PlanEntry>;
 
 /** The priority that an agent reports for a step, as a field of its entry; empty if it is unknown. */
@@ -35,22 +35,22 @@ export function priorityOf(given: unknown): Pick<PlanEntry, "priority"> {
 
 /** What a part of a command does, as far as its words show; `path` as it is written in the command. */
 export const CommandAction = z.discriminatedUnion("type", [
-  looseObject({ type: z.literal("read"), command: z.string(), name: z.string(), path: z.string() }),
-  looseObject({ type: z.literal("listFiles"), command: z.string(), path: z.optional(z.string()) }),
-  looseObject({
+  looseObject(() => ({ type: z.literal("read"), command: z.string(), name: z.string(), path: z.string() })),
+  looseObject(() => ({ type: z.literal("listFiles"), command: z.string(), path: z.optional(z.string()) })),
+  looseObject(() => ({
     ...{ type: z.literal("search"), command: z.string() },
     ...{ query: z.optional(z.string()), path: z.optional(z.string()) },
-  }),
-  looseObject({ type: z.literal("unknown"), command: z.string() }),
+  })),
+  looseObject(() => ({ type: z.literal("unknown"), command: z.string() })),
 ]);
 export type CommandAction = z.output<typeof CommandAction>;
 
 /** Why an action was allowed: by a rule of the policy file, a grant of the user, a setting, or an answer to a request. */
-export const Allowance = looseObject({
+export const Allowance = looseObject(() => ({
   by: z.enum(["policyFile", "grant", "setting", "client"]),
   /** Names the rule, the grant or the setting, as a sentence. */
   reason: z.string(),
-});
+}));
 export type Allowance = z.output<typeof Allowance>;
 
 /** Set once Flint has decided about it. Absent: it was declined, or its agent did not ask. */
@@ -59,26 +59,35 @@ const allowed = z.optional(Allowance);
 /** The fields of every item. An item of a sub-agent names the tool call that started the sub-agent. */
 const common = { id: Id, parentItemId: z.optional(Id) };
 
-const UserMessage = looseObject({
+const UserMessage = looseObject(() => ({
   type: z.literal("userMessage"),
   ...common,
   clientId: z.optional(z.string()),
   /** What the client that sent it calls itself. */
   client: z.optional(z.string()),
   content: z.array(UserInput),
-});
+}));
 /** Set on an item whose turn ended before it completed: it has no more text than this. */
 const partial = z.optional(z.boolean());
-const AgentMessage = looseObject({ type: z.literal("agentMessage"), ...common, text: z.string(), partial });
-const SubAgentMessage = looseObject({ type: z.literal("subAgentMessage"), ...common, text: z.string() });
-const Reasoning = looseObject({
+const AgentMessage = looseObject(() => ({
+  type: z.literal("agentMessage"),
+  ...common,
+  text: z.string(),
+  partial,
+}));
+const SubAgentMessage = looseObject(() => ({
+  type: z.literal("subAgentMessage"),
+  ...common,
+  text: z.string(),
+}));
+const Reasoning = looseObject(() => ({
   type: z.literal("reasoning"),
   ...common,
   summary: z.optional(z.string()),
   content: z.optional(z.string()),
   partial,
-});
-const CommandExecution = looseObject({
+}));
+const CommandExecution = looseObject(() => ({
   type: z.literal("commandExecution"),
   ...common,
   allowed,
@@ -104,16 +113,16 @@ const CommandExecution = looseObject({
   ),
   /** What the sandbox kept it from, as sentences, unless its output says so. */
   denials: z.optional(z.array(z.string())),
-});
-const FileChange = looseObject({
+}));
+const FileChange = looseObject(() => ({
   type: z.literal("fileChange"),
   ...common,
   allowed,
   changes: z.array(FileUpdateChange),
   status: WorkStatus,
   output: z.optional(z.string()),
-});
-const McpToolCall = looseObject({
+}));
+const McpToolCall = looseObject(() => ({
   type: z.literal("mcpToolCall"),
   ...common,
   allowed,
@@ -124,8 +133,8 @@ const McpToolCall = looseObject({
   result: z.optional(z.unknown()),
   error: z.optional(z.string()),
   durationMs: z.optional(z.number()),
-});
-const ToolCall = looseObject({
+}));
+const ToolCall = looseObject(() => ({
   type: z.literal("toolCall"),
   ...common,
   allowed,
@@ -138,36 +147,40 @@ const ToolCall = looseObject({
   result: z.optional(z.unknown()),
   error: z.optional(z.string()),
   durationMs: z.optional(z.number()),
-});
-const WebSearch = looseObject({ type: z.literal("webSearch"), ...common, query: z.string() });
-const Plan = looseObject({
+}));
+const WebSearch = looseObject(() => ({ type: z.literal("webSearch"), ...common, query: z.string() }));
+const Plan = looseObject(() => ({
   type: z.literal("plan"),
   ...common,
   text: z.string(),
   entries: z.optional(z.array(PlanEntry)),
   partial,
-});
-const EnteredReviewMode = looseObject({
+}));
+const EnteredReviewMode = looseObject(() => ({
   type: z.literal("enteredReviewMode"),
   ...common,
   review: z.string(),
-});
-const ExitedReviewMode = looseObject({ type: z.literal("exitedReviewMode"), ...common, review: z.string() });
-const ContextCompaction = looseObject({
+}));
+const ExitedReviewMode = looseObject(() => ({
+  type: z.literal("exitedReviewMode"),
+  ...common,
+  review: z.string(),
+}));
+const ContextCompaction = looseObject(() => ({
   type: z.literal("contextCompaction"),
   ...common,
   summary: z.optional(z.string()),
-});
+}));
 
-const AgentHandoff = looseObject({
+const AgentHandoff = looseObject(() => ({
   type: z.literal("agentHandoff"),
   ...common,
   fromAgent: z.string(),
   toAgent: z.string(),
   /** How many turns the new agent got as a handoff summary, because it had no part in them. */
   missedTurns: z.number(),
-});
-const HookRun = looseObject({
+}));
+const HookRun = looseObject(() => ({
   type: z.literal("hookRun"),
   ...common,
   /** When it ran, by the agent's own name for that, such as `PreToolUse`. */
@@ -178,7 +191,7 @@ const HookRun = looseObject({
   output: z.optional(z.string()),
   exitCode: z.optional(z.number()),
   durationMs: z.optional(z.number()),
-});
+}));
 
 /** Which text field of its item a delta event extends. */
 type DeltaFields = Readonly<Record<string, string>>;
@@ -240,12 +253,12 @@ export type KnownItem = z.output<typeof KnownItem>;
 export type Item<Type extends ItemType> = Extract<KnownItem, { type: Type }>;
 
 /** An item of a type that only the agent knows; clients show its id and any text it has. */
-export const ExtensionItem = looseObject({
+export const ExtensionItem = looseObject(() => ({
   type: z
     .string()
     .check(z.refine((type) => !Object.hasOwn(ITEMS, type), "is a known type with a wrong shape")),
   id: Id,
-});
+}));
 export type ExtensionItem = z.output<typeof ExtensionItem>;
 
 /** Any item. The union is open: an unknown type is not an error. */

@@ -5,12 +5,12 @@ import { looseObject } from "../wire/loose-object.ts";
 import { Permission } from "./permission.ts";
 
 /** An earlier run of the same action, which its sandbox stopped. */
-export const EarlierRun = looseObject({
+export const EarlierRun = looseObject(() => ({
   itemId: Id,
   ranMs: z.number(),
   /** What shows that the sandbox stopped it, as lines of text. */
   evidence: z.array(z.string()),
-});
+}));
 export type EarlierRun = z.output<typeof EarlierRun>;
 
 const common = {
@@ -26,22 +26,22 @@ const common = {
 
 /** What an agent asks to do. The exact command or diff is always included. */
 export const Action = z.discriminatedUnion("kind", [
-  looseObject({
+  looseObject(() => ({
     kind: z.literal("command"),
     ...common,
     command: z.string(),
     cwd: z.string(),
     /** Set if the command was allowed and runs: it waits for what it needs, and only that is asked about. */
     running: z.optional(z.boolean()),
-  }),
-  looseObject({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
-  looseObject({
+  })),
+  looseObject(() => ({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) })),
+  looseObject(() => ({
     kind: z.literal("tool"),
     ...common,
     tool: z.string(),
     server: z.optional(z.string()),
     arguments: z.optional(z.unknown()),
-  }),
+  })),
 ]);
 export type Action = z.output<typeof Action>;
 

@@ -7,7 +7,7 @@ import { describeGrant } from "./grant-words.ts";
 import { Decision } from "./policy.ts";
 
 /** An open request of an agent to act. An answer may accept one of `suggestions` instead of the exact action. */
-export const Approval = looseObject({
+export const Approval = looseObject(() => ({
   id: Id,
   turnId: Id,
   action: Action,
@@ -17,7 +17,7 @@ export const Approval = looseObject({
   suggestions: z.optional(z.array(RuleSuggestion)),
   requestedAtMs: z.number(),
   expiresAtMs: z.number(),
-});
+}));
 export type Approval = z.output<typeof Approval>;
 
 /**
@@ -51,37 +51,40 @@ export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "tur
 export type ResolvedBy = z.output<typeof ResolvedBy>;
 
 /** How an approval ended. */
-export const Resolution = looseObject({
+export const Resolution = looseObject(() => ({
   decision: Decision,
   by: ResolvedBy,
   clientId: z.optional(z.string()),
   /** What the client that answered calls itself. */
   client: z.optional(z.string()),
-});
+}));
 export type Resolution = z.output<typeof Resolution>;
 
 /** A question of an agent to the user. */
-export const UserQuestion = looseObject({
+export const UserQuestion = looseObject(() => ({
   id: z.string(),
   header: z.optional(z.string()),
   question: z.string(),
   options: z.optional(z.array(looseObject({ label: z.string(), description: z.optional(z.string()) }))),
   multiple: z.optional(z.boolean()),
   secret: z.optional(z.boolean()),
-});
+}));
 export type UserQuestion = z.output<typeof UserQuestion>;
 
 /** An open request of an agent for answers. */
-export const QuestionRequest = looseObject({
+export const QuestionRequest = looseObject(() => ({
   id: Id,
   turnId: Id,
   itemId: Id,
   questions: z.array(UserQuestion),
   requestedAtMs: z.number(),
   expiresAtMs: z.number(),
-});
+}));
 export type QuestionRequest = z.output<typeof QuestionRequest>;
 
 /** The answers, by question id. */
-export const Answers = z.record(z.string(), looseObject({ answers: z.array(z.string()) }));
+export const Answers = z.record(
+  z.string(),
+  looseObject(() => ({ answers: z.array(z.string()) })),
+);
 export type Answers = z.output<typeof Answers>;

@@ -5,21 +5,21 @@ const amount = z.number().check(z.positive("must be more than 0"));
 const count = z.int().check(z.minimum(1, "must be at least 1"));
 
 /** What one turn may use. `seconds` is working time: waiting for the user does not count. `steps` are model calls. */
-export const TurnBudget = looseObject({
+export const TurnBudget = looseObject(() => ({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
   seconds: z.optional(amount),
   steps: z.optional(count),
-});
+}));
 export type TurnBudget = z.output<typeof TurnBudget>;
 
 /** What all turns of a thread may use together. */
-export const ThreadBudget = looseObject({
+export const ThreadBudget = looseObject(() => ({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
   seconds: z.optional(amount),
   turns: z.optional(count),
-});
+}));
 export type ThreadBudget = z.output<typeof ThreadBudget>;
 
 /** Whether limits have to hold: with `bestEffort`, agents that do not report what a limit counts run all the same. */
@@ -32,12 +32,12 @@ export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
  * `extended` is how far the user has extended the budget of the thread since; Flint sets it, and a new `thread` resets
  * it.
  */
-export const Budget = looseObject({
+export const Budget = looseObject(() => ({
   enforcement: z.optional(BudgetEnforcement),
   turn: z.optional(TurnBudget),
   thread: z.optional(ThreadBudget),
   extended: z.optional(ThreadBudget),
-});
+}));
 export type Budget = z.output<typeof Budget>;
 
 /** A budget with a change applied: each of its two parts is replaced whole, and an empty part removes the limit. */

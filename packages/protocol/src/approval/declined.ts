@@ -6,7 +6,7 @@ import { ResolvedBy } from "./approval.ts";
 import { formatEndpoint } from "./host-rules.ts";
 
 /** Something that was not allowed in a turn. */
-export const DeclinedAction = looseObject({
+export const DeclinedAction = looseObject(() => ({
   itemId: Id,
   /** The command, the files, the tool, or the host with the command that wanted it. */
   what: z.string(),
@@ -14,7 +14,7 @@ export const DeclinedAction = looseObject({
   reason: z.string(),
   /** `rule` if it was decided by a rule or by a setting, without asking. */
   by: ResolvedBy,
-});
+}));
 export type DeclinedAction = z.output<typeof DeclinedAction>;
 
 /** How many are listed for a turn. */

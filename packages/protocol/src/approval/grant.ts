@@ -14,17 +14,17 @@ const Word = z.string().check(z.minLength(1));
  * workspace, except hidden ones. `any`: whatever the agent runs; such a grant has a permission.
  */
 export const RuleMatch = z.discriminatedUnion("type", [
-  looseObject({
+  looseObject(() => ({
     type: z.literal("exact"),
     command: z.optional(z.string()),
     cwd: z.optional(z.string()),
     path: z.optional(z.string()),
     server: z.optional(z.string()),
     arguments: z.optional(z.unknown()),
-  }),
-  looseObject({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) }),
-  looseObject({ type: z.literal("edits") }),
-  looseObject({ type: z.literal("any") }),
+  })),
+  looseObject(() => ({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) })),
+  looseObject(() => ({ type: z.literal("edits") })),
+  looseObject(() => ({ type: z.literal("any") })),
 ]);
 export type RuleMatch = z.output<typeof RuleMatch>;
 
@@ -42,17 +42,17 @@ const covered = {
 };
 
 /** Something that an approval offers to allow. An answer accepts it by its id, for one of its scopes. */
-export const RuleSuggestion = looseObject({
+export const RuleSuggestion = looseObject(() => ({
   ...covered,
   /** What accepting it allows, as a verb phrase. */
   words: z.optional(z.string()),
   /** How long it may be accepted for; for the thread and for always if absent. */
   scopes: z.optional(z.array(DecisionScope)),
-});
+}));
 export type RuleSuggestion = z.output<typeof RuleSuggestion>;
 
 /** Something that the user allowed beyond one time, or for one time that is still to come. */
-export const Grant = looseObject({
+export const Grant = looseObject(() => ({
   ...covered,
   scope: DecisionScope,
   /** What was shown to the user, as a verb phrase: "run: npm test (in /repo)". */
@@ -61,7 +61,7 @@ export const Grant = looseObject({
   grantedAt: z.number(),
   /** When it expires, in unix milliseconds. */
   expiresAt: z.optional(z.number()),
-});
+}));
 export type Grant = z.output<typeof Grant>;
 
 /** A grant for always. */

@@ -28,7 +28,7 @@ export const HostRuleString = z.string().check((rule) => {
 
 /** Which hosts may be connected to: none, all, or the named ones. */
 export const NetworkPermission = z.union(
-  [z.enum(["none", "all"]), looseObject({ hosts: z.array(HostRuleString) })],
+  [z.enum(["none", "all"]), looseObject(() => ({ hosts: z.array(HostRuleString) }))],
   { error: ({ input }) => networkProblem(input) },
 );
 export type NetworkPermission = z.output<typeof NetworkPermission>;
@@ -44,7 +44,7 @@ export const GitMode = z.enum(["off", "ask", "auto"]);
 export type GitMode = z.output<typeof GitMode>;
 
 /** What an action may do beyond its sandbox. */
-export const Permission = looseObject({
+export const Permission = looseObject(() => ({
   network: z.optional(NetworkPermission),
   /** Absolute paths, free of links. */
   write: z.optional(z.array(z.string())),
@@ -54,7 +54,7 @@ export const Permission = looseObject({
   git: z.optional(z.boolean()),
   /** The command runs outside of the sandbox. Never combined with the others. */
   unconfined: z.optional(z.literal(true)),
-});
+}));
 export type Permission = z.output<typeof Permission>;
 
 /** Everything that these permissions give together. Leaving the sandbox is never part of it. */

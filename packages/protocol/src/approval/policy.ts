@@ -7,21 +7,21 @@ export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
 
 /** What the commands of a thread may touch. */
 export const SandboxPolicy = z.discriminatedUnion("type", [
-  looseObject({ type: z.literal("dangerFullAccess") }),
-  looseObject({
+  looseObject(() => ({ type: z.literal("dangerFullAccess") })),
+  looseObject(() => ({
     type: z.literal("readOnly"),
     /** What an approved action may do nevertheless; nothing if absent. */
     whenApproved: z.optional(z.literal("workspaceWrite")),
-  }),
-  looseObject({
+  })),
+  looseObject(() => ({
     type: z.literal("workspaceWrite"),
     writableRoots: z.optional(z.array(z.string())),
     networkAccess: z.optional(z.boolean()),
-  }),
-  looseObject({
+  })),
+  looseObject(() => ({
     type: z.literal("externalSandbox"),
     networkAccess: z.optional(z.enum(["restricted", "enabled"])),
-  }),
+  })),
 ]);
 export type SandboxPolicy = z.output<typeof SandboxPolicy>;
 
@@ -75,10 +75,10 @@ export type DecisionScope = z.output<typeof DecisionScope>;
  * The one answer to an approval; the decisions of every protocol map to it. `rule` is the id of a suggestion of the approval:
  * with it, consent for the session or for always covers the suggestion, without it exactly what was asked.
  */
-export const Decision = looseObject({
+export const Decision = looseObject(() => ({
   outcome: z.enum(["allow", "deny", "cancel"]),
   scope: z._default(DecisionScope, "once"),
   rule: z.optional(z.string()),
   message: z.optional(z.string().check(z.maxLength(10_000))),
-});
+}));
 export type Decision = z.output<typeof Decision>;

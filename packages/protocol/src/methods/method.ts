@@ -54,7 +54,7 @@ export const absolutePath = z
   .check(z.startsWith("/", "must be an absolute path"), z.maxLength(4096));
 
 /** Settings of the thread that a request may override. */
-export const settingsOverrides = {
+export const settingsOverrides = lazy(() => ({
   model: z.optional(z.string()),
   /** The agent by its name: with its default model, or with the one that `model` names. */
   agent: z.optional(z.string()),
@@ -68,21 +68,21 @@ export const settingsOverrides = {
   summary: z.optional(ReasoningSummary),
   personality: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   budget: z.optional(Budget),
-};
+}));
 
 const Strings = z.record(z.string(), z.string());
 const ServerName = z.string().check(z.minLength(1), z.maxLength(100));
 
 /** An MCP server that a client provides for one thread. Never stored: its keys stay in memory. */
 export const McpServer = z.discriminatedUnion("type", [
-  looseObject({
+  looseObject(() => ({
     type: z.literal("stdio"),
     name: ServerName,
     command: z.string().check(z.minLength(1)),
     args: z.array(z.string()),
     env: Strings,
-  }),
-  looseObject({ type: z.literal("http"), name: ServerName, url: z.string(), headers: Strings }),
+  })),
+  looseObject(() => ({ type: z.literal("http"), name: ServerName, url: z.string(), headers: Strings })),
 ]);
 export type McpServer = z.output<typeof McpServer>;
 

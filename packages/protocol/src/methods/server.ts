@@ -15,13 +15,13 @@ import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
 
 /** What an agent can do. */
-const Capabilities = looseObject({
+const Capabilities = looseObject(() => ({
   streaming: z.boolean(),
   configOptions: z.boolean(),
   reasoning: z.boolean(),
   plans: z.boolean(),
   review: z.boolean(),
-});
+}));
 
 /** Initialization, models, selectors, rules, accounts, and commands outside of threads. */
 export const SERVER_METHODS = {
@@ -195,7 +195,7 @@ export const SERVER_METHODS = {
   }),
 } as const;
 
-const WorkspaceResult = looseObject({ files: z.array(WorkspaceFile) });
+const WorkspaceResult = looseObject(() => ({ files: z.array(WorkspaceFile) }));
 
 /** Trust in the configuration files of a workspace. */
 export const WORKSPACE_METHODS = {

@@ -5,32 +5,34 @@ import { TaskRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { WorkerRow } from "../task/worker-row.ts";
 import { Id } from "../wire/ids.ts";
-import { Empty, looseObject } from "../wire/loose-object.ts";
+import { Empty, lazy, looseObject } from "../wire/loose-object.ts";
 import { clientId, method } from "./method.ts";
 
 const taskParams = { taskId: Id };
-const Changed = looseObject({ task: TaskRow });
+const Changed = looseObject(() => ({ task: TaskRow }));
 /** Clients announce messages; what happens in tasks comes from the server alone. */
-const MessageEvent = z.extend(News, { type: z.literal("session:message") });
+const MessageEvent = lazy(() => z.extend(News, { type: z.literal("session:message") }));
 const text = z.string().check(z.minLength(1), z.maxLength(4000));
 
 /** A task to add: what is left out has a default. Of `after`, a name may also be that of a task in the same request. */
-const TaskInput = z.extend(z.partial(TaskSpec), {
-  prompt: TaskSpec.def.shape.prompt,
-  cwd: TaskSpec.def.shape.cwd,
-  budget: z.optional(z.partial(TaskBudget)),
-  limits: z.optional(z.partial(LimitPolicy)),
-  /** A name for other tasks of the same request to come after. */
-  name: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
-  clientId,
-});
+const TaskInput = lazy(() =>
+  z.extend(z.partial(TaskSpec), {
+    prompt: TaskSpec.def.shape.prompt,
+    cwd: TaskSpec.def.shape.cwd,
+    budget: z.optional(z.partial(TaskBudget)),
+    limits: z.optional(z.partial(LimitPolicy)),
+    /** A name for other tasks of the same request to come after. */
+    name: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+    clientId,
+  }),
+);
 
 /** Tasks: work that an executor does and a reviewer judges, unattended. */
 export const TASK_METHODS = {
   "task/add": method({
     doc: "Add tasks, all or none. A task that is added again with the same `clientId` is not added twice.",
     scope: "none",
-    params: () => looseObject({ tasks: z.array(TaskInput).check(z.minLength(1), z.maxLength(1000)) }),
+    params: () => looseObject({ tasks: z.array(TaskInput()).check(z.minLength(1), z.maxLength(1000)) }),
     result: () => looseObject({ data: z.array(TaskRow) }),
   }),
   "task/list": method({
@@ -158,7 +160,7 @@ export const TASK_EVENT_METHODS = {
   "task/announce": method({
     doc: "Tell the clients that follow the tasks about a message in a channel.",
     scope: "none",
-    params: () => looseObject({ event: MessageEvent }),
+    params: () => looseObject({ event: MessageEvent() }),
     result: () => Empty,
   }),
 } as const;

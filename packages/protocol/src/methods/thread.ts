@@ -10,13 +10,13 @@ import { Goal, GoalStatus, Thread, ThreadSettings, Turn } from "../thread/thread
 import { Cost, LastUsage, TokenUsage } from "../thread/usage.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
-import { Empty, looseObject } from "../wire/loose-object.ts";
+import { Empty, lazy, looseObject } from "../wire/loose-object.ts";
 import { clientId, limit, method, settingsOverrides, threadParams, withMcpServers } from "./method.ts";
 
-const ThreadResult = looseObject({ thread: Thread });
+const ThreadResult = looseObject(() => ({ thread: Thread }));
 
-const ThreadStartParams = looseObject({
-  ...settingsOverrides,
+const ThreadStartParams = looseObject(() => ({
+  ...settingsOverrides(),
   sandbox: z.optional(SandboxPolicyInput),
   ephemeral: z.optional(z.boolean()),
   name: z.optional(z.string().check(z.maxLength(500))),
@@ -24,14 +24,14 @@ const ThreadStartParams = looseObject({
   ...withMcpServers,
   ...withClientTools,
   clientId,
-});
+}));
 
-const ThreadOverrides = {
+const threadOverrides = lazy(() => ({
   ...threadParams,
-  ...settingsOverrides,
+  ...settingsOverrides(),
   sandbox: z.optional(SandboxPolicyInput),
   developerInstructions: z.optional(z.string()),
-};
+}));
 
 /** Whether a running turn is interrupted first; without it, the request is rejected while a turn runs. */
 const interrupt = z.optional(z.boolean());
@@ -42,7 +42,7 @@ const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.opt
 /** The usage of a thread so far. */
 const usageFields = { usage: TokenUsage, lastUsage: z.optional(LastUsage), cost: z.optional(Cost) };
 
-const AttachResult = looseObject({
+const AttachResult = looseObject(() => ({
   thread: Thread,
   settings: ThreadSettings,
   epoch: z.string(),
@@ -57,7 +57,7 @@ const AttachResult = looseObject({
   /** The slash commands that an agent of the thread reported last. */
   agentCommands: z.optional(looseObject({ agent: z.string(), commands: z.array(AgentCommand) })),
   ...usageFields,
-});
+}));
 
 /** Whether the files of dropped turns are restored. With `preview` nothing changes; the answer lists what would. */
 const filesOfRevert = {
@@ -65,14 +65,14 @@ const filesOfRevert = {
   preview: z.optional(z.boolean()),
 };
 
-const RevertResult = looseObject({
+const RevertResult = looseObject(() => ({
   thread: Thread,
   turnIds: z.array(Id),
   revertId: z.optional(Id),
   files: z.optional(RestoredFiles.files),
   conflicts: z.optional(RestoredFiles.conflicts),
   notSaved: z.optional(RestoredFiles.notSaved),
-});
+}));
 
 /** Starting, resuming, reading, changing and deleting threads. */
 export const THREAD_METHODS = {
@@ -85,7 +85,7 @@ export const THREAD_METHODS = {
   "thread/resume": method({
     doc: "Resume a stored thread: answers, sends `thread/started`, replays its history, and subscribes to it.",
     scope: "thread",
-    params: () => looseObject({ ...ThreadOverrides, ...Cursor, ...withMcpServers, ...withClientTools }),
+    params: () => looseObject({ ...threadOverrides(), ...Cursor, ...withMcpServers, ...withClientTools }),
     result: () =>
       looseObject({
         thread: Thread,
@@ -162,14 +162,14 @@ export const THREAD_METHODS = {
   "thread/settings/update": method({
     doc: "Change the settings of a thread from its next turn on.",
     scope: "thread",
-    params: () => looseObject(ThreadOverrides),
+    params: () => looseObject(threadOverrides()),
     result: () => looseObject({ settings: ThreadSettings }),
   }),
   "thread/fork": method({
     doc: "Start a new thread with the history of another, up to a turn.",
     scope: "thread",
     params: () =>
-      looseObject({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
+      looseObject({ ...threadOverrides(), lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
     result: () => looseObject({ thread: Thread, modelProvider: z.string(), ...usageFields }),
   }),
   "thread/archive": method({
@@ -238,12 +238,12 @@ export const BACKGROUND_METHODS = {
   }),
 } as const;
 
-const Pursue = looseObject({
+const Pursue = looseObject(() => ({
   maxTurns: z.optional(z.int().check(z.minimum(1), z.maximum(1_000))),
   maxSeconds: z.optional(z.number().check(z.minimum(1))),
   maxCostUsd: z.optional(z.number().check(z.positive())),
   check: z.optional(z.string().check(z.minLength(1), z.maxLength(8_000))),
-});
+}));
 
 /** The goal of a thread. */
 export const GOAL_METHODS = {

@@ -11,24 +11,24 @@ import { Empty, looseObject } from "../wire/loose-object.ts";
 import { clientId, method, settingsOverrides, threadParams } from "./method.ts";
 
 const input = z.array(UserInput).check(z.minLength(1, "must have at least one part"));
-const QueueResult = looseObject({ queue: z.array(QueuedInput) });
+const QueueResult = looseObject(() => ({ queue: z.array(QueuedInput) }));
 
-const TurnStartParams = looseObject({
+const TurnStartParams = looseObject(() => ({
   ...threadParams,
   input,
-  ...settingsOverrides,
+  ...settingsOverrides(),
   sandboxPolicy: z.optional(SandboxPolicyInput),
   outputSchema: z.optional(z.record(z.string(), z.unknown())),
   delivery: z.optional(z.enum(["reject", "steer", "queue"])),
   clientId,
-});
+}));
 
 /** What is reviewed. */
 export const ReviewTarget = z.discriminatedUnion("type", [
-  looseObject({ type: z.literal("uncommittedChanges") }),
-  looseObject({ type: z.literal("baseBranch"), branch: z.string() }),
-  looseObject({ type: z.literal("commit"), sha: z.string(), title: z.optional(z.string()) }),
-  looseObject({ type: z.literal("custom"), instructions: z.string() }),
+  looseObject(() => ({ type: z.literal("uncommittedChanges") })),
+  looseObject(() => ({ type: z.literal("baseBranch"), branch: z.string() })),
+  looseObject(() => ({ type: z.literal("commit"), sha: z.string(), title: z.optional(z.string()) })),
+  looseObject(() => ({ type: z.literal("custom"), instructions: z.string() })),
 ]);
 export type ReviewTarget = z.output<typeof ReviewTarget>;
 

@@ -2,28 +2,28 @@ import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
 /** A model that a thread can use; its id is `agent/model`. */
-export const Model = looseObject({
+export const Model = looseObject(() => ({
   id: z.string(),
   displayName: z.string(),
   description: z.optional(z.string()),
   isDefault: z.boolean(),
   meta: z.optional(z.record(z.string(), z.unknown())),
-});
+}));
 export type Model = z.output<typeof Model>;
 
 /** One value of a selector. */
-export const ConfigSelectOption = looseObject({
+export const ConfigSelectOption = looseObject(() => ({
   id: z.string(),
   name: z.string(),
   description: z.optional(z.string()),
-});
+}));
 export type ConfigSelectOption = z.output<typeof ConfigSelectOption>;
 
 /**
  * A setting that an agent advertises. Clients show all of them in the same way and need not know their meaning.
  * A `boolean` has the values "true" and "false".
  */
-export const ConfigOption = looseObject({
+export const ConfigOption = looseObject(() => ({
   type: z.enum(["select", "boolean"]),
   id: z.string(),
   name: z.string(),
@@ -33,7 +33,7 @@ export const ConfigOption = looseObject({
   options: z.array(ConfigSelectOption),
   value: z.string(),
   modelIds: z.optional(z.array(z.string())),
-});
+}));
 export type ConfigOption = z.output<typeof ConfigOption>;
 
 /** How agents name the option for their reasoning effort: by id or by category. */
@@ -51,20 +51,20 @@ export function effortValue(
 }
 
 /** Whether commands can be sandboxed on this machine, by which mechanism, and if not, how to change that. */
-export const SandboxState = looseObject({
+export const SandboxState = looseObject(() => ({
   available: z.boolean(),
   mechanism: z.string(),
   detail: z.optional(z.string()),
   /** What the mechanism cannot enforce or offer on this machine, as sentences that name the way out. */
   limitations: z.optional(z.array(z.string())),
-});
+}));
 export type SandboxState = z.output<typeof SandboxState>;
 
 /**
  * A file or folder of a workspace that could configure Flint or steer an agent, or the program of an MCP server. It has no
  * effect unless `trusted`, which applies to this exact content only.
  */
-export const WorkspaceFile = looseObject({
+export const WorkspaceFile = looseObject(() => ({
   path: z.string(),
   sha256: z.string(),
   trusted: z.boolean(),
@@ -73,11 +73,11 @@ export const WorkspaceFile = looseObject({
   steers: z.optional(z.array(z.string())),
   /** Why it would have no effect even if it were trusted. */
   problem: z.optional(z.string()),
-});
+}));
 export type WorkspaceFile = z.output<typeof WorkspaceFile>;
 
 /** A feature of an agent that the user can turn on or off in the agent's own configuration. */
-export const AgentFeature = looseObject({
+export const AgentFeature = looseObject(() => ({
   name: z.string(),
   /** How mature it is, in the agent's own words, such as `beta`. */
   stage: z.string(),
@@ -86,14 +86,14 @@ export const AgentFeature = looseObject({
   announcement: z.optional(z.string()),
   enabled: z.boolean(),
   defaultEnabled: z.boolean(),
-});
+}));
 export type AgentFeature = z.output<typeof AgentFeature>;
 
 /** The account that an agent works with. */
-export const AgentAccount = looseObject({
+export const AgentAccount = looseObject(() => ({
   type: z.string(),
   label: z.optional(z.string()),
   plan: z.optional(z.string()),
-});
+}));
 /** The account that an agent works with. */
 export type AgentAccount = z.output<typeof AgentAccount>;

@@ -3,7 +3,7 @@ import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
 /** How a file is restored: its content is written back, a deleted file is created again, a new one is deleted. */
-export const FileRestore = looseObject({
+export const FileRestore = looseObject(() => ({
   /** Relative to the folder of the thread; absolute if it is outside of it. */
   path: z.string(),
   action: z.enum(["restore", "create", "delete"]),
@@ -16,7 +16,7 @@ export const FileRestore = looseObject({
   sizeAfter: z.optional(z.number()),
   /** What changes in it, as a unified diff. Only in a preview, and only for text that is not too large. */
   diff: z.optional(z.string()),
-});
+}));
 export type FileRestore = z.output<typeof FileRestore>;
 
 /** Why a file is not restored although a dropped turn changed it. */
@@ -31,11 +31,11 @@ export const FileConflictReason = z.enum([
 export type FileConflictReason = z.output<typeof FileConflictReason>;
 
 /** A file that is not restored. */
-export const FileConflict = looseObject({
+export const FileConflict = looseObject(() => ({
   path: z.string(),
   reason: FileConflictReason,
   message: z.string(),
-});
+}));
 export type FileConflict = z.output<typeof FileConflict>;
 
 /** Why a file was not saved before a turn. */
@@ -52,12 +52,12 @@ export const NotSavedReason = z.enum([
 export type NotSavedReason = z.output<typeof NotSavedReason>;
 
 /** What cannot be restored: a path, or everything that a turn changed. */
-export const NotSaved = looseObject({
+export const NotSaved = looseObject(() => ({
   path: z.optional(z.string()),
   turnId: z.optional(Id),
   reason: NotSavedReason,
   message: z.string(),
-});
+}));
 export type NotSaved = z.output<typeof NotSaved>;
 
 /** What a revert does to files. */

@@ -9,7 +9,7 @@ export type UsageLimitStatus = z.output<typeof UsageLimitStatus>;
 export const UsageLimitSource = z.enum(["frame", "header", "text"]);
 
 /** A usage limit of the account that an agent works with, as it was last reported. */
-export const UsageLimit = looseObject({
+export const UsageLimit = looseObject(() => ({
   agent: z.string(),
   /** Whose limit it is, where an agent works with several providers. */
   account: z.optional(z.string()),
@@ -29,7 +29,7 @@ export const UsageLimit = looseObject({
   /** Set if waiting does not help: someone has to buy credit or change the plan. */
   needsPerson: z.optional(z.boolean()),
   reportedAtMs: z.number(),
-});
+}));
 export type UsageLimit = z.output<typeof UsageLimit>;
 
 /** A limit as drivers report it. */

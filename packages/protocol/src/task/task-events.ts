@@ -14,30 +14,30 @@ export const Step = z.enum(["prepare", "execute", "check", "review", "merge"]);
 export type Step = z.output<typeof Step>;
 
 /** What a turn of a role used. */
-export const RunUsage = looseObject({
+export const RunUsage = looseObject(() => ({
   tokens: z.optional(TokenUsage),
   cost: z.optional(Cost),
   /** Working time, without waiting for anyone. */
   seconds: z.number(),
-});
+}));
 export type RunUsage = z.output<typeof RunUsage>;
 
 /** Where the work of a role can be read: its thread, and the turn in it. */
-export const TurnReference = looseObject({
+export const TurnReference = looseObject(() => ({
   threadId: Id,
   turnId: z.optional(Id),
   worker: z.optional(z.string()),
-});
+}));
 export type TurnReference = z.output<typeof TurnReference>;
 
 /** How a check ended. `output` is its end. */
-export const CheckResult = looseObject({
+export const CheckResult = looseObject(() => ({
   name: z.string(),
   exitCode: z.nullable(z.int()),
   timedOut: z.boolean(),
   seconds: z.number(),
   output: z.string().check(z.maxLength(16_000)),
-});
+}));
 export type CheckResult = z.output<typeof CheckResult>;
 
 /** Why a task asks the user. */
@@ -59,22 +59,22 @@ export const AskReason = z.enum([
 export type AskReason = z.output<typeof AskReason>;
 
 /** What a task asks the user. `request` is the approval or question of the agent, if it is one. */
-export const TaskAsk = looseObject({
+export const TaskAsk = looseObject(() => ({
   id: Id,
   reason: AskReason,
   message: text,
   request: z.optional(z.record(z.string(), z.unknown())),
   threadId: z.optional(Id),
-});
+}));
 export type TaskAsk = z.output<typeof TaskAsk>;
 
 /** The user's answer. `continue` goes on with `message` as instructions, `accept` takes the result as it is. */
-export const TaskAnswer = looseObject({
+export const TaskAnswer = looseObject(() => ({
   choice: z.enum(["continue", "accept", "fail"]),
   message: z.optional(text),
   /** The answer to the agent's own approval or question. */
   response: z.optional(z.record(z.string(), z.unknown())),
-});
+}));
 export type TaskAnswer = z.output<typeof TaskAnswer>;
 
 /** Why a task is suspended. */

@@ -26,7 +26,7 @@ export type NewsType = z.output<typeof NewsType>;
  * Where a role stands; every event of a task has it. `active_turn_id` is null between turns, and `thread_id` only for an
  * agent that could not open a thread.
  */
-export const ThreadContext = looseObject({
+export const ThreadContext = looseObject(() => ({
   thread_id: z.nullable(z.string()),
   thread_status: z.string(),
   active_turn_id: z.nullable(z.string()),
@@ -41,11 +41,11 @@ export const ThreadContext = looseObject({
   run_id: z.string(),
   /** Counts the turns of the run from 1. */
   turn_sequence: z.int(),
-});
+}));
 export type ThreadContext = z.output<typeof ThreadContext>;
 
 /** An event of a task as other programs get it. What is in `extra` is at the top level too: there are readers of both. */
-export const News = looseObject({
+export const News = looseObject(() => ({
   event_id: z.string(),
   type: NewsType,
   /** The task, or the channel of a message. */
@@ -59,7 +59,7 @@ export const News = looseObject({
   v: z.literal(1),
   ts: z.string(),
   extra: z.record(z.string(), z.unknown()),
-});
+}));
 /** Also has what is in `extra`. */
 export type News = Readonly<z.output<typeof News>> & { readonly [name: string]: unknown };
 

@@ -21,7 +21,7 @@ export const TaskPhaseName = z.enum([
 ]);
 
 /** A task as lists and pages show it. */
-export const TaskRow = looseObject({
+export const TaskRow = looseObject(() => ({
   id: Id,
   /** A short number for people. */
   number: z.int(),
@@ -61,7 +61,7 @@ export const TaskRow = looseObject({
   addedBy: z.string(),
   addedAtMs: z.number(),
   updatedAtMs: z.number(),
-});
+}));
 export type TaskRow = z.output<typeof TaskRow>;
 
 /** The row of a task. */

@@ -13,29 +13,29 @@ const shortText = z.string().check(z.minLength(1), z.maxLength(200));
 const MAX_CHECK_SECONDS = 3600;
 
 /** A command that has to exit with 0 before a round is reviewed. */
-export const Check = looseObject({
+export const Check = looseObject(() => ({
   name: z.optional(shortText),
   command: z.string().check(z.minLength(1), z.maxLength(4000)),
   timeoutSeconds: z.optional(
     z.int().check(z.minimum(1), z.maximum(MAX_CHECK_SECONDS, "must be at most 3600, an hour")),
   ),
-});
+}));
 export type Check = z.output<typeof Check>;
 
 /** Who works in a role: an agent or a model of it (the configured one if absent), and instructions in addition to the prompt. */
-export const Role = looseObject({
+export const Role = looseObject(() => ({
   model: z.optional(shortText),
   instructions: z.optional(z.string().check(z.maxLength(16_000))),
   effort: z.optional(shortText),
-});
+}));
 export type Role = z.output<typeof Role>;
 
 /** What a task may use over all its attempts. At least one limit always applies, because `seconds` has a default. */
-export const TaskBudget = looseObject({
+export const TaskBudget = looseObject(() => ({
   costUsd: z.optional(z.number().check(z.positive("must be more than 0"))),
   tokens: z.optional(z.int().check(z.minimum(1))),
   seconds: z.int().check(z.minimum(1), z.maximum(7 * 86_400)),
-});
+}));
 export type TaskBudget = z.output<typeof TaskBudget>;
 
 /** What happens to the result: nothing, a branch, or a merge into the base branch. `pr` uses the user's own gh or glab. */
@@ -47,18 +47,18 @@ export const ResumeMode = z.enum(["auto", "ask", "never"]);
 export type ResumeMode = z.output<typeof ResumeMode>;
 
 /** A daily span in which suspended tasks do not continue, such as 23:00 to 07:00, in the server's time zone. */
-export const QuietHours = looseObject({
+export const QuietHours = looseObject(() => ({
   from: z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 23:00")),
   to: z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 07:00")),
-});
+}));
 export type QuietHours = z.output<typeof QuietHours>;
 
 /** The rules for a task at a usage limit. */
-export const LimitPolicy = looseObject({
+export const LimitPolicy = looseObject(() => ({
   resume: ResumeMode,
   maxWaitSeconds: z.int().check(z.minimum(60), z.maximum(14 * 86_400)),
   quietHours: z.optional(QuietHours),
-});
+}));
 export type LimitPolicy = z.output<typeof LimitPolicy>;
 
 /** The most rounds and attempts that a task may have: a task that never ends cannot be written. */
@@ -79,7 +79,7 @@ const Label = z.string().check(z.regex(LABEL, "must be a label such as gpu or zo
  * The remote through which machines with the repository at different paths share a task: its name in the repository, or
  * an address. The server fills in the address, the commit that the task starts from and its folder in the repository.
  */
-export const TaskRemote = looseObject({
+export const TaskRemote = looseObject(() => ({
   url: z.string().check(z.minLength(1), z.maxLength(2000)),
   commit: z.optional(
     z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, "must be the id of a commit")),
@@ -87,11 +87,11 @@ export const TaskRemote = looseObject({
   folder: z.optional(
     z.string().check(z.maxLength(1000), z.regex(RELATIVE, "must be a folder in the repository")),
   ),
-});
+}));
 export type TaskRemote = z.output<typeof TaskRemote>;
 
 /** What is wanted, by whom it is done and judged, and within which bounds. Complete: defaults are filled in. */
-export const TaskSpec = looseObject({
+export const TaskSpec = looseObject(() => ({
   title: shortText,
   prompt: z.string().check(z.minLength(1), z.maxLength(64_000)),
   /** The repository, or the folder if it is not in one. */
@@ -130,7 +130,7 @@ export const TaskSpec = looseObject({
   /** Only workers with all of these run it. */
   labels: z.optional(z.array(Label).check(z.maxLength(TASK_BOUNDS.labels))),
   channel: z.optional(Id),
-});
+}));
 export type TaskSpec = z.output<typeof TaskSpec>;
 
 /** Written without assertions, so that readers of the JSON schema can make values of it. */

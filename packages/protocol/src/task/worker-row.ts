@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
 /** A worker as lists show it. */
-export const WorkerRow = looseObject({
+export const WorkerRow = looseObject(() => ({
   name: z.string().check(z.minLength(1), z.maxLength(200)),
   /** The version of Flint that it runs. */
   version: z.string(),
@@ -13,5 +13,5 @@ export const WorkerRow = looseObject({
   load: z.int(),
   /** Whether it takes no more tasks and is about to exit. */
   draining: z.boolean(),
-});
+}));
 export type WorkerRow = z.output<typeof WorkerRow>;

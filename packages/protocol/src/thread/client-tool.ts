@@ -6,14 +6,14 @@ import { looseObject } from "../wire/loose-object.ts";
 const ToolName = z.string().check(z.regex(/^[a-zA-Z0-9_-]{1,64}$/));
 
 /** A tool that a client offers for one thread and runs itself. Never stored: it exists while the thread is loaded. */
-export const ClientTool = looseObject({
+export const ClientTool = looseObject(() => ({
   name: ToolName,
   /** Distinguishes tools that have the same name. */
   namespace: z.optional(ToolName),
   description: z.string().check(z.maxLength(LIMITS.toolDescription)),
   /** A JSON Schema of the arguments. */
   inputSchema: z.record(z.string(), z.unknown()),
-});
+}));
 export type ClientTool = z.output<typeof ClientTool>;
 
 /** The full name of a tool: with its namespace, if it has one. */
@@ -37,7 +37,7 @@ export const withClientTools = {
 };
 
 /** An open call of a tool that a client runs. */
-export const ToolCallRequest = looseObject({
+export const ToolCallRequest = looseObject(() => ({
   id: Id,
   turnId: Id,
   itemId: Id,
@@ -46,21 +46,21 @@ export const ToolCallRequest = looseObject({
   arguments: z.optional(z.unknown()),
   requestedAtMs: z.number(),
   expiresAtMs: z.number(),
-});
+}));
 export type ToolCallRequest = z.output<typeof ToolCallRequest>;
 
 /** One part of the result of a tool. */
 export const ToolContent = z.discriminatedUnion("type", [
-  looseObject({ type: z.literal("text"), text: z.string().check(z.maxLength(LIMITS.text)) }),
-  looseObject({ type: z.literal("image"), url: z.string().check(z.maxLength(LIMITS.text)) }),
+  looseObject(() => ({ type: z.literal("text"), text: z.string().check(z.maxLength(LIMITS.text)) })),
+  looseObject(() => ({ type: z.literal("image"), url: z.string().check(z.maxLength(LIMITS.text)) })),
 ]);
 export type ToolContent = z.output<typeof ToolContent>;
 
 /** The result of a call of a client's tool. */
-export const ToolCallResult = looseObject({
+export const ToolCallResult = looseObject(() => ({
   success: z.boolean(),
   content: z.array(ToolContent).check(z.maxLength(100)),
-});
+}));
 export type ToolCallResult = z.output<typeof ToolCallResult>;
 
 /** The result of a failed call, with the reason for the model. */

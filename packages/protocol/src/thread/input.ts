@@ -4,11 +4,11 @@ import { looseObject } from "../wire/loose-object.ts";
 
 /** One part of the user's input. */
 export const UserInput = z.discriminatedUnion("type", [
-  looseObject({ type: z.literal("text"), text: z.string() }),
-  looseObject({ type: z.literal("image"), url: z.string() }),
-  looseObject({ type: z.literal("localImage"), path: z.string() }),
-  looseObject({ type: z.literal("skill"), name: z.string(), path: z.optional(z.string()) }),
-  looseObject({ type: z.literal("mention"), name: z.string(), path: z.string() }),
+  looseObject(() => ({ type: z.literal("text"), text: z.string() })),
+  looseObject(() => ({ type: z.literal("image"), url: z.string() })),
+  looseObject(() => ({ type: z.literal("localImage"), path: z.string() })),
+  looseObject(() => ({ type: z.literal("skill"), name: z.string(), path: z.optional(z.string()) })),
+  looseObject(() => ({ type: z.literal("mention"), name: z.string(), path: z.string() })),
 ]);
 export type UserInput = z.output<typeof UserInput>;
 
@@ -33,12 +33,12 @@ function pieceText(piece: UserInput): string {
 }
 
 /** An input that waits for the running turn to end. */
-export const QueuedInput = looseObject({
+export const QueuedInput = looseObject(() => ({
   id: Id,
   input: z.array(UserInput),
   createdAtMs: z.number(),
   clientId: z.optional(z.string()),
   /** What the client that sent it calls itself. */
   client: z.optional(z.string()),
-});
+}));
 export type QueuedInput = z.output<typeof QueuedInput>;

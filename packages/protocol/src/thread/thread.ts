@@ -30,14 +30,14 @@ export const TURN_ERROR_INFO = [
 export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
 
 /** Why a turn failed. */
-export const TurnError = looseObject({
+export const TurnError = looseObject(() => ({
   message: z.string(),
   errorInfo: z.optional(z.string()),
   httpStatusCode: z.optional(z.number()),
   additionalDetails: z.optional(z.string()),
   /** The usage limit of the account that the turn failed at. */
   limit: z.optional(UsageLimit),
-});
+}));
 export type TurnError = z.output<typeof TurnError>;
 
 /** The status of a turn. */
@@ -49,14 +49,18 @@ export const TurnKind = z.enum(["prompt", "review", "compact", "shell", "injecte
 export type TurnKind = z.output<typeof TurnKind>;
 
 /** Where a turn ends in the agent's own session, by the agent's own ids: a fork of the session can start there. */
-export const NativeEnd = looseObject({ agent: z.string(), sessionId: z.string(), position: z.string() });
+export const NativeEnd = looseObject(() => ({
+  agent: z.string(),
+  sessionId: z.string(),
+  position: z.string(),
+}));
 export type NativeEnd = z.output<typeof NativeEnd>;
 
 /**
  * One input and everything the agent did about it. `itemsView` states whether `items` is complete: a turn that is
  * replayed or listed may come without items (`notLoaded`), because each item also has events of its own.
  */
-export const Turn = looseObject({
+export const Turn = looseObject(() => ({
   id: Id,
   status: TurnStatus,
   items: z.array(ThreadItem),
@@ -71,7 +75,7 @@ export const Turn = looseObject({
   nativeEnd: z.optional(NativeEnd),
   /** What was not allowed in it. */
   declined: z.optional(z.array(DeclinedAction)),
-});
+}));
 export type Turn = z.output<typeof Turn>;
 
 /** The values of the agent's selectors, by option id. */
@@ -86,7 +90,7 @@ export type ReasoningSummary = z.output<typeof ReasoningSummary>;
 export const PERSONALITY = "personality";
 
 /** The settings of a thread, which apply until they are changed. */
-export const ThreadSettings = looseObject({
+export const ThreadSettings = looseObject(() => ({
   model: z.string(),
   /** Who serves the model, such as `anthropic`. Absent: the agent. Follows from the model. */
   modelProvider: z.optional(z.string()),
@@ -108,18 +112,18 @@ export const ThreadSettings = looseObject({
   /** The tone of the agent, in its own words, where its model has no selector for it. */
   personality: z.optional(z.string()),
   budget: z.optional(Budget),
-});
+}));
 export type ThreadSettings = z.output<typeof ThreadSettings>;
 
 /** The current status of a thread. */
-export const ThreadStatus = looseObject({
+export const ThreadStatus = looseObject(() => ({
   type: z.enum(["notLoaded", "idle", "active"]),
   activeFlags: z.optional(z.array(z.enum(["waitingOnApproval", "waitingOnUserInput"]))),
-});
+}));
 export type ThreadStatus = z.output<typeof ThreadStatus>;
 
 /** A conversation with an agent. Times are unix seconds. */
-export const Thread = looseObject({
+export const Thread = looseObject(() => ({
   id: Id,
   preview: z.string(),
   name: z.optional(z.string()),
@@ -136,11 +140,11 @@ export const Thread = looseObject({
   forkedFromId: z.optional(z.string()),
   /** The session of an agent that the latest turns are in, by the agent's own id. */
   nativeSession: z.optional(looseObject({ agent: z.string(), id: z.string() })),
-});
+}));
 export type Thread = z.output<typeof Thread>;
 
 /** One of an agent's own sessions on this machine. Times are unix seconds. */
-export const NativeSession = looseObject({
+export const NativeSession = looseObject(() => ({
   agent: z.string(),
   id: z.string(),
   cwd: z.string(),
@@ -148,7 +152,7 @@ export const NativeSession = looseObject({
   updatedAt: z.number(),
   /** The thread that it belongs to, if it was imported or started in Flint. */
   threadId: z.optional(Id),
-});
+}));
 export type NativeSession = z.output<typeof NativeSession>;
 
 /** The status of a goal. */
@@ -163,7 +167,7 @@ export const GoalStatus = z.enum([
 export type GoalStatus = z.output<typeof GoalStatus>;
 
 /** How a goal is pursued: turns follow each other until it is reached or a limit is. */
-export const GoalPursuit = looseObject({
+export const GoalPursuit = looseObject(() => ({
   /** How many turns follow at most, and how many have. */
   maxTurns: z.number(),
   turns: z.number(),
@@ -173,11 +177,11 @@ export const GoalPursuit = looseObject({
   costBefore: z.number(),
   /** The command that succeeds once the goal is reached. Without it, the agent says when it is. */
   check: z.optional(z.string()),
-});
+}));
 export type GoalPursuit = z.output<typeof GoalPursuit>;
 
 /** The goal that the user set for a thread, and its usage so far. Times are unix seconds. */
-export const Goal = looseObject({
+export const Goal = looseObject(() => ({
   objective: z.string(),
   status: GoalStatus,
   /** Why it has this status, where Flint has set it. */
@@ -188,5 +192,5 @@ export const Goal = looseObject({
   timeUsedSeconds: z.number(),
   createdAt: z.number(),
   updatedAt: z.number(),
-});
+}));
 export type Goal = z.output<typeof Goal>;

@@ -6,21 +6,21 @@ import { looseObject } from "../wire/loose-object.ts";
  * Tokens in buckets that do not overlap: input that was not cached, input read from and written to the cache,
  * output without thinking, and thinking. Their sum is the total; each wire derives its own shape.
  */
-export const TokenUsage = looseObject({
+export const TokenUsage = looseObject(() => ({
   inputTokens: z.number(),
   outputTokens: z.number(),
   thinkingTokens: z.optional(z.number()),
   cacheReadTokens: z.optional(z.number()),
   cacheWriteTokens: z.optional(z.number()),
-});
+}));
 export type TokenUsage = z.output<typeof TokenUsage>;
 
 /** The usage of the latest model call, its turn, and the context window of the model. */
-export const LastUsage = looseObject({
+export const LastUsage = looseObject(() => ({
   turnId: Id,
   usage: TokenUsage,
   modelContextWindow: z.optional(z.number()),
-});
+}));
 export type LastUsage = z.output<typeof LastUsage>;
 
 /** Nothing used yet. */
@@ -46,11 +46,11 @@ export function totalTokens(usage: TokenUsage): number {
 }
 
 /** Money, in the currency it is billed in. `estimated`: a part of it is by the price list, and not as reported. */
-export const Cost = looseObject({
+export const Cost = looseObject(() => ({
   amount: z.number(),
   currency: z.string(),
   estimated: z.optional(z.boolean()),
-});
+}));
 export type Cost = z.output<typeof Cost>;
 
 /** The sum of two costs. Different currencies cannot be added: then it is the newer cost alone. */

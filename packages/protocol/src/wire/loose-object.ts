@@ -7,18 +7,34 @@ z.config(en());
 /** Free-form metadata that any object may carry. */
 export const Meta = z.record(z.string(), z.unknown());
 const optionalMeta = z.optional(Meta);
+const unknownField = z.unknown();
 
 /** A shape plus the optional `_meta`. */
 export type WithMeta<Shape extends z.core.$ZodShape> = Shape & { _meta: z.ZodMiniOptional<typeof Meta> };
 
 /**
  * An object of Flint's own protocol: known fields are validated, unknown ones pass through, so a newer peer never
- * breaks an older one. The static type lists the known fields only.
+ * breaks an older one. The static type lists the known fields only. Fields that a function gives are built on first
+ * use: a server answers before it has built those of every module.
  */
-export function looseObject<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<WithMeta<Shape>> {
-  const schema: unknown = z.looseObject({ ...shape, _meta: optionalMeta });
+export function looseObject<Shape extends z.core.$ZodShape>(
+  shape: Shape | (() => Shape),
+): z.ZodMiniObject<WithMeta<Shape>> {
+  const schema: unknown =
+    typeof shape === "function" ? laterObject(shape) : z.looseObject({ ...shape, _meta: optionalMeta });
   // Loose at run time, exact for the compiler: a misspelt field in our own code stays an error.
   return schema as z.ZodMiniObject<WithMeta<Shape>>;
+}
+
+function laterObject(shape: () => z.core.$ZodShape): z.ZodMiniObject {
+  const fields = lazy(() => ({ ...shape(), _meta: optionalMeta }));
+  return new z.ZodMiniObject({
+    type: "object",
+    catchall: unknownField,
+    get shape() {
+      return fields();
+    },
+  });
 }
 
 /** An object of a foreign protocol: known fields are validated, unknown ones pass through. Its `_meta` may be anything, also null. */
