@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
@@ -107,6 +107,16 @@ test("loading the command builds few schemas: an object builds its fields on fir
   );
   expect(Number(built)).toBeGreaterThan(0);
   expect(Number(built)).toBeLessThan(450);
+});
+
+test("--version prints the version without loading the program", () => {
+  mkdirSync(folder.join("bin"));
+  copyFileSync(join(ROOT, "packages/cli/bin/flint.cjs"), folder.join("bin/flint.cjs"));
+  writeFileSync(folder.join("package.json"), '{ "version": "1.2.3" }');
+  for (const flag of ["--version", "-V"]) {
+    const { stdout, status } = spawnSync(process.execPath, [folder.join("bin/flint.cjs"), flag]);
+    expect([stdout.toString(), status]).toEqual(["1.2.3\n", 0]);
+  }
 });
 
 test("a file that failed to load can be loaded again", () => {

@@ -1,18 +1,32 @@
 #!/usr/bin/env node
 // CommonJS, like the output of the build: Node starts it faster, and can load compiled code for it.
 "use strict";
-const { existsSync } = require("node:fs");
+const { existsSync, writeSync } = require("node:fs");
 const { join } = require("node:path");
-const { isatty } = require("node:tty");
-const { CompiledProgram } = require("./compiled-program.cjs");
 
+const args = process.argv.slice(2);
 const dist = join(__dirname, "../dist");
-if (existsSync(join(dist, "flint.cjs"))) void run();
-else notBuilt();
+if (!isVersionPrinted()) {
+  if (existsSync(join(dist, "flint.cjs"))) void run();
+  else notBuilt();
+}
+
+/** The version takes a fraction of the time without the program. */
+function isVersionPrinted() {
+  if (args[0] !== "--version" && args[0] !== "-V") return false;
+  try {
+    writeSync(1, `${require("../package.json").version}\n`);
+    return true;
+  } catch {
+    // The output cannot be written: the program reports why.
+    return false;
+  }
+}
 
 async function run() {
+  const { CompiledProgram } = require("./compiled-program.cjs");
+  const { isatty } = require("node:tty");
   const program = new CompiledProgram(dist);
-  const args = process.argv.slice(2);
   // At a terminal, a session is seen before the program is loaded.
   const firstFrame = isatty(1) ? program.load("first-frame.cjs").showFirstFrame(args) : undefined;
   process.exitCode = await program.load("flint.cjs").main(args, firstFrame);

@@ -2,17 +2,14 @@ import { errorMessage } from "@flint/protocol";
 import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
 import type { FirstFrame } from "@flint/tui/first-frame";
 import { errorCodeOf } from "./command-line/exit-codes.ts";
-import { complain, lossOf, say, watchStandardStreams } from "./command-line/output.ts";
+import { complain, lossOf, watchStandardStreams } from "./command-line/output.ts";
 import { eraseFirstFrame, keepFirstFrame } from "./command-line/shown-frame.ts";
-import { VERSION } from "./version.ts";
 
 /** The `flint` command. Resolves with its exit code. The first frame of a session may be on the terminal already. */
 export async function main(args: readonly string[], firstFrame?: FirstFrame): Promise<number> {
   keepPrivate();
   keepFirstFrame(firstFrame);
-  const [name] = args;
   const streams = watchStandardStreams();
-  if (name === "--version" || name === "-V") return say(`${VERSION}\n`);
   try {
     const { dispatch } = await import("./command-line/dispatch.ts");
     const code = await dispatch(args);

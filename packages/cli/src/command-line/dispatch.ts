@@ -9,6 +9,7 @@ import { COMMANDS } from "./table.ts";
 /** Runs the command that the arguments name, or shows its help. Resolves with its exit code. */
 export async function dispatch(args: readonly string[]): Promise<number> {
   const given = printing(args) ?? args;
+  if (given[0] === "--version" || given[0] === "-V") return dispatch(["version"]);
   if (opensSession(given)) return run("", session, given);
   const [name = "--help", ...rest] = given;
   if (name === "help" && rest.length > 0) return dispatch([...rest, "--help"]);
