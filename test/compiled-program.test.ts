@@ -109,6 +109,26 @@ test("loading the command builds few schemas: an object builds its fields on fir
   expect(Number(built)).toBeLessThan(450);
 });
 
+test("a turn that is not shown at a terminal loads neither the Markdown parser nor HTTP", () => {
+  const { files, modules } = run(["exec", "--offline", "hello"]);
+  expect(files.some((name) => name.includes("first-turn"))).toBe(true);
+  const markdown = files.filter((name) => readFileSync(join(DIST, name), "utf8").includes("/marked/"));
+  expect(markdown).toEqual([]);
+  expect(modules.filter((name) => ["http", "https", "dns"].includes(name))).toEqual([]);
+});
+
+test("the listeners of a server load nothing of a turn", () => {
+  const program = new CompiledProgram(DIST);
+  const files = readdirSync(join(DIST, "chunks")).filter((name) =>
+    /^(listening|sandbox)-.*\.cjs$/.test(name),
+  );
+  expect(files).toHaveLength(2);
+  for (const name of files) program.load(`chunks/${name}`);
+  const loaded = [...program.cached, ...program.compiled];
+  expect(loaded).toContain("flint.cjs");
+  expect(loaded.filter((name) => name.includes("first-turn"))).toEqual([]);
+});
+
 test("--version prints the version without loading the program", () => {
   mkdirSync(folder.join("bin"));
   copyFileSync(join(ROOT, "packages/cli/bin/flint.cjs"), folder.join("bin/flint.cjs"));
@@ -136,6 +156,27 @@ function loadCommand(expression: string, before = ""): string {
     process.stdout.write(value);
   `;
   return spawnSync(process.execPath, ["-e", load, LAUNCHER, DIST], { encoding: "utf8" }).stdout;
+}
+
+/** In a new process: the files and the modules of Node that a run of the built command has loaded at its end. */
+function run(args: readonly string[]) {
+  const program = `
+    const { CompiledProgram } = require(process.argv[1]);
+    const [, , dist, ...args] = process.argv;
+    const program = new CompiledProgram(dist);
+    program.load("flint.cjs").main(args).then(() => {
+      const files = [...program.cached, ...program.compiled];
+      const modules = process.moduleLoadList.map((name) => name.replace("NativeModule ", ""));
+      process.stderr.write("\\n" + JSON.stringify({ files, modules }), () => process.exit());
+    });
+  `;
+  const env = { PATH: process.env.PATH, HOME: folder.path, FLINT_HOME: folder.join("state") };
+  const child = ["-e", program, LAUNCHER, DIST, ...args];
+  const { stderr } = spawnSync(process.execPath, child, { encoding: "utf8", cwd: folder.path, env });
+  // Written by the program above.
+  return JSON.parse(stderr.slice(stderr.lastIndexOf("\n"))) as Readonly<
+    Record<"files" | "modules", string[]>
+  >;
 }
 
 function compile(): void {

@@ -10,8 +10,13 @@ const START = [
   "packages/server/src/config/server-config.ts",
   "packages/server/src/config/user-config.ts",
 ];
-/** The lock of the state folder, which a server takes before it answers. */
-const CLAIM = ["packages/server/src/single-instance/claim.ts"];
+/** What a server loads besides: its lock before it answers, and what its listeners share with a turn. */
+const CLAIM = [
+  "packages/server/src/single-instance/claim.ts",
+  "packages/sdk/src/transport/server-location.ts",
+  "packages/host/src/sandbox/paths/protected-names.ts",
+  "packages/host/src/steering/git-settings.ts",
+];
 const FIRST_TURN = [
   "packages/cli/src/commands/exec/exec.ts",
   "packages/server/src/embed.ts",
@@ -23,11 +28,20 @@ const FIRST_TURN = [
   "packages/offline-model/src/offline-model.ts",
   "packages/drivers/src/native/session.ts",
 ];
-/** Modules that those of a start import but do not use: index files, and what only index files lead to. */
+/** Paths of modules that those of a start import but do not use: index files, and what only index files lead to. */
 const UNUSED = [
   "packages/protocol/src/harness.ts",
   "packages/protocol/src/index.ts",
   "packages/sdk/src/transport/spawn.ts",
+  "packages/tui/src/draw/draw-",
+  "packages/tui/src/draw/index.ts",
+  "packages/tui/src/draw/markdown.ts",
+  "packages/tui/src/draw/plain.ts",
+  "packages/tui/src/draw/streamed-markdown.ts",
+  "packages/tui/src/draw/table.ts",
+  "packages/tui/src/draw/timeline.ts",
+  "packages/view/src/markdown/",
+  "node_modules/marked/",
   "zod/v4/core/json-schema-processors.js",
   "zod/v4/core/to-json-schema.js",
 ];
@@ -74,7 +88,7 @@ export class Chunks {
       found.add(id);
       pending.push(...(this.#imports.get(id) ?? []));
     }
-    for (const id of found) if (UNUSED.some((name) => id.endsWith(`/${name}`))) found.delete(id);
+    for (const id of found) if (UNUSED.some((path) => id.includes(`/${path}`))) found.delete(id);
     this.#closures.set(names, found);
     return found;
   }

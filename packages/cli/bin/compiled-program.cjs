@@ -28,7 +28,8 @@ class CompiledProgram {
   load(name) {
     const known = this.#modules.get(name);
     if (known !== undefined) return known.exports;
-    const module = { exports: {} };
+    // Without a prototype, V8 does not lay the object out again for each of the hundreds of exports.
+    const module = { exports: Object.create(null) };
     this.#modules.set(name, module);
     // A file that failed to load can be loaded again.
     try {

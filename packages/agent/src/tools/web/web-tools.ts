@@ -14,13 +14,13 @@ import {
 } from "../tool.ts";
 import { htmlToText } from "./html-text.ts";
 import { webNeeds } from "./network-needs.ts";
-import { type AddressRule, isPublicAddress, type Page } from "./page-request.ts";
+import type { AddressRule, Page } from "./page-request.ts";
 
 /** How much of a page the model gets. */
 const MAX_PAGE_TEXT = 40_000;
 
-/** Fetches a web page, after approval. This machine and private networks are not reachable. */
-export function fetchUrlTool(isAllowedAddress: AddressRule = isPublicAddress): Tool {
+/** Fetches a web page, after approval. Unless a rule is given, this machine and private networks are not reachable. */
+export function fetchUrlTool(isAllowedAddress?: AddressRule): Tool {
   return defineTool({
     name: "fetch_url",
     description: "Fetches a web page as text. Only http and https; not this machine or a private network.",
@@ -35,11 +35,11 @@ export function fetchUrlTool(isAllowedAddress: AddressRule = isPublicAddress): T
 
 async function fetchPage(
   address: string,
-  isAllowedAddress: AddressRule,
+  isAllowedAddress: AddressRule | undefined,
   context: ToolContext,
 ): Promise<ToolOutcome> {
   // Loaded with the first page: most threads fetch none.
-  const { parseWebUrl, requestPage } = await import("./page-request.ts");
+  const { isPublicAddress, parseWebUrl, requestPage } = await import("./page-request.ts");
   const { href, host } = parseWebUrl(address);
   const { settings } = context.turn;
   const needs = webNeeds(new URL(href), settings);
@@ -47,7 +47,7 @@ async function fetchPage(
   if (rejected !== undefined) return rejected;
   const page = await requestPage(href, {
     signal: context.signal,
-    isAllowedAddress,
+    isAllowedAddress: isAllowedAddress ?? isPublicAddress,
     isAllowedRedirect: (url) => url.host === host || webNeeds(url, settings) === undefined,
   });
   return page.status >= 400 ? failed(described(page)) : done(described(page));

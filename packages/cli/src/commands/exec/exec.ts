@@ -17,7 +17,8 @@ import { headerOf } from "./header.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
 import { type EXEC_FLAGS, type ExecOptions, readExecOptions } from "./options.ts";
-import { ExecTerminal } from "./output/terminal.ts";
+import type { LiveView } from "./output/live.ts";
+import { ExecTerminal, isLiveTerminal } from "./output/terminal.ts";
 import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
 import { openThread, ThreadFeed } from "./thread.ts";
 
@@ -44,8 +45,11 @@ export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): P
 }
 
 /** Runs one turn. Resolves with its exit code. */
-export function runTurn(given: RunOptions): Promise<number> {
-  return new ExecRun(given).run();
+export async function runTurn(given: RunOptions): Promise<number> {
+  const isLive = given.options.format === "turn" && isLiveTerminal();
+  // Loaded only at a terminal: it brings the Markdown parser along.
+  const live = isLive ? (await import("./output/live.ts")).LiveView : undefined;
+  return new ExecRun(given, live).run();
 }
 
 /** The input of one run. */
@@ -71,7 +75,7 @@ class ExecRun {
   #thread: ThreadHandle | undefined;
   #wentOverLimit = false;
 
-  constructor(given: RunOptions) {
+  constructor(given: RunOptions, live: typeof LiveView | undefined) {
     this.#given = given;
     const { options, server, schema } = given;
     this.#interruption = new Interruption({
@@ -80,6 +84,7 @@ class ExecRun {
     });
     this.#terminal = new ExecTerminal({
       format: options.format,
+      live,
       cwd: server.cwd,
       tally: this.#tally,
       answer: schema === undefined ? undefined : (text) => answerText(checkAnswer(text, schema), text),

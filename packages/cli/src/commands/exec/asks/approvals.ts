@@ -1,6 +1,6 @@
 import type { ApprovalReply, ApprovalRequest, OnApproval } from "@flint/sdk";
 import type { Look } from "@flint/tui/draw";
-import { drawApproval, lineOf, span } from "@flint/tui/draw";
+import { lineOf, span } from "@flint/tui/draw";
 import type { Choice } from "@flint/tui/terminal";
 import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
 import type { Asker } from "./asker.ts";
@@ -41,6 +41,8 @@ export class Approvals {
 
   async #ask(asker: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalReply> {
     const { look, cwd } = this.#options;
+    // Loaded with the first question: most runs ask none.
+    const { drawApproval } = await import("@flint/tui/draw");
     const prompt = approvalPrompt(request.action, request.suggestions);
     const choices = prompt.choices.map(({ key, label, help, decision }): Choice<Answer> => {
       const value = decision.outcome === "deny" ? DECLINED : { decision };

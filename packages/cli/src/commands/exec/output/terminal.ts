@@ -23,7 +23,7 @@ import { isInForeground } from "../../../command-line/terminal.ts";
 import { CodexLinesView } from "../../codex/exec-lines.ts";
 import { Asker } from "../asks/asker.ts";
 import type { OutputFormat } from "../options.ts";
-import { LiveView } from "./live.ts";
+import type { LiveView } from "./live.ts";
 import { AnswerView, JsonView } from "./piped.ts";
 import { PlainView } from "./plain.ts";
 import type { PromptSurface, TurnView } from "./turn-view.ts";
@@ -31,6 +31,8 @@ import type { PromptSurface, TurnView } from "./turn-view.ts";
 /** What the terminal of a run needs. */
 interface TerminalOptions {
   readonly format: OutputFormat;
+  /** Shows the turn if lines can be rewritten. */
+  readonly live: typeof LiveView | undefined;
   readonly cwd: string;
   readonly tally: TurnTally;
   /** Formats the answer if only that is printed; plain text by default. */
@@ -56,13 +58,13 @@ export class ExecTerminal {
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    const isLive = options.format === "turn" && isLiveTerminal();
+    const isLive = options.live !== undefined;
     // The Codex format is read by programs, so no user is asked.
     const mayAsk = options.format !== "codex" && (isLive || process.stderr.isTTY);
     this.#keys = mayAsk ? keySource() : undefined;
     this.#keyboard =
       this.#keys === undefined ? undefined : new Keyboard(this.#keys, (key) => this.#onKey(key));
-    this.#live = isLive ? this.#liveView() : undefined;
+    this.#live = options.live === undefined ? undefined : this.#liveView(options.live);
     this.view = this.#live ?? pipedView(options);
     this.asker = this.#asker();
     if (isLive) this.#keyboard?.hold();
@@ -100,8 +102,8 @@ export class ExecTerminal {
     process.off("exit", this.#onExit);
   }
 
-  #liveView(): LiveView {
-    return new LiveView({
+  #liveView(View: typeof LiveView): LiveView {
+    return new View({
       write: (text) => void process.stdout.write(text),
       look: () => lookOf(process.stdout),
       clock: SYSTEM_CLOCK,
@@ -165,7 +167,7 @@ export class ExecTerminal {
 const FOR_PROGRAMS: readonly OutputFormat[] = ["json", "codex"];
 
 /** Whether lines can be rewritten; a background process would overwrite what its user types. */
-function isLiveTerminal(): boolean {
+export function isLiveTerminal(): boolean {
   return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
 }
 
