@@ -5,6 +5,7 @@ import { SessionFixture } from "../testing/session-fixture.ts";
 const ENTER = "\r";
 const ESCAPE = "\u001b";
 const CTRL_C = "\u0003";
+const UP = "\u001b[A";
 
 test("opens with a header and a composer that has the cursor", async () => {
   const { terminal } = await SessionFixture.open();
@@ -44,6 +45,15 @@ test("an approval is shown in full and answered with its key", async () => {
   await session.keys("y");
   expect(session.terminal.everything).toContain("✓ $ make");
   expect(session.terminal.everything).toContain("→ allowed once");
+});
+
+test("the answers of an approval are selected with the arrow keys; Enter alone and Tab answer nothing", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
+  await session.keys("build it", ENTER, ENTER, UP, "\t");
+  expect(session.engine.driver.sessions[0]?.turns[0]?.decisions).toEqual([]);
+  expect(session.terminal.screen.join("\n")).toMatch(/▸ \[n\] no/);
+  await session.keys(ENTER);
+  expect(session.engine.driver.sessions[0]?.turns[0]?.decisions).toMatchObject([{ outcome: "deny" }]);
 });
 
 test("an approval is declined with the user's words", async () => {

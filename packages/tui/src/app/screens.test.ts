@@ -152,3 +152,19 @@ test("a terminal that says it is light gets colours for that; one that says noth
   session.app.close(0);
   expect(session.terminal.everything).not.toContain("rgb:");
 });
+
+test("on a small screen an approval shows the keys alone, and what the selected answer allows", async () => {
+  const session = await SessionFixture.open({
+    columns: 40,
+    scripts: [[{ command: "make all the things that there are" }]],
+  });
+  await session.keys("build it", ENTER);
+  const screen = () => session.terminal.screen.join("\n");
+  expect(screen()).toContain("$ make all the things that there are");
+  expect(screen()).toMatch(/Allow it\?\n {2}\[y\] once {2}\[s\] this thread\n/);
+  expect(screen()).toContain("Up and Down show what each answer\n  allows.");
+  await session.keys("\u001b[B");
+  expect(screen()).toContain("  Allow it this time");
+  await session.keys(ENTER);
+  expect(session.terminal.everything).toContain("→ allowed once");
+});

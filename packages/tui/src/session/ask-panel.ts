@@ -2,7 +2,7 @@ import type { Approval, Decision, ThreadState } from "@flint/protocol";
 import { type ApprovalChoice, type Ask, approvalPrompt, asksOf, escapeExact } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
-import { type Line, type LineBlock, lineOf, span, wrapLine } from "../draw/line.ts";
+import { type Line, type LineBlock, lineOf, span, textOf, textWidth, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { labelled } from "../draw/plain.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
@@ -151,7 +151,20 @@ export class AskPanel {
     const column = isNarrow ? 0 : width;
     const rows = choices.map((choice, index) => choiceLine(choice, index === this.#selected, look, column));
     const lines = [head, ...rows, choiceLine(DECLINE, false, look, column)];
-    return lines.flatMap((line) => wrapLine(line, look.columns - 1, isNarrow ? 6 : width + 8));
+    const drawn = lines.flatMap((line) => wrapLine(line, look.columns - 1, isNarrow ? 6 : width + 8));
+    const isTooTall = look.isPlain !== true && drawn.length > look.rows * MAX_SHARE;
+    return isTooTall ? this.#shortRows(head, look) : drawn;
+  }
+
+  /** For a small screen: the keys alone, so that what is asked about stays visible, and what the selected one allows. */
+  #shortRows(head: Line, look: Look): Line[] {
+    const selected = this.#selected === undefined ? undefined : this.#choices[this.#selected];
+    const names = [...this.#choices, DECLINE].map(({ key, label }): Line => {
+      return [span(`[${key}] `, "cyan"), span(escapeExact(label), selected?.key === key ? "bold" : undefined)];
+    });
+    const help = selected?.help ?? "Up and Down show what each answer allows.";
+    const lines = [head, ...flowed(names, look.columns - 1), [span(`  ${escapeExact(help)}`, "dim")]];
+    return lines.flatMap((line) => wrapLine(line, look.columns - 1, 2));
   }
 
   get #choices(): readonly ApprovalChoice[] {
@@ -187,6 +200,9 @@ export class AskPanel {
 /** Labels stand in a column if the words behind them have at least this much room. */
 const MIN_HELP = 40;
 
+/** The share of the screen that the answers of an approval may use with their explanations. */
+const MAX_SHARE = 0.6;
+
 const DECLINE = { key: "m", label: "no, with reason", help: "Decline with a message to the agent" };
 
 function choiceLine(
@@ -198,6 +214,18 @@ function choiceLine(
   const mark = isSelected ? `${marksFor(look.unicode).current} ` : "  ";
   const name = span(escapeExact(label).padEnd(width), isSelected ? "bold" : undefined);
   return [span(mark, "cyan"), span(`[${key}] `, "cyan"), name, span(`  ${escapeExact(help)}`, "dim")];
+}
+
+/** As many answers in each row as fit. */
+function flowed(names: readonly Line[], columns: number): Line[] {
+  const rows: Line[] = [];
+  for (const name of names) {
+    const last = rows.at(-1);
+    const longer = last === undefined ? undefined : [...last, span("  "), ...name];
+    if (longer !== undefined && textWidth(textOf(longer)) <= columns) rows[rows.length - 1] = longer;
+    else rows.push([span("  "), ...name]);
+  }
+  return rows;
 }
 
 function drawMessage(message: Composer, look: Look): { rows: Line[]; cursor: DrawnComposer["cursor"] } {

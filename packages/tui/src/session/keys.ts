@@ -59,13 +59,17 @@ export class SessionKeys {
     help.completer.update(composer.editor);
   }
 
-  /** What keys mean in a place. Behind a menu is the composer. */
+  /** What keys mean in a place. Behind a menu is the composer; the answers of an approval are selected like a menu. */
   #lookUp(chord: string, place: KeyPlace) {
     const { keymap } = this.#session;
     const situation = situationOf(this.#session);
     const found = commandFor(keymap, chord, place, situation);
-    if (place !== "menu" || found.id !== undefined || found.more) return found;
-    return commandFor(keymap, chord, "composer", situation);
+    if (found.id !== undefined || found.more) return found;
+    if (place === "menu") return commandFor(keymap, chord, "composer", situation);
+    if (place !== "ask") return found;
+    const inMenu = commandFor(keymap, chord, "menu", situation);
+    const isMove = inMenu.id === "menuUp" || inMenu.id === "menuDown";
+    return isMove || (inMenu.id === "menuAccept" && this.#isEnter) ? inMenu : found;
   }
 
   #place(isForAsk: boolean): KeyPlace {
