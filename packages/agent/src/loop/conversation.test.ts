@@ -39,6 +39,26 @@ test("reads a conversation from stored turns, commands with their results", () =
   ]);
 });
 
+test("says of a command that the user ran it, not that it was interrupted", () => {
+  const command: ThreadItem = {
+    type: "commandExecution",
+    id: "c",
+    command: "ls",
+    cwd: "/",
+    source: "userShell",
+    status: "completed",
+    exitCode: 0,
+    aggregatedOutput: "a.txt",
+  };
+  expect(messagesOf([turn(command), turn(userMessage("Look."), agentMessage("I see."))])).toEqual([
+    { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: { command: "ls" } }] },
+    { role: "tool", callId: "c", tool: "shell", status: "done", exitCode: 0, text: "a.txt" },
+    assistant("(The user ran this command.)"),
+    user("Look."),
+    assistant("I see."),
+  ]);
+});
+
 test("closes the work of an interrupted turn", () => {
   expect(messagesOf([turn(userMessage("Look."))])).toEqual([user("Look."), INTERRUPTED_NOTE]);
 });

@@ -6,6 +6,9 @@ import { earlierUserMessage } from "./images.ts";
 /** Ends the work of an interrupted turn, so that the model does not continue it unasked. */
 export const INTERRUPTED_NOTE: Message = { role: "assistant", text: "(This was interrupted.)", calls: [] };
 
+/** Stands at the end of a command that the user ran, which is stored like a call of the model. */
+const USER_COMMAND_NOTE: Message = { role: "assistant", text: "(The user ran this command.)", calls: [] };
+
 /** The first line of every summary. */
 export const SUMMARY_HEADING = "Summary of the conversation so far.";
 
@@ -111,7 +114,12 @@ function withTurn(messages: readonly Message[], turn: Turn): Message[] {
   const isNew = result.length !== begins || requests.length > 0;
   const isOpen =
     last !== undefined && last.role !== "system" && !(last.role === "assistant" && last.calls.length === 0);
-  return isNew && isOpen ? [...result, INTERRUPTED_NOTE] : result;
+  const note = turn.items.some(isUserCommand) ? USER_COMMAND_NOTE : INTERRUPTED_NOTE;
+  return isNew && isOpen ? [...result, note] : result;
+}
+
+function isUserCommand(item: Turn["items"][number]): boolean {
+  return isKnownItem(item) && item.type === "commandExecution" && item.source === "userShell";
 }
 
 function itemMessages(item: KnownItem): Message[] {

@@ -20,6 +20,10 @@ describe("a request", () => {
     ["Workspace: /work\n\nrun `make`", ["shell", "make"]],
     ["please run this:\n```sh\nmake\nmake test\n```", ["shell", "make\nmake test"]],
     ["run `npm test`", ["shell", "npm test"]],
+    [
+      "The user ran this command in the terminal: ls\nIt ended with exit code 0. Its output:\na\n\nrun `make`",
+      ["shell", "make"],
+    ],
     ["write `hello` to notes/a.txt.", ["write_file", "notes/a.txt", "hello\n"]],
     ["change file a.txt to two\nlines", ["write_file", "a.txt", "two\nlines\n"]],
     ['create a file "b.txt" with "x"', ["write_file", "b.txt", "x\n"]],
