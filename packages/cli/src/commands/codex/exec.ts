@@ -1,9 +1,9 @@
 import { type Given, UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
-import { outputFile } from "../../command-line/output-file.ts";
 import { runTurn } from "../exec/exec.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "../exec/input.ts";
+import { lastMessageWriter } from "../exec/last-message.ts";
 import type { ExecOptions } from "../exec/options.ts";
 import type { CODEX_EXEC_FLAGS } from "./flags.ts";
 import { unattendedServer } from "./server-options.ts";
@@ -27,7 +27,7 @@ export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, () => {}) : undefined;
   const input = [...textInput(promptOf(values, positionals), piped), ...images];
   const file = values["output-last-message"];
-  const onAnswer = file === undefined ? undefined : outputFile(file);
+  const onAnswer = file === undefined ? undefined : lastMessageWriter(file);
   const signal = firstSignal();
   const code = await runTurn({ options, server, schema, input, effort: settings.effort, onAnswer });
   await dieBy(signal());

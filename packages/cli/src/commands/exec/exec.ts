@@ -7,8 +7,8 @@ import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { OFFLINE_MODEL } from "../../command-line/flags.ts";
 import { describeLimit, LIMIT_NAMES } from "../../command-line/limit-flags.ts";
 import { complain } from "../../command-line/output.ts";
-import { outputFile } from "../../command-line/output-file.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
+import { VERSION } from "../../version.ts";
 import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
 import { declinedReport, declinedUnasked } from "./asks/declined.ts";
@@ -16,6 +16,7 @@ import { questionsFor } from "./asks/questions.ts";
 import { headerOf } from "./header.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
+import { lastMessageWriter } from "./last-message.ts";
 import { type EXEC_FLAGS, type ExecOptions, readExecOptions } from "./options.ts";
 import type { LiveView } from "./output/live.ts";
 import { ExecTerminal, isLiveTerminal } from "./output/terminal.ts";
@@ -40,7 +41,7 @@ export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): P
   }
   const input = [...texts, ...images];
   const file = options.lastMessageFile;
-  const onAnswer = file === undefined ? undefined : outputFile(file);
+  const onAnswer = file === undefined ? undefined : lastMessageWriter(file);
   return runTurn({ options, server, schema, input, onAnswer });
 }
 
@@ -116,6 +117,7 @@ class ExecRun {
     const { openServer } = await import("../local-server.ts");
     const { options, server } = this.#given;
     const opened = await openServer(server, options.server, {
+      clientInfo: { name: "flint-exec", title: "flint exec", version: VERSION },
       onApproval: this.#approvals.decide,
       onQuestion: questionsFor(this.#terminal.asker),
       onWarning: ({ message }) => this.#terminal.view.say(message),
@@ -151,7 +153,7 @@ class ExecRun {
     // With a schema, a program reads the output.
     if (options.format === "turn" && schema === undefined) {
       const { between } = marksFor(this.#terminal.look().unicode);
-      this.#terminal.header(headerOf(settings, between));
+      this.#terminal.header(headerOf(settings, between, server.offlineAgents));
     }
     for (const notice of notices) this.#terminal.notify(notice);
     if (options.images.length > 0 && settings.model === OFFLINE_MODEL) {

@@ -16,6 +16,9 @@ test("names the agent, the model and the permissions of a run", () => {
   expect(headerOf({ ...settings, model: "claude/default" }, " · ")).toBe(
     "claude · its default model · permissions: ask",
   );
+  expect(headerOf({ ...settings, model: "claude/default" }, " · ", true)).toBe(
+    "claude · offline · permissions: ask",
+  );
   expect(headerOf({ ...settings, model: "claude/opus", acceptEdits: true }, " · ")).toBe(
     "claude · opus · permissions: accept-edits",
   );

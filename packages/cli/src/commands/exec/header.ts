@@ -14,11 +14,12 @@ type Permissions = Pick<
   "approvalPolicy" | "sandboxPolicy" | "network" | "git" | "acceptEdits"
 >;
 
-/** The first line of a run: its agent, its model and its permissions. */
-export function headerOf(settings: ThreadSettings, between: string): string {
+/** The first line of a run: its agent, its model and its permissions. Agents can be run on the offline model. */
+export function headerOf(settings: ThreadSettings, between: string, isOffline = false): string {
   const [agent = "", ...rest] = settings.model.split("/");
   const model = rest.length === 0 ? undefined : rest.join("/");
-  const named = model === undefined || model === "default" ? "its default model" : model;
+  const isDefault = model === undefined || model === "default";
+  const named = isOffline && isDefault ? "offline" : isDefault ? "its default model" : model;
   return [agent, named, `permissions: ${permissionsText(settings)}`].join(between);
 }
 
