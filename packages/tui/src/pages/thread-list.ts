@@ -1,4 +1,4 @@
-import { errorMessage, type Thread } from "@flint/protocol";
+import { agentOfModel, errorMessage, type Thread } from "@flint/protocol";
 import { searchThreads } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
@@ -59,9 +59,12 @@ export class ThreadList implements Page {
     const height = Math.max(1, look.rows - 1 - below.length);
     this.#height = height;
     const from = Math.max(0, Math.min(this.#at - Math.floor(height / 2), this.#threads.length - height));
-    const rows = this.#threads
-      .slice(from, from + height)
-      .map((thread, index) => this.#row(thread, from + index, look));
+    const shown = this.#threads.slice(from, from + height);
+    const columns = {
+      word: Math.max(...shown.map((thread) => this.#word(thread).length)),
+      agent: Math.max(...shown.map((thread) => agentOf(thread).length)),
+    };
+    const rows = shown.map((thread, index) => this.#row(thread, from + index, look, columns));
     const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
     const title = this.#archived ? "Archived threads" : "Threads";
     const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
@@ -245,25 +248,31 @@ export class ThreadList implements Page {
     return this.#message === "" ? undefined : [span(escapeControls(this.#message), "yellow")];
   }
 
-  #row(thread: Thread, index: number, look: Look): Line {
+  #word(thread: Thread): string {
+    return standingOf(thread) ?? ageOf(thread.updatedAt * 1000, this.#now());
+  }
+
+  #row(thread: Thread, index: number, look: Look, columns: Readonly<Record<"word" | "agent", number>>): Line {
     const marks = marksFor(look.unicode);
     const isSelected = index === this.#at;
-    const standing = standingOf(thread);
-    const [mark, style] = markOf(standing, marks);
-    const word = standing ?? ageOf(thread.updatedAt * 1000, this.#now());
+    const [mark, style] = markOf(standingOf(thread), marks);
     const title = escapeControls(thread.name ?? thread.preview).replaceAll("\n", " ") || "(empty)";
     const folder = escapeControls(shortFolder(thread.cwd, this.#session.machine.home));
     const pin = this.#pins.has(thread.id) ? "* " : "";
     return [
       span(isSelected ? `${marks.current} ` : "  ", "cyan"),
       span(look.isPlain === true ? `${index + 1}. ` : `${mark} `, style),
-      span(word.padEnd(16), "dim"),
-      span(`${escapeControls(thread.modelProvider).padEnd(8)} `, "cyan"),
+      span(`${this.#word(thread).padEnd(columns.word)}  `, "dim"),
+      span(`${agentOf(thread).padEnd(columns.agent)}  `, "cyan"),
       span(pin, "yellow"),
       span(title, isSelected ? "bold" : undefined),
       span(`  ${folder}`, "dim"),
     ];
   }
+}
+
+function agentOf({ model }: Thread): string {
+  return escapeControls(agentOfModel(model));
 }
 
 const STANDINGS = ["waiting for you", "running", "failed"] as const;

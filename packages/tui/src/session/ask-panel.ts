@@ -160,7 +160,10 @@ export class AskPanel {
   #shortRows(head: Line, look: Look): Line[] {
     const selected = this.#selected === undefined ? undefined : this.#choices[this.#selected];
     const names = [...this.#choices, DECLINE].map(({ key, label }): Line => {
-      return [span(`[${key}] `, "cyan"), span(escapeExact(label), selected?.key === key ? "bold" : undefined)];
+      return [
+        span(`[${key}] `, "cyan"),
+        span(escapeExact(label), selected?.key === key ? "bold" : undefined),
+      ];
     });
     const help = selected?.help ?? "Up and Down show what each answer allows.";
     const lines = [head, ...flowed(names, look.columns - 1), [span(`  ${escapeExact(help)}`, "dim")]];

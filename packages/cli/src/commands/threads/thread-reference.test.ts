@@ -45,5 +45,5 @@ test("keeps short ids unambiguous, with at least eight characters", () => {
 
 test("prints full ids and folders for programs", () => {
   const table = threadTable(threads, { ids: [] });
-  expect(table).toContain("019a8d00-aaaa-7000  2 h ago  /a/folder/with/a/long/path/to/it  explain");
+  expect(table).toContain("019a8d00-aaaa-7000  2 h ago  flint  /a/folder/with/a/long/path/to/it  explain");
 });

@@ -1,7 +1,8 @@
-import type { Thread } from "@flint/protocol";
+import { agentOfModel, type Thread } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { homeFolder } from "@flint/server/environment";
 import { cutLine, lineOf, textOf } from "@flint/tui/draw";
+import { escapeControls } from "@flint/view";
 import { UsageError } from "../../command-line/command.ts";
 import { columns } from "../../command-line/output.ts";
 
@@ -76,8 +77,10 @@ export function threadTable(threads: readonly Thread[], { columns: width, ids }:
     ids,
   );
   const rows = threads.map((thread, place) => rowOf(thread, short[place] ?? thread.id));
-  const table = [HEAD, ...rows].map(([id = "", age = "", folder = "", about = ""]) =>
-    width < MIN_WIDTH_WITH_FOLDER ? [id, age, about] : [id, age, cut(folder, FOLDER_WIDTH), about],
+  const table = [HEAD, ...rows].map(([id = "", age = "", agent = "", folder = "", about = ""]) =>
+    width < MIN_WIDTH_WITH_FOLDER
+      ? [id, age, agent, about]
+      : [id, age, agent, cut(folder, FOLDER_WIDTH), about],
   );
   return columns(table)
     .trimEnd()
@@ -86,10 +89,16 @@ export function threadTable(threads: readonly Thread[], { columns: width, ids }:
     .join("");
 }
 
-const HEAD = ["ID", "UPDATED", "FOLDER", "TITLE"] as const;
+const HEAD = ["ID", "UPDATED", "AGENT", "FOLDER", "TITLE"] as const;
 
 function rowOf(thread: Thread, id: string): string[] {
-  return [id, ageOf(thread), inShort(thread.cwd), titleOf(thread)];
+  return [
+    id,
+    ageOf(thread),
+    escapeControls(agentOfModel(thread.model)),
+    inShort(thread.cwd),
+    titleOf(thread),
+  ];
 }
 
 /** Unambiguous ends of ids, all of the same length, with at least eight characters. */
