@@ -466,6 +466,7 @@ export type NotSavedReason = "ignored" | "tooLarge" | "limit" | "special" | "pro
 export interface Permission {
   network?: NetworkPermission;
   write?: string[];
+  identities?: Record<string, string>;
   git?: boolean;
   unconfined?: true;
   _meta?: Meta;

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { readSources } from "./source/files.ts";
 
 /**
- * Campaigns, checks of further programs, and stories that try each client with each agent: they take about as long as all
- * other tests together.
+ * Campaigns, checks of further programs, stories that try each client with each agent, and those that try every fault and
+ * trap of git and of tasks in a repository of its own: they take about as long as all other tests together.
  */
 export const LONG_TESTS = ["packages/*/src/**/*.long.test.ts", "test/**/*.long.test.ts"];
 

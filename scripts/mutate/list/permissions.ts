@@ -101,7 +101,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/git/offered-refs.ts",
     find: 'lost: rows.some(([side]) => side === "<") }',
     replace: "lost: false }",
-    tests: ["packages/host/src/git/take-over.test.ts", "packages/host/src/git/take-over-decisions.test.ts"],
+    tests: ["packages/host/src/git/take-over.test.ts", "packages/host/src/git/take-over-decisions.long.test.ts"],
   },
   {
     name: "git-objects-unchecked",
@@ -153,7 +153,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/git/git-scopes.ts",
     find: "return (await fingerprintOf(scope.repositories)) === fingerprint;",
     replace: 'return (await fingerprintOf(scope.repositories)) !== "" || fingerprint === "";',
-    tests: ["packages/host/src/git/take-over-decisions.test.ts"],
+    tests: ["packages/host/src/git/take-over-decisions.long.test.ts"],
     only: "looked at again",
   },
   {
@@ -180,7 +180,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/worktrees/checked-out-files.ts",
     find: "const isName = /^\\w[\\w./+-]*$/.test(name);",
     replace: 'const isName = name !== "";',
-    tests: ["packages/host/src/worktrees/traps.test.ts"],
+    tests: ["packages/host/src/worktrees/traps.long.test.ts"],
     only: "smuggles",
   },
   {
@@ -189,7 +189,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/worktrees/folder-copy.ts",
     find: 'await rm(join(partial, ".git"), { recursive: true, force: true });',
     replace: "",
-    tests: ["packages/host/src/worktrees/traps.test.ts"],
+    tests: ["packages/host/src/worktrees/traps.long.test.ts"],
     only: "broken",
   },
   {

@@ -22,7 +22,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/worktrees/turn-commit.ts",
     find: "return follows.exitCode === 0 ? commit : undefined;",
     replace: "return follows.exitCode >= 0 ? commit : undefined;",
-    tests: ["packages/server/src/tasks-commits.test.ts"],
+    tests: ["packages/server/src/tasks-commits.long.test.ts"],
   },
   {
     name: "task-fence-not-raised",
@@ -86,7 +86,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/worktrees/merge.ts",
     find: "if (earlier !== undefined) return",
     replace: "if (earlier === null) return",
-    tests: ["packages/host/src/worktrees/merge-record.test.ts"],
+    tests: ["packages/host/src/worktrees/merge-record.long.test.ts"],
   },
   {
     name: "task-ref-replaced",
