@@ -115,6 +115,8 @@ async function knowsItsCommands(tui: CodexTui): Promise<void> {
   await tui.ask("/model");
   await tui.shows(/Flint offline model \(current\)[\s\S]*\. Codex /);
   await tui.terminal.press("Escape");
+  // A key that follows too closely would be taken for one that is pressed together with Alt.
+  await tui.terminal.until((text) => !text.includes("Select Model and Effort"), "the end of the picker");
   await tui.ask("/review");
   await tui.shows("Review uncommitted changes");
   await tui.terminal.press("Down", "Enter");
