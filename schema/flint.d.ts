@@ -120,6 +120,20 @@ export interface Check {
   _meta?: Meta;
 }
 
+export interface ChildThread {
+  id: Id;
+  turnId: Id;
+  itemId: Id;
+  parentThreadId?: Id;
+  name?: string;
+  preview: string;
+  createdAt: number;
+  updatedAt: number;
+  status: "inProgress" | "completed" | "failed" | "declined";
+  reverted?: boolean;
+  _meta?: Meta;
+}
+
 export interface ClientTool {
   name: string;
   namespace?: string;
@@ -756,6 +770,8 @@ export interface Thread {
   status: ThreadStatus;
   lastTurnFailed?: boolean;
   forkedFromId?: string;
+  parentThreadId?: Id;
+  childThreads?: ChildThread[];
   nativeSession?: {
     agent: string;
     id: string;
@@ -818,6 +834,7 @@ export interface ToolCallItem {
   subAgent?: {
     prompt?: string;
     kind?: string;
+    threadId?: Id;
     _meta?: Meta;
   };
   arguments?: unknown;
@@ -1402,7 +1419,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** List threads, newest first. */
+  /** List threads, newest first. Those of sub-agents are listed only for the `parentThreadId` that started them. */
   "thread/list": {
     params: {
       cursor?: string;
@@ -1410,6 +1427,7 @@ export interface Methods {
       archived?: boolean;
       searchTerm?: string;
       cwd?: string;
+      parentThreadId?: Id;
       sortKey?: "createdAt" | "updatedAt";
       sortDirection?: "asc" | "desc";
       _meta?: Meta;

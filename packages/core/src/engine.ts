@@ -11,9 +11,12 @@ import {
   type ThreadMethod,
   threadIdOf,
 } from "@flint/protocol";
+import { childSubscriber } from "./child/child-events.ts";
+import { findChild, isMissingThread } from "./child/find-child.ts";
 import { accountHandlers } from "./handlers/account.ts";
 import { approvalHandlers } from "./handlers/approval.ts";
 import { branchHandlers } from "./handlers/branch.ts";
+import { callChild } from "./handlers/child.ts";
 import { configHandlers } from "./handlers/config.ts";
 import { goalHandlers } from "./handlers/goal.ts";
 import type {
@@ -148,16 +151,34 @@ export class ClientSession implements CallingClient {
     const reply = new Reply(respond);
     const checked = wellFormed(params);
     try {
-      if (METHODS[method].scope === "thread") {
-        // The row has the scope of a thread, which the generic name does not express.
-        await this.#callThread(method as ThreadMethod, checked as never, reply as never);
-      } else {
-        await this.#callGlobal(method as Exclude<Method, ThreadMethod>, checked as never, reply as never);
-      }
+      await this.#callOrView(method, checked, reply);
     } catch (error) {
       throw this.#services.redactor.error(error);
     }
     reply.rethrow();
+  }
+
+  /** Calls a method. If it is about the thread of a sub-agent, which has no log of its own, that thread is shown. */
+  async #callOrView<Name extends Method>(
+    method: Name,
+    params: Params<Name>,
+    reply: Reply<Result<Name>>,
+  ): Promise<void> {
+    try {
+      if (METHODS[method].scope === "thread") {
+        // The row has the scope of a thread, which the generic name does not express.
+        await this.#callThread(method as ThreadMethod, params as never, reply as never);
+      } else {
+        await this.#callGlobal(method as Exclude<Method, ThreadMethod>, params as never, reply as never);
+      }
+    } catch (error) {
+      const threadId = isMissingThread(error) && "threadId" in params ? params.threadId : undefined;
+      const found = typeof threadId === "string" ? await findChild(this.#services, threadId) : undefined;
+      if (found === undefined) throw error;
+      await callChild(method, params, { services: this.#services, client: this, found }, (result) =>
+        reply.send(result),
+      );
+    }
   }
 
   /** Whether this client is subscribed to a thread. */
@@ -191,12 +212,15 @@ export class ClientSession implements CallingClient {
   }
 
   /** Subscribes to a thread, or starts an existing subscription again from another position. */
-  subscribe(thread: LiveThread, { afterSeq, first }: SubscriptionStart, at: number): void {
+  subscribe(thread: LiveThread, { afterSeq, first, child }: SubscriptionStart, at: number): void {
     if (this.#closed) return;
-    this.unsubscribe(thread.id);
+    const id = child?.id ?? thread.id;
+    this.unsubscribe(id);
     this.#removeClosed();
-    const subscription = thread.log.subscribe(this.#subscriber, afterSeq);
-    this.#subscriptions.set(thread.id, { thread, subscription });
+    const own = this.#subscriber;
+    const subscriber = child === undefined ? own : childSubscriber(own, child.events);
+    const subscription = thread.log.subscribe(subscriber, afterSeq);
+    this.#subscriptions.set(id, { thread, subscription });
     void subscription.start(first.map((body) => ({ ...body, at })));
   }
 

@@ -27,6 +27,7 @@ export * from "./task/worker-row.ts";
 export * from "./thread/agent-command.ts";
 export * from "./thread/agent-command.ts";
 export { describeGoal, goalInstruction } from "./thread/agent-notes.ts";
+export { subAgentCallOf } from "./thread/child-threads.ts";
 export * from "./thread/client-tool.ts";
 export * from "./thread/input.ts";
 export * from "./thread/thread.ts";

@@ -141,7 +141,13 @@ const ToolCall = looseObject(() => ({
   tool: z.string(),
   title: z.optional(z.string()),
   /** The sub-agent that the call started; its items name this one as `parentItemId`. */
-  subAgent: z.optional(looseObject({ prompt: z.optional(z.string()), kind: z.optional(z.string()) })),
+  subAgent: z.optional(
+    looseObject({
+      ...{ prompt: z.optional(z.string()), kind: z.optional(z.string()) },
+      /** The thread that shows its work alone: clients can read it and attach to it. */
+      threadId: z.optional(Id),
+    }),
+  ),
   arguments: z.optional(z.unknown()),
   status: WorkStatus,
   result: z.optional(z.unknown()),

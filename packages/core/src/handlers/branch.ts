@@ -1,4 +1,12 @@
-import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/protocol";
+import {
+  type EventBody,
+  FlintError,
+  mintId,
+  type StoredEvent,
+  subAgentCallOf,
+  type ThreadItem,
+  type Turn,
+} from "@flint/protocol";
 import type { LiveThread } from "../thread/live-thread.ts";
 import { allTurns } from "../thread/registry.ts";
 import { usageOf } from "../thread/view.ts";
@@ -80,8 +88,9 @@ async function copyTurns(
   fork: LiveThread,
 ): Promise<void> {
   let batch: EventBody[] = [];
+  const ids = new Map<string, string>();
   for await (const event of source) {
-    const copy = copyFor(event, copied, fork.id);
+    const copy = copyFor(event, copied, fork.id, ids);
     if (copy !== undefined) batch.push(copy);
     if (batch.length < 500) continue;
     await fork.log.commit(batch);
@@ -90,7 +99,21 @@ async function copyTurns(
   if (batch.length > 0) await fork.log.commit(batch);
 }
 
-function copyFor(event: StoredEvent, copied: ReadonlySet<string>, threadId: string): EventBody | undefined {
+/** The work of a sub-agent is copied too, and shown by a thread of the fork: `ids` has its id, by that of the first. */
+function withNewChild(item: ThreadItem, ids: Map<string, string>): ThreadItem {
+  const call = subAgentCallOf(item);
+  if (call === undefined) return item;
+  const threadId = ids.get(call.subAgent.threadId) ?? mintId();
+  ids.set(call.subAgent.threadId, threadId);
+  return { ...call, subAgent: { ...call.subAgent, threadId } };
+}
+
+function copyFor(
+  event: StoredEvent,
+  copied: ReadonlySet<string>,
+  threadId: string,
+  ids: Map<string, string>,
+): EventBody | undefined {
   switch (event.type) {
     case "turn/started":
     case "turn/completed": {
@@ -100,7 +123,8 @@ function copyFor(event: StoredEvent, copied: ReadonlySet<string>, threadId: stri
     case "item/started":
     case "item/completed": {
       const { type, data } = event;
-      return copied.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
+      if (!copied.has(data.turnId)) return undefined;
+      return { type, data: { ...data, threadId, item: withNewChild(data.item, ids) } };
     }
     case "thread/tokenUsage/updated": {
       const { type, data } = event;

@@ -1,4 +1,5 @@
 import type { EventBody, Method, Params, Result, ThreadMethod } from "@flint/protocol";
+import type { ChildEvents } from "../child/child-events.ts";
 import type { Damage } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
@@ -12,6 +13,8 @@ export interface SubscriptionStart {
   readonly afterSeq: number;
   /** Sent to this client only, before anything else. */
   readonly first: readonly InitialEvent[];
+  /** Set to follow only the work of a sub-agent, as the thread with this id. */
+  readonly child?: { readonly id: string; readonly events: ChildEvents };
 }
 
 /** The client that called. */

@@ -2,12 +2,16 @@ import {
   type EventBody,
   FlintError,
   LIMITS,
+  type Params,
+  type Result,
   reduceThread,
   type StoredEvent,
   type Thread,
   type ThreadState,
   type Turn,
 } from "@flint/protocol";
+import { viewThread } from "../child/child-view.ts";
+import { findChild, isMissingThread } from "../child/find-child.ts";
 import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import { fullTurn, usageOf } from "../thread/view.ts";
@@ -73,6 +77,7 @@ export const historyHandlers: Pick<
   },
 
   async "thread/list"(params, { services }) {
+    if (params.parentThreadId !== undefined) return { result: await childrenOf(services, params) };
     const page = await services.options.store.list({
       cursor: params.cursor,
       limit: params.limit ?? DEFAULT_PAGE,
@@ -103,6 +108,32 @@ export const historyHandlers: Pick<
     return { result: { thread, epoch, ...(await collect(store.read(threadId, afterSeq), limit)) } };
   },
 };
+
+/** The threads of the sub-agents that a thread, or a sub-agent of one, has started. They come on one page. */
+async function childrenOf(services: Services, params: Params<"thread/list">): Promise<Result<"thread/list">> {
+  const { parentThreadId = "", limit = LIMITS.threads, sortKey = "updatedAt", searchTerm = "" } = params;
+  const owner = await ownerOf(services, parentThreadId);
+  const sign = params.sortDirection === "asc" ? 1 : -1;
+  const data = (owner.childThreads ?? [])
+    .filter((child) => child.reverted !== true && (child.parentThreadId ?? owner.id) === parentThreadId)
+    .map((child) => viewThread(owner, child))
+    .filter(({ preview, name = "" }) =>
+      `${name}\n${preview}`.toLowerCase().includes(searchTerm.toLowerCase()),
+    )
+    .sort((left, right) => sign * (left[sortKey] - right[sortKey]));
+  return { data: data.slice(0, limit) };
+}
+
+/** The thread whose log has the work of the sub-agents of a thread. */
+async function ownerOf(services: Services, threadId: string): Promise<Thread> {
+  try {
+    return (await readState(services, threadId)).thread;
+  } catch (error) {
+    const found = isMissingThread(error) ? await findChild(services, threadId) : undefined;
+    if (found === undefined) throw error;
+    return found.owner;
+  }
+}
 
 /** What a thread is now, everything that happened being in its log. It is loaded only if a turn was cut off in it. */
 async function readState(services: Services, threadId: string): Promise<{ thread: Thread; epoch: string }> {
@@ -137,7 +168,7 @@ function notLoaded(thread: Thread): Thread {
 }
 
 /** Whether a client cannot continue from its position and has to start from the current state. */
-function isTruncated(
+export function isTruncated(
   { afterSeq, epoch }: { afterSeq?: number | undefined; epoch?: string | undefined },
   current: string,
   state: ThreadState,
@@ -164,7 +195,8 @@ function damageWarning(threadId: string, { records, missing }: Damage): EventBod
   return [{ type: "warning", data: { threadId, message, reason: "damagedLog" } }];
 }
 
-async function collect(source: AsyncIterable<StoredEvent>, limit: number) {
+/** Up to `limit` events, and whether there are more. */
+export async function collect(source: AsyncIterable<StoredEvent>, limit: number) {
   const events: StoredEvent[] = [];
   for await (const event of source) {
     if (events.length >= limit) return { events, more: true };

@@ -9,6 +9,7 @@ import {
   type Item,
   isKnownItem,
   type KnownItem,
+  mintId,
   persistenceOf,
   type ThreadItem,
   type ThreadState,
@@ -70,7 +71,10 @@ export class TurnReporter {
   /** Writes one report of this agent. Never throws. */
   report(reported: ReportedEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
-    else this.#whole(withActions(this.#withAllowance(this.#withConnections(wellFormed(reported)))), agent);
+    else {
+      const own = this.#withAllowance(this.#withConnections(wellFormed(reported)));
+      this.#whole(withActions(this.#withChildThread(own)), agent);
+    }
   }
 
   #delta({ type, itemId, delta }: Extract<ReportedEvent, { delta: string }>): void {
@@ -112,6 +116,19 @@ export class TurnReporter {
     if (!isKnownItem(item) || !isAction(item) || item.status === "declined") return event;
     const allowed = this.#options.allowanceOf(item.id);
     return allowed === undefined ? event : { ...event, item: { ...item, allowed } };
+  }
+
+  /** A call that starts a sub-agent names the thread that shows its work. */
+  #withChildThread(event: ReportedItemEvent): ReportedItemEvent {
+    if (event.type !== "item/started" && event.type !== "item/completed") return event;
+    const { item } = event;
+    if (!isKnownItem(item) || item.type !== "toolCall" || item.subAgent === undefined) return event;
+    const { log, turnId } = this.#options;
+    const known = log.state.thread.childThreads?.find(
+      (child) => child.turnId === turnId && child.itemId === item.id,
+    );
+    const threadId = known?.id ?? mintId();
+    return { ...event, item: { ...item, subAgent: { ...item.subAgent, threadId } } };
   }
 
   /** Reports the changes so far as one diff, unless the agent reports its own. */

@@ -114,7 +114,7 @@ export const THREAD_METHODS = {
     result: () => Empty,
   }),
   "thread/list": method({
-    doc: "List threads, newest first.",
+    doc: "List threads, newest first. Those of sub-agents are listed only for the `parentThreadId` that started them.",
     scope: "none",
     params: () =>
       looseObject({
@@ -123,6 +123,8 @@ export const THREAD_METHODS = {
         archived: z.optional(z.boolean()),
         searchTerm: z.optional(z.string().check(z.maxLength(500))),
         cwd: z.optional(z.string()),
+        /** Lists the threads of the sub-agents that this thread started instead, whether archived or not. */
+        parentThreadId: z.optional(Id),
         sortKey: z.optional(z.enum(["createdAt", "updatedAt"])),
         sortDirection: z.optional(z.enum(["asc", "desc"])),
       }),

@@ -9,6 +9,7 @@ import type { Grant } from "../approval/grant.ts";
 import { type DeltaBody, type EventBody, type EventData, isDelta, type ThreadEvent } from "../events.ts";
 import type { AgentCommand } from "./agent-command.ts";
 import { commandNote, goalNote, grantNote, noticeNote, withNote } from "./agent-notes.ts";
+import { markReverted, withChildOf } from "./child-threads.ts";
 import type { ToolCallRequest } from "./client-tool.ts";
 import type { QueuedInput } from "./input.ts";
 import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
@@ -160,12 +161,12 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
       return onTurnCompleted(state, event.data.turn, at);
     case "item/started":
       return {
-        ...withItem(state, event.data.turnId, event.data.item),
+        ...withItem(withChildThread(state, event.data, at), event.data.turnId, event.data.item),
         openItemIds: opened(state, event.data.item.id),
       };
     case "item/completed":
       return {
-        ...withItem(state, event.data.turnId, event.data.item),
+        ...withItem(withChildThread(state, event.data, at), event.data.turnId, event.data.item),
         openItemIds: without(state, event.data.item.id),
       };
     case "approval/requested":
@@ -207,6 +208,22 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
 /** The agent that a model id names. */
 export function agentOfModel(model: string): string {
   return model.split("/")[0] ?? model;
+}
+
+/** A call that starts a sub-agent adds a thread to those of the sub-agents, and its end changes it. */
+function withChildThread(state: ThreadState, data: EventData<"item/started">, at: number): ThreadState {
+  const childThreads = withChildOf(data, state.thread.childThreads, at);
+  return childThreads === undefined ? state : withThread(state, { childThreads });
+}
+
+function withRevertedChildren(
+  state: ThreadState,
+  turnIds: ReadonlySet<string>,
+  reverted: boolean,
+): ThreadState {
+  const { childThreads } = state.thread;
+  if (childThreads === undefined) return state;
+  return withThread(state, { childThreads: markReverted(childThreads, turnIds, reverted) });
 }
 
 function withThread(state: ThreadState, change: Partial<Thread>): ThreadState {
@@ -368,12 +385,12 @@ function completedTurn(known: Turn, completed: Turn): Turn {
 
 function onReverted(state: ThreadState, gone: ReadonlySet<string>): ThreadState {
   const turns = state.turns.filter((turn) => !gone.has(turn.id));
-  return withOutcome({ ...state, turns }, turns.at(-1));
+  return withOutcome({ ...withRevertedChildren(state, gone, true), turns }, turns.at(-1));
 }
 
 /** They were the last turns, and none has started since. */
 function onRevertUndone(state: ThreadState, back: readonly Turn[]): ThreadState {
   const ids = new Set(back.map((turn) => turn.id));
   const turns = [...state.turns.filter((turn) => !ids.has(turn.id)), ...back];
-  return withOutcome({ ...state, turns }, turns.at(-1));
+  return withOutcome({ ...withRevertedChildren(state, ids, false), turns }, turns.at(-1));
 }

@@ -122,6 +122,24 @@ export const ThreadStatus = looseObject(() => ({
 }));
 export type ThreadStatus = z.output<typeof ThreadStatus>;
 
+/** The thread of a sub-agent, as the thread that has its log knows it. Times are unix seconds. */
+export const ChildThread = looseObject({
+  id: Id,
+  /** The turn and the item of the call that started the sub-agent. */
+  turnId: Id,
+  itemId: Id,
+  /** Set if another sub-agent started this one. */
+  parentThreadId: z.optional(Id),
+  name: z.optional(z.string()),
+  preview: z.string(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  status: z.enum(["inProgress", "completed", "failed", "declined"]),
+  /** Whether its turn was dropped from the conversation. */
+  reverted: z.optional(z.boolean()),
+});
+export type ChildThread = z.output<typeof ChildThread>;
+
 /** A conversation with an agent. Times are unix seconds. */
 export const Thread = looseObject(() => ({
   id: Id,
@@ -138,6 +156,10 @@ export const Thread = looseObject(() => ({
   /** Whether the latest turn failed. */
   lastTurnFailed: z.optional(z.boolean()),
   forkedFromId: z.optional(z.string()),
+  /** Set for the thread of a sub-agent: the thread whose agent started it. */
+  parentThreadId: z.optional(Id),
+  /** The threads of its sub-agents, and of theirs; the latest ones if there are many. */
+  childThreads: z.optional(z.array(ChildThread)),
   /** The session of an agent that the latest turns are in, by the agent's own id. */
   nativeSession: z.optional(looseObject({ agent: z.string(), id: z.string() })),
 }));
