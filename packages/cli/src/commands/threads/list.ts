@@ -3,12 +3,13 @@ import { type FlintClient, SEARCHED_THREADS, searchThreads as threadsWith } from
 import { numberOption, UsageError } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
-import { allThreads, threadTable } from "./thread-reference.ts";
+import { allThreads, findThread, threadTable } from "./thread-reference.ts";
 
 interface ListArguments {
   readonly values: {
     readonly here?: boolean | undefined;
     readonly archived?: boolean | undefined;
+    readonly parent?: string | undefined;
     readonly limit?: string | undefined;
     readonly json?: boolean | undefined;
   };
@@ -25,13 +26,21 @@ export async function listThreads({ values, positionals }: ListArguments): Promi
       sortKey: "updatedAt",
       archived: values.archived === true,
       ...(values.here === true ? { cwd: process.cwd() } : {}),
+      ...(await parentOf(client, values.parent)),
     });
     return { ...page, ids: await idsToShorten(client) };
   });
   if (values.json === true) return sayJson(data);
+  if (data.length === 0 && values.parent !== undefined)
+    return say("The agent of this thread has started no sub-agents.\n");
   if (data.length === 0) return say('No threads yet. Start one with flint exec "what is in this folder?"\n');
   const more = nextCursor === undefined ? "" : `… and more; see ${longerList(values, data.length * 5)}\n`;
   return say(`${threadTable(data, { columns: terminalWidth(), ids })}${more}`);
+}
+
+async function parentOf(client: FlintClient, reference: string | undefined) {
+  if (reference === undefined) return {};
+  return { parentThreadId: (await findThread(client, reference, process.cwd())).id };
 }
 
 /** The command that prints a longer list. */

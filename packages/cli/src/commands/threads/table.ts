@@ -16,10 +16,19 @@ export const threads: CommandGroup = {
       flags: {
         here: { type: "boolean", doc: "Only threads in the current folder" },
         archived: { type: "boolean", doc: "List archived threads instead" },
+        parent: {
+          type: "string",
+          takes: "ID",
+          doc: "List the threads of the sub-agents of this thread instead",
+        },
         limit: { type: "string", takes: "N", doc: "Maximum number of threads (default: 20)" },
         ...threadFlags,
       },
-      examples: ["flint threads ls --here", "flint threads list --json --limit 100"],
+      examples: [
+        "flint threads ls --here",
+        "flint threads list --json --limit 100",
+        "flint threads list --parent last",
+      ],
       run: async (given) => (await import("./list.ts")).listThreads(given),
     }),
     search: command({

@@ -19,9 +19,18 @@ export async function findThread(client: FlintClient, reference: string, cwd: st
   const [found] = alike;
   if (found !== undefined && alike.length === 1) return found;
   if (found === undefined) {
+    const child = childId(all, reference);
+    if (child !== undefined) return (await client.call("thread/read", { threadId: child })).thread;
     throw new UsageError(`No thread ${JSON.stringify(reference)}. See flint threads list.`);
   }
   throw new UsageError(ambiguous(reference, alike));
+}
+
+/** The thread of a sub-agent by its id, or by a part of it that no other has; they are not listed by themselves. */
+function childId(threads: readonly Thread[], reference: string): string | undefined {
+  const ids = threads.flatMap(({ childThreads = [] }) => childThreads.map(({ id }) => id));
+  const alike = ids.filter((id) => isPartOf(reference, id));
+  return ids.find((id) => id === reference) ?? (alike.length === 1 ? alike[0] : undefined);
 }
 
 /** Ids begin with the time, so those of one minute begin alike; their ends differ. */

@@ -183,6 +183,8 @@ function toolCall(item: Item<"toolCall">): CodexItem<"dynamicToolCall"> {
     contentItems: text === undefined ? null : [{ type: "inputText", text }],
     success: isOver ? status === "completed" : null,
     durationMs: item.durationMs ?? null,
+    // Not a field of Codex: a client that knows it can read the work of the sub-agent there.
+    ...(item.subAgent?.threadId === undefined ? {} : { agentThreadId: item.subAgent.threadId }),
   };
 }
 

@@ -38,7 +38,7 @@ export function threadOf(thread: Thread, effort: string | null): CodexThread {
     extra: null,
     sessionId: id,
     forkedFromId: thread.forkedFromId ?? null,
-    parentThreadId: null,
+    parentThreadId: thread.parentThreadId ?? null,
     preview: thread.preview,
     ephemeral: thread.ephemeral,
     section: null,
@@ -57,7 +57,8 @@ export function threadOf(thread: Thread, effort: string | null): CodexThread {
     cliVersion: CODEX_VERSION,
     originator: null,
     source: "vscode",
-    canAcceptDirectInput: isLoaded ? true : null,
+    // The thread of a sub-agent can only be read.
+    canAcceptDirectInput: isLoaded ? thread.parentThreadId === undefined : null,
     threadSource: null,
     agentNickname: null,
     agentRole: null,

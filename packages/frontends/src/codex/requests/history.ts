@@ -53,10 +53,10 @@ const NO_THREADS = { data: [], readStates: {}, nextCursor: null, backwardsCursor
 
 type ListParams = CodexClientParams<"thread/list">;
 
-/** Whether a list is of a section, a project or child threads, none of which Flint has. */
+/** Whether a list is of a section, a project or attached threads, none of which Flint has, or of all descendants. */
 function filtersByMissing(params: ListParams): boolean {
-  const { sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId } = params;
-  const filters = [sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId];
+  const { sectionId, projectId, ancestorThreadId, attachedToThreadId } = params;
+  const filters = [sectionId, projectId, ancestorThreadId, attachedToThreadId];
   return filters.some((id) => id != null);
 }
 
@@ -66,13 +66,14 @@ function listParams({
   archived,
   searchTerm,
   cwd,
+  parentThreadId,
   sortKey,
   sortDirection,
 }: ListParams): Params<"thread/list"> {
   const folders = typeof cwd === "string" ? [cwd] : (cwd ?? []);
   const [folder] = folders;
   return {
-    ...given({ cursor, archived, searchTerm, sortDirection }),
+    ...given({ cursor, archived, searchTerm, parentThreadId, sortDirection }),
     limit: Math.min(Math.max(1, Math.floor(limit ?? DEFAULT_PAGE)), LIMITS.threads),
     sortKey: sortKey === "created_at" ? "createdAt" : "updatedAt",
     ...(folders.length === 1 && folder !== undefined ? { cwd: folder } : {}),

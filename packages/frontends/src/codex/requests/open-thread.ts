@@ -37,7 +37,9 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
     const { threadId, excludeTurns = false } = params;
     const { thread } = await core.call("thread/read", { threadId });
     if (thread.archived) throw archived(threadId);
-    const overrides = await openingOverrides(params, core, threadId);
+    // The thread of a sub-agent has the settings of its parent, and no goal.
+    const isChild = thread.parentThreadId !== undefined;
+    const overrides = isChild ? {} : await openingOverrides(params, core, threadId);
     client.policies.note(threadId, params);
     if (Object.keys(overrides).length > 0) {
       await withSupportedEffort(overrides, (settings) =>
@@ -46,7 +48,7 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
     }
     const earlier = excludeTurns ? [] : await eachTurn(core, threadId, encodeTurn);
     const page = await firstPage(params, core);
-    const { goal } = await core.call("thread/goal/get", { threadId });
+    const { goal } = isChild ? { goal: null } : await core.call("thread/goal/get", { threadId });
     const turns = excludeTurns ? 1 : LATEST_TURNS;
     await core.call("thread/attach", { threadId, turns }, (attached) => {
       const { settings } = attached;
