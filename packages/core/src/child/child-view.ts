@@ -31,7 +31,7 @@ function statusOf(status: ChildThread["status"]): Thread["status"] {
   return status === "inProgress" ? { type: "active", activeFlags: [] } : { type: "idle" };
 }
 
-/** The only turn of a child thread: what the sub-agent was told, and what it did. It has the id of the thread. */
+/** The only turn of a child thread: the prompt of the sub-agent, and what it did. It has the id of the thread. */
 export function viewTurn(child: ChildThread, { items }: Turn): Turn {
   const members = new Members(child);
   const call = items.map(subAgentCallOf).find((item) => item?.id === child.itemId);
@@ -62,7 +62,7 @@ export function turnEnd(
   return { status: "failed", error: { message }, completedAtMs };
 }
 
-/** What the sub-agent was told, as the message of the user; empty if its agent does not report it. */
+/** The prompt of the sub-agent, as the message of the user; empty if its agent does not report it. */
 export function promptOf({ subAgent }: Item<"toolCall">): Item<"userMessage">[] {
   const { threadId, prompt } = subAgent ?? {};
   if (threadId === undefined || prompt === undefined) return [];
