@@ -8,7 +8,7 @@ import {
   threadIdOf,
 } from "@flint/protocol";
 import type { Subscriber } from "../thread/subscription.ts";
-import { Members, promptOf, turnEnd, turnStart, viewItem } from "./child-view.ts";
+import { answerOf, Members, promptOf, turnEnd, turnStart, viewItem } from "./child-view.ts";
 
 /** Makes the events of a child thread from those of the thread that has the log. */
 export class ChildEvents {
@@ -42,7 +42,7 @@ export class ChildEvents {
   async *stored(log: AsyncIterable<StoredEvent>): AsyncIterable<StoredEvent> {
     for await (const { seq, ...event } of log) {
       const own = this.of(event);
-      const [first] = own;
+      const first = own.find(({ type }) => type === "turn/completed") ?? own[0];
       if (first?.type !== "turn/started") {
         if (first !== undefined) yield { ...first, seq };
         continue;
@@ -114,14 +114,19 @@ export class ChildEvents {
       data: { threadId, status: active ? { type: "active", activeFlags: [] } : { type: "idle" } },
     });
     if (type === "item/started") {
-      const told = promptOf(call).flatMap((message) => [
-        this.#itemBody("item/started", message),
-        this.#itemBody("item/completed", message),
-      ]);
-      return [{ type: "turn/started", data: { threadId, turn: started } }, ...told, status(true)];
+      const prompt = this.#messageBodies(promptOf(call));
+      return [{ type: "turn/started", data: { threadId, turn: started } }, ...prompt, status(true)];
     }
     const turn = { ...started, ...turnEnd(call, at), itemsView: "notLoaded" as const };
-    return [{ type: "turn/completed", data: { threadId, turn } }, status(false)];
+    const answer = this.#messageBodies(answerOf(call, this.#members));
+    return [...answer, { type: "turn/completed", data: { threadId, turn } }, status(false)];
+  }
+
+  #messageBodies(messages: readonly ThreadItem[]): readonly EventBody[] {
+    return messages.flatMap((message) => [
+      this.#itemBody("item/started", message),
+      this.#itemBody("item/completed", message),
+    ]);
   }
 
   #itemBody(type: "item/started" | "item/completed", item: ThreadItem): EventBody {

@@ -121,6 +121,22 @@ test("a client that attaches to it while it works gets the rest live, and nothin
   expect(watcher.events.every(({ data: of }) => Reflect.get(of, "threadId") === childId)).toBe(true);
 });
 
+test("what it returned is its last message, unless it has said the same", async () => {
+  const returned = completed({ ...CALL, status: "completed", result: "All seen." });
+  const server = testEngine({ scripts: [[started(CALL), ...says("said", "I look.", "call"), returned]] });
+  const client = server.connect();
+  const threadId = await client.startThread();
+  await client.runTurn(threadId, "delegate");
+  const [child] = await childrenOf(client, threadId);
+  const { turns } = await client.call("thread/read", { threadId: child?.id ?? "", includeTurns: true });
+  expect(turns?.[0]?.items.slice(1)).toMatchObject([{ text: "I look." }, { text: "All seen." }]);
+  client.clear();
+  await client.call("thread/resume", { threadId: child?.id ?? "" });
+  await client.waitFor("turn/completed");
+  const replayed = client.eventsOf("item/completed").map(({ data }) => Reflect.get(data.item, "text"));
+  expect(replayed.slice(1)).toEqual(["I look.", "All seen."]);
+});
+
 test("it is still there for another server, replayed whole by thread/resume", async () => {
   const { server, store, client, turnId, middle, childId } = await delegated();
   middle.open();

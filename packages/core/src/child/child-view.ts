@@ -35,12 +35,14 @@ function statusOf(status: ChildThread["status"]): Thread["status"] {
 export function viewTurn(child: ChildThread, { items }: Turn): Turn {
   const members = new Members(child);
   const call = items.map(subAgentCallOf).find((item) => item?.id === child.itemId);
+  const done = items.filter((item) => members.take(item)).map((item) => viewItem(child, item));
   return {
     ...turnStart(child),
     ...(call === undefined ? {} : turnEnd(call, child.updatedAt * 1000)),
     items: [
       ...(call === undefined ? [] : promptOf(call)),
-      ...items.filter((item) => members.take(item)).map((item) => viewItem(child, item)),
+      ...done,
+      ...(call === undefined ? [] : answerOf(call, members)),
     ],
     itemsView: "full",
   };
@@ -69,6 +71,16 @@ export function promptOf({ subAgent }: Item<"toolCall">): Item<"userMessage">[] 
   return [{ type: "userMessage", id: `${threadId}-prompt`, content: [{ type: "text", text: prompt }] }];
 }
 
+/** What the sub-agent returned, as its last message; empty if that is one of its messages already, as with some agents. */
+export function answerOf(
+  { subAgent, status, result }: Item<"toolCall">,
+  said: Members,
+): Item<"agentMessage">[] {
+  if (subAgent?.threadId === undefined || status !== "completed") return [];
+  if (typeof result !== "string" || result === "" || said.hasSaid(result)) return [];
+  return [{ type: "agentMessage", id: `${subAgent.threadId}-answer`, text: result }];
+}
+
 /** An item as the child thread shows it: what the sub-agent says is a message of the agent there. */
 export function viewItem({ itemId }: ChildThread, item: ThreadItem): ThreadItem {
   if (!isKnownItem(item) || item.parentItemId !== itemId) return item;
@@ -79,6 +91,7 @@ export function viewItem({ itemId }: ChildThread, item: ThreadItem): ThreadItem 
 /** Which items of a turn are the work of a sub-agent, or of one that it started. */
 export class Members {
   readonly #ids: Set<string>;
+  readonly #said = new Set<string>();
 
   constructor({ itemId }: ChildThread) {
     this.#ids = new Set([itemId]);
@@ -88,11 +101,17 @@ export class Members {
     return this.#ids.has(itemId);
   }
 
+  /** Whether this is the text of a message among them. */
+  hasSaid(text: string): boolean {
+    return this.#said.has(text);
+  }
+
   /** Whether an item is one of them; asked in the order in which they started. */
   take(item: ThreadItem): boolean {
     const parentItemId: unknown = Reflect.get(item, "parentItemId");
     if (typeof parentItemId !== "string" || !this.#ids.has(parentItemId)) return false;
     this.#ids.add(item.id);
+    if (isKnownItem(item) && item.type === "subAgentMessage") this.#said.add(item.text);
     return true;
   }
 }
