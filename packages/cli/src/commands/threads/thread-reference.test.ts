@@ -1,7 +1,8 @@
-import type { Thread } from "@flint/protocol";
+import type { ChildThread, Thread } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
 import { textWidth } from "@flint/tui/draw";
 import { expect, test } from "vitest";
-import { threadTable } from "./thread-reference.ts";
+import { findThread, threadTable } from "./thread-reference.ts";
 
 function thread(id: string, preview: string): Thread {
   const now = Math.floor(Date.now() / 1000);
@@ -46,4 +47,25 @@ test("keeps short ids unambiguous, with at least eight characters", () => {
 test("prints full ids and folders for programs", () => {
   const table = threadTable(threads, { ids: [] });
   expect(table).toContain("019a8d00-aaaa-7000  2 h ago  flint  /a/folder/with/a/long/path/to/it  explain");
+});
+
+test("finds the thread of a sub-agent by its id or the end of it, though it is not listed", async () => {
+  const child: ChildThread = {
+    ...{ id: "019a8d00-cccc-7000-child", turnId: "t", itemId: "i", preview: "look" },
+    ...{ createdAt: 1, updatedAt: 1, status: "completed" },
+  };
+  const parent = { ...thread("019a8d00-aaaa-7000", "delegate"), childThreads: [child] };
+  const fake = {
+    listThreads: async ({ archived }: { archived?: boolean }) => ({
+      data: archived === true ? [] : [parent],
+    }),
+    call: async (_method: string, { threadId }: { threadId: string }) => ({
+      thread: thread(threadId, "look"),
+    }),
+  };
+  // Only these two methods are used here.
+  const client = fake as unknown as FlintClient;
+  expect((await findThread(client, child.id, "/")).id).toBe(child.id);
+  expect((await findThread(client, "-child", "/")).id).toBe(child.id);
+  await expect(findThread(client, "other", "/")).rejects.toThrow("No thread");
 });
