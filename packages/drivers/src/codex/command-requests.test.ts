@@ -86,6 +86,14 @@ describe("a command request of Codex", () => {
     });
   });
 
+  test("is shown whole, and granted nothing, if a program of the project is to be its shell", async () => {
+    const { turn, grants, answer } = setUp();
+    const line = LINE.replace("/bin/bash", "/usr/share/project/bash");
+    expect(await answer(command({ reason: "x", command: line }))).toEqual({ decision: "accept" });
+    expect(turn.actions).toMatchObject([{ kind: "command", command: line }]);
+    expect(grants).toEqual([]);
+  });
+
   test("is granted nothing if the user declines", async () => {
     const { grants, answer, turn } = setUp(DENY);
     expect(await answer(command({ reason: "Because." }))).toEqual({ decision: "decline" });

@@ -10,7 +10,8 @@ import {
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
 import { needsBroker, realFolder, unconfinedNeed, widened } from "../shared/permissions.ts";
 import { type GrantedPermissions, hostNeed, readPermissions } from "./permissions.ts";
-import { type CommandLine, itemIdOf, readCommandLine, unwrapShell } from "./translate/items.ts";
+import { type CommandLine, readCommandLine, unwrapShell } from "./translate/command-line.ts";
+import { itemIdOf } from "./translate/items.ts";
 import type { TranslateState } from "./translate.ts";
 
 type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;

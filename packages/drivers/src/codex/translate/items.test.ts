@@ -1,6 +1,5 @@
-import { shellQuote } from "@flint/core/text";
 import { expect, test } from "vitest";
-import { fileChange, unwrapShell } from "./items.ts";
+import { fileChange } from "./items.ts";
 
 test("shows a new and a deleted file as complete diffs with relative paths", () => {
   expect(fileChange({ path: "/w/a/b.txt", kind: { type: "add" }, diff: "one\ntwo\n" }, "/w")).toEqual({
@@ -40,35 +39,4 @@ test("shows a rename, with or without a change", () => {
     diff: `${renamed}--- a/from\n+++ b/to\n@@ -1 +1 @@\n-a\n+b\n`,
   });
   expect(fileChange({ path: "/w/from", kind, diff: "" }, "/w").diff).toBe(renamed);
-});
-
-test.each([
-  ["/bin/bash -lc ls", "ls"],
-  ["/bin/bash -lc 'touch a1'", "touch a1"],
-  ["bash -c 'echo \"$HOME\" && ls | wc'", 'echo "$HOME" && ls | wc'],
-  [String.raw`/bin/zsh -lc 'echo '\''hi'\'''`, "echo 'hi'"],
-  [`/bin/bash -lc "it's"`, "it's"],
-  ["/bin/sh -c 'a\nb'", "a\nb"],
-])("unwraps the script of %s", (line, script) => {
-  expect(unwrapShell(line)).toBe(script);
-});
-
-test.each([
-  "ls -la",
-  "/bin/bash -lc",
-  "/bin/bash -lc 'a' 'b'",
-  "/bin/bash -x 'a'",
-  "python -c 'print(1)'",
-  "/tmp/evil/bash2 -lc ls",
-  "bash -lc $(evil)",
-  "bash -lc 'a' && rm -rf /",
-  'bash -lc "$HOME"',
-])("leaves %s as it is", (line) => {
-  expect(unwrapShell(line)).toBe(line);
-});
-
-test("reads a quoted word as the same word", () => {
-  for (const word of ["plain", "two words", "it's", '"$x"', "", "a\nb"]) {
-    expect(unwrapShell(`bash -lc ${shellQuote(word)}`)).toBe(word);
-  }
 });

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { readGrantCheck } from "@flint/core/ports";
 import {
   type FileUpdateChange,
   type Item,
@@ -15,6 +14,7 @@ import {
   readCodexItem,
 } from "@flint/protocol/codex";
 import { shownPath } from "../../shared/translate.ts";
+import { unwrapShell } from "./command-line.ts";
 
 type WorkStatus = Item<"commandExecution">["status"];
 
@@ -229,61 +229,4 @@ function wholeFile(text: string, from: string, to: string, sign: "+" | "-"): str
   const ranges = sign === "+" ? `-0,0 +${range}` : `-${range} +0,0`;
   const end = text.endsWith("\n") ? "" : `${NO_NEWLINE}\n`;
   return `--- ${from}\n+++ ${to}\n@@ ${ranges} @@\n${lines.map((line) => `${sign}${line}\n`).join("")}${end}`;
-}
-
-const SHELL = /^(?:\/(?:[\w.-]+\/)*)?(?:ba|z|da)?sh$/;
-const SCRIPT_FLAGS = new Set(["-c", "-lc"]);
-
-/**
- * The script in a command line of the form `/bin/bash -lc 'script'`, which is how Codex runs every command, as the agent
- * wrote it. Any other line is returned as it is.
- */
-export function unwrapShell(line: string): string {
-  return readCommandLine(line).script;
-}
-
-/** A command line of Codex in its parts. */
-export interface CommandLine {
-  /** As the agent wrote it. */
-  readonly script: string;
-  readonly argv: readonly string[];
-  /** The name under which a grant can take its place; undefined if it did not pass the hook. */
-  readonly grantName: string | undefined;
-}
-
-/** Reads a command line of Codex, without what the hook put before its script. */
-export function readCommandLine(line: string): CommandLine {
-  const words = shellWords(line);
-  const [shell = "", flag = "", text = ""] = words ?? [];
-  if (words?.length !== 3 || !SHELL.test(shell) || !SCRIPT_FLAGS.has(flag))
-    return { script: line, argv: ["bash", "-c", line], grantName: undefined };
-  const { name: grantName, command: script } = readGrantCheck(text);
-  return { script, argv: [shell, flag, script], grantName };
-}
-
-/** The words of a line as a shell reads them; undefined if it has anything but words and quotes. */
-function shellWords(line: string): string[] | undefined {
-  const words: string[] = [];
-  let rest = line;
-  while (rest !== "") {
-    const taken = takeWord(rest);
-    if (taken === undefined) return undefined;
-    words.push(taken.word);
-    rest = taken.rest.replace(/^ +/, "");
-  }
-  return words;
-}
-
-function takeWord(text: string): { readonly word: string; readonly rest: string } | undefined {
-  let word = "";
-  let rest = text;
-  while (rest !== "" && !rest.startsWith(" ")) {
-    const piece =
-      /^(?:'([^']*)'|"((?:[^"\\$`!]|\\["\\$`])*)"|\\([^\n])|([^\s'"\\$`!&|;<>()*?[\]{}~#]+))/.exec(rest);
-    if (piece === null) return undefined;
-    const [whole, single, double, escaped, plain] = piece;
-    word += single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? plain ?? "";
-    rest = rest.slice(whole.length);
-  }
-  return { word, rest };
 }
