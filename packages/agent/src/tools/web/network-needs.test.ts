@@ -31,7 +31,7 @@ test("a host that no rule can name needs the whole network", () => {
     expect(needs(address, UNATTENDED)).toEqual({ network: "all" });
 });
 
-test("in a thread without network every page needs its host, whoever is asked", () => {
+test("in a thread without network every page needs its host, also where the user is asked", () => {
   expect(needs("https://docs.example/", { approvalPolicy: "always", network: "none" })).toEqual({
     network: { hosts: ["docs.example:443"] },
   });
