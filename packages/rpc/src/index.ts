@@ -16,7 +16,7 @@ export {
   type Reading,
   type RpcError,
 } from "./codec.ts";
-export { JSON_LIMITS } from "./json-text.ts";
+export { dropPrototypeKeys, findExcess, JSON_LIMITS } from "./json-text.ts";
 export { type LineFault, LineReader, type LineReaderOptions } from "./lines.ts";
 export { Outbox, type OutboxOptions, type Sink } from "./outbox.ts";
 export {

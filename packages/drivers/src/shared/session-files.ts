@@ -1,14 +1,18 @@
+import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeHistory, NativeSessionInfo, NativeSessions } from "@flint/core/ports";
 import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { FlintError, isRecord } from "@flint/protocol";
+import { dropPrototypeKeys, findExcess } from "@flint/rpc";
 
 /** Larger sessions are not read; nothing of a session is held twice. */
 const MAX_BYTES = 128 * 1024 * 1024;
 /** How much of a file is read to describe its session. */
 const HEAD_BYTES = 256 * 1024;
 const MAX_FILES = 20_000;
+/** An agent that runs may have put a link or a pipe in place of a file that was listed. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** A line of a session's file. */
 export type SessionLine = Readonly<Record<string, unknown>>;
@@ -123,7 +127,8 @@ async function readSession({ path }: SessionFile, { root }: SessionPlace): Promi
 async function sessionHead({ path }: SessionFile): Promise<readonly SessionLine[]> {
   let file: FileHandle | undefined;
   try {
-    file = await open(path, "r");
+    file = await open(path, READ);
+    if (!(await file.stat()).isFile()) return [];
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     return linesOf(buffer.subarray(0, bytesRead).toString("utf8")).lines;
   } catch {
@@ -148,10 +153,13 @@ function linesOf(text: string): SessionLines {
   return { lines, unreadable };
 }
 
+/** Undefined also for a line that no message may be like: what is nested too deeply cannot be stored. */
 function parsedLine(line: string): SessionLine | undefined {
   // Expected: half a line, or a file that is not a session.
   try {
+    if (findExcess(line) !== undefined) return undefined;
     const value: unknown = JSON.parse(line);
+    dropPrototypeKeys(value);
     return isRecord(value) ? { ...value } : undefined;
   } catch {
     return undefined;

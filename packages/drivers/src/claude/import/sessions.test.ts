@@ -79,6 +79,23 @@ test("reads what is intact of a damaged session, and a half-written end", async 
   expect(notes).toEqual(["2 lines of the session could not be read."]);
 });
 
+test("leaves out a line that is nested too deeply to be stored, and keys that steer objects", async () => {
+  const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  const call = (input: string) =>
+    line({ type: "assistant", uuid: "2", parentUuid: "1", message: { id: "2", content: "CALL" } }).replace(
+      '"CALL"',
+      `[{"type":"tool_use","id":"t","name":"mcp__x__y","input":{"__proto__":{"a":1},"b":${input}}}]`,
+    );
+  const { sessions } = await folderWith(`${user("1", null, "go")}${call(deep)}`);
+  expect(await sessions.read(ID)).toMatchObject({
+    turns: [{ items: [{ type: "userMessage" }] }],
+    notes: ["1 line of the session could not be read."],
+  });
+  const { sessions: plain } = await folderWith(`${user("1", null, "go")}${call("1")}`);
+  const [, item] = (await plain.read(ID)).turns[0]?.items ?? [];
+  expect(JSON.stringify(item)).toContain('{"b":1}');
+});
+
 test("refuses a link, a folder and a file that is too large, and lists none of them that is no file", async () => {
   const { sessions, path, project, folder } = await folderWith(user("1", null, "go"));
   await truncate(path, 200 * 1024 * 1024);
