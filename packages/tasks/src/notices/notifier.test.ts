@@ -13,6 +13,11 @@ interface Received {
 
 /** A receiver that answers with these codes, one after the other, and the last one from then on. */
 async function receiver(...codes: readonly number[]) {
+  return receiverAt(undefined, ...codes);
+}
+
+/** One that names another address in its answers. */
+async function receiverAt(location: string | undefined, ...codes: readonly number[]) {
   const received: Received[] = [];
   const waiting: (() => void)[] = [];
   const server = createServer((request, response) => {
@@ -20,7 +25,8 @@ async function receiver(...codes: readonly number[]) {
     request.on("data", (chunk) => (body += chunk));
     request.on("end", () => {
       received.push({ body, signature: request.headers["x-flint-signature"] });
-      response.writeHead(codes[Math.min(received.length, codes.length) - 1] ?? 200).end();
+      const headers = location === undefined ? {} : { location };
+      response.writeHead(codes[Math.min(received.length, codes.length) - 1] ?? 200, headers).end();
       for (const resolve of waiting.splice(0)) resolve();
     });
   });
@@ -91,6 +97,18 @@ describe("a notice", () => {
       .digest("hex");
     expect(first?.signature).toBe(`sha256=${expected}`);
     expect(problems).toEqual([]);
+  });
+
+  test("does not follow its webhook to another address", async () => {
+    const other = await receiver(200);
+    const { url, count } = await receiverAt(other.url, 307);
+    const { happen, problems, notifier } = await setUp({ webhook: { url, secret: "s3cret" } });
+    await happen(ASKS);
+    // Tried again, because the answer was no success.
+    await count(2);
+    await notifier.stop();
+    expect(problems).toHaveLength(1);
+    expect(other.received).toEqual([]);
   });
 
   test("that no program accepts is reported and blocks nothing", async () => {

@@ -91,7 +91,9 @@ export class Notifier {
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(WEBHOOK_MS)]);
       // Expected: no program listens, or it is too slow.
       try {
-        const { ok, status } = await fetch(webhook.url, { method: "POST", headers, body, signal });
+        // The user named this address, and no other one that it leads to.
+        const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
+        const { ok, status } = await fetch(webhook.url, request);
         if (ok) return;
         problem = `it answered ${status}`;
       } catch (thrown) {
