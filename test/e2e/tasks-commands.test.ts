@@ -52,6 +52,23 @@ needs("bwrap")(
   TEST_MS,
 );
 
+needs("bwrap")(
+  "a misspelled agent is rejected before a task is added, and the offline model reviews",
+  async () => {
+    const { flint } = await withTaskThatAsks();
+    const misspelled = await flint("add", "say hello", "--executor", "cluade");
+    expect([misspelled.code, misspelled.stderr]).toEqual([
+      2,
+      expect.stringContaining("No agent cluade. Did you mean claude?"),
+    ]);
+    await flint("add", "write `two` to two.txt", "--executor", "offline", "--reviewer", "flint/offline");
+    expect((await flint("watch", "2")).stdout).toContain("needs approval");
+    const early = await flint("approve", "1", "--yes");
+    expect(early.stderr).toContain('does not need an approval. Answer it: flint tasks answer 1 "…".');
+  },
+  TEST_MS,
+);
+
 needs("bwrap", "tmux")(
   "tasks open shows the thread of the executor in a session",
   async () => {

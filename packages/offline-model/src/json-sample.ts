@@ -19,7 +19,7 @@ function sample(value: unknown, root: Schema, text: string, depth: number): unkn
   const next = (child: unknown) => sample(child, root, text, depth + 1);
   const branch = firstOf(schema.anyOf) ?? firstOf(schema.oneOf);
   if (branch !== undefined) return next(branch);
-  const { type, properties, items, minimum, maxLength } = schema;
+  const { type, properties, items, minItems = 0, minimum, maxLength } = schema;
   switch (firstOf(type) ?? type ?? (items === undefined ? "object" : "array")) {
     case "string":
       return text.slice(0, typeof maxLength === "number" ? maxLength : undefined);
@@ -31,7 +31,10 @@ function sample(value: unknown, root: Schema, text: string, depth: number): unkn
     case "null":
       return null;
     case "array":
-      return [next(items ?? { type: "string" })];
+      // Objects would be made up, such as findings of a review.
+      return minItems === 0 && isRecord(items) && items.type === "object"
+        ? []
+        : [next(items ?? { type: "string" })];
     default: {
       const fields = Object.entries(isRecord(properties) ? properties : {});
       return Object.fromEntries(fields.map(([name, child]) => [name, next(child)]));

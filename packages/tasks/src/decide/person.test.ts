@@ -23,6 +23,13 @@ describe("the user", () => {
     expect(after(kept, approve(kept, HASH("a"), "alice")).phase).toBe("done");
   });
 
+  test("who approves a task that asks is sent to its question", () => {
+    expect(() => approve(asking(), null, "alice")).toThrow(
+      "does not need an approval. Answer it: flint tasks answer",
+    );
+    expect(() => rejectResult(executing(), "no", "alice")).toThrow(/does not need an approval\.$/);
+  });
+
   test("who rejects a result starts another round, also beyond the last one", () => {
     const state = { ...approving(), spec: { ...approving().spec, rounds: 1 } };
     const next = after(state, rejectResult(state, "Use zod", "alice"));

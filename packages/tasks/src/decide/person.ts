@@ -31,7 +31,7 @@ function accepted({ spec, result }: TaskState, by: string): Events {
 
 /** The user approves exactly the tree that was shown. */
 export function approve(state: TaskState, tree: string | null, by: string): Events {
-  if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
+  requireApproving(state);
   if ((state.result?.tree ?? null) !== tree)
     throw new TaskRefusal(
       `The result of task ${state.number} has changed since it was shown. Review it again.`,
@@ -39,9 +39,15 @@ export function approve(state: TaskState, tree: string | null, by: string): Even
   return accepted(state, by);
 }
 
+function requireApproving(state: TaskState): void {
+  if (state.phase === "approving") return;
+  const instead = state.phase === "asking" ? ` Answer it: flint tasks answer ${state.number} "…".` : "";
+  throw new TaskRefusal(`${named(state)} and does not need an approval.${instead}`);
+}
+
 /** The user wants changes: the comments are the findings of another round. */
 export function rejectResult(state: TaskState, comments: string, by: string): Events {
-  if (state.phase !== "approving") throw new TaskRefusal(`${named(state)} and waits for no approval.`);
+  requireApproving(state);
   const findings = withComment(state, currentRound(state)?.round ?? 1, comments, "person");
   return [event("task/rejected", { by, comments, findings })];
 }

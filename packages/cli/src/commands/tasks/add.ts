@@ -6,6 +6,7 @@ import { choice, type Given, numberOption, oneArgument, UsageError } from "../..
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { networkOf } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
+import { checkAgents } from "./known-agents.ts";
 import { labelOf } from "./labels.ts";
 import { startTimeOf } from "./start-time.ts";
 import { readTaskFile } from "./task-file.ts";
@@ -48,6 +49,9 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
   const costUsd = positive(values, "max-cost");
   const limits = limitsOf(values);
   const earlier = await Promise.all(after.map((text) => findTask(client, text)));
+  // Workers on other machines may have other agents.
+  const isLocal = values.pool === undefined && values.label === undefined && values.remote === undefined;
+  if (isLocal) await checkAgents(client, [...(executor ?? []), ...(reviewer ?? [])]);
   return {
     prompt,
     cwd: process.cwd(),

@@ -177,10 +177,10 @@ test.each([
 test("what was written is kept if it is refused, with the reason", async () => {
   const tasks = new FakeTasks();
   tasks.add("Fix the parser", needsApproval);
-  tasks.refusal = "Task 1 is running and waits for no approval.";
+  tasks.refusal = "Task 1 is running and does not need an approval.";
   const { screen, keys } = await open(tasks);
   await keys(ENTER, "r", "keep the key", ENTER);
-  expect(screen()).toContain("Task 1 is running and waits for no approval.");
+  expect(screen()).toContain("Task 1 is running and does not need an approval.");
   expect(screen()).toContain("› keep the key");
   tasks.refusal = undefined;
   await keys(ENTER);
