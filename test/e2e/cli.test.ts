@@ -351,6 +351,7 @@ describe("help", () => {
     }
     expect((await flint(["help", "exec"])).stdout).toContain("--resume");
     expect((await flint(["thread", "list"])).stderr).toContain("Did you mean flint threads?");
+    expect((await flint(["undo"])).stderr).toContain("flint threads revert last --files restore");
     expect((await flint(["exec", "--modle", "x", "hi"])).stderr).toContain("Did you mean --model?");
   });
 });

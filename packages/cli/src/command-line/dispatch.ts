@@ -67,8 +67,21 @@ function lookUp<Row extends Command | CommandGroup>(
   );
 }
 
-/** The most similar command. */
+/** Names that people know from other programs, and what Flint has instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  login: "Log in with the agent's own command: flint acp --login AGENT, such as claude or codex.",
+  logout: "Log out with the agent's own command, such as claude auth logout or codex logout.",
+  ls: "List threads with flint threads ls, and tasks with flint tasks.",
+  mcp: "MCP servers are in your configuration: flint config keys lists mcp_servers, and flint trust reviews a project's.",
+  undo: "Undo the last turn with flint threads revert last --files restore.",
+  review: 'Review changes with flint exec "review my changes", or /review in a session.',
+  update: "Update Flint where you installed it: git pull && npm ci.",
+};
+
+/** What to run instead: a known counterpart, or the most similar command. */
 function hintFor(name: string, known: readonly string[], where: string): string {
+  const instead = where === "flint" && Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined;
+  if (instead !== undefined) return instead;
   const meant = nearest(name, known);
   return meant === undefined ? `Commands: ${known.join(", ")}.` : `Did you mean ${where} ${meant}?`;
 }
