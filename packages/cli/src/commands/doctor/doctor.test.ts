@@ -3,11 +3,12 @@ import { bounded, report } from "./doctor.ts";
 
 test("aligns details, also next to a long name", () => {
   const shown = report([
-    { name: "git", state: "ok", detail: "/usr/bin/git" },
+    { name: "git", state: "ok", detail: "/usr/bin/git\nand another" },
     { name: "claude-agent-acp", state: "absent", detail: "not found", fix: "npm install it" },
   ]);
   expect(shown.split("\n")).toEqual([
     "ok  git               /usr/bin/git",
+    "                      and another",
     "-   claude-agent-acp  not found",
     "                      npm install it",
     "",

@@ -75,6 +75,8 @@ const STYLES = { ok: "green", absent: "dim", problem: "red" } as const;
 function lines({ state, name, detail, fix }: Finding, width: number, colour: boolean): string {
   const mark = MARKS[state];
   const shown = styled([span(mark, STYLES[state])], colour);
-  const fixLine = fix === undefined ? "" : `${"".padEnd(mark.length + width)}${escapeControls(fix)}\n`;
-  return `${shown}${name.padEnd(width)}${escapeControls(detail)}\n${fixLine}`;
+  const margin = "".padEnd(mark.length + width);
+  const inColumn = (text: string) => `${escapeControls(text).replaceAll("\n", `\n${margin}`)}\n`;
+  const fixLine = fix === undefined ? "" : `${margin}${inColumn(fix)}`;
+  return `${shown}${name.padEnd(width)}${inColumn(detail)}${fixLine}`;
 }
