@@ -274,7 +274,7 @@ test("an approval that another client answers is shown as answered there", async
   expect(session.terminal.everything).toContain("→ allowed once (answered in Zed)");
 });
 
-test("a prompt says from which client it came, unless it is this one", async () => {
+test("a prompt says from which client it came, unless that is a terminal", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "A" }], [{ text: "B" }]] });
   await session.keys("mine", ENTER);
   const other = await session.connect({ clientInfo: { name: "zed", title: "Zed", version: "1" } });
@@ -285,6 +285,8 @@ test("a prompt says from which client it came, unless it is this one", async () 
   expect(session.terminal.everything.split("\n")).toEqual(
     expect.arrayContaining(["› mine", "› theirs  from Zed"]),
   );
+  await session.keys("/transcript", ENTER);
+  expect(session.terminal.screen).toEqual(expect.arrayContaining(["› mine", "› theirs  from Zed"]));
 });
 
 test("the help page lists every command with its keys", async () => {

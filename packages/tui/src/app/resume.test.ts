@@ -19,7 +19,7 @@ test("a resumed thread is printed below the header", async () => {
   const { engine } = first;
   const resumed = await SessionFixture.open({ engine, start: latest });
   expect(resumed.terminal.everything).toBe(
-    `${HEADER}\n\n› hi  from flint-sdk\n\nHello\n\n› Ask for something, / for commands\n  scripted/steady · ask · F1 for help`,
+    `${HEADER}\n\n› hi\n\nHello\n\n› Ask for something, / for commands\n  scripted/steady · ask · F1 for help`,
   );
 });
 

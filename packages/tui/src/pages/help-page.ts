@@ -12,7 +12,7 @@ const INTRODUCTION = [
 
 /** Narrower terminals have the keys of a command on a row of their own. */
 const WIDE = 80;
-const [USAGE_COLUMNS, KEY_COLUMNS] = [22, 26];
+const [USAGE_COLUMNS, KEY_COLUMNS] = [26, 22];
 
 /** Every command with its keys and what can be typed for it: the help page and the table of keys. */
 export function helpPage(keymap: Keymap): Pager {

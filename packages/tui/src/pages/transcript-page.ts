@@ -4,6 +4,7 @@ import { drawThread } from "../draw/draw-thread.ts";
 import type { Line } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { SessionContext } from "../session/context.ts";
+import { withoutOwnName } from "../session/sent-inputs.ts";
 import { Pager } from "./pager.ts";
 
 /** The whole thread, nothing folded until the user folds it. Turns that are not here yet are read from the server. */
@@ -71,7 +72,8 @@ class TranscriptLines {
     const rows = rowsOf({ turns: [turn], openItemIds: [...openItemIds] }, this.#folds);
     const known = this.#known.get(turn.id);
     if (known?.rows === rows || isSame(known?.rows, rows)) return known?.lines ?? [];
-    const lines = drawThread(rows, { look: { ...look, columns: look.columns - 1 }, cwd });
+    const shown = rows.map((row) => withoutOwnName(turn, row));
+    const lines = drawThread(shown, { look: { ...look, columns: look.columns - 1 }, cwd });
     this.#known.set(turn.id, { rows, lines });
     return lines;
   }

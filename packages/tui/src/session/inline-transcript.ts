@@ -1,4 +1,4 @@
-import type { ThreadItem, ThreadState, Turn } from "@flint/protocol";
+import type { ThreadState, Turn } from "@flint/protocol";
 import { activityOf, type LiveFacts, type Row, rowsOf } from "@flint/view";
 import { standsApart } from "../draw/draw-thread.ts";
 import { type Line, type LineBlock, screenRows, span } from "../draw/line.ts";
@@ -6,14 +6,13 @@ import type { Look } from "../draw/look.ts";
 import { drawRowFor, labelOf, spokenBlock } from "../draw/plain.ts";
 import { StreamedMarkdown } from "../draw/streamed-markdown.ts";
 import { liveRowLines } from "./live-row.ts";
+import { withoutOwnName } from "./sent-inputs.ts";
 import { TurnFigures } from "./status/turn-figures.ts";
 
 /** What the transcript depends on. */
 export interface TranscriptOptions {
   readonly look: () => Look;
   readonly now: () => number;
-  /** Whether this session has sent a message: then it does not say from where. */
-  readonly isOwn?: (item: ThreadItem) => boolean;
   /** How to see what is folded. */
   readonly how?: string | undefined;
 }
@@ -179,17 +178,11 @@ export class InlineTranscript {
       this.#streamed?.text.end();
       this.#printStreamed(final);
       this.#streamed = undefined;
-    } else this.#printRow(this.#figures.added(turn, this.#withoutOwnName(turn, row)), cwd, final);
+    } else this.#printRow(this.#figures.added(turn, withoutOwnName(turn, row)), cwd, final);
   }
 
   #isSeen({ itemId }: Row): boolean {
     return itemId !== undefined && this.#seen.has(itemId);
-  }
-
-  #withoutOwnName(turn: Turn | undefined, row: Row): Row {
-    if (row.family !== "user" || row.meta.length === 0) return row;
-    const item = turn?.items.find(({ id }) => id === row.itemId);
-    return item !== undefined && this.#options.isOwn?.(item) === true ? { ...row, meta: [] } : row;
   }
 
   #printRow(row: Row | undefined, cwd: string, final: Line[]): void {
@@ -240,7 +233,7 @@ export class InlineTranscript {
       if (asked.has(row.itemId ?? "")) return [];
       const since = this.#since.get(row.key) ?? now();
       this.#since.set(row.key, since);
-      return liveRowLines(this.#withoutOwnName(state?.turns.at(-1), row), as, now() - since);
+      return liveRowLines(withoutOwnName(state?.turns.at(-1), row), as, now() - since);
     });
     const isContinued = this.#streamed?.isPrinted === true;
     return lines.length === 0 || isContinued || this.#last === "nothing" ? lines : [[], ...lines];

@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { ThreadItem, UserInput } from "@flint/protocol";
+import type { ThreadItem, Turn, UserInput } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
+import type { Row } from "@flint/view";
 import type { Content } from "../input/index.ts";
 import type { Composer } from "./composer.ts";
 import type { PromptHelp } from "./prompt-help.ts";
+
+/** How the ids of inputs begin that terminal sessions send. */
+const SENDER = "terminal-";
 
 /** What sending needs of a session. */
 export interface InputTarget {
@@ -18,7 +22,7 @@ export interface InputTarget {
 /** Sends what the user writes, marked to distinguish it from the input of other clients. */
 export class SentInputs {
   readonly #target: InputTarget;
-  readonly #mark = `terminal-${randomUUID()}`;
+  readonly #mark = `${SENDER}${randomUUID()}`;
   #sent = 0;
 
   constructor(target: InputTarget) {
@@ -35,7 +39,7 @@ export class SentInputs {
     if (queuedInput === undefined) return;
     const why =
       delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
-    this.#target.say(`${why} Alt-Up edits the queue.`);
+    this.#target.say(`${why} Alt+Up edits the queue.`);
   }
 
   /** Does what the user wrote. If that is refused, it is in the composer again, or put aside if something else is there. */
@@ -56,10 +60,16 @@ export class SentInputs {
       throw thrown;
     }
   }
+}
 
-  /** Whether this session has sent a message. */
-  isOwn(item: ThreadItem): boolean {
-    const clientId: unknown = Reflect.get(item, "clientId");
-    return typeof clientId === "string" && clientId.startsWith(this.#mark);
-  }
+/** The row of a prompt without its sender, if that is a terminal session: this one, or an earlier one of the thread. */
+export function withoutOwnName(turn: Turn | undefined, row: Row): Row {
+  if (row.family !== "user" || row.meta.length === 0) return row;
+  const item = turn?.items.find(({ id }) => id === row.itemId);
+  return item !== undefined && isFromTerminal(item) ? { ...row, meta: [] } : row;
+}
+
+function isFromTerminal(item: ThreadItem): boolean {
+  const clientId: unknown = Reflect.get(item, "clientId");
+  return typeof clientId === "string" && clientId.startsWith(SENDER);
 }

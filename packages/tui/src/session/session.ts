@@ -101,7 +101,6 @@ export class Session implements SessionContext {
     this.transcript = new InlineTranscript({
       look: parts.look,
       now: parts.now,
-      isOwn: (item) => this.#inputs.isOwn(item),
       how: all === "" ? undefined : `${keyLabel(all)} shows all`,
     });
     this.help = new PromptHelp(this, parts.clock);
@@ -283,7 +282,7 @@ export class Session implements SessionContext {
     await this.#switchTo(threadId, isFirst);
     const left = this.state === undefined ? 0 : this.transcript.begin(this.state, this.#header);
     const turns = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
-    if (left > 0) this.say(`${turns} not printed. Ctrl-O shows the whole thread.`);
+    if (left > 0) this.say(`${turns} not printed. Ctrl+O shows the whole thread.`);
   }
 
   /** Begins without a thread: prints what a new one will use, and brings back what was being written. */

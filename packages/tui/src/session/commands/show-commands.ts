@@ -39,7 +39,7 @@ export function showStatus(session: SessionContext): void {
     textPage("Status", [
       ...facts([
         ["Thread", state?.thread.id ?? "(starts with the first prompt)"],
-        ["Name", state?.thread.name ?? ""],
+        ["Name", state?.thread.name ?? "(none)"],
         ["Model", settings.model],
         ["Permissions", session.describePermissions(settings)],
         ["Budget", budget(settings.budget ?? {}) || "no limits"],
@@ -64,7 +64,7 @@ function usageLines(state: ThreadState): Line[] {
     ["Tokens", tokens(totalTokens(usage))],
     ["Cost", cost === undefined ? "not reported by the agent" : money(cost)],
     ["Last call", tokens(totalTokens(lastUsage))],
-    ["Context", modelContextWindow === undefined ? "unknown" : tokens(modelContextWindow)],
+    ["Context window", modelContextWindow === undefined ? "unknown" : tokens(modelContextWindow)],
     ["Worked", duration(workedMs)],
   ]);
 }
