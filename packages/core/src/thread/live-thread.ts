@@ -28,6 +28,7 @@ import type {
   PolicyRules,
   Rules,
   Sandbox,
+  SandboxScope,
   Workspaces,
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
@@ -103,7 +104,6 @@ export class LiveThread {
   readonly #network: NetworkGate;
   readonly #offers = new RepeatOffers();
   readonly #deferred = new DeferredTexts();
-  readonly #looks: Pick<Sandbox, "denials" | "unprotectedFiles">;
   readonly #deniedHosts: readonly string[];
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
@@ -117,7 +117,7 @@ export class LiveThread {
   lastUsedAt: number;
 
   constructor(options: LiveThreadOptions) {
-    const { id, log, clock, rules, catalogue, sandbox, history, stateOf, mcpServers, clientTools } = options;
+    const { id, log, clock, rules, catalogue, history, stateOf, mcpServers, clientTools } = options;
     this.id = id;
     this.ephemeral = options.ephemeral;
     this.log = log;
@@ -138,27 +138,7 @@ export class LiveThread {
       onLateAnswer: (command, connection) => void this.#reportLateAnswer(command, connection),
       noteDeclined: (action, reason) => this.#noteDeclined(action, reason),
     });
-    this.#sandbox = new ThreadSandbox(
-      sandbox,
-      () => ({
-        id,
-        decide: (connection) => this.#network.decide(connection),
-        onFailedConnection: (connection) => this.#network.onFailed(connection),
-        privateGit: (log.state.settings.git ?? "ask") !== "off",
-      }),
-      {
-        deniedHosts,
-        gitVariables: (cwd) => options.workspaces.gitVariables(cwd),
-        terminal: () => options.clientHost()?.terminal,
-      },
-    );
-    // Absent where the sandbox cannot say it.
-    this.#looks = {
-      ...(sandbox.denials && { denials: (ended) => this.#sandbox.denials(ended) }),
-      ...(sandbox.unprotectedFiles && {
-        unprotectedFiles: (folders) => this.#sandbox.unprotectedFiles(folders),
-      }),
-    };
+    this.#sandbox = this.#openSandbox(options);
     this.requests = new OpenRequests({
       threadId: id,
       log,
@@ -184,6 +164,22 @@ export class LiveThread {
       startTurn: (agent, work) => this.#requestTurn(agent, work),
     });
     this.lastUsedAt = clock.now();
+  }
+
+  /** Its commands ask this thread about the network and git; the settings may change between them. */
+  #openSandbox(options: LiveThreadOptions): ThreadSandbox {
+    const { id, log, sandbox, workspaces } = options;
+    const scope = (): SandboxScope => ({
+      id,
+      decide: (connection) => this.#network.decide(connection),
+      onFailedConnection: (connection) => this.#network.onFailed(connection),
+      privateGit: (log.state.settings.git ?? "ask") !== "off",
+    });
+    return new ThreadSandbox(sandbox, scope, {
+      deniedHosts: this.#deniedHosts,
+      gitVariables: (cwd) => workspaces.gitVariables(cwd),
+      terminal: () => options.clientHost()?.terminal,
+    });
   }
 
   /** Whether it may be unloaded: no subscribers, and nothing running in it, not even in the background. */
@@ -250,7 +246,7 @@ export class LiveThread {
       refreshScope: () => this.#sandbox.refreshScope(),
       connectionsOf: (itemId) => this.#network.take(itemId),
       refused: (itemId) => this.#network.refused(itemId),
-      ...this.#looks,
+      ...this.#sandbox.looks,
       deferred: this.#deferred,
       clock: this.#clock,
       usageLimits: this.#usageLimits,

@@ -65,6 +65,15 @@ export class ThreadSandbox implements Sandbox {
     return this.#sandbox.start({ scope: this.#scope(), ...spec, ...hosts, environment });
   }
 
+  /** What it can say about ended commands and about files; absent where the sandbox cannot say it. */
+  get looks(): Pick<Sandbox, "denials" | "unprotectedFiles"> {
+    const { denials, unprotectedFiles } = this.#sandbox;
+    return {
+      ...(denials && { denials: (command) => this.denials(command) }),
+      ...(unprotectedFiles && { unprotectedFiles: (folders) => this.unprotectedFiles(folders) }),
+    };
+  }
+
   async denials(command: EndedCommand): Promise<readonly Denial[]> {
     return (await this.#sandbox.denials?.({ scope: this.#scope(), ...command })) ?? [];
   }
