@@ -2125,6 +2125,31 @@ export interface Methods {
     };
     result: Empty;
   };
+  /** Remove the folders of finished tasks on this machine; their commits stay under `refs/flint/tasks`. Lists what was removed, and what is kept and why. */
+  "task/clean": {
+    params: {
+      taskIds?: Id[];
+      olderThanMs?: number;
+      force?: boolean;
+      dryRun?: boolean;
+      _meta?: Meta;
+    };
+    result: {
+      data: {
+        taskId: Id;
+        number: number;
+        title: string;
+        phase: TaskPhaseName;
+        updatedAtMs: number;
+        bytes: number;
+        kept?: string;
+        _meta?: Meta;
+      }[];
+      freeBytes: number;
+      minFreeBytes: number;
+      _meta?: Meta;
+    };
+  };
   /** List the workers that run the tasks; of a server that runs its own, that is one named `local`. */
   "worker/list": {
     params: {

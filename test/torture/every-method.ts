@@ -77,6 +77,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "worker/list": {},
   "worker/drain": { name: "none" },
   "task/remove": { taskId: "none" },
+  "task/clean": { dryRun: true, olderThanMs: 0 },
   "task/follow": {},
   "task/announce": {
     event: {

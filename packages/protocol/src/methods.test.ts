@@ -101,6 +101,7 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "worker/list": {},
   "worker/drain": { name: "w1" },
   "task/remove": { taskId: "k1" },
+  "task/clean": { dryRun: true, olderThanMs: 0 },
   "task/follow": {},
   "task/announce": {
     event: {

@@ -10,7 +10,7 @@ import type {
   SandboxPolicy,
 } from "@flint/protocol";
 import type { Trace } from "@flint/rpc";
-import type { NoticeOptions } from "@flint/tasks";
+import type { DiskSettings, NoticeOptions } from "@flint/tasks";
 import type { ConfiguredAgent } from "./config/agents.ts";
 import type { FleetOptions, WorkerSettings } from "./fleet/fleet-options.ts";
 
@@ -37,6 +37,8 @@ export interface TaskOptions {
   readonly limits?: Partial<LimitPolicy> | undefined;
   /** The git remote of tasks that do not name one. */
   readonly remote?: string | undefined;
+  /** How much disk space the worktrees may take. */
+  readonly disk?: DiskSettings | undefined;
   /** Where people are notified. */
   readonly notices?: NoticeOptions | undefined;
 }

@@ -3,7 +3,16 @@ import type { Sandbox } from "@flint/core/ports";
 import type { PullRequest, TrustCheck } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
-import type { CloneOf, DecisionContext, GitPlaces, Lease, NewsSink, TaskStore } from "@flint/tasks";
+import type {
+  CloneOf,
+  DecisionContext,
+  DiskSettings,
+  GitFolders,
+  GitPlaces,
+  Lease,
+  NewsSink,
+  TaskStore,
+} from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
 /** Questions stay open for other clients; without an answer in time, they become questions of the task. */
@@ -27,6 +36,7 @@ export interface TaskParts {
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
   readonly askMs?: number | undefined;
+  readonly disk?: DiskSettings | undefined;
   /** The model of tasks that name none; the configured one if absent. */
   readonly defaultModel?: string | undefined;
   readonly now: () => number;
@@ -42,17 +52,20 @@ export async function runParts(
   context: () => DecisionContext,
   sink?: NewsSink,
 ) {
-  const { RunNews, TaskRun } = await import("@flint/tasks");
-  const places = await gitPlaces(parts);
+  const { RunNews, TaskCleaner, TaskRun } = await import("@flint/tasks");
+  const { places, folders } = await gitPlaces(parts);
+  const { now, disk, onProblem } = parts;
+  const cleaner = new TaskCleaner({ store, folders, now, disk, onProblem });
   const client = await connectTo(parts.engine());
   const { askMs = ASK_MS, defaultModel } = parts;
-  const options = { store, places, client, context, askMs, defaultModel };
+  const diskProblem = () => cleaner.problem();
+  const options = { store, places, client, context, askMs, defaultModel, diskProblem };
   const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
     if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
     const observer = await RunNews.of(sink, parts.now, state, store);
     await new TaskRun({ ...options, observer }, lease, state, signal).work().finally(() => observer.stop());
   };
-  return { places, run, client };
+  return { places, run, client, cleaner };
 }
 
 /** Worktrees beside the state folder, and pull requests by the user's own program. */
@@ -62,13 +75,18 @@ export async function gitPlaces({
   sandbox,
   isTrusted,
   cloneOf,
-}: Pick<TaskParts, "root" | "environment" | "sandbox" | "isTrusted" | "cloneOf">): Promise<GitPlaces> {
-  const { GitPlaces: Places } = await import("@flint/tasks");
+}: Pick<TaskParts, "root" | "environment" | "sandbox" | "isTrusted" | "cloneOf">): Promise<{
+  places: GitPlaces;
+  folders: GitFolders;
+}> {
+  const { GitFolders: Folders, GitPlaces: Places } = await import("@flint/tasks");
   const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
   const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox, isTrusted);
   const openRequest = (request: PullRequest) =>
     openPullRequest(worktrees.git(request.folder), sandbox, request);
-  return new Places(worktrees, new TurnCommits(worktrees, sandbox), openRequest, cloneOf);
+  const commits = new TurnCommits(worktrees, sandbox);
+  const places = new Places(worktrees, commits, openRequest, cloneOf);
+  return { places, folders: new Folders(worktrees, commits, places) };
 }
 
 /** The same value as that of a server's own tasks. */

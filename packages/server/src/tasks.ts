@@ -41,7 +41,7 @@ export function composeTasks(
   if (tasks === undefined) return undefined;
   if (tasks.worker === undefined) return new ServerTasks({ ...parts, ...tasks });
   const now = () => parts.clock.now();
-  return new LazyWorker({ ...parts, now, onProblem, askMs: tasks.askMs }, tasks.worker);
+  return new LazyWorker({ ...parts, now, onProblem, askMs: tasks.askMs, disk: tasks.disk }, tasks.worker);
 }
 
 function onProblem(problem: string): void {
@@ -131,10 +131,10 @@ export class ServerTasks implements Tasks {
 
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
-    const { isTrusted, concurrency, askMs, limits, notices, remote } = this.#options;
+    const { isTrusted, concurrency, askMs, limits, notices, remote, disk } = this.#options;
     const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
-    const [places, client] = await Promise.all([
+    const [{ places, folders }, client] = await Promise.all([
       gitPlaces({ root, environment, sandbox, isTrusted }),
       connectTo(engine()),
     ]);
@@ -144,7 +144,7 @@ export class ServerTasks implements Tasks {
       this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
       const news = { publish: (event: News) => engine().publishTaskEvent(event) };
       const settings = { concurrency: most, askMs, limits, remote, news, version: VERSION };
-      return new TaskService({ ...{ store, places, client, now, onProblem }, ...settings });
+      return new TaskService({ ...{ store, places, folders, disk, client, now, onProblem }, ...settings });
     };
     const service =
       fleet === undefined

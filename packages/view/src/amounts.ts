@@ -45,13 +45,20 @@ function limitWords(limits: Pick<NonNullable<Budget["turn"]>, "costUsd" | "token
   ];
 }
 
-/** A size for people: `512 bytes`, `1.5 KiB`, `3.2 MiB`. */
+/** A size for people: `512 bytes`, `1.5 KiB`, `3.2 MiB`, `75.0 GiB`. */
 export function size(bytes: number): string {
   if (bytes < 1024) return count(bytes, "byte");
   const [amount, unit] =
-    bytes < 1024 * 1024 ? ([bytes / 1024, "KiB"] as const) : ([bytes / (1024 * 1024), "MiB"] as const);
+    bytes < MIB
+      ? ([bytes / 1024, "KiB"] as const)
+      : bytes < GIB
+        ? ([bytes / MIB, "MiB"] as const)
+        : ([bytes / GIB, "GiB"] as const);
   return `${amount.toFixed(1)} ${unit}`;
 }
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
 
 /** A count with its noun: `1 file`, `2 files`. */
 export function count(number: number, noun: string): string {

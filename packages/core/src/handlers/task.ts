@@ -41,6 +41,7 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "ta
   "task/cancel": forwarded("task/cancel"),
   "task/retry": forwarded("task/retry"),
   "task/remove": forwarded("task/remove"),
+  "task/clean": forwarded("task/clean"),
   "worker/list": forwarded("worker/list"),
   "worker/drain": forwarded("worker/drain"),
 };

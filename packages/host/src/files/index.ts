@@ -1,3 +1,4 @@
+export { freeSpace, sizeOf } from "./disk-space.ts";
 export {
   type ImageInput,
   imageFromBytes,

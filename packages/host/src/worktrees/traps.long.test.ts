@@ -228,6 +228,8 @@ describe("a folder that is in no repository", () => {
     expect(diff).toContain("+new");
     expect([existsSync(join(cwd, ".git")), existsSync(join(cwd, "b.txt"))]).toEqual([false, false]);
     await worktrees.remove(NAME, worktree.repository);
+    expect(await worktrees.names()).toEqual(["task-1-source"]);
+    await worktrees.removeCopy("task-1");
     expect(await worktrees.names()).toEqual([]);
   });
 

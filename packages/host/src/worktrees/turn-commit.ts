@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
-import type { Worktree, WorktreeName } from "./attempt.ts";
+import type { LocatedAttempt, Worktree, WorktreeName } from "./attempt.ts";
 import { push } from "./shared-remote.ts";
 import { commitOf, createRef, FLINT_IDENTITY, taskRef } from "./worktree-repository.ts";
 import type { Worktrees } from "./worktrees.ts";
@@ -75,6 +75,17 @@ export class TurnCommits {
     return { commit, tree, changed: true };
   }
 
+  /** Whether all files in the folder of an attempt are in a commit of its task, ignored ones aside. */
+  async isCommitted({ task, attempt }: WorktreeName, located: LocatedAttempt): Promise<boolean> {
+    const top = await this.#worktrees.topOf({ task, attempt });
+    if (top === undefined) return true;
+    const worktree = { ...located, top, folder: top };
+    const tree = await this.#writeTree({ task, attempt, worktree, parent: located.base });
+    const git = this.#worktrees.git(located.repository.top);
+    const trees = await git.run(["for-each-ref", "--format=%(tree)", `${taskRef(task)}/`]);
+    return trees.split("\n").includes(tree);
+  }
+
   /** The last commit that the agent made itself. If it does not continue what was there, the tree alone counts. */
   async #ownCommit(git: GitCommand, { own, parent }: TurnCommitRequest): Promise<string | undefined> {
     if (own === undefined) return undefined;
@@ -97,7 +108,7 @@ export class TurnCommits {
     return (await git.run(["commit-tree", tree, "-p", parent, "-F", "-"], request.message)).trim();
   }
 
-  async #writeTree(request: TurnCommitRequest): Promise<string> {
+  async #writeTree(request: WorktreeName & Pick<TurnCommitRequest, "worktree" | "parent">): Promise<string> {
     const { worktree, parent } = request;
     const scratch = await this.#worktrees.scratch(request);
     await mkdir(join(scratch, "objects"), { recursive: true, mode: 0o700 });

@@ -155,13 +155,30 @@ export class Worktrees {
 
   /** Removes the folders of an attempt, whose repository may be gone. What was committed stays under its refs. */
   async remove(name: WorktreeName, repository: WorktreeRepository | undefined): Promise<void> {
-    for (const suffix of ["", "-review", "-merge"])
-      await this.#delete(repository, join(this.#root, `${folderName(name)}${suffix}`));
-    // Only there if the folder of the task is in no repository.
-    await rm(join(this.#root, `${name.task}-source`), { recursive: true, force: true });
+    for (const folder of this.foldersOf(name)) await this.#delete(repository, folder);
   }
 
-  /** The folders there are, by name, to find those whose task is gone. */
+  /** Removes the copy that a task works on whose folder is in no repository, with all its commits. */
+  async removeCopy(task: string): Promise<void> {
+    await rm(join(this.#root, `${task}-source`), { recursive: true, force: true });
+  }
+
+  /** The folders of an attempt: where it works, where it is reviewed and where it is merged. */
+  foldersOf(name: WorktreeName): string[] {
+    return ["", "-review", "-merge"].map((suffix) => join(this.#root, `${folderName(name)}${suffix}`));
+  }
+
+  /** The top of an attempt's worktree, if it was made and is still there. */
+  async topOf(name: WorktreeName): Promise<string | undefined> {
+    return (await isMade(this.#homeOf(name))) ? join(this.#homeOf(name), "tree") : undefined;
+  }
+
+  /** The folder that all of them are in. */
+  get root(): string {
+    return this.#root;
+  }
+
+  /** The folders there are, by name. */
   async names(): Promise<string[]> {
     // Expected: no task has been run yet.
     return readdir(this.#root).catch(() => []);

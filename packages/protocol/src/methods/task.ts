@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
 import { News } from "../task/task-news.ts";
-import { TaskRow } from "../task/task-row.ts";
+import { TaskPhaseName, TaskRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { WorkerRow } from "../task/worker-row.ts";
 import { Id } from "../wire/ids.ts";
@@ -134,6 +134,41 @@ export const TASK_METHODS = {
     scope: "none",
     params: () => looseObject(taskParams),
     result: () => Empty,
+  }),
+  "task/clean": method({
+    doc: "Remove the folders of finished tasks on this machine; their commits stay under `refs/flint/tasks`. Lists what was removed, and what is kept and why.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        /** Only these, also if they failed, were cancelled or ended a moment ago. Absent: all that are done. */
+        taskIds: z.optional(z.array(Id).check(z.maxLength(1000))),
+        /** Only tasks that ended so long ago. */
+        olderThanMs: z.optional(z.number().check(z.minimum(0))),
+        /** Also tasks that failed or were cancelled, and changes that are in no commit. */
+        force: z.optional(z.boolean()),
+        /** List what would be removed, and remove nothing. */
+        dryRun: z.optional(z.boolean()),
+      }),
+    result: () =>
+      looseObject({
+        data: z.array(
+          looseObject({
+            taskId: Id,
+            number: z.int(),
+            title: z.string(),
+            phase: TaskPhaseName,
+            updatedAtMs: z.number(),
+            /** What its folders take on the disk. */
+            bytes: z.number(),
+            /** Why they stay. Absent: they were removed, or would be. */
+            kept: z.optional(z.string()),
+          }),
+        ),
+        /** The free space where the folders are. */
+        freeBytes: z.number(),
+        /** No turn of a task starts with less. */
+        minFreeBytes: z.number(),
+      }),
   }),
   "worker/list": method({
     doc: "List the workers that run the tasks; of a server that runs its own, that is one named `local`.",

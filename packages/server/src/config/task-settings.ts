@@ -11,6 +11,11 @@ export function taskSettings(config: ConfigValues): TaskOptions {
     askMs: askSeconds === undefined ? undefined : askSeconds * 1000,
     limits: limitsOf(config),
     remote: config.get("tasks.remote"),
+    disk: {
+      keepDays: config.get("tasks.keep_days"),
+      maxWorktrees: config.get("tasks.max_worktrees"),
+      minFreeMb: config.get("tasks.min_free_mb"),
+    },
     notices: {
       desktop: config.get("tasks.desktop_notices"),
       command: config.get("tasks.notice_command"),

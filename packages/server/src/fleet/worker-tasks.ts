@@ -76,7 +76,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
         ? { cwd: spec.cwd, url: spec.remote?.url }
         : { cwd: project.folder, url: project.url };
     };
-    const { places, run, client } = await runParts(
+    const { places, run, client, cleaner } = await runParts(
       { ...this.#parts, cloneOf, defaultModel: settings.ceiling.defaultModel },
       ...([store, context, news] as const),
     );
@@ -97,6 +97,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       },
     });
     this.#end = async () => {
+      await cleaner.stop();
       await news.close();
       await dispatcher.stop();
       await queue.close();
@@ -112,5 +113,6 @@ export class WorkerTasks implements Tasks, RunningWorker {
     }
     this.#worker = worker;
     dispatcher.start();
+    cleaner.wake();
   }
 }

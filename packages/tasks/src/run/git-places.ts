@@ -94,12 +94,12 @@ export class GitPlaces implements Places {
   }
 
   async reviewFolder(state: TaskState, commit: string): Promise<string> {
-    const { repository } = await this.#locate(state);
+    const { repository } = await this.locate(state);
     return this.#worktrees.checkOut(nameOf(state), "review", repository, commit);
   }
 
   async onChangedLines(state: TaskState, findings: readonly Finding[]): Promise<ReadonlySet<number>> {
-    const { base, repository } = await this.#locate(state);
+    const { base, repository } = await this.locate(state);
     const round = currentRound(state);
     if (typeof round?.commit !== "string") return new Set();
     const before = lastCommit(state, round.round) ?? state.from ?? base;
@@ -110,7 +110,7 @@ export class GitPlaces implements Places {
   }
 
   async diff(state: TaskState): Promise<string> {
-    const { base, repository } = await this.#locate(state);
+    const { base, repository } = await this.locate(state);
     const commit = state.result?.commit ?? lastCommit(state, Number.POSITIVE_INFINITY);
     if (typeof commit !== "string" || commit === base) return "";
     const diff = await this.#diff(repository.top, base, commit);
@@ -121,7 +121,7 @@ export class GitPlaces implements Places {
 
   async merge(state: TaskState, verify: (folder: string) => Promise<boolean>): Promise<MergeOutcome> {
     const { spec, result } = state;
-    const worktree = await this.#locate(state);
+    const worktree = await this.locate(state);
     const git = this.#worktrees.git(worktree.repository.top);
     if (typeof result?.commit !== "string")
       return { kind: "unable", message: "There is no commit to merge.", mayPass: false };
@@ -211,9 +211,10 @@ export class GitPlaces implements Places {
 
   async remove(state: TaskState): Promise<void> {
     // Expected: the repository is gone; the folders of the task are not needed any more then either.
-    const located = await this.#locate(state).catch(() => undefined);
+    const located = await this.locate(state).catch(() => undefined);
     for (let attempt = 1; attempt <= state.attempt; attempt += 1)
       await this.#worktrees.remove({ task: state.id, attempt }, located?.repository);
+    await this.#worktrees.removeCopy(state.id);
     const { url } = this.#cloneOf(state.spec);
     if (url !== undefined && located !== undefined)
       await forgetShared(this.#worktrees.git(located.repository.top), state.id, url);
@@ -234,8 +235,8 @@ export class GitPlaces implements Places {
     return this.#worktrees.prepare(this.#requestOf(state));
   }
 
-  /** What needs no folder is done without one: it may have been removed. */
-  #locate(state: TaskState): Promise<LocatedAttempt> {
+  /** The repository and the base of an attempt, which needs no folder for that: it may have been removed. */
+  locate(state: TaskState): Promise<LocatedAttempt> {
     return this.#worktrees.locate(this.#requestOf(state));
   }
 

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
-import { budgetLeft, type DecisionContext, type Events, event } from "../decide/decision.ts";
+import { asking, budgetLeft, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
 import type {
@@ -51,6 +51,8 @@ export interface TaskRunOptions {
   readonly defaultModel?: string | undefined;
   /** Follows the turns of the run, for other programs. */
   readonly observer?: RunObserver | undefined;
+  /** Why there is no space on the disk for a turn; undefined if there is. */
+  readonly diskProblem?: (() => Promise<string | undefined>) | undefined;
 }
 
 const CHECK_SECONDS = 1800;
@@ -121,11 +123,11 @@ export class TaskRun {
     const context = this.#options.context();
     switch (state.step) {
       case "prepare":
-        return afterPrepare(state, await this.#prepare(state), context);
+        return (await this.#withoutSpace()) ?? afterPrepare(state, await this.#prepare(state), context);
       case "execute":
         return this.#isStarted(state)
           ? afterTurn(state, await this.#execute(state), this.#options.context())
-          : startRound(state, context);
+          : ((await this.#withoutSpace()) ?? startRound(state, context));
       case "check":
         return afterChecks(state, await this.#check(state), this.#options.context());
       case "review":
@@ -135,6 +137,12 @@ export class TaskRun {
       case "merge":
         return afterMerge(state, await this.#merge(state), this.#options.context());
     }
+  }
+
+  /** On a full disk an agent would lose what it makes, so the task asks before that. */
+  async #withoutSpace(): Promise<Events | undefined> {
+    const problem = await this.#options.diskProblem?.();
+    return problem === undefined ? undefined : [asking(this.#options.context(), "place", problem)];
   }
 
   /** Whether the turn was begun under this lease by this agent; otherwise it is begun again, under a key of its own. */

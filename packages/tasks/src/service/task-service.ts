@@ -21,18 +21,23 @@ import type { NewsSink } from "../news/news-stream.ts";
 import { RunNews } from "../news/run-news.ts";
 import { DEFAULT_POOL } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
+import type { TaskFolders } from "../run/task-folders.ts";
 import { TaskRun } from "../run/task-run.ts";
 import { obstacle } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { TaskScheduler } from "./scheduler.ts";
 import { steerTurn, turnElsewhere } from "./steering.ts";
+import { type DiskSettings, TaskCleaner } from "./task-cleaner.ts";
 import { TaskWorker } from "./worker.ts";
 
 /** What the task service depends on. */
 export interface TaskServiceOptions {
   readonly store: TaskStore;
   readonly places: Places;
+  /** What the tasks take on the disk; without it, nothing is cleaned and no space is required. */
+  readonly folders?: TaskFolders | undefined;
+  readonly disk?: DiskSettings | undefined;
   /** A client of the engine that runs the turns. */
   readonly client: FlintClient;
   readonly now: () => number;
@@ -64,6 +69,7 @@ export class TaskService {
   readonly #options: TaskServiceOptions;
   readonly #scheduler: TaskScheduler;
   readonly #worker: TaskWorker;
+  readonly #cleaner: TaskCleaner | undefined;
   readonly #waiting = new Set<() => void>();
   #revision: number;
 
@@ -82,17 +88,23 @@ export class TaskService {
       onProblem: (message) => options.onProblem(message),
       run: (lease, state, signal) => this.#run(lease, state, signal),
     });
+    const { folders, disk } = options;
+    const onProblem = (message: string) => options.onProblem(message);
+    this.#cleaner =
+      folders === undefined ? undefined : new TaskCleaner({ store, folders, now, disk, onProblem });
   }
 
   async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
     const { store, places, client, news, now, askMs = ASK_MS } = this.#options;
     const observer = news === undefined ? undefined : await RunNews.of(news, now, state, store);
-    const options = { store, places, client, askMs, observer, context: () => this.#context() };
+    const diskProblem = async () => this.#cleaner?.problem();
+    const options = { store, places, client, askMs, observer, diskProblem, context: () => this.#context() };
     await new TaskRun(options, lease, state, signal).work().finally(() => observer?.stop());
   }
 
   /** Begins to work on what is there. */
   start(): void {
+    this.#cleaner?.wake();
     this.#scheduler.wake();
     this.#worker.wake();
   }
@@ -117,6 +129,7 @@ export class TaskService {
   async close(): Promise<void> {
     await this.#worker.stop();
     await this.#scheduler.stop();
+    await this.#cleaner?.stop();
     await this.#options.store.close();
     this.#onChange();
   }
@@ -160,6 +173,10 @@ export class TaskService {
       await this.#options.store.remove(taskId);
       this.#onChange();
       return {};
+    },
+    "task/clean": async (params) => {
+      if (this.#cleaner === undefined) throw new TaskRefusal("This server keeps no folders of tasks.");
+      return this.#cleaner.clean(params);
     },
     "worker/list": async () => ({ data: [this.#workerRow()] }),
     "worker/drain": async () => {

@@ -1,5 +1,6 @@
 import { LOCAL_WORKER, type Result, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import type { FlintClient } from "@flint/sdk";
+import { escapeControls, size } from "@flint/view";
 import { nextStep, statusOf, usedBy } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, say, sayExactly, sayJson } from "../../command-line/output.ts";
@@ -14,11 +15,31 @@ interface ShowArguments {
 /** `flint tasks show`: everything about a task that the user may want to know. */
 export async function showTask({ values, positionals }: ShowArguments): Promise<number> {
   const text = oneArgument("tasks show", positionals, "the number of a task");
-  const read = await withTaskServer(async (client) =>
-    client.call("task/read", { taskId: (await findTask(client, text)).id }),
-  );
-  return values.json === true ? sayJson(read) : say(taskPage(read, Date.now()));
+  const [read, disk] = await withTaskServer(async (client) => {
+    const { id: taskId } = await findTask(client, text);
+    const found = await client.call("task/read", { taskId });
+    return [found, values.json === true ? undefined : await diskOf(client, taskId)];
+  });
+  return values.json === true ? sayJson(read) : say(taskPage(read, Date.now(), disk));
 }
+
+/** What the task takes on this machine. */
+async function diskOf(client: FlintClient, taskId: string): Promise<string | undefined> {
+  // Expected: a running server of an earlier version. The page is as good without it.
+  const found = await client
+    .call("task/clean", { taskIds: [taskId], dryRun: true }, { timeoutMs: DISK_MS })
+    .catch(() => undefined);
+  if (found === undefined) return undefined;
+  const [own] = found.data;
+  const isLow = found.freeBytes < found.minFreeBytes;
+  return [
+    ...(own === undefined ? [] : [`worktree of ${size(own.bytes)}`]),
+    `${size(found.freeBytes)} free${isLow ? `, ${size(found.minFreeBytes)} needed` : ""}`,
+  ].join(", ");
+}
+
+/** A worktree is measured file by file; the page does not wait longer than this for it. */
+const DISK_MS = 5000;
 
 /** `flint tasks diff`: the result as a unified diff. Control characters are escaped on a terminal, but not for a program. */
 export async function showDiff({
@@ -57,7 +78,11 @@ export function threadOf({ number, phase, thread }: TaskRow): string {
 }
 
 /** A task as a page of text. */
-export function taskPage({ task, spec, events }: Result<"task/read">, now: number): string {
+export function taskPage(
+  { task, spec, events }: Result<"task/read">,
+  now: number,
+  disk?: string | undefined,
+): string {
   const copied = copiedFiles(events);
   const facts = [
     ["Status", statusOf(task, now)],
@@ -68,6 +93,7 @@ export function taskPage({ task, spec, events }: Result<"task/read">, now: numbe
     ...(copied.length === 0 ? [] : [["Copied", copied.join(", ")]]),
     ["Result", resultOf(task)],
     ["Used", usedBy(task)],
+    ...(disk === undefined ? [] : [["Disk", disk]]),
     ...(task.thread === undefined ? [] : [["Thread", `flint resume ${task.thread.threadId}`]]),
   ];
   const parts = [

@@ -179,6 +179,32 @@ export const tasks: CommandGroup = {
       notes: ["Workers on other machines run your tasks if they trust it."],
       run: async (given) => (await import("./key.ts")).printKey(given),
     }),
+    clean: command({
+      summary: "Remove the worktrees of finished tasks",
+      usage: "[TASK...]",
+      flags: {
+        "dry-run": { type: "boolean", short: "n", doc: "List what would be removed, with sizes" },
+        "older-than": {
+          type: "string",
+          takes: "AGE",
+          doc: "Only tasks that ended so long ago, such as 12h or 7d",
+        },
+        force: {
+          type: "boolean",
+          doc: "Also tasks that failed or were cancelled, and changes that are in no commit",
+        },
+        ...taskFlags,
+      },
+      examples: [
+        "flint tasks clean --dry-run",
+        "flint tasks clean --older-than 7d",
+        "flint tasks clean 7 --force",
+      ],
+      notes: [
+        "Without a TASK: those that are done. Named ones also if they failed or were cancelled. The tasks stay in the list, and their commits under refs/flint/tasks; a task that is run again gets a new worktree. Tasks that are not finished always keep theirs.",
+      ],
+      run: async (given) => (await import("./clean.ts")).cleanTasks(given),
+    }),
     remove: command({
       summary: "Remove a finished task and its worktree",
       usage: "TASK",

@@ -16,6 +16,7 @@ import {
 } from "./key.ts";
 
 const RESUME_MODES = ["auto", "ask", "never"] as const satisfies readonly ResumeMode[];
+const atLeastZero = z.number().check(z.nonnegative());
 const QUIET_HOURS = /^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/;
 
 /** The keys in `[tasks]`. */
@@ -43,6 +44,24 @@ export const TASK_KEYS = {
     z.string().check(z.regex(QUIET_HOURS)),
     "two times such as 23:00-07:00",
     "Hours in which tasks do not continue after a usage limit, in the server's time zone.",
+    "user",
+  ),
+  "tasks.keep_days": key(
+    atLeastZero,
+    "a number of days, 0 or more",
+    "Remove the worktree of a task this long after the task is done (default: 3). Its commits stay.",
+    "user",
+  ),
+  "tasks.max_worktrees": key(
+    count,
+    COUNT,
+    "How many tasks keep their worktrees; the tasks that are done the longest lose theirs first (default: 50).",
+    "user",
+  ),
+  "tasks.min_free_mb": key(
+    atLeastZero,
+    "a number of MiB, 0 or more",
+    "Ask you instead of starting a turn with less free disk space than this, in MiB (default: 512).",
     "user",
   ),
   "tasks.desktop_notices": key(

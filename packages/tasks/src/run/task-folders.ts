@@ -1,0 +1,77 @@
+import { freeSpace, sizeOf } from "@flint/host/files";
+import type { TurnCommits, Worktrees } from "@flint/host/worktrees";
+import type { TaskState } from "@flint/protocol";
+import type { GitPlaces } from "./git-places.ts";
+
+/** The disk space that tasks take on this machine. */
+export interface TaskFolders {
+  /** The ids of tasks that have folders here. */
+  occupied(): Promise<ReadonlySet<string>>;
+  /** How much the folders of a task take. */
+  bytes(state: TaskState): Promise<number>;
+  /** Whether everything in them is in a commit of the task. */
+  isCommitted(state: TaskState): Promise<boolean>;
+  /** Removes them; what was committed stays. */
+  clear(state: TaskState): Promise<void>;
+  /** Where they are, and how much can still be written there. */
+  free(): Promise<{ readonly folder: string; readonly bytes: number }>;
+}
+
+/** The name of a folder of an attempt: the task, the attempt, and what it is for. */
+const FOLDER = /^(?<task>.+)-\d+(?:-review|-merge)?$/;
+
+/** The worktrees of tasks as what takes disk space. */
+export class GitFolders implements TaskFolders {
+  readonly #worktrees: Worktrees;
+  readonly #commits: Pick<TurnCommits, "isCommitted">;
+  readonly #places: Pick<GitPlaces, "locate">;
+
+  constructor(
+    worktrees: Worktrees,
+    commits: Pick<TurnCommits, "isCommitted">,
+    places: Pick<GitPlaces, "locate">,
+  ) {
+    this.#worktrees = worktrees;
+    this.#commits = commits;
+    this.#places = places;
+  }
+
+  async occupied(): Promise<ReadonlySet<string>> {
+    const names = await this.#worktrees.names();
+    return new Set(names.flatMap((name) => FOLDER.exec(name)?.groups?.task ?? []));
+  }
+
+  async bytes(state: TaskState): Promise<number> {
+    let bytes = 0;
+    for (const name of attemptsOf(state))
+      for (const folder of this.#worktrees.foldersOf(name)) bytes += await sizeOf(folder);
+    return bytes;
+  }
+
+  async isCommitted(state: TaskState): Promise<boolean> {
+    // Expected: the repository is gone, or does not know the folder. Then it cannot be told, and nothing is removed.
+    try {
+      const located = await this.#places.locate(state);
+      for (const name of attemptsOf(state))
+        if (!(await this.#commits.isCommitted(name, located))) return false;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async clear(state: TaskState): Promise<void> {
+    // Expected: the repository is gone, and with it what would have to be unlocked there.
+    const located = await this.#places.locate(state).catch(() => undefined);
+    for (const name of attemptsOf(state)) await this.#worktrees.remove(name, located?.repository);
+  }
+
+  async free(): Promise<{ readonly folder: string; readonly bytes: number }> {
+    const { root: folder } = this.#worktrees;
+    return { folder, bytes: await freeSpace(folder) };
+  }
+}
+
+function attemptsOf({ id: task, attempt }: TaskState) {
+  return Array.from({ length: attempt }, (_, index) => ({ task, attempt: index + 1 }));
+}
