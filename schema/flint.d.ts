@@ -800,6 +800,7 @@ export interface ThreadSettings {
   git?: GitMode;
   acceptEdits?: boolean;
   acceptCommands?: boolean;
+  task?: ThreadTask;
   config: ConfigValues;
   developerInstructions?: string;
   summary?: ReasoningSummary;
@@ -811,6 +812,12 @@ export interface ThreadSettings {
 export interface ThreadStatus {
   type: "notLoaded" | "idle" | "active";
   activeFlags?: ("waitingOnApproval" | "waitingOnUserInput")[];
+  _meta?: Meta;
+}
+
+export interface ThreadTask {
+  taskId: Id;
+  portBase: number;
   _meta?: Meta;
 }
 
@@ -1293,6 +1300,7 @@ export interface Methods {
       personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
+      task?: ThreadTask;
       ephemeral?: boolean;
       name?: string;
       developerInstructions?: string;
@@ -1337,6 +1345,7 @@ export interface Methods {
       personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
+      task?: ThreadTask;
       developerInstructions?: string;
       afterSeq?: number;
       epoch?: string;
@@ -1497,6 +1506,7 @@ export interface Methods {
       personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
+      task?: ThreadTask;
       developerInstructions?: string;
       _meta?: Meta;
     };
@@ -1522,6 +1532,7 @@ export interface Methods {
       personality?: string;
       budget?: Budget;
       sandbox?: SandboxPolicyInput;
+      task?: ThreadTask;
       developerInstructions?: string;
       lastTurnId?: Id;
       ephemeral?: boolean;

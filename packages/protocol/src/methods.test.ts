@@ -335,7 +335,9 @@ describe("an id that could be a path", () => {
   const isId = (field: z.core.$ZodType): boolean =>
     field === Id || (field instanceof z.ZodMiniOptional && field.def.innerType === Id);
   const isIdList = (field: z.core.$ZodType): boolean =>
-    field instanceof z.ZodMiniArray && field.def.element === Id;
+    field instanceof z.ZodMiniOptional
+      ? isIdList(field.def.innerType)
+      : field instanceof z.ZodMiniArray && field.def.element === Id;
   const idFields = methods.flatMap((method) =>
     Object.entries<z.ZodMiniType>(METHODS[method].params.shape)
       .filter(([, field]) => isId(field) || isIdList(field))

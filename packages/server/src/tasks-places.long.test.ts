@@ -18,6 +18,17 @@ describe("the place of a task", () => {
     expect(diff).toContain(`+${taskId} 20100`);
   });
 
+  confined("has the same ports for its agents as for its set-up command", async () => {
+    const { client, cwd, drivers } = await setUpTasks(writes("b.txt", "x\n"));
+    const { id: taskId } = await addTask(client, cwd);
+    await untilPhase(client, taskId, "approving", "asking", "failed");
+    const told = drivers.map(({ sessions }) => sessions.at(-1)?.settings.task);
+    expect(told).toEqual([
+      { taskId, portBase: 20_100 },
+      { taskId, portBase: 20_100 },
+    ]);
+  });
+
   confined("whose set-up fails is not worked in: the user is asked", async () => {
     const { client, cwd, drivers } = await setUpTasks(writes("b.txt", "x\n"));
     const { id } = await addTask(client, cwd, { setup: { command: "echo no network; exit 3" } });

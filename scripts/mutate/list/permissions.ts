@@ -101,7 +101,10 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/git/offered-refs.ts",
     find: 'lost: rows.some(([side]) => side === "<") }',
     replace: "lost: false }",
-    tests: ["packages/host/src/git/take-over.test.ts", "packages/host/src/git/take-over-decisions.long.test.ts"],
+    tests: [
+      "packages/host/src/git/take-over.test.ts",
+      "packages/host/src/git/take-over-decisions.long.test.ts",
+    ],
   },
   {
     name: "git-objects-unchecked",

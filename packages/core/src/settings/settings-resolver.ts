@@ -16,6 +16,7 @@ import {
   type SandboxPolicyInput,
   sandboxPolicyOf,
   type ThreadSettings,
+  type ThreadTask,
 } from "@flint/protocol";
 import { SerialQueue } from "../async.ts";
 import type { Workspaces } from "../ports/index.ts";
@@ -51,6 +52,7 @@ export interface SettingsOverrides {
   readonly git?: GitMode | undefined;
   readonly acceptEdits?: boolean | undefined;
   readonly acceptCommands?: boolean | undefined;
+  readonly task?: ThreadTask | undefined;
   readonly config?: ConfigValues | undefined;
   readonly developerInstructions?: string | undefined;
   readonly summary?: ReasoningSummary | undefined;
@@ -144,6 +146,7 @@ export class SettingsResolver {
       git,
       acceptEdits,
       acceptCommands,
+      task,
       config,
       developerInstructions,
       summary,
@@ -163,6 +166,7 @@ export class SettingsResolver {
     if (git !== undefined) next.git = git;
     if (acceptEdits !== undefined) next.acceptEdits = acceptEdits;
     if (acceptCommands !== undefined) next.acceptCommands = acceptCommands;
+    if (task !== undefined) next.task = task;
     if (config !== undefined) next.config = await this.#catalogue.withValues(next.model, next.config, config);
     if (developerInstructions !== undefined) next.developerInstructions = developerInstructions;
     if (summary !== undefined) next.summary = summary;

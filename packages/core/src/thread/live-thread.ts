@@ -10,6 +10,7 @@ import {
   type QueuedInput,
   type ThreadState,
   type Turn,
+  taskVariables,
   type UserInput,
 } from "@flint/protocol";
 import type { UsageLimits } from "../account/usage-limits.ts";
@@ -178,6 +179,7 @@ export class LiveThread {
     return new ThreadSandbox(sandbox, scope, {
       deniedHosts: this.#deniedHosts,
       gitVariables: (cwd) => workspaces.gitVariables(cwd),
+      variables: () => taskVariables(log.state.settings.task),
       terminal: () => options.clientHost()?.terminal,
     });
   }

@@ -57,3 +57,30 @@ test("what no item shows runs here", async () => {
   await launch({ type: "dangerFullAccess" }, { itemId: undefined } as never);
   expect([here.length, inTerminal.length]).toEqual([1, 0]);
 });
+
+test("every program of the thread has the thread's variables, and none takes the place of those for git", async () => {
+  const environments: LaunchSpec["environment"][] = [];
+  const keep = ({ environment }: Pick<LaunchSpec, "environment">) => environments.push(environment);
+  const sandbox: Sandbox = {
+    state: async () => ({ available: true, mechanism: "none" }),
+    launch: async (spec) => {
+      keep(spec);
+      return ENDED;
+    },
+    start: async (spec) => {
+      keep(spec);
+      throw new Error("not started");
+    },
+  };
+  const thread = new ThreadSandbox(sandbox, () => ({ id: "t", privateGit: false }), {
+    gitVariables: async () => ({ GIT_CONFIG_COUNT: "0" }),
+    variables: () => ({ FLINT_PORT_BASE: "20100", GIT_CONFIG_COUNT: "9" }),
+  });
+  const program = { command: ["ls"], cwd: "/", workspace: "/", policy: { type: "readOnly" } as const };
+  await thread.launch({ ...program, onOutput() {} });
+  await expect(thread.start({ ...program, environment: {} })).rejects.toThrow("not started");
+  expect(environments).toEqual([
+    { FLINT_PORT_BASE: "20100", GIT_CONFIG_COUNT: "0" },
+    { FLINT_PORT_BASE: "20100", GIT_CONFIG_COUNT: "0" },
+  ]);
+});

@@ -22,6 +22,8 @@ export interface ThreadSandboxOptions {
   readonly deniedHosts?: readonly string[];
   /** The variables that keep git from running what an untrusted repository names. */
   gitVariables?(cwd: string): Promise<Variables>;
+  /** What else every program of the thread has in its environment. */
+  variables?(): Variables;
   /** Where a client runs the commands that nothing would confine here; undefined: nowhere. */
   terminal?(): ClientTerminal | undefined;
 }
@@ -34,7 +36,7 @@ export class ThreadSandbox implements Sandbox {
   readonly #sandbox: Sandbox;
   readonly #scope: () => SandboxScope;
   readonly #deniedHosts: readonly string[];
-  readonly #gitVariables: (cwd: string) => Promise<Variables>;
+  readonly #variables: (cwd: string) => Promise<Variables>;
   readonly #terminal: () => ClientTerminal | undefined;
 
   /** `scope` is asked for each start, because the settings of a thread change, and so are the variables for git. */
@@ -42,7 +44,10 @@ export class ThreadSandbox implements Sandbox {
     this.#sandbox = sandbox;
     this.#scope = scope;
     this.#deniedHosts = options.deniedHosts ?? [];
-    this.#gitVariables = async (cwd) => (await options.gitVariables?.(cwd)) ?? {};
+    this.#variables = async (cwd) => ({
+      ...options.variables?.(),
+      ...(await options.gitVariables?.(cwd)),
+    });
     this.#terminal = () => options.terminal?.();
   }
 
@@ -51,7 +56,7 @@ export class ThreadSandbox implements Sandbox {
   }
 
   async launch(spec: LaunchSpec): Promise<LaunchResult> {
-    const environment = { ...spec.environment, ...(await this.#gitVariables(spec.workspace)) };
+    const environment = { ...spec.environment, ...(await this.#variables(spec.workspace)) };
     const { itemId } = spec;
     const terminal = itemId !== undefined && isOutside(spec) ? this.#terminal() : undefined;
     if (itemId !== undefined && terminal !== undefined) return terminal.run({ ...spec, itemId, environment });
@@ -59,7 +64,7 @@ export class ThreadSandbox implements Sandbox {
   }
 
   async start(spec: ProcessSpec): Promise<RunningProcess> {
-    const environment = { ...spec.environment, ...(await this.#gitVariables(spec.workspace)) };
+    const environment = { ...spec.environment, ...(await this.#variables(spec.workspace)) };
     const isDenied = (host: string) => this.#deniedHosts.some((denied) => hostRulesOverlap(denied, host));
     const hosts = spec.hosts === undefined ? {} : { hosts: spec.hosts.filter((host) => !isDenied(host)) };
     return this.#sandbox.start({ scope: this.#scope(), ...spec, ...hosts, environment });

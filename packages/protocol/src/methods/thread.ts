@@ -6,7 +6,7 @@ import { RestoredFiles } from "../server/restored-files.ts";
 import { AgentCommand, BackgroundCommand } from "../thread/agent-command.ts";
 import { ToolCallRequest, withClientTools } from "../thread/client-tool.ts";
 import { QueuedInput } from "../thread/input.ts";
-import { Goal, GoalStatus, Thread, ThreadSettings, Turn } from "../thread/thread.ts";
+import { Goal, GoalStatus, Thread, ThreadSettings, ThreadTask, Turn } from "../thread/thread.ts";
 import { Cost, LastUsage, TokenUsage } from "../thread/usage.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -18,6 +18,7 @@ const ThreadResult = looseObject(() => ({ thread: Thread }));
 const ThreadStartParams = looseObject(() => ({
   ...settingsOverrides(),
   sandbox: z.optional(SandboxPolicyInput),
+  task: z.optional(ThreadTask),
   ephemeral: z.optional(z.boolean()),
   name: z.optional(z.string().check(z.maxLength(500))),
   developerInstructions: z.optional(z.string()),
@@ -30,6 +31,7 @@ const threadOverrides = lazy(() => ({
   ...threadParams,
   ...settingsOverrides(),
   sandbox: z.optional(SandboxPolicyInput),
+  task: z.optional(ThreadTask),
   developerInstructions: z.optional(z.string()),
 }));
 

@@ -89,6 +89,18 @@ export type ReasoningSummary = z.output<typeof ReasoningSummary>;
 /** The id of the selector of the agent's tone, for models that have one. */
 export const PERSONALITY = "personality";
 
+/** The task that a thread works on, and the first of the ports that are the task's alone on its machine. */
+export const ThreadTask = looseObject({
+  taskId: Id,
+  portBase: z.int().check(z.minimum(1024), z.maximum(65_526)),
+});
+export type ThreadTask = z.output<typeof ThreadTask>;
+
+/** What the programs of a task have in their environment. */
+export function taskVariables(task: ThreadTask | undefined): Readonly<Record<string, string>> {
+  return task === undefined ? {} : { FLINT_TASK_ID: task.taskId, FLINT_PORT_BASE: String(task.portBase) };
+}
+
 /** The settings of a thread, which apply until they are changed. */
 export const ThreadSettings = looseObject(() => ({
   model: z.string(),
@@ -105,6 +117,8 @@ export const ThreadSettings = looseObject(() => ({
   acceptEdits: z.optional(z.boolean()),
   /** Whether commands that stay in the sandbox run without approval; not if everything is asked about. */
   acceptCommands: z.optional(z.boolean()),
+  /** The task that the thread works on; its commands get the variables of the task. */
+  task: z.optional(ThreadTask),
   config: ConfigValues,
   developerInstructions: z.optional(z.string()),
   /** Absent: as the agent does by default. An agent without such a setting ignores it, and a warning says so. */

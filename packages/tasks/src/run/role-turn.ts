@@ -9,6 +9,7 @@ import {
   type Role,
   type RunUsage,
   type Thread,
+  type ThreadTask,
   type TurnBudget,
   type TurnError,
   type TurnReference,
@@ -36,6 +37,8 @@ export interface RoleTurnRequest {
   /** The turn starts once under this key, however often it is asked for. */
   readonly clientId: string;
   readonly prompt: string;
+  /** The task, for the environment of the agent's commands. */
+  readonly task: ThreadTask;
   readonly sandbox: "workspaceWrite" | "readOnly";
   /** Whether the agent may commit, in a git directory of its own. */
   readonly git: boolean;
@@ -125,6 +128,7 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
   const settings = {
     ...(role.model === undefined ? {} : { model: role.model }),
     cwd,
+    task: request.task,
     sandbox: request.sandbox,
     // Asked about, because the answer is no: the task keeps commits under refs of its own, and touches no branch.
     git: request.git ? ("ask" as const) : ("off" as const),

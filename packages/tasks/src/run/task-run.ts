@@ -31,7 +31,7 @@ import {
 } from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
-import { checkPolicy, variablesOf } from "./check-environment.ts";
+import { checkPolicy, threadTask, variablesOf } from "./check-environment.ts";
 import type { Places } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
@@ -193,6 +193,7 @@ export class TaskRun {
       threadId: known.executorThread?.threadId,
       threadName: `Task ${state.number}: ${state.spec.title}`.slice(0, 200),
       prompt: executorPrompt(known),
+      task: threadTask(state),
       sandbox: "workspaceWrite",
       git: state.spec.git !== "off",
       network: state.spec.network,
@@ -292,6 +293,7 @@ export class TaskRun {
       runRoleTurn(client, {
         ...{ role, cwd, askMs, clientId, prompt: text, threadId, signal: this.#signal },
         threadName: `Review of task ${state.number}: ${state.spec.title}`.slice(0, 200),
+        task: threadTask(state),
         sandbox: "readOnly",
         git: false,
         accepts: state.spec.approvals === "accept",
