@@ -49,7 +49,7 @@ export class GitFolders implements TaskFolders {
   }
 
   async isCommitted(state: TaskState): Promise<boolean> {
-    // Expected: the repository is gone, or does not know the folder. Then it cannot be told, and nothing is removed.
+    // Expected: the repository is gone, or does not know the folder. Then nothing is known about its work, and it stays.
     try {
       const located = await this.#places.locate(state);
       for (const name of attemptsOf(state))
