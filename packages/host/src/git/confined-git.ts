@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { type GitResult, killGroup, type RunOptions, TIMEOUT_MS } from "./run-to-end.ts";
+import { type GitResult, killGroup, type RunOptions, TIMEOUT_MS } from "../sandbox/processes/run-to-end.ts";
 
 /** Runs commands in the sandbox of an agent, with its private git directory in place and without any network. */
 export interface ConfinedGit {

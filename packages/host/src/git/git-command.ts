@@ -1,6 +1,7 @@
 import { PassThrough, type Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
+import { type GitResult, runToEnd } from "../sandbox/processes/run-to-end.ts";
 import { outerSearchPath } from "../sandbox/processes/search-path.ts";
 import {
   KnownSettings,
@@ -9,7 +10,6 @@ import {
   type ScopedGitSetting,
   type SettingsList,
 } from "../steering/index.ts";
-import { type GitResult, runToEnd } from "./run-to-end.ts";
 
 /**
  * Settings with which git, run by Flint in the user's repository, starts no program that the repository names: no hooks,

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { type GitResult, runToEnd } from "../sandbox/processes/run-to-end.ts";
 import { type ConfinedGit, ConfinedProcess } from "./confined-git.ts";
 import { GitCommand } from "./git-command.ts";
 import { makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 import { findRepository } from "./repository.ts";
-import { type GitResult, runToEnd } from "./run-to-end.ts";
 import { GitTakeOver } from "./take-over.ts";
 
 const confined = needs("bwrap");

@@ -4,7 +4,6 @@ import type { Clock, Denial, LaunchSpec, ProcessSpec } from "@flint/core/ports";
 import { type ConfinedPolicy, isUnconfined } from "@flint/protocol";
 import { type ConfinedGit, ConfinedProcess } from "../git/confined-git.ts";
 import { gitEnvironment } from "../git/git-command.ts";
-import { runToEnd } from "../git/run-to-end.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { denialsOf, type EndedConfinedCommand, refusedConnection } from "./denials/denials.ts";
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
@@ -14,6 +13,7 @@ import type { GuardedPaths } from "./paths/guarded-paths.ts";
 import type { ProtectedPaths } from "./paths/protected-paths.ts";
 import type { PrivateFolders } from "./private-folders.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
+import { runToEnd } from "./processes/run-to-end.ts";
 import { cannotFilter, MAX_SOCKETS, tooManySockets, unavailable } from "./refusals.ts";
 import { hostsOf, keepsMachineNetwork, type SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
 

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, statSync, utimesSync, writeFil
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { gitEnvironment } from "../git/git-command.ts";
-import { runToEnd } from "../git/run-to-end.ts";
+import { runToEnd } from "../sandbox/processes/run-to-end.ts";
 import { KnownSettings, LIST_SETTINGS } from "./known-settings.ts";
 
 /** A repository whose files are older than this test, and settings that are read with real git, which is counted. */
