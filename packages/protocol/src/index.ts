@@ -30,6 +30,7 @@ export { describeGoal, goalInstruction } from "./thread/agent-notes.ts";
 export { subAgentCallOf } from "./thread/child-threads.ts";
 export * from "./thread/client-tool.ts";
 export * from "./thread/input.ts";
+export * from "./thread/reduce-thread.ts";
 export * from "./thread/thread.ts";
 export { appendAt, previewOf } from "./thread/thread-items.ts";
 export * from "./thread/thread-state.ts";

@@ -1,7 +1,8 @@
 import type { EventBody } from "../events.ts";
 import type { Item } from "../items.ts";
+import { reduceThread } from "../thread/reduce-thread.ts";
 import type { Thread, ThreadSettings, Turn } from "../thread/thread.ts";
-import { emptyThread, reduceThread, type ThreadState } from "../thread/thread-state.ts";
+import { emptyThread, type ThreadState } from "../thread/thread-state.ts";
 
 /** A thread without turns. */
 export const thread: Thread = {

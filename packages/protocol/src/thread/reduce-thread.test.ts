@@ -12,7 +12,8 @@ import {
   thread,
   turn,
 } from "../testing/thread-events.ts";
-import { emptyThread, reduceThread, type ThreadState } from "./thread-state.ts";
+import { reduceThread } from "./reduce-thread.ts";
+import { emptyThread, type ThreadState } from "./thread-state.ts";
 
 describe("a whole turn", () => {
   test("leaves the thread as its events describe", () => {

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EventBody, StoredEvent } from "../events.ts";
 import type { ThreadItem } from "../items.ts";
+import { reduceThread } from "./reduce-thread.ts";
 import { appendAt } from "./thread-items.ts";
-import { emptyThread, reduceThread, type ThreadState } from "./thread-state.ts";
+import { emptyThread, type ThreadState } from "./thread-state.ts";
 
 const RUNS = { seed: 7, numRuns: 300 };
 
