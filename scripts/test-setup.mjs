@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { FOUND } from "./test-setup/cache.mjs";
 import { forgetLists } from "./test-setup/debian.mjs";
-import { plan, provide, seconds } from "./test-setup/parts.mjs";
+import { plan, provide, seconds, tryAgain } from "./test-setup/parts.mjs";
 
 const say = (line) => console.log(line);
 
@@ -13,6 +13,7 @@ async function main() {
   const { wanted, required } = plan();
   // Fetched in parallel, reported in order.
   const results = await Promise.all(wanted.map((part) => provide(part, say)));
+  for (const [at, part] of wanted.entries()) results[at] = await tryAgain(part, results[at]);
   await forgetLists();
   const found = {};
   const missing = [];

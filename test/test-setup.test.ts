@@ -82,6 +82,12 @@ test("treats a program that does not work as missing", async () => {
   expect(found()).toEqual({});
 });
 
+test("tries a program once more when the others are there, since it may have been too slow", async () => {
+  const slowAtFirst = '#!/bin/sh\n[ -e "$0.tried" ] && exit 0\n: > "$0.tried"\necho busy\nexit 1\n';
+  const { setUp } = await machine({ bwrap: slowAtFirst });
+  expect(setUp(ONLY_BWRAP)).toEqual({ code: 0, lines: ["ok bwrap bwrap (on PATH)", LAST] });
+});
+
 test("fails when a required part cannot be provided", async () => {
   for (const required of ["bwrap", "all"]) {
     const { setUp } = await machine({ bwrap: BROKEN });

@@ -86,6 +86,21 @@ export async function provide(part, say) {
   }
 }
 
+/**
+ * Looks once more for a part that was not found. A program that was tried while others were fetched and unpacked may only
+ * have been too slow to answer.
+ */
+export async function tryAgain(part, result) {
+  if (result.path !== undefined) return result;
+  try {
+    const found = await part.find();
+    return found?.path === undefined ? result : found;
+  } catch {
+    // The reason of the first try is the one to tell.
+    return result;
+  }
+}
+
 /** A duration for people. */
 export function seconds(milliseconds) {
   return `${(milliseconds / 1000).toFixed(1)} s`;

@@ -43,6 +43,7 @@ const FOR_AGENTS = [
   "@flint/core/text",
   "@flint/host/globs",
   "@flint/host/files",
+  "@flint/host/folder-identity",
   "@flint/host/protected-names",
 ];
 const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];

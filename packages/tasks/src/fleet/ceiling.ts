@@ -68,7 +68,7 @@ export function beyondCeiling(
   return undefined;
 }
 
-/** A remote that this machine does not know by itself gets nothing from it: whoever signs tasks could send it anything. */
+/** A remote that this machine does not know by itself gets nothing from it: anyone who signs tasks could send it anything. */
 function beyondRemotes(spec: TaskSpec, ceiling: WorkerCeiling, own: readonly string[]): string | undefined {
   if (spec.remote === undefined || projectOf(spec, ceiling.projects) !== undefined) return undefined;
   const { url } = spec.remote;

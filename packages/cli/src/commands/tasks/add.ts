@@ -6,9 +6,8 @@ import { choice, type Given, numberOption, oneArgument, UsageError } from "../..
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { networkOf } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
+import { labelOf, startTimeOf } from "./given-values.ts";
 import { checkAgents } from "./known-agents.ts";
-import { labelOf } from "./labels.ts";
-import { startTimeOf } from "./start-time.ts";
 import { readTaskFile } from "./task-file.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 

@@ -4,7 +4,7 @@ import { hasEnded, inOrder, TASK_COLUMNS, taskCells } from "@flint/view/tasks";
 import { type Given, noArguments } from "../../command-line/command.ts";
 import type { Flags } from "../../command-line/flags.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
-import { labelOf } from "./labels.ts";
+import { labelOf } from "./given-values.ts";
 import { withTaskServer } from "./task-server.ts";
 
 interface ListArguments {

@@ -3,7 +3,7 @@ import { isRecord, METHODS, type Params } from "@flint/protocol";
 import { nearest } from "@flint/server/config";
 import { parse } from "yaml";
 import { UsageError } from "../../command-line/command.ts";
-import { startTimeOf } from "./start-time.ts";
+import { startTimeOf } from "./given-values.ts";
 
 type Input = Params<"task/add">["tasks"][number];
 

@@ -13,7 +13,7 @@ import {
 import { choice, type Given, noArguments, numberOption, UsageError } from "../../command-line/command.ts";
 import { complain } from "../../command-line/output.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
-import { labelOf } from "../tasks/labels.ts";
+import { labelOf } from "../tasks/given-values.ts";
 import type { WORKER_FLAGS } from "./flags.ts";
 
 type Values = Given<typeof WORKER_FLAGS>["values"];

@@ -1,3 +1,4 @@
+import { LABEL } from "@flint/protocol";
 import { UsageError } from "../../command-line/command.ts";
 
 const TIME = /^([01]?\d|2[0-3]):([0-5]\d)$/;
@@ -21,4 +22,12 @@ export function startTimeOf(text: unknown, now: number, where = "--at"): number 
     throw new UsageError(`${where}: ${given} is not a time. Write it as 22:00 or 2026-11-20 22:00.`);
   if (time <= now) throw new UsageError(`${where}: ${given} is in the past.`);
   return time;
+}
+
+/** A label of a task or a worker, as it was given. */
+export function labelOf(text: string): string {
+  if (LABEL.test(text)) return text;
+  throw new UsageError(
+    `--label ${text}: a label has letters, digits and . : = / - _, such as gpu or zone=eu.`,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startTimeOf } from "./start-time.ts";
+import { startTimeOf } from "./given-values.ts";
 
 /** In the time zone of the machine, as people mean it. */
 const local = (text: string) => new Date(text).getTime();
