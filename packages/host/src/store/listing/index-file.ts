@@ -131,14 +131,12 @@ export class IndexFile {
   #take(bytes: Buffer): IndexLine[] {
     const length = bytes.lastIndexOf("\n") + 1;
     this.#readTo += length;
-    const lines: IndexLine[] = [];
-    for (const text of bytes.toString("utf8", 0, length).split("\n")) {
-      if (text === "") continue;
-      this.#lines += 1;
-      const line = decodeLine(text);
-      if (line !== undefined) lines.push(line);
-    }
-    return lines;
+    const lines = bytes
+      .toString("utf8", 0, length)
+      .split("\n")
+      .filter((line) => line !== "");
+    this.#lines += lines.length;
+    return parsedLines(lines).flatMap((value) => decodeLine(value) ?? []);
   }
 
   async #replace(entries: readonly ListedThread[]): Promise<void> {
@@ -170,21 +168,33 @@ function encodeLine({ id, entry }: IndexLine): string {
   return wellFormed(JSON.stringify(entry === undefined ? { id, deleted: true } : { id, ...entry }));
 }
 
-function decodeLine(text: string): IndexLine | undefined {
+/** The values of all lines but damaged ones. Parsed as one list where possible, which takes half as long for many lines. */
+function parsedLines(lines: readonly string[]): unknown[] {
+  // Expected: damaged lines, which are left out below. No string of JSON spans two lines, so none can be read as one.
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || typeof value.id !== "string" || !isId(value.id)) return undefined;
-    if (value.deleted === true) return { id: value.id, entry: undefined };
-    const { thread, createdAtMs, updatedAtMs } = value;
-    if (!isThread(thread) || typeof createdAtMs !== "number" || typeof updatedAtMs !== "number")
-      return undefined;
-    return { id: value.id, entry: { thread: listed(thread, value.id), createdAtMs, updatedAtMs } };
-  } catch {
-    // Torn or damaged: the thread is found by its folder.
+    const values: unknown = JSON.parse(`[${lines.join("\n,")}]`);
+    if (Array.isArray(values)) return values;
+  } catch {}
+  return lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      // Torn or damaged: the thread is found by its folder.
+      return [];
+    }
+  });
+}
+
+function decodeLine(value: unknown): IndexLine | undefined {
+  if (!isRecord(value) || typeof value.id !== "string" || !isId(value.id)) return undefined;
+  if (value.deleted === true) return { id: value.id, entry: undefined };
+  const { thread, createdAtMs, updatedAtMs } = value;
+  if (!isThread(thread) || typeof createdAtMs !== "number" || typeof updatedAtMs !== "number")
     return undefined;
-  }
+  return { id: value.id, entry: { thread: listed(thread, value.id), createdAtMs, updatedAtMs } };
 }
 
 function listed(thread: Thread, id: string): Thread {
+  if (thread.id === id && thread.status.type === "notLoaded") return thread;
   return { ...thread, id, status: { type: "notLoaded" } };
 }

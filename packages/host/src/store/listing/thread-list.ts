@@ -59,10 +59,9 @@ export class ThreadList {
     row.entry = entry;
     row.searchable = undefined;
     this.#rows.set(id, row);
-    for (const order of Object.values(this.#orders)) {
-      if (known === undefined) order.add(row);
-      order.invalidate();
-    }
+    const { createdAt, updatedAt } = this.#orders;
+    createdAt.put(row, known === undefined);
+    updatedAt.put(row, known === undefined);
   }
 
   delete(threadId: string): void {
@@ -102,11 +101,9 @@ class Order {
     this.#key = key;
   }
 
-  add(row: Row): void {
-    this.#rows.push(row);
-  }
-
-  invalidate(): void {
+  /** Takes a new row, or one whose time may have changed. */
+  put(row: Row, isNew: boolean): void {
+    if (isNew) this.#rows.push(row);
     this.#stale = true;
   }
 
@@ -119,8 +116,9 @@ class Order {
   }
 
   sorted(): readonly Row[] {
+    const key = this.#key;
     if (this.#stale)
-      this.#rows.sort((left, right) => compare(positionOf(left, this.#key), positionOf(right, this.#key)));
+      this.#rows.sort((left, right) => compare(timeOf(left, key), left.id, timeOf(right, key), right.id));
     this.#stale = false;
     return this.#rows;
   }
@@ -129,14 +127,19 @@ class Order {
 /** A position in an order: a time, and the id of the thread because times may be equal. */
 type Position = readonly [milliseconds: number, id: string];
 
-function positionOf({ entry, id }: Row, key: SortKey): Position {
-  return [key === "createdAt" ? entry.createdAtMs : entry.updatedAtMs, id];
+function positionOf(row: Row, key: SortKey): Position {
+  return [timeOf(row, key), row.id];
 }
 
-function compare(left: Position, right: Position): number {
-  if (left[0] !== right[0]) return left[0] - right[0];
-  if (left[1] === right[1]) return 0;
-  return left[1] < right[1] ? -1 : 1;
+function timeOf({ entry }: Row, key: SortKey): number {
+  return key === "createdAt" ? entry.createdAtMs : entry.updatedAtMs;
+}
+
+/** Compares two positions; takes their parts because sorting would otherwise make thousands of pairs. */
+function compare(time: number, id: string, otherTime: number, otherId: string): number {
+  if (time !== otherTime) return time - otherTime;
+  if (id === otherId) return 0;
+  return id < otherId ? -1 : 1;
 }
 
 function cursorAfter(found: readonly Row[], key: SortKey): string | undefined {
@@ -156,8 +159,9 @@ function decodePosition(cursor: string, key: SortKey): Position {
 function firstIndex(rows: readonly Row[], { cursor, sortKey, sortDirection }: ThreadQuery): number {
   const isAscending = sortDirection === "asc";
   if (cursor === undefined) return isAscending ? 0 : rows.length - 1;
-  const position = decodePosition(cursor, sortKey);
-  const isBefore = (row: Row): boolean => compare(positionOf(row, sortKey), position) < (isAscending ? 1 : 0);
+  const [time, id] = decodePosition(cursor, sortKey);
+  const isBefore = (row: Row): boolean =>
+    compare(timeOf(row, sortKey), row.id, time, id) < (isAscending ? 1 : 0);
   const count = countWhile(rows, isBefore);
   return isAscending ? count : count - 1;
 }
