@@ -95,7 +95,9 @@ async function setUp(agent: "claude" | "codex") {
   const [cwd, stateFolder] = [join(folder, "workspace"), join(folder, "state")];
   await Promise.all([cwd, stateFolder].map((path) => mkdir(path)));
   await writeFile(join(cwd, "notes.txt"), "one\ntwo\nlast\n");
-  const sandbox = new CommandSandbox({ environment: process.env });
+  // For a user without a login shell, Codex takes the first shell on PATH; only one of the system is not shown.
+  const PATH = `/usr/bin:/bin:${process.env.PATH}`;
+  const sandbox = new CommandSandbox({ environment: { ...process.env, PATH } });
   const environment = { CLAUDE_CONFIG_DIR: join(stateFolder, "claude") };
   const driver = AGENTS[agent]({
     program: async () => ({ command: [agentProgram(agent) ?? agent], environment }),
