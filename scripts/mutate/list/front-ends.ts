@@ -46,9 +46,9 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     name: "codex-resume-instructions-dropped",
     promise: "The instructions of thread/resume reach the agent.",
     file: "packages/frontends/src/codex/requests/open-thread.ts",
-    find: "    const overrides = await openingOverrides(params, core, threadId);\n    client.policies.note",
+    find: "isChild ? {} : await openingOverrides(params, core, threadId);",
     replace:
-      "    const overrides = await openingOverrides({ ...params, developerInstructions: null }, core, threadId);\n    client.policies.note",
+      "isChild ? {} : await openingOverrides({ ...params, developerInstructions: null }, core, threadId);",
     tests: CODEX_OPTIONS,
   },
   {
@@ -71,8 +71,8 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     name: "codex-list-direction-ignored",
     promise: "thread/list has the direction that a Codex client asks for.",
     file: "packages/frontends/src/codex/requests/history.ts",
-    find: "...given({ cursor, archived, searchTerm, sortDirection }),",
-    replace: "...given({ cursor, archived, searchTerm, ...(sortDirection ? {} : {}) }),",
+    find: "...given({ cursor, archived, searchTerm, parentThreadId, sortDirection }),",
+    replace: "...given({ cursor, archived, searchTerm, parentThreadId, ...(sortDirection ? {} : {}) }),",
     tests: ["packages/frontends/src/codex/requests/history.test.ts"],
   },
   {

@@ -82,8 +82,8 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     name: "dial-mapped-loopback",
     promise: "An IPv6 address that stands for a private IPv4 address is private.",
     file: DIAL,
-    find: 'if (EMBEDDED_4.check(address, "ipv6")) return isPublicAddress(lastFourBytes(address));',
-    replace: 'if (EMBEDDED_4.check(address, "ipv6")) return lastFourBytes(address) !== "";',
+    find: "if (plain !== address) return isPublicAddress(plain);",
+    replace: 'if (plain !== address) return plain !== "";',
     tests: DIAL_TESTS,
   },
   {
@@ -257,8 +257,8 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     name: "sandbox-moved-root",
     promise: "A folder that leads elsewhere than when it was approved is not opened.",
     file: CONFINEMENT,
-    find: "if (target === path) continue;",
-    replace: "if (target !== undefined) continue;",
+    find: "if (target !== path) throw movedRoot(",
+    replace: 'if (target === "") throw movedRoot(',
     tests: CONFINEMENT_TESTS,
   },
   {
