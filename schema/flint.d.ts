@@ -52,6 +52,17 @@ export interface AgentMessageItem {
   _meta?: Meta;
 }
 
+export interface AgentSkill {
+  name: string;
+  displayName?: string;
+  description: string;
+  shortDescription?: string;
+  path: string;
+  scope: string;
+  enabled: boolean;
+  _meta?: Meta;
+}
+
 export interface Allowance {
   by: "policyFile" | "grant" | "setting" | "client";
   reason: string;
@@ -303,6 +314,17 @@ export interface FileUpdateChange {
   kind: "add" | "modify" | "delete";
   diff: string;
   movePath?: string;
+  _meta?: Meta;
+}
+
+export interface FolderSkills {
+  cwd: string;
+  skills: AgentSkill[];
+  errors: {
+    path: string;
+    message: string;
+    _meta?: Meta;
+  }[];
   _meta?: Meta;
 }
 
@@ -1232,6 +1254,19 @@ export interface Methods {
     result: {
       agent: string;
       data: AgentFeature[];
+      _meta?: Meta;
+    };
+  };
+  /** List the skills of the agent in folders, as it reports them; empty if it has none. Without folders: that of the thread, or of new threads. Those of a project that is not trusted are left out. */
+  "agent/skills/list": {
+    params: {
+      threadId?: Id;
+      cwds?: string[];
+      _meta?: Meta;
+    };
+    result: {
+      agent: string;
+      data: FolderSkills[];
       _meta?: Meta;
     };
   };

@@ -57,6 +57,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "workspace/distrust": { cwd: "/" },
   "account/read": thread,
   "agent/features/list": thread,
+  "agent/skills/list": thread,
   "account/login/start": { agent: "nobody", type: "apiKey" },
   "account/login/cancel": { agent: "nobody", loginId: "nothing" },
   "account/logout": { agent: "nobody" },

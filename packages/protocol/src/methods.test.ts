@@ -82,6 +82,7 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "workspace/distrust": { cwd: "/work" },
   "account/read": ofThread,
   "agent/features/list": ofThread,
+  "agent/skills/list": { ...ofThread, cwds: ["/work"] },
   "account/login/start": { agent: "codex", type: "chatgpt" },
   "account/login/cancel": { loginId: "l" },
   "account/logout": { agent: "codex" },

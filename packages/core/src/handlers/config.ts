@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { settingsEvents } from "../turn/decisions.ts";
 import type { GlobalHandlers } from "./handler.ts";
 
-/** Models, selectors and features. */
+/** Models, selectors, features and skills. */
 export const configHandlers: Pick<
   GlobalHandlers,
   | "initialize"
@@ -14,6 +14,7 @@ export const configHandlers: Pick<
   | "config/read"
   | "mcpServerStatus/list"
   | "agent/features/list"
+  | "agent/skills/list"
 > = {
   async initialize({ clientInfo }, { services, client }) {
     client.introduce(clientInfo.title ?? clientInfo.name);
@@ -72,6 +73,17 @@ export const configHandlers: Pick<
   async "agent/features/list"({ threadId }, { services }) {
     const driver = await driverOf(services, threadId);
     return { result: { agent: driver.id, data: [...((await driver.features?.()) ?? [])] } };
+  },
+
+  async "agent/skills/list"({ threadId, cwds }, { services, client }) {
+    const driver = await driverOf(services, threadId);
+    const settings = await settingsOf(services, threadId);
+    const own = threadId === undefined ? (client.cwd ?? settings.cwd) : settings.cwd;
+    const data = (cwds ?? [own]).map(async (cwd) => {
+      const steering = await services.options.workspaces.steering(cwd, driver.projectFiles ?? []);
+      return (await driver.skills?.(cwd, steering)) ?? { cwd, skills: [], errors: [] };
+    });
+    return { result: { agent: driver.id, data: await Promise.all(data) } };
   },
 };
 

@@ -11,6 +11,7 @@ import {
   type Decision,
   type DeltaType,
   type FileUpdateChange,
+  type FolderSkills,
   failedToolCall,
   type Model,
   type Permission,
@@ -84,6 +85,8 @@ export interface Driver {
   accountControl?(): Promise<AccountControl | undefined>;
   /** The optional features of its agents, as they report them. Absent: none. */
   features?(): Promise<readonly AgentFeature[]>;
+  /** The skills of its agents in a folder, without those of a project that may not steer them. Absent: none. */
+  skills?(cwd: string, steering: Steering): Promise<FolderSkills>;
   /** The usage limits of its account, asked now; empty if it does not tell. Starts nothing. */
   limits?(): Promise<readonly ReportedLimit[]>;
   /** The agent's MCP servers, as far as they are known without starting it. */

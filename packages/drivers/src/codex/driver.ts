@@ -10,10 +10,18 @@ import {
   type NativeSessions,
   type Sandbox,
   type SessionSpec,
+  type Steering,
   SYSTEM_CLOCK,
   type UsageReports,
 } from "@flint/core/ports";
-import type { AgentFeature, ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
+import type {
+  AgentFeature,
+  ConfigOption,
+  ConfigValues,
+  FolderSkills,
+  Model,
+  ReportedLimit,
+} from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import { type AgentOptions, agentEnvironment } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
@@ -25,6 +33,7 @@ import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.
 import { CODEX_TIMING, type CodexServer, type CodexTiming } from "./process/server.ts";
 import { ServerPool } from "./process/server-pool.ts";
 import { CodexSession, mcpServerStatus } from "./session.ts";
+import { skillsIn } from "./skills.ts";
 import { limitsIn } from "./translate/limits.ts";
 
 /** The models as one process of Codex listed them. */
@@ -107,6 +116,18 @@ export class CodexDriver extends DescribedDriver implements Driver {
         ...(announcement == null ? {} : { announcement }),
       }));
     }, []);
+  }
+
+  async skills(cwd: string, steering: Steering): Promise<FolderSkills> {
+    const none: FolderSkills = { cwd, skills: [], errors: [] };
+    return this.#ask(async (server) => {
+      const { data } = await server.request(
+        "skills/list",
+        { cwds: [cwd], forceReload: true },
+        this.#timing.list,
+      );
+      return skillsIn(data, cwd, steering);
+    }, none);
   }
 
   async account(): Promise<Account> {

@@ -8,9 +8,17 @@ import type {
   NativeSessions,
   PassedSetting,
   SessionSpec,
+  Steering,
   UsageReports,
 } from "@flint/core/ports";
-import type { AgentFeature, ConfigOption, ConfigValues, Model, ReportedLimit } from "@flint/protocol";
+import type {
+  AgentFeature,
+  ConfigOption,
+  ConfigValues,
+  FolderSkills,
+  Model,
+  ReportedLimit,
+} from "@flint/protocol";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 import { TerminalAccount } from "./terminal-account.ts";
 
@@ -125,6 +133,10 @@ export class LazyDriver extends DescribedDriver implements Driver {
 
   async features(): Promise<readonly AgentFeature[]> {
     return (await (await this.#driver()).features?.()) ?? [];
+  }
+
+  async skills(cwd: string, steering: Steering): Promise<FolderSkills> {
+    return (await (await this.#driver()).skills?.(cwd, steering)) ?? { cwd, skills: [], errors: [] };
   }
 
   /** Those of a driver that is in use; loads nothing. */

@@ -8,6 +8,7 @@ import {
   type NativeHistory,
   type NativeSessions,
   type SessionSpec,
+  type Steering,
   stoppableTurn,
   type TurnContext,
   type UsageReports,
@@ -16,6 +17,7 @@ import type {
   AgentFeature,
   ConfigOption,
   ConfigValues,
+  FolderSkills,
   Model,
   ReportedLimit,
   ThreadSettings,
@@ -67,6 +69,10 @@ export class InstanceDriver extends DescribedDriver implements Driver {
 
   async features(): Promise<readonly AgentFeature[]> {
     return (await this.#driver.features?.()) ?? [];
+  }
+
+  async skills(cwd: string, steering: Steering): Promise<FolderSkills> {
+    return (await this.#driver.skills?.(cwd, steering)) ?? { cwd, skills: [], errors: [] };
   }
 
   async limits(): Promise<readonly ReportedLimit[]> {

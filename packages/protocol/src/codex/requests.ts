@@ -38,6 +38,24 @@ const CodexFeature = foreignObject({
   enabled: z.boolean(),
   defaultEnabled: z.boolean(),
 });
+/** A skill of Codex. */
+const CodexSkill = foreignObject({
+  name: z.string(),
+  description: z.string(),
+  shortDescription: nullish(z.string()),
+  interface: nullish(
+    foreignObject({ displayName: nullish(z.string()), shortDescription: nullish(z.string()) }),
+  ),
+  path: z.string(),
+  scope: z.string(),
+  enabled: z.boolean(),
+});
+/** The skills of one folder. */
+const CodexFolderSkills = foreignObject({
+  cwd: z.string(),
+  skills: z.array(CodexSkill),
+  errors: z.array(foreignObject({ path: z.string(), message: z.string() })),
+});
 /** An empty answer. */
 export const nothing = () => foreignObject({});
 
@@ -232,6 +250,11 @@ export const CODEX_REQUESTS = {
     "Lists experimental features.",
     () => foreignObject(page),
     () => foreignObject({ data: z.array(CodexFeature), nextCursor: nullish(z.string()) }),
+  ),
+  "skills/list": request(
+    "Lists skills by folder.",
+    () => foreignObject({ cwds: nullish(z.array(z.string())), forceReload: nullish(z.boolean()) }),
+    () => foreignObject({ data: z.array(CodexFolderSkills) }),
   ),
   ...CODEX_ACCOUNT_REQUESTS,
   "mcpServerStatus/list": request(

@@ -5,6 +5,7 @@ import {
   AgentAccount,
   AgentFeature,
   ConfigOption,
+  FolderSkills,
   Model,
   SandboxState,
   WorkspaceFile,
@@ -186,6 +187,12 @@ export const SERVER_METHODS = {
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () => looseObject({ agent: z.string(), data: z.array(AgentFeature) }),
+  }),
+  "agent/skills/list": method({
+    doc: "List the skills of the agent in folders, as it reports them; empty if it has none. Without folders: that of the thread, or of new threads. Those of a project that is not trusted are left out.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id), cwds: z.optional(z.array(absolutePath)) }),
+    result: () => looseObject({ agent: z.string(), data: z.array(FolderSkills) }),
   }),
   "account/limits/read": method({
     doc: "Read the usage limits of the agents' accounts, as last reported. A running Codex is asked; no agent is started. A limit that has reset since is left out.",

@@ -89,6 +89,30 @@ export const AgentFeature = looseObject(() => ({
 }));
 export type AgentFeature = z.output<typeof AgentFeature>;
 
+/** A skill that an agent has in a folder. */
+export const AgentSkill = looseObject(() => ({
+  name: z.string(),
+  displayName: z.optional(z.string()),
+  description: z.string(),
+  shortDescription: z.optional(z.string()),
+  /** Its `SKILL.md`. */
+  path: z.string(),
+  /** Where it comes from, in the agent's own words, such as `user` or `repo`. */
+  scope: z.string(),
+  enabled: z.boolean(),
+}));
+/** A skill that an agent has in a folder. */
+export type AgentSkill = z.output<typeof AgentSkill>;
+
+/** The skills that an agent has in a folder, and the files that it cannot read as one. */
+export const FolderSkills = looseObject(() => ({
+  cwd: z.string(),
+  skills: z.array(AgentSkill),
+  errors: z.array(looseObject(() => ({ path: z.string(), message: z.string() }))),
+}));
+/** The skills that an agent has in a folder, and the files that it cannot read as one. */
+export type FolderSkills = z.output<typeof FolderSkills>;
+
 /** The account that an agent works with. */
 export const AgentAccount = looseObject(() => ({
   type: z.string(),

@@ -1,4 +1,4 @@
-import type { AgentFeature, ConfigOption, Model, Result } from "@flint/protocol";
+import type { AgentFeature, AgentSkill, ConfigOption, Model, Result } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import * as z from "zod/mini";
 import { modelDescription } from "../../shared/client-text.ts";
@@ -17,10 +17,13 @@ type Lists =
   | "experimentalFeature/list"
   | "mcpServerStatus/list";
 
-/** What Codex has lists of. Flint has none of most of it, so the lists are empty. */
+/** What Codex has lists of. Flint has none of some of it, so those lists are empty. */
 export const lists: Handlers<Lists> = {
-  "skills/list"({ cwds }, { reply }) {
-    reply({ data: (cwds ?? []).map((cwd) => ({ cwd, skills: [], errors: [] })) });
+  async "skills/list"({ cwds }, { core, reply }) {
+    const { agent, data } = await core.call("agent/skills/list", cwds == null ? {} : { cwds });
+    // Clients send a skill back by its path, which means something to Codex only.
+    const folders = agent === "codex" ? data : data.map(({ cwd }) => ({ cwd, skills: [], errors: [] }));
+    reply({ data: folders.map((folder) => ({ ...folder, skills: folder.skills.map(skillOf) })) });
   },
   "hooks/list"({ cwds }, { reply }) {
     reply({ data: (cwds ?? []).map((cwd) => ({ cwd, hooks: [], warnings: [], errors: [] })) });
@@ -56,6 +59,12 @@ function featureOf(feature: AgentFeature) {
   const { displayName, description, announcement } = feature;
   const texts = { displayName: displayName ?? null, description: description ?? null };
   return { ...feature, ...texts, announcement: announcement ?? null };
+}
+
+function skillOf(skill: AgentSkill) {
+  const { name, description, path, scope, enabled, displayName, shortDescription } = skill;
+  const texts = { displayName: displayName ?? null, shortDescription: shortDescription ?? null };
+  return { ...{ name, description, path, scope, enabled }, interface: texts, pluginId: null };
 }
 
 /** The first answer has the whole list, so no cursor can have come from here. */

@@ -116,3 +116,30 @@ test.each([
     });
   },
 );
+
+const SKILL = {
+  name: "lamps",
+  description: "Changes lamps.",
+  path: "/s/SKILL.md",
+  scope: "user",
+  enabled: true,
+};
+
+test.each([
+  ["codex", [{ ...SKILL, interface: { displayName: "Lamps", shortDescription: null }, pluginId: null }]],
+  ["other", []],
+])(
+  "skills/list has the skills of the agent behind in each folder, if that is Codex: %s [S2-84]",
+  async (id, listed) => {
+    const skills = async (cwd: string) => ({
+      ...{ cwd, skills: cwd === "/a" ? [{ ...SKILL, displayName: "Lamps" }] : [] },
+      errors: [],
+    });
+    const { client } = await connected(Object.assign(scriptedDriver({ id }), { skills }));
+    const { data } = fields(await client.request("skills/list", { cwds: ["/a", "/b"] }));
+    expect(data).toEqual([
+      { cwd: "/a", skills: listed, errors: [] },
+      { cwd: "/b", skills: [], errors: [] },
+    ]);
+  },
+);
