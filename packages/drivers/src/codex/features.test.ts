@@ -35,14 +35,15 @@ test("the skills of a project that is not trusted are left out [S2-84]", () => {
   expect(scopes({ ...NO_STEERING, trusted: [file] })).toEqual(["repo", "user"]);
 });
 
-real("lists the skills that the real Codex has in a folder [S2-84]", async () => {
-  const { open, settings, driver, cwd } = await codexFixture([[{ text: "Hello." }]]);
+real("lists the skills that the real Codex has in a folder, as its threads have them [S2-84]", async () => {
+  const { open, settings, driver, cwd, model } = await codexFixture([[{ text: "Hello." }]]);
   const folder = join(cwd, ".agents/skills/lamps");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "SKILL.md"), "---\nname: lamps\ndescription: Changes lamps.\n---\n");
   const file = { folder: cwd, path: ".agents/skills" };
   const untrusted = { ...NO_STEERING, untrusted: [file] };
-  await run(await open(), { text: "go", settings });
+  await run(await open({ steering: async () => untrusted }), { text: "go", settings });
+  expect(JSON.stringify(model.requests)).not.toContain("Changes lamps.");
   const { skills, errors } = await driver.skills(cwd, { ...NO_STEERING, trusted: [file] });
   const lamps = { name: "lamps", description: "Changes lamps.", scope: "repo", enabled: true };
   expect(skills).toContainEqual({ ...lamps, path: join(folder, "SKILL.md") });

@@ -51,7 +51,7 @@ export function threadParams(
   mcpServers: readonly McpServerConfig[],
   temporary: string,
   steering: Steering = NO_STEERING,
-  hookSettings: Readonly<Record<string, unknown>> = {},
+  more: Readonly<Record<string, unknown>> = {},
 ): CodexParams<"thread/start"> {
   const instructions = [
     settings.developerInstructions ?? "",
@@ -66,7 +66,7 @@ export function threadParams(
     sandbox: sandboxModeOf(settings.sandboxPolicy),
     config: {
       projects: projectTrust(settings.cwd, steering),
-      ...hookSettings,
+      ...more,
       // Commands would get the keys of Codex itself (0.166.0, November 2026).
       "shell_environment_policy.exclude": [...CODEX_KEYS],
       "shell_environment_policy.set": { TMPDIR: temporary },

@@ -10,6 +10,7 @@ import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
 import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
 import type { ServerPool, SharedServer } from "./process/server-pool.ts";
 import { dynamicTools, textInput, threadParams } from "./settings.ts";
+import { untrustedSkills } from "./skills.ts";
 
 /** What a thread of Codex needs beside its spec. */
 export interface CodexThreadOptions {
@@ -58,12 +59,13 @@ export class CodexThread {
     const server = await this.#server(turn.settings);
     if (this.#loaded?.server === server && server.isRunning) return this.#loaded;
     this.#stopListening();
+    const steering = await steeringOf(this.#spec);
     const params = threadParams(
       turn.settings,
       await startableServers(this.#spec),
       await this.temporary(turn.settings),
-      await steeringOf(this.#spec),
-      server.hookSettings,
+      steering,
+      { ...server.hookSettings, ...(await untrustedSkills(server, turn.settings.cwd, steering)) },
     );
     const existing =
       this.#nativeId === undefined
