@@ -32,7 +32,7 @@ export * from "./thread/client-tool.ts";
 export * from "./thread/input.ts";
 export * from "./thread/reduce-thread.ts";
 export * from "./thread/thread.ts";
-export { appendAt, previewOf } from "./thread/thread-items.ts";
+export { appendAt, planOf, previewOf } from "./thread/thread-items.ts";
 export * from "./thread/thread-state.ts";
 export * from "./thread/usage.ts";
 export * from "./wire/errors.ts";

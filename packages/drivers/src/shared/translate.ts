@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import type { DriverEvent } from "@flint/core/ports";
-import { type Item, LIMITS, type PlanEntry, type TurnErrorInfo } from "@flint/protocol";
+import { type Item, LIMITS, type PlanEntry, planOf, type TurnErrorInfo } from "@flint/protocol";
 
 /** A message or a reasoning that is being streamed. */
 export interface OpenText {
@@ -99,10 +99,9 @@ export function updatePlan(
   entries: readonly PlanEntry[],
   explanation = "",
 ): readonly [Item<"plan">, readonly DriverEvent[]] {
-  const text = entries.map(({ step }, index) => `${index + 1}. ${step}`).join("\n");
   const updated: DriverEvent = { type: "turn/plan/updated", explanation, plan: entries };
-  if (known !== undefined) return [{ ...known, text, entries: [...entries] }, [updated]];
-  const plan: Item<"plan"> = { type: "plan", id, text, entries: [...entries] };
+  if (known !== undefined) return [{ ...known, ...planOf(entries) }, [updated]];
+  const plan: Item<"plan"> = { type: "plan", id, ...planOf(entries) };
   return [plan, [{ type: "item/started", item: plan }, updated]];
 }
 

@@ -203,6 +203,19 @@ describe("a thread", () => {
     expect(after([...STARTED, ...bodies]).thread.preview).toBe("Run the tests");
   });
 
+  test("has the progress of a task list while it is worked on, and leaves a proposed plan as it is", () => {
+    const entry = (status: "pending" | "completed") => ({ step: "build", status });
+    const list: ThreadItem = { type: "plan", id: "i1", text: "1. build", entries: [entry("pending")] };
+    const proposal: ThreadItem = { type: "plan", id: "i2", text: "First, build." };
+    const state = after([
+      ...STARTED,
+      { type: "item/started", data: { ...ofTurn, item: list } },
+      { type: "item/completed", data: { ...ofTurn, item: proposal } },
+      { type: "turn/plan/updated", data: { ...ofTurn, explanation: "", plan: [entry("completed")] } },
+    ]);
+    expect(state.turns[0]?.items).toEqual([{ ...list, entries: [entry("completed")] }, proposal]);
+  });
+
   test("is not changed by events that only inform the user", () => {
     const state = after(STARTED);
     const informing: EventBody[] = [

@@ -3,7 +3,7 @@ import { type DeltaBody, type EventBody, type EventData, isDelta, type ThreadEve
 import { commandNote, goalNote, grantNote, noticeNote, withNote } from "./agent-notes.ts";
 import { markReverted, withChildOf } from "./child-threads.ts";
 import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
-import { onDelta, withItem } from "./thread-items.ts";
+import { onDelta, withItem, withPlan } from "./thread-items.ts";
 import type { ThreadState } from "./thread-state.ts";
 import { totalTokens } from "./usage.ts";
 
@@ -88,6 +88,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "tool/resolved":
       return { ...state, toolCalls: state.toolCalls.filter(({ id }) => id !== event.data.callId) };
     case "turn/plan/updated":
+      return withPlan(state, event.data.turnId, event.data.plan);
     case "turn/diff/updated":
     case "item/mcpToolCall/progress":
     case "item/fileChange/patchUpdated":

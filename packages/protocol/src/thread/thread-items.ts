@@ -1,5 +1,5 @@
 import type { DeltaBody } from "../events.ts";
-import { DELTA_FIELDS, type ThreadItem } from "../items.ts";
+import { DELTA_FIELDS, type Item, type PlanEntry, type ThreadItem } from "../items.ts";
 import { inputText } from "./input.ts";
 import type { Thread, Turn } from "./thread.ts";
 
@@ -54,6 +54,31 @@ export function onDelta<State extends Conversation>(state: State, event: DeltaBo
     const extended = appendAt(typeof text === "string" ? text : "", delta, offset);
     return { ...turn, items: turn.items.with(at, { ...item, [field]: extended }) };
   });
+}
+
+/** The state with new entries in the task list of a turn, which is one item. */
+export function withPlan<State extends Conversation>(
+  state: State,
+  turnId: string,
+  entries: readonly PlanEntry[],
+): State {
+  return withTurn(state, turnId, (turn) => {
+    const at = turn.items.findLastIndex((item) => isTaskList(item));
+    const item = turn.items[at];
+    if (item === undefined) return turn;
+    return { ...turn, items: turn.items.with(at, { ...item, ...planOf(entries) }) };
+  });
+}
+
+/** A plan that is proposed as text has no entries. */
+function isTaskList(item: ThreadItem): boolean {
+  return item.type === "plan" && "entries" in item && item.entries !== undefined;
+}
+
+/** What a plan with these entries contains. */
+export function planOf(entries: readonly PlanEntry[]): Required<Pick<Item<"plan">, "text" | "entries">> {
+  const text = entries.map(({ step }, index) => `${index + 1}. ${step}`).join("\n");
+  return { text, entries: [...entries] };
 }
 
 /** Text extended by a piece that starts at `offset`; what is already there is not added twice. */
