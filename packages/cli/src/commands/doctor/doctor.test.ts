@@ -15,6 +15,19 @@ test("aligns details, also next to a long name", () => {
   ]);
 });
 
+test("wraps details at words within their column, on a terminal", () => {
+  const detail = "Commands of Claude and Codex cannot leave their sandbox, even if you allow it.";
+  const fix = "npm install -g @agentclientprotocol/claude-agent-acp";
+  const shown = report([{ name: "sandbox", state: "absent", detail, fix }], { colour: false, columns: 60 });
+  expect(shown.split("\n")).toEqual([
+    "-   sandbox       Commands of Claude and Codex cannot leave",
+    "                  their sandbox, even if you allow it.",
+    "                  npm install -g",
+    "                  @agentclientprotocol/claude-agent-acp",
+    "",
+  ]);
+});
+
 test("reports a check that does not answer in time", async () => {
   const hangs = () => new Promise<never>(() => undefined);
   expect(await bounded(hangs, "/", 10)).toEqual([
@@ -24,6 +37,6 @@ test("reports a check that does not answer in time", async () => {
 
 test("colours the marks where the terminal can", () => {
   const finding = { name: "git", state: "ok", detail: "/usr/bin/git" } as const;
-  expect(report([finding], true)).toContain("\u001b[");
+  expect(report([finding], { colour: true, columns: 80 })).toContain("\u001b[");
   expect(report([finding])).not.toContain("\u001b[");
 });

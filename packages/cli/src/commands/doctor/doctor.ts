@@ -1,5 +1,5 @@
 import { inheritedEnvironment } from "@flint/server/environment";
-import { readLook, span, styled } from "@flint/tui/draw";
+import { type Look, lineOf, readLook, span, styled, textOf, wrapLine } from "@flint/tui/draw";
 import { count, escapeControls } from "@flint/view";
 import { noArguments } from "../../command-line/command.ts";
 import { say, sayJson } from "../../command-line/output.ts";
@@ -21,7 +21,7 @@ export async function doctor({ values, positionals }: DoctorArguments): Promise<
   clear();
   const all = findings.flat();
   if (values.json === true) sayJson(all);
-  else say(report(all, process.stdout.isTTY && readLook(inheritedEnvironment(), process.stdout).colour));
+  else say(report(all, process.stdout.isTTY ? readLook(inheritedEnvironment(), process.stdout) : undefined));
   const problems = all.filter(({ state }) => state === "problem").length;
   const missing = all.filter(({ state }) => state === "absent").length;
   if (values.json !== true) say(`\n${summary(problems, missing)}\n`);
@@ -64,19 +64,33 @@ function summary(problems: number, missing: number): string {
   return missing === 0 ? `${first}.` : `${first}; ${count(missing, "optional item")} missing (-).`;
 }
 
-/** The findings as aligned rows, with coloured marks where that is possible. */
-export function report(findings: readonly Finding[], colour = false): string {
+/** The findings as aligned rows, on a terminal with coloured marks and wrapped within their column. */
+export function report(findings: readonly Finding[], look?: Pick<Look, "colour" | "columns">): string {
   const width = Math.max(12, ...findings.map(({ name }) => name.length)) + 2;
-  return findings.map((finding) => lines(finding, width, colour)).join("");
+  return findings.map((finding) => lines(finding, width, look)).join("");
 }
 
 const STYLES = { ok: "green", absent: "dim", problem: "red" } as const;
+/** In a narrower column, the terminal wraps by itself. */
+const LEAST_COLUMN = 30;
 
-function lines({ state, name, detail, fix }: Finding, width: number, colour: boolean): string {
+function lines(
+  { state, name, detail, fix }: Finding,
+  width: number,
+  look: Pick<Look, "colour" | "columns"> | undefined,
+): string {
   const mark = MARKS[state];
-  const shown = styled([span(mark, STYLES[state])], colour);
+  const shown = styled([span(mark, STYLES[state])], look?.colour === true);
   const margin = "".padEnd(mark.length + width);
-  const inColumn = (text: string) => `${escapeControls(text).replaceAll("\n", `\n${margin}`)}\n`;
-  const fixLine = fix === undefined ? "" : `${margin}${inColumn(fix)}`;
-  return `${shown}${name.padEnd(width)}${inColumn(detail)}${fixLine}`;
+  const columns = look === undefined ? 0 : look.columns - margin.length - 1;
+  const inColumn = (text: string) => {
+    const rows = escapeControls(text).split("\n");
+    return columns < LEAST_COLUMN ? rows : rows.flatMap((row) => wrapped(row, columns));
+  };
+  const [first = "", ...rest] = [...inColumn(detail), ...(fix === undefined ? [] : inColumn(fix))];
+  return [`${shown}${name.padEnd(width)}${first}`, ...rest.map((row) => `${margin}${row}`), ""].join("\n");
+}
+
+function wrapped(text: string, columns: number): string[] {
+  return wrapLine(lineOf(text), columns).map((line) => textOf(line).trimEnd());
 }
