@@ -1,38 +1,21 @@
-import {
-  type Action,
-  type AgentCommand,
-  type AgentFeature,
-  type Answers,
-  type BackgroundCommand,
-  type ClientTool,
-  type ConfigOption,
-  type ConfigValues,
-  type Cost,
-  type Decision,
-  type DeltaType,
-  type FileUpdateChange,
-  type FolderSkills,
-  failedToolCall,
-  type Model,
-  type Permission,
-  type PlanEntry,
-  type ReportedLimit,
-  type ReviewTarget,
-  type ThreadItem,
-  type ThreadSettings,
-  type TokenUsage,
-  type ToolCallResult,
-  type Turn,
-  type TurnError,
-  type TurnKind,
-  type UserInput,
-  type UserQuestion,
+import type {
+  AgentFeature,
+  BackgroundCommand,
+  ClientTool,
+  ConfigOption,
+  ConfigValues,
+  FolderSkills,
+  Model,
+  ReportedLimit,
+  ThreadSettings,
+  Turn,
+  UserInput,
 } from "@flint/protocol";
 import type { Account, AccountControl } from "./account.ts";
-import type { ClientFiles } from "./client-host.ts";
 import type { NativeSessions } from "./native-sessions.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Steering } from "./steering.ts";
+import type { TurnContext, TurnOutcome } from "./turn-context.ts";
 
 /**
  * One kind of agent. It may cache what its agents report about themselves; what runs for a thread is in its sessions.
@@ -165,15 +148,6 @@ export interface SessionSpec {
   readonly clientTools?: readonly ClientTool[] | undefined;
 }
 
-/** An agent's call of a client-provided tool. */
-export interface ClientToolCall {
-  /** The item that shows the call. */
-  readonly itemId: string;
-  readonly tool: string;
-  readonly namespace?: string | undefined;
-  readonly arguments: unknown;
-}
-
 /**
  * An agent's own session that has turns of this thread. Given only where there is no `nativeId`. A driver that can copy
  * it does so and continues in the copy, under a new id; the session itself is not changed. One that cannot, or whose
@@ -236,164 +210,4 @@ export interface DriverSession {
   stopBackgroundCommand?(processId: string): Promise<boolean>;
   /** Stops the agent and everything it started. */
   close(): Promise<void>;
-}
-
-/** What the core gives to a running turn. */
-export interface TurnContext {
-  readonly turnId: string;
-  readonly kind: TurnKind;
-  readonly input: readonly UserInput[];
-  readonly settings: ThreadSettings;
-  readonly review: ReviewTarget | undefined;
-  readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
-  /** Why the agent began to work without a prompt. If set, the turn continues that work and has no input. */
-  readonly agentInitiated?: string | undefined;
-  /** Aborted when the turn has to stop. */
-  readonly signal: AbortSignal;
-  /** Reports an event. Does nothing after the turn has ended. */
-  emit(event: DriverEvent): void;
-  /**
-   * Resolves when the log has caught up and the budget allows more work. A driver whose output is unbounded awaits it
-   * regularly, one that calls a model itself before each call.
-   */
-  ready(): Promise<void>;
-  /** Requests approval of an action, from the policy or from a client. Never rejects. */
-  approve(action: Action, guarantees?: ActionGuarantees): Promise<ActionDecision>;
-  /**
-   * Finds out what the sandbox kept an ended command from, and offers the user to let it run again with that. Resolves
-   * with a text for the model; undefined if the sandbox did not stop it. For an agent that can add to the result of a
-   * command: what others have to know is steered into their turn. Never rejects.
-   */
-  explainCommand?(itemId: string, exitCode: number, output: string): Promise<string | undefined>;
-  /** Asks the user. An empty record means that there was no answer. Never rejects. */
-  ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
-  /** The files of a client, which are read and written instead of those on the disk; undefined: those are. */
-  clientFiles?(): ClientFiles | undefined;
-  /** Has a client run a tool that it provides. Without a result in time the call has failed. Never rejects. */
-  callTool(call: ClientToolCall): Promise<ToolCallResult>;
-}
-
-/** A decision about an action. */
-export interface ActionDecision extends Decision {
-  /**
-   * What an allowed action may use beyond its sandbox: what it asked for, bound to the folders that were shown, or what
-   * exactly this command was granted when it was stopped. Absent: what it asked for.
-   */
-  readonly granted?: Permission;
-}
-
-/** What a driver guarantees about an action, so that the policy may rely on it. */
-export interface ActionGuarantees {
-  /** Flint's own sandbox runs the command, so neither it nor anything it starts can write or reach the network. */
-  readonly onlyReads?: boolean;
-}
-
-/** What a driver reports; the core adds thread, turn, position and time. */
-export type DriverEvent =
-  | { readonly type: "item/started" | "item/completed"; readonly item: ThreadItem }
-  | { readonly type: DeltaType; readonly itemId: string; readonly delta: string }
-  | { readonly type: "turn/plan/updated"; readonly explanation: string; readonly plan: readonly PlanEntry[] }
-  | { readonly type: "turn/diff/updated"; readonly diff: string }
-  /** All changes of a file change item that is in progress, as far as they are known. */
-  | {
-      readonly type: "item/fileChange/patchUpdated";
-      readonly itemId: string;
-      readonly changes: readonly FileUpdateChange[];
-    }
-  | { readonly type: "item/mcpToolCall/progress"; readonly itemId: string; readonly message: string }
-  | {
-      readonly type: "usage";
-      readonly last: TokenUsage;
-      /** How many model calls it is about; absent: one. */
-      readonly calls?: number;
-      /** The item of the call that started the sub-agent, if a sub-agent made this call. */
-      readonly parentItemId?: string;
-      readonly modelContextWindow?: number;
-      /** The cost of this one call; the core sums it up. */
-      readonly cost?: Cost;
-      /** What this call costs by the price list, from an agent that reports the cost of its calls later. */
-      readonly estimate?: Cost | undefined;
-    }
-  /** What the turn has cost so far, by the agent's own count; the cost itself comes with its usage. */
-  | { readonly type: "costSoFar"; readonly cost: Cost }
-  | { readonly type: "error"; readonly error: TurnError; readonly willRetry: boolean }
-  | {
-      readonly type: "model/rerouted";
-      readonly fromModel: string;
-      readonly toModel: string;
-      readonly reason: string;
-    }
-  /** Something the user should know; `reason` is what it is about. */
-  | {
-      readonly type: "warning";
-      readonly message: string;
-      readonly reason: WarningReason;
-      readonly details?: string | undefined;
-    }
-  /** Usage limits of the agent's account. Those that are not named stay as they were. */
-  | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }
-  /** All slash commands that the agent takes as the beginning of a prompt. */
-  | { readonly type: "commands"; readonly commands: readonly AgentCommand[] }
-  | { readonly type: "session"; readonly nativeId: string }
-  /** The current end of the agent's own session, for a later copy that stops there. The last one counts. */
-  | { readonly type: "position"; readonly position: string }
-  | {
-      readonly type: "extension";
-      readonly method: string;
-      readonly params: Readonly<Record<string, unknown>>;
-    };
-
-/** What an agent warns about: anything, its configuration, or what it will no longer support. */
-export type WarningReason = "agent" | "configuration" | "deprecation";
-
-/** How a turn ended, according to the agent. */
-export type TurnOutcome =
-  | { readonly status: "completed" }
-  | { readonly status: "interrupted" }
-  | { readonly status: "failed"; readonly error: TurnError };
-
-const CANCELLED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
-
-const ENDED = failedToolCall("The turn has ended.");
-
-/** A turn whose pending requests end when the signal is aborted, whether or not they are answered. */
-export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnContext {
-  return {
-    turnId: turn.turnId,
-    kind: turn.kind,
-    input: turn.input,
-    settings: turn.settings,
-    review: turn.review,
-    outputSchema: turn.outputSchema,
-    agentInitiated: turn.agentInitiated,
-    signal,
-    clientFiles: () => turn.clientFiles?.(),
-    emit: (event) => turn.emit(event),
-    ready: () => orAborted(turn.ready(), signal, undefined),
-    approve: (action, guarantees) => orAborted(turn.approve(action, guarantees), signal, CANCELLED),
-    ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), signal, {}),
-    callTool: (call) => orAborted(turn.callTool(call), signal, ENDED),
-    explainCommand: async (...command) => orAborted(explained(turn, command), signal, undefined),
-  };
-}
-
-async function explained(
-  turn: TurnContext,
-  command: Parameters<NonNullable<TurnContext["explainCommand"]>>,
-): Promise<string | undefined> {
-  return turn.explainCommand?.(...command);
-}
-
-/** The result of a promise, or `otherwise` as soon as the signal is aborted. */
-export function orAborted<Value, Otherwise>(
-  work: Promise<Value>,
-  signal: AbortSignal,
-  otherwise: Otherwise,
-): Promise<Value | Otherwise> {
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve(otherwise);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

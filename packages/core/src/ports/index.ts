@@ -10,3 +10,4 @@ export * from "./sandbox.ts";
 export * from "./steering.ts";
 export * from "./store.ts";
 export type { Tasks } from "./tasks.ts";
+export * from "./turn-context.ts";
