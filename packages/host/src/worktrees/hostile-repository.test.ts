@@ -11,8 +11,11 @@ import {
   mergeOf,
   NAME,
   type RepositoryFixture,
+  SANDBOX,
   setUpRepository,
+  TRUSTED,
 } from "./testing/worktree-fixture.ts";
+import { Worktrees } from "./worktrees.ts";
 
 const confined = needs("bwrap");
 const run = promisify(execFile);
@@ -46,6 +49,19 @@ describe("the worktree of a hostile repository", () => {
     expect(existsSync(join(top, "inside"))).toBe(true);
     expect(await readFile(join(top, ".git"), "utf8")).toContain(join(cwd, ".git/worktrees"));
     expect((await readdir(join(top, ".."))).sort()).toEqual(["complete", "tree"]);
+  });
+
+  confined("runs no program of the project outside, though PATH names it first", async () => {
+    const { home, cwd } = await setUpRepository();
+    await mkdir(join(cwd, "bin"));
+    const planted = `#!/bin/sh\necho "$PWD" >> ${home.join("ran")}\nPATH=\${PATH#*:} exec git "$@"\n`;
+    await writeFile(join(cwd, "bin/git"), planted, { mode: 0o755 });
+    await mkdir(join(cwd, "sub"));
+    const environment = { ...process.env, PATH: `${join(cwd, "bin")}:${process.env.PATH}` };
+    const worktrees = new Worktrees(home.join("worktrees"), environment, SANDBOX, TRUSTED);
+    const { top } = await worktrees.prepare({ ...NAME, cwd: join(cwd, "sub") });
+    expect(existsSync(join(top, "a.txt"))).toBe(true);
+    expect(existsSync(home.join("ran"))).toBe(false);
   });
 
   confined("has no scratch folder that is a link", async () => {

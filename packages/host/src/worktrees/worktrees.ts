@@ -4,6 +4,8 @@ import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
 import { readHead } from "../git/repository.ts";
+import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
+import { outerSearchPath } from "../sandbox/processes/search-path.ts";
 import { INCLUDE_FILE } from "../steering/index.ts";
 import {
   baseRef,
@@ -26,7 +28,7 @@ import { commitOf, createRef, repositoryAt, type WorktreeRepository } from "./wo
  */
 export class Worktrees {
   readonly #root: string;
-  readonly #environment: NodeJS.ProcessEnv;
+  #environment: NodeJS.ProcessEnv;
   readonly #sandbox: Pick<Sandbox, "launch">;
   readonly #isTrusted: TrustCheck;
   readonly #lock = new RepositoryLock();
@@ -81,7 +83,7 @@ export class Worktrees {
   /** The repository that a folder is in. */
   async repository(folder: string): Promise<WorktreeRepository> {
     const found = await repositoryAt(folder, this.#environment);
-    if (found !== undefined) return found;
+    if (found !== undefined) return this.#known(found, folder);
     throw new FlintError("invalidParams", `${folder} is in no git repository, so it has no remote.`);
   }
 
@@ -91,8 +93,23 @@ export class Worktrees {
     if (shared !== undefined && found === undefined)
       throw new FlintError("invalidParams", `${cwd} is not a clone of ${shared.url}.`);
     // What is checked out in the clone may not have the folder.
-    if (shared !== undefined && found !== undefined) return { ...found, subfolder: shared.folder };
-    return found ?? copyFolder(cwd, join(this.#root, `${task}-source`), (folder) => this.git(folder));
+    if (found === undefined) {
+      this.#leaveOut([cwd]);
+      return copyFolder(cwd, join(this.#root, `${task}-source`), (folder) => this.git(folder));
+    }
+    const repository = this.#known(found, cwd);
+    return shared === undefined ? repository : { ...repository, subfolder: shared.folder };
+  }
+
+  #known(repository: WorktreeRepository, cwd: string): WorktreeRepository {
+    this.#leaveOut([cwd, repository.top]);
+    return repository;
+  }
+
+  /** No program of this project is run from now on, not even by git in a worktree, which is elsewhere. */
+  #leaveOut(project: readonly string[]): void {
+    const { PATH = SYSTEM_PATH } = this.#environment;
+    this.#environment = { ...this.#environment, PATH: outerSearchPath(PATH, project) };
   }
 
   /**

@@ -16,6 +16,25 @@ test("programs are not looked for where an agent could have put them", () => {
   expect(outerSearchPath([...folders, ...kept].join(":"), [at("work")])).toBe(kept.join(":"));
 });
 
+test("programs of every repository around a folder are left out, and of the one that a worktree is of", () => {
+  const home = newFolder();
+  const at = (...names: string[]) => join(home, ...names);
+  for (const name of ["work/.git", "work/bin", "work/module/packages/a", "linked/sub", "tools"])
+    mkdirSync(at(name), { recursive: true });
+  writeFileSync(at("work/module/.git"), "gitdir: ../.git/modules/module\n");
+  writeFileSync(at("linked/.git"), `gitdir: ${at("work")}/.git/worktrees/linked\n`);
+  const path = [at("work/bin"), at("tools")].join(":");
+  const found = ["work/module/packages/a", "linked/sub", "tools"].map((name) =>
+    outerSearchPath(path, [at(name)]),
+  );
+  expect(found).toEqual([at("tools"), at("tools"), at("work/bin")]);
+});
+
+test("programs of the project that Flint was started in are left out", () => {
+  const path = `${process.cwd()}/bin:/usr/bin`;
+  expect(outerSearchPath(path, [newFolder()])).toBe("/usr/bin");
+});
+
 test("a program in the project or its repository is left out, also behind a link", async () => {
   const home = newFolder();
   const at = (...names: string[]) => join(home, ...names);

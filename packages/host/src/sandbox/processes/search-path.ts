@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { isInside } from "../mechanisms/binds.ts";
@@ -6,14 +6,18 @@ import { findProgram } from "./program.ts";
 
 /**
  * The folders of a search path from which a program may be started outside of the sandbox. Left out are those in which an
- * agent could have put one: in the folders given, relative ones, and those of a project's own tools, which npm and
- * virtual environments put first.
+ * agent could have put one: in the folders given and the repositories around them, in the project that Flint was started
+ * in, relative ones, and those of a project's own tools, which npm and virtual environments put first.
  */
 export function outerSearchPath(searchPath: string, writable: readonly string[]): string {
-  const roots = realRoots(writable);
+  const projects = [process.cwd(), ...writable].flatMap(projectFolders);
+  return outerFolders(searchPath, realRoots([...writable, ...projects])).join(delimiter);
+}
+
+function outerFolders(searchPath: string, roots: readonly string[]): string[] {
   const isOuter = (folder: string) =>
     isAbsolute(folder) && !isInAny(folder, roots) && !isOfProject(realOf(folder));
-  return searchPath.split(delimiter).filter(isOuter).join(delimiter);
+  return searchPath.split(delimiter).filter(isOuter);
 }
 
 /** What was found of a program that is to be started outside of the sandbox. */
@@ -33,10 +37,9 @@ export async function findOuterProgram(
   searchPath: string,
   folders: readonly string[],
 ): Promise<OuterProgram> {
-  const projects = folders.flatMap(projectFolders);
-  const roots = realRoots(projects);
-  for (const folder of outerSearchPath(searchPath, projects).split(delimiter)) {
-    const path = folder === "" ? undefined : await findProgram(name, folder);
+  const roots = realRoots(folders.flatMap(projectFolders));
+  for (const folder of outerFolders(searchPath, roots)) {
+    const path = await findProgram(name, folder);
     if (path !== undefined && !isInAny(path, roots)) return { path };
   }
   const leftOut = await findProgram(name, searchPath);
@@ -44,17 +47,36 @@ export async function findOuterProgram(
 }
 
 /**
- * A folder and the repository around it. The user's home is not a project, nor is a folder around it: the user's own
- * programs are there.
+ * A folder and all repositories around it: a submodule is in another one, and the files of a linked worktree are written by
+ * those who work in the main one. The user's home is not a project, nor is a folder around it: the user's own programs are
+ * there.
  */
 function projectFolders(folder: string): readonly string[] {
   const home = realOf(homedir());
-  const isProject = (path: string) => !isInside(home, path);
   const real = realOf(resolve(folder));
-  let repository = real;
-  while (isProject(repository) && !existsSync(join(repository, ".git"))) repository = dirname(repository);
-  return [folder, real, repository].filter((path) => isProject(realOf(path)));
+  const found = [folder, real];
+  for (let around = real; !isInside(home, around); around = dirname(around)) {
+    const dotGit = join(around, ".git");
+    if (existsSync(dotGit)) found.push(around, ...mainWorktree(dotGit));
+  }
+  return found.filter((path) => !isInside(home, realOf(path)));
 }
+
+/** The main worktree of a linked one, whose `.git` is a file. */
+function mainWorktree(dotGit: string): string[] {
+  // Expected: it is a folder, or cannot be read.
+  try {
+    const file = lstatSync(dotGit);
+    if (!file.isFile() || file.size > MAX_LINE) return [];
+    const [, path] = /^gitdir: (.+)\/\.git\/worktrees\//.exec(readFileSync(dotGit, "utf8")) ?? [];
+    return path === undefined ? [] : [resolve(dirname(dotGit), path)];
+  } catch {
+    return [];
+  }
+}
+
+/** More than a path can be long. */
+const MAX_LINE = 8192;
 
 function realRoots(folders: readonly string[]): readonly string[] {
   return [...new Set(folders.flatMap((folder) => [resolve(folder), realOf(folder)]))];
