@@ -2,10 +2,8 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/
 import { join } from "node:path";
 import type { AgentDescriptor } from "@flint/drivers";
 import { lockFolder } from "@flint/host/lock";
-import { outerSearchPath } from "@flint/host/sandbox";
 import { FlintError, isRecord, mintId } from "@flint/protocol";
-import { setting } from "../config/environment.ts";
-import { findProgram } from "../config/programs.ts";
+import { findProgram, outsideSearchPath } from "../config/programs.ts";
 import {
   type InstalledAgent,
   installedAgent,
@@ -43,7 +41,7 @@ export async function installAgent(
     throw failure(`Flint has no package of ${displayName} for ${process.platform}-${process.arch}.`, id);
   }
   // Not one that an agent put among the programs of a project.
-  const npm = await findProgram("npm", outerSearchPath(setting("PATH") ?? "", [process.cwd()]));
+  const npm = await findProgram("npm", outsideSearchPath([process.cwd()]));
   if (npm === undefined) throw failure("npm was not found on PATH. It comes with Node.js.", id);
   const folder = programsFolder();
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 import { access, constants, open } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { findOuterProgram, type OuterProgram } from "@flint/host/search-path";
+import { findOuterProgram, type OuterProgram, outerSearchPath } from "@flint/host/search-path";
 import { setting } from "./environment.ts";
 
 /** The absolute path of a program, given as a path or looked up in PATH or another search path. */
@@ -36,6 +36,11 @@ export async function outsideProgram(name: string, workspace?: string): Promise<
   const { path, leftOut } = await onPath(interpreter, workspace);
   if (path !== undefined) return { path: found.path, interpreter: [path, ...args] };
   return leftOut === undefined ? found : { leftOut };
+}
+
+/** PATH without the folders of projects in which these are, for a program that looks up others by itself. */
+export function outsideSearchPath(folders: readonly string[]): string {
+  return outerSearchPath(setting("PATH") ?? "", folders);
 }
 
 async function onPath(name: string, workspace: string | undefined): Promise<OuterProgram> {

@@ -35,6 +35,8 @@ export interface Machine {
   readonly notesFolder: string | undefined;
   /** The user's editor, with its arguments; undefined if none is configured. */
   readonly editor: string | undefined;
+  /** PATH without the folders of the project that is worked on in this folder. */
+  searchPath(folder: string): Promise<string>;
   /** Finds a program to start outside of the sandbox, on PATH but not in the project; undefined if there is none. */
   findProgram(name: string): Promise<string | undefined>;
   /** Opens an image, by its path, URL or `data:` URL, and gives what was opened. Rejects with a sentence if that fails. */

@@ -225,6 +225,7 @@ export class SessionFixture {
       writeFile: async (path, text) => void this.files.set(path, text),
       notesFolder: this.#notesFolder,
       editor: this.#editor,
+      searchPath: async () => process.env.PATH ?? "",
       findProgram: async (name) => this.#programs[name],
       openImage: async (source) => {
         this.opened.push(source);

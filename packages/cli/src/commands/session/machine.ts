@@ -52,6 +52,11 @@ export class LocalMachine implements Machine {
     return this.#environment.VISUAL || this.#environment.EDITOR || undefined;
   }
 
+  async searchPath(folder: string): Promise<string> {
+    const { outsideSearchPath } = await import("@flint/server/config");
+    return outsideSearchPath([this.cwd, folder]);
+  }
+
   async findProgram(name: string): Promise<string | undefined> {
     const { outsideProgram } = await import("@flint/server/config");
     return (await outsideProgram(name, this.cwd)).path;

@@ -11,6 +11,7 @@ async function edit(text: string, script: string, command?: string) {
   const calls: string[] = [];
   const result = await editExternally(text, {
     command: command ?? folder.join("editor"),
+    searchPath: async () => process.env.PATH ?? "",
     folder: folder.join("state"),
     release: () => calls.push("release"),
     restore: () => calls.push("restore"),
@@ -75,6 +76,22 @@ test("says which command is missing", async () => {
   expect(calls).toEqual(["release", "restore"]);
 });
 
+test("is looked up where it is said, with the programs that it starts", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("own-editor"), '#!/bin/sh\necho "$PATH" > "$1"\n', { mode: 0o755 });
+  const searchPath = `${folder.path}:/bin`;
+  const edit = (command: string) =>
+    editExternally("x", {
+      ...{ command, searchPath: async () => searchPath, folder: folder.join("state") },
+      ...{ release: () => {}, restore: () => {} },
+    });
+  expect(await edit("own-editor")).toEqual({ type: "edited", text: searchPath });
+  expect(await edit("npx-of-the-project")).toMatchObject({
+    type: "failed",
+    problem: expect.stringContaining("Programs of the project are not used."),
+  });
+});
+
 test("keeps the text if the editor removed the file or made it huge", async () => {
   expect((await edit("x", 'rm "$1"')).result.type).toBe("failed");
   expect((await edit("x", 'head -c 2000000 /dev/zero > "$1"')).result.type).toBe("failed");
@@ -92,6 +109,7 @@ test("says so if no file can be written", async () => {
   writeFileSync(folder.join("file"), "");
   const result = await editExternally("x", {
     command: "true",
+    searchPath: async () => "",
     folder: folder.join("file", "below"),
     release: () => expect.unreachable(),
     restore: () => expect.unreachable(),

@@ -14,6 +14,8 @@ export type ExternalEdit =
 export interface ExternalEditorOptions {
   /** The command with its arguments, as VISUAL and EDITOR have it. */
   readonly command: string;
+  /** PATH without the folders of the project, whose programs may be an agent's. */
+  readonly searchPath: () => Promise<string>;
   /** Where the private file with the text is written. */
   readonly folder: string;
   /** Leaves the terminal as a program expects it: no raw mode, no modes of ours. */
@@ -27,12 +29,12 @@ export interface ExternalEditorOptions {
  * lost. Never rejects.
  */
 export async function editExternally(text: string, options: ExternalEditorOptions): Promise<ExternalEdit> {
-  const { command, folder, release, restore } = options;
+  const { folder, release, restore } = options;
   const file = writeDraft(folder, text);
   if (file === undefined)
     return { type: "failed", problem: `Cannot write a file for the editor in ${folder}.` };
   release();
-  const ended = await runEditor(command, file).finally(restore);
+  const ended = await runEditor(options, file).finally(restore);
   const edited = readDraft(file);
   if (ended !== undefined) return failure(ended, file, edited !== undefined && edited !== text);
   discard(file);
@@ -49,7 +51,11 @@ function failure(ended: string, file: string, isSaved: boolean): ExternalEdit {
 }
 
 /** Resolves with why the editor failed; undefined if it did not. */
-function runEditor(command: string, file: string): Promise<string | undefined> {
+async function runEditor(
+  { command, searchPath }: ExternalEditorOptions,
+  file: string,
+): Promise<string | undefined> {
+  const path = await searchPath();
   // Ctrl-C belongs to the editor as long as it has the terminal.
   const listeners = process.listeners("SIGINT");
   const ignore = () => {};
@@ -57,12 +63,15 @@ function runEditor(command: string, file: string): Promise<string | undefined> {
   for (const listener of listeners) process.off("SIGINT", listener);
   return new Promise<string | undefined>((resolve) => {
     // The command may have arguments and quotes, as git has it.
-    const editor = spawn("/bin/sh", ["-c", `${command} "$1"`, "sh", file], { stdio: "inherit" });
+    const script = `PATH=$2; export PATH; ${command} "$1"`;
+    const editor = spawn("/bin/sh", ["-c", script, "sh", file, path], { stdio: "inherit" });
     editor.once("error", (error) => resolve(`The editor could not be started: ${error.message}.`));
     editor.once("close", (code, signal) => {
       if (code === 0) resolve(undefined);
       else if (code === 127)
-        resolve(`The editor was not found: ${command}. Set VISUAL or EDITOR to another one.`);
+        resolve(
+          `The editor was not found: ${command}. Programs of the project are not used. Set VISUAL or EDITOR to another one.`,
+        );
       else resolve(`The editor ended with ${signal ?? `exit code ${code}`}.`);
     });
   }).finally(() => {

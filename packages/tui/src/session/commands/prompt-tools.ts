@@ -8,15 +8,16 @@ export function editPrompt(session: Session): void {
     session.say("No editor is configured: set VISUAL or EDITOR.");
     return;
   }
-  const options = {
-    command: editor,
-    folder: notesFolder,
-    release: () => session.release(),
-    restore: () => session.restore(),
-  };
+  const { machine, settings, composer } = session;
   session.run(async () => {
-    const edited = await editExternally(session.composer.text, options);
-    if (edited.type === "edited") session.composer.editor.setEdited(edited.text);
+    const edited = await editExternally(composer.text, {
+      command: editor,
+      searchPath: () => machine.searchPath(settings?.cwd ?? machine.cwd),
+      folder: notesFolder,
+      release: () => session.release(),
+      restore: () => session.restore(),
+    });
+    if (edited.type === "edited") composer.editor.setEdited(edited.text);
     if (edited.type === "failed") session.say(edited.problem);
   });
 }
