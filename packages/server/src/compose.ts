@@ -66,9 +66,12 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   });
   const tasks = composeTasks(options, {
     ...{ root, sandbox, environment: inheritedEnvironment() },
-    isTrusted: async (folder, path) => {
-      const { trusted } = await workspaces.steering(folder, [path]);
-      return trusted.some((file) => file.folder === realPath(folder));
+    trust: {
+      isTrusted: async (folder, path) => {
+        const { trusted } = await workspaces.steering(folder, [path]);
+        return trusted.some((file) => file.folder === realPath(folder));
+      },
+      gitVariables: (folder) => workspaces.gitVariables(folder),
     },
     ...{ durable: durability === "full", clock: options.clock ?? SYSTEM_CLOCK, engine: () => engine },
   });

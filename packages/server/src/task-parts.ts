@@ -1,6 +1,6 @@
 import type { Engine } from "@flint/core";
 import type { Sandbox } from "@flint/core/ports";
-import type { PullRequest, TrustCheck } from "@flint/host/worktrees";
+import type { ProjectTrust, PullRequest } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
 import type {
@@ -31,8 +31,8 @@ export interface TaskParts {
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
-  /** Whether the user trusts a file of a project. */
-  readonly isTrusted: TrustCheck;
+  /** What the user trusts of the projects that tasks work on. */
+  readonly trust: ProjectTrust;
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
   readonly askMs?: number | undefined;
@@ -73,15 +73,15 @@ export async function gitPlaces({
   root,
   environment,
   sandbox,
-  isTrusted,
+  trust,
   cloneOf,
-}: Pick<TaskParts, "root" | "environment" | "sandbox" | "isTrusted" | "cloneOf">): Promise<{
+}: Pick<TaskParts, "root" | "environment" | "sandbox" | "trust" | "cloneOf">): Promise<{
   places: GitPlaces;
   folders: GitFolders;
 }> {
   const { GitFolders: Folders, GitPlaces: Places } = await import("@flint/tasks");
   const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
-  const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox, isTrusted);
+  const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox, trust);
   const openRequest = (request: PullRequest) =>
     openPullRequest(worktrees.git(request.folder), sandbox, request);
   const commits = new TurnCommits(worktrees, sandbox);

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
-import type { TrustCheck } from "@flint/host/worktrees";
+import type { ProjectTrust } from "@flint/host/worktrees";
 import {
   FlintError,
   NEWS_STREAM,
@@ -27,7 +27,7 @@ interface ServerTasksOptions extends TaskOptions {
   readonly durable: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
-  readonly isTrusted: TrustCheck;
+  readonly trust: ProjectTrust;
   readonly clock: Clock;
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
@@ -131,11 +131,11 @@ export class ServerTasks implements Tasks {
 
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
-    const { isTrusted, concurrency, askMs, limits, notices, remote, disk } = this.#options;
+    const { trust, concurrency, askMs, limits, notices, remote, disk } = this.#options;
     const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
     const [{ places, folders }, client] = await Promise.all([
-      gitPlaces({ root, environment, sandbox, isTrusted }),
+      gitPlaces({ root, environment, sandbox, trust }),
       connectTo(engine()),
     ]);
     const serviceOf = async (store: TaskStore, most = concurrency) => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
+import { gitOverrides, gitSteering } from "../steering/index.ts";
 import { mergeResult } from "./merge.ts";
 import {
   commitWork,
@@ -20,6 +21,11 @@ import { Worktrees } from "./worktrees.ts";
 const confined = needs("bwrap");
 const run = promisify(execFile);
 const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+
+/** What a user who trusts nothing gets. */
+async function gitVariables(cwd: string) {
+  return gitOverrides((await gitSteering(cwd))?.settings ?? []);
+}
 
 /** Commits a smudge filter of the repository itself, which runs this script for `z.txt` and keeps the file as it is. */
 async function commitFilter({ cwd, git }: RepositoryFixture, script: string) {
@@ -49,6 +55,25 @@ describe("the worktree of a hostile repository", () => {
     expect(existsSync(join(top, "inside"))).toBe(true);
     expect(await readFile(join(top, ".git"), "utf8")).toContain(join(cwd, ".git/worktrees"));
     expect((await readdir(join(top, ".."))).sort()).toEqual(["complete", "tree"]);
+  });
+
+  confined("is written and committed without filters of the repository until they are trusted", async () => {
+    const setup = await setUpRepository();
+    const { home, cwd, git } = setup;
+    await commitFilter(setup, "touch smudged");
+    await git("config", "filter.x.clean", "touch cleaned; cat");
+    await git("config", "filter.x.required", "true");
+    const variables = { ...TRUSTED, gitVariables: () => gitVariables(cwd) };
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, variables);
+    const { worktree } = await commitWork({ worktrees, cwd }, "b\n");
+    expect((await readdir(worktree.top)).sort()).toEqual([
+      ".git",
+      ".gitattributes",
+      "0.sh",
+      "a.txt",
+      "b.txt",
+      "z.txt",
+    ]);
   });
 
   confined("runs no program of the project outside, though PATH names it first", async () => {

@@ -7,8 +7,13 @@ import type { WorktreeRepository } from "./worktree-repository.ts";
 const MAX_FILES = 10_000;
 const MAX_BYTES = 1024 ** 3;
 
-/** Whether the user trusts this file of a project as it is now. */
-export type TrustCheck = (folder: string, path: string) => Promise<boolean>;
+/** What the user trusts of a project. */
+export interface ProjectTrust {
+  /** Whether the user trusts this file of a project as it is now. */
+  isTrusted(folder: string, path: string): Promise<boolean>;
+  /** Variables with which git runs nothing that the repository of a folder names, unless the user trusts that. */
+  gitVariables(folder: string): Promise<Readonly<Record<string, string>>>;
+}
 
 /**
  * Copies the files that `.worktreeinclude` names from the user's checkout, if the user trusts that file. Links are left
@@ -18,11 +23,11 @@ export async function copyIncluded(
   git: GitCommand,
   { top: from, isCopy }: WorktreeRepository,
   to: string,
-  isTrusted: TrustCheck,
+  trust: Pick<ProjectTrust, "isTrusted">,
 ): Promise<string[] | "untrusted"> {
   const found = await lstat(join(from, INCLUDE_FILE)).catch(() => undefined);
   if (found === undefined || !found.isFile() || found.size > 64 * 1024 || isCopy === true) return [];
-  if (!(await isTrusted(from, INCLUDE_FILE))) return "untrusted";
+  if (!(await trust.isTrusted(from, INCLUDE_FILE))) return "untrusted";
   const listed = await git.run([
     "ls-files",
     "-z",

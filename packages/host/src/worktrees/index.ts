@@ -8,7 +8,7 @@ export {
   type WorktreeRequest,
 } from "./attempt.ts";
 export { type ChangedLines, changedLines, isChanged } from "./changed-lines.ts";
-export type { TrustCheck } from "./included-files.ts";
+export type { ProjectTrust } from "./included-files.ts";
 export { type MergeRequest, type MergeResult, mergeResult } from "./merge.ts";
 export { openPullRequest, type PullRequest } from "./pull-request.ts";
 export { forgetShared, push, remotesOf, type SharedRepository, shareRepository } from "./shared-remote.ts";

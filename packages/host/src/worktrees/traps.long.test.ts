@@ -135,9 +135,12 @@ describe("a worktree", () => {
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     const asked: string[] = [];
     let isTrusted = false;
-    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, async (folder, path) => {
-      asked.push(join(folder, path));
-      return isTrusted;
+    const worktrees = new Worktrees(home.join("worktrees"), process.env, SANDBOX, {
+      ...TRUSTED,
+      isTrusted: async (folder, path) => {
+        asked.push(join(folder, path));
+        return isTrusted;
+      },
     });
     const { repository, base } = await worktrees.prepare({ ...NAME, cwd });
     expect([asked, await worktrees.notices(NAME)]).toEqual([[], []]);

@@ -120,10 +120,10 @@ export class TurnCommits {
       workspace: worktree.top,
       policy: { type: "workspaceWrite", writableRoots: [scratch] },
       environment: {
+        ...(await this.#worktrees.variables(worktree.repository)),
         GIT_INDEX_FILE: join(scratch, "index"),
         GIT_OBJECT_DIRECTORY: join(scratch, "objects"),
         GIT_ALTERNATE_OBJECT_DIRECTORIES: join(worktree.repository.commonDir, "objects"),
-        GIT_LFS_SKIP_SMUDGE: "1",
       },
       timeoutMs: TEN_MINUTES,
       onOutput: (text, stream) => {

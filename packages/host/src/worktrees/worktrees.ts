@@ -16,7 +16,7 @@ import {
 } from "./attempt.ts";
 import { updateSubmodules, writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
-import { copyIncluded, makeFoldersIn, type TrustCheck } from "./included-files.ts";
+import { copyIncluded, makeFoldersIn, type ProjectTrust } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing } from "./shared-remote.ts";
 import { gitDirOf, lockEntry, reconnect, removeEntry } from "./worktree-entries.ts";
@@ -30,16 +30,16 @@ export class Worktrees {
   readonly #root: string;
   #environment: NodeJS.ProcessEnv;
   readonly #sandbox: Pick<Sandbox, "launch">;
-  readonly #isTrusted: TrustCheck;
+  readonly #trust: ProjectTrust;
   readonly #lock = new RepositoryLock();
 
   constructor(
     root: string,
     environment: NodeJS.ProcessEnv,
     sandbox: Pick<Sandbox, "launch">,
-    isTrusted: TrustCheck,
+    trust: ProjectTrust,
   ) {
-    this.#isTrusted = isTrusted;
+    this.#trust = trust;
     this.#root = root;
     this.#environment = { ...environment, ...UNFETCHED };
     this.#sandbox = sandbox;
@@ -227,6 +227,11 @@ export class Worktrees {
     return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
   }
 
+  /** What git in the sandbox gets in the worktrees of a repository, so that it is the same for all of its files. */
+  async variables({ top }: WorktreeRepository): Promise<Readonly<Record<string, string>>> {
+    return { ...UNFETCHED, ...(await this.#trust.gitVariables(top)) };
+  }
+
   /** Git in a folder of this repository, hardened, without hooks. */
   git(folder: string): GitCommand {
     return new GitCommand(folder, this.#environment);
@@ -258,9 +263,9 @@ export class Worktrees {
     const top = join(home, "tree");
     const gitDir = await gitDirOf(repository, top);
     if (gitDir === undefined || !(await isFolder(top))) throw notAWorktree(repository, top);
-    await writeFiles(this.#sandbox, { top, environment: UNFETCHED });
+    await writeFiles(this.#sandbox, { top, environment: await this.variables(repository) });
     await updateSubmodules(this.git(top).in({ worktree: top, gitDir }), repository, top);
-    const included = await copyIncluded(this.git(repository.top), repository, top, this.#isTrusted);
+    const included = await copyIncluded(this.git(repository.top), repository, top, this.#trust);
     if (included === "untrusted") await writeFile(join(home, UNTRUSTED), "");
     else await rm(join(home, UNTRUSTED), { force: true });
     // The commit may not have the folder that the task works in; a link in its place could lead anywhere.

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { agentFolder } from "@flint/testkit";
 import { CommandSandbox } from "../../sandbox/index.ts";
 import type { Worktree } from "../attempt.ts";
+import type { ProjectTrust } from "../included-files.ts";
 import type { MergeRequest } from "../merge.ts";
 import { type TurnCommit, TurnCommits } from "../turn-commit.ts";
 import { taskRef } from "../worktree-repository.ts";
@@ -15,8 +16,8 @@ const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "p
 
 /** The sandbox of the tests' worktrees. */
 export const SANDBOX = new CommandSandbox({ environment: process.env });
-/** A user who trusts every file of the project. */
-export const TRUSTED = async () => true;
+/** A user who trusts every file of the project, and what its repository makes git run. */
+export const TRUSTED: ProjectTrust = { isTrusted: async () => true, gitVariables: async () => ({}) };
 /** The attempt that tests work in. */
 export const NAME = { task: "task-1", attempt: 1 };
 
