@@ -45,3 +45,12 @@ test("the project's own node does not run the user's codex", async () => {
   expect((await flint("acp", "--login", "codex")).code).toBe(3);
   expect(hasRun()).toBe(false);
 });
+
+test("the project's own programs are not those that a login or npm starts", async () => {
+  const { flint, tools, hasRun } = await plantedProgram("node");
+  const script = "#!/bin/sh\nnode --version > /dev/null\nexit 4\n";
+  for (const name of ["codex", "npm"]) await writeFile(`${tools}/${name}`, script, { mode: 0o755 });
+  expect((await flint("acp", "--login", "codex")).code).toBe(4);
+  expect((await flint("agents", "install", "claude")).stderr).toContain("exit code 4");
+  expect(hasRun()).toBe(false);
+});

@@ -27,6 +27,9 @@ const NPM_FLAGS = [
   ...["--loglevel=error", "--fetch-timeout=60000", "--fetch-retries=1", "--engine-strict=false"],
 ];
 
+/** npm is a script for the `node` that PATH names. */
+const WITH_PATH = 'PATH=$0; export PATH; exec "$@"';
+
 const MAX_REASON = 600;
 
 /**
@@ -41,7 +44,8 @@ export async function installAgent(
     throw failure(`Flint has no package of ${displayName} for ${process.platform}-${process.arch}.`, id);
   }
   // Not one that an agent put among the programs of a project.
-  const npm = await findProgram("npm", outsideSearchPath([process.cwd()]));
+  const path = outsideSearchPath([process.cwd()]);
+  const npm = await findProgram("npm", path);
   if (npm === undefined) throw failure("npm was not found on PATH. It comes with Node.js.", id);
   const folder = programsFolder();
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -53,7 +57,7 @@ export async function installAgent(
   try {
     await removeLeftovers(folder);
     await mkdir(work, { mode: 0o700 });
-    await fetchPackage(npm, pinned, work, run, id);
+    await fetchPackage(["/bin/sh", "-c", WITH_PATH, path, npm], pinned, work, run, id);
     await checkIntegrity(pinned, work, id);
     await chmod(join(work, "node_modules", pinned.file), 0o755).catch(() => {
       throw failure(`${pinned.name}@${pinned.version} has no ${pinned.file}.`, id);
@@ -84,14 +88,14 @@ async function removeLeftovers(folder: string): Promise<void> {
 }
 
 async function fetchPackage(
-  npm: string,
+  npm: readonly string[],
   { name, version }: AgentPackage,
   work: string,
   run: RunInstaller,
   id: string,
 ): Promise<void> {
   const specifier = `${name}@${version}`;
-  const { exitCode, output } = await run([npm, ...NPM_FLAGS, "--prefix", work, specifier], work);
+  const { exitCode, output } = await run([...npm, ...NPM_FLAGS, "--prefix", work, specifier], work);
   if (exitCode === 0) return;
   const reason = output.trim().slice(0, MAX_REASON);
   throw failure(

@@ -27,7 +27,13 @@ export {
   permissionModeDoc,
 } from "./permission-modes.ts";
 export { DEFAULT_POLICIES, modelOfAgent } from "./policies.ts";
-export { findProgram, type OutsideProgram, outsideProgram, outsideSearchPath } from "./programs.ts";
+export {
+  findProgram,
+  type OutsideProgram,
+  outsideEnvironment,
+  outsideProgram,
+  outsideSearchPath,
+} from "./programs.ts";
 export { configuredOptions, nativeOptions } from "./server-config.ts";
 export { mergedConfig, readSystemConfig, SYSTEM_CONFIG_PATH, type SystemConfig } from "./system-config.ts";
 export { sessionKeymap, UserConfig } from "./user-config.ts";

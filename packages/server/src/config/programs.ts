@@ -1,7 +1,7 @@
 import { access, constants, open } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { findOuterProgram, type OuterProgram, outerSearchPath } from "@flint/host/search-path";
-import { setting } from "./environment.ts";
+import { inheritedEnvironment, setting } from "./environment.ts";
 
 /** The absolute path of a program, given as a path or looked up in PATH or another search path. */
 export async function findProgram(
@@ -41,6 +41,11 @@ export async function outsideProgram(name: string, workspace?: string): Promise<
 /** PATH without the folders of projects in which these are, for a program that looks up others by itself. */
 export function outsideSearchPath(folders: readonly string[]): string {
   return outerSearchPath(setting("PATH") ?? "", folders);
+}
+
+/** The variables of such a program. */
+export function outsideEnvironment(folders: readonly string[]): NodeJS.ProcessEnv {
+  return { ...inheritedEnvironment(), PATH: outsideSearchPath(folders) };
 }
 
 async function onPath(name: string, workspace: string | undefined): Promise<OuterProgram> {

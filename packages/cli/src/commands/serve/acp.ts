@@ -1,6 +1,6 @@
 import { leftOutReason } from "@flint/drivers";
 import { installedAgent } from "@flint/server/agent-programs";
-import { agentLogins, outsideProgram } from "@flint/server/config";
+import { agentLogins, outsideEnvironment, outsideProgram } from "@flint/server/config";
 import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
 import type { ACP_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
@@ -33,7 +33,9 @@ async function logIn(agent: string): Promise<number> {
   }
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
-    const child = spawn(program, [...before, ...args], { stdio: "inherit" });
+    // A login starts other programs, such as one that opens the browser.
+    const env = outsideEnvironment([process.cwd()]);
+    const child = spawn(program, [...before, ...args], { env, stdio: "inherit" });
     child.on("error", (error) => resolve(complain(`Cannot run ${login.command}: ${error.message}`, 1)));
     child.on("exit", (code) => resolve(code ?? 1));
   });

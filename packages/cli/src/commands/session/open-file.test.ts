@@ -69,3 +69,16 @@ test("the project's own xdg-open is not run", async () => {
   );
   expect(existsSync(join(folder, "ran"))).toBe(false);
 });
+
+test("the desktop's program finds no program of the project", async () => {
+  const { folder, viewer, opened } = await desktop();
+  writeFileSync(join(folder, "a.png"), "");
+  const { path: other } = await temporaryFolder();
+  writeFileSync(viewer.program, `#!/bin/sh\necho "$PATH" > '${folder}/log'\n`);
+  vi.stubEnv("PATH", `${folder}:${other}:/bin`);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  await openImage("a.png", viewer);
+  expect(opened()).toBe(`${other}:/bin\n`);
+});

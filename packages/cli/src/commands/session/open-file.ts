@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
-import { outsideProgram } from "@flint/server/config";
+import { outsideEnvironment, outsideProgram } from "@flint/server/config";
 
 /** The kinds of files that are opened. Others, such as a launcher with a picture's name, could run a program. */
 const IMAGES = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic"];
@@ -23,7 +23,7 @@ export interface ImageViewer {
  */
 export async function openImage(source: string, viewer: ImageViewer): Promise<string> {
   const target = /^https?:\/\//i.test(source) ? new URL(source).href : await imageFile(source, viewer);
-  await started(viewer.program ?? (await desktopProgram(viewer.cwd)), target);
+  await started(viewer.program ?? (await desktopProgram(viewer.cwd)), target, viewer.cwd);
   return target;
 }
 
@@ -62,8 +62,10 @@ async function written(bytes: Buffer, type: string, folder: string): Promise<str
 }
 
 /** Viewers may stay open; a program that ends with an error has opened nothing. */
-function started(program: string, target: string): Promise<void> {
-  const child = spawn(program, [target], { stdio: "ignore", detached: true });
+function started(program: string, target: string, cwd: string): Promise<void> {
+  // That of a desktop is often a script, which starts others by their names.
+  const env = outsideEnvironment([cwd]);
+  const child = spawn(program, [target], { env, stdio: "ignore", detached: true });
   child.unref();
   return new Promise((done, reject) => {
     const failed = (why: string) => reject(new Error(`${program} could not open it (${why}): ${target}`));
