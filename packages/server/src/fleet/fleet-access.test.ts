@@ -1,7 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { needs, temporaryFolder } from "@flint/testkit";
-import { describe, expect } from "vitest";
+import { Gate, needs, temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
 import {
   addToFleet,
   newsOf,
@@ -76,5 +76,34 @@ describe("a Redis with a user for the fleet", () => {
     await expect(RedisStore.open({ url, namespace: "test", version: "0" })).rejects.toThrow(
       "may not do what tasks need",
     );
+  });
+
+  needs(
+    "redis",
+    "bwrap",
+    "git",
+  )("cannot make a worker leave the folder of a task that it runs", async () => {
+    const { RedisStore } = await import("@flint/tasks/fleet");
+    const gate = new Gate();
+    const { client, cwd, home, redis, startWorker } = await setUpFleet((_name, _text, folder) => [
+      { wait: gate },
+      ...writesFile(folder),
+    ]);
+    const victim = home.join("victim");
+    await mkdir(victim);
+    const forger = await RedisStore.open({ url: redis.url, namespace: "test", version: "0" });
+    onTestFinished(() => forger.close());
+    const id = await addToFleet(client, cwd, { checks: [{ command: "touch checked" }] });
+    await startWorker("w1");
+    await gate.reached;
+    const forge = async () => {
+      const { version = 0, base = "" } = (await forger.read(id)) ?? {};
+      const data = { base, folder: victim };
+      return forger.commit({ task: id, expect: version, events: [{ type: "round/prepared", data }] });
+    };
+    await expect.poll(async () => (await forge()).status).toBe("ok");
+    gate.open();
+    const task = await untilInFleet(client, id, "approving", "failed", "asking");
+    expect([task.phase, await readdir(victim)]).toEqual(["approving", []]);
   });
 });

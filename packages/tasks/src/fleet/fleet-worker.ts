@@ -188,7 +188,10 @@ export class FleetWorker {
       prepared.kind === "prepared"
         ? [event("round/prepared", { base: prepared.base, folder: prepared.folder })]
         : [asking(this.#options.context(), "place", prepared.message)];
-    return this.#commit(lease, state, events);
+    const written = await this.#commit(lease, state, events);
+    // Somebody may have written another one since then.
+    const isOwn = prepared.kind === "prepared" && prepared.folder === written?.folder;
+    return isOwn ? written : undefined;
   }
 
   async #commit(lease: Lease, state: TaskState, events: Events): Promise<TaskState | undefined> {

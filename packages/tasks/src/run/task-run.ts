@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import {
   type Check,
   type CheckResult,
   currentRound,
   errorMessage,
   type Role,
+  reduceTask,
   type TaskState,
   type TurnReference,
   type Verdict,
@@ -55,6 +57,13 @@ export interface TaskRunOptions {
   readonly diskProblem?: (() => Promise<string | undefined>) | undefined;
 }
 
+/** What decides where a task works, and what becomes of it. */
+function placeOf({ attempt, step, base, from, folder, executorThread, answer, rounds, result }: TaskState) {
+  // How many messages a round has had is up to those who send them.
+  const own = rounds.map(({ told: _told, ...round }) => round);
+  return { attempt, step, base, from, folder, executorThread, answer, rounds: own, result };
+}
+
 const CHECK_SECONDS = 1800;
 const CHECK_OUTPUT = 8000;
 const STALE_TRIES = 5;
@@ -99,13 +108,28 @@ export class TaskRun {
     // Somebody steered the task meanwhile; that decides nothing.
     for (let again = 0; again < STALE_TRIES && result.status === "stale"; again += 1) {
       if (result.state.run?.leaseId !== this.#lease.id) return false;
+      this.#accept(result.state, []);
       result = await store.commit({ ...write, expect: result.state.version });
     }
     if (result.status !== "ok") return false;
-    this.#state = result.state;
+    if (result.state.run?.leaseId === this.#lease.id) this.#accept(result.state, events);
+    else this.#state = result.state;
     for (const each of events)
       if (each.type === "task/fallback") this.#options.observer?.onFallback(this.#state, each.data);
     return true;
+  }
+
+  /**
+   * Takes a state over to which only these events of the run were added, and messages of people. Nobody else may say where a
+   * leased task works and on what: of a state in a database, only the specification is signed.
+   */
+  #accept(state: TaskState, events: Events): void {
+    const expected = events.reduce((before, each) => {
+      return reduceTask(before.id, before, { ...each, version: before.version + 1, at: before.updatedAt });
+    }, this.#state);
+    if (!isDeepStrictEqual(placeOf(state), placeOf(expected)))
+      throw new Error("It was changed from elsewhere while it was leased, so the run was ended.");
+    this.#state = state;
   }
 
   /** The log of the task is kept whether or not anybody listens to its turns. */
