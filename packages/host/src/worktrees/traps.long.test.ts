@@ -176,11 +176,14 @@ describe("a worktree", () => {
     const mark = home.join("ran-outside");
     const section = (name: string) => `[submodule "${name}"]\n\tpath = lib\n\turl = ./lib\n`;
     const hostile = `lib.update=!touch ${mark}; #`;
-    await writeFile(join(cwd, ".gitmodules"), section(hostile) + section("lib"));
-    await git("add", ".gitmodules");
-    await git("commit", "-q", "-m", "of an agent");
-    await worktrees.prepare({ ...NAME, cwd });
-    expect(existsSync(mark)).toBe(false);
+    for (const [attempt, others] of [section("lib"), ""].entries()) {
+      await writeFile(join(cwd, ".gitmodules"), section(hostile) + others);
+      await git("commit", "-q", "-a", "-m", "of an agent");
+      const { top } = await worktrees.prepare({ task: `task-${attempt}`, attempt: 1, cwd });
+      expect(existsSync(mark)).toBe(false);
+      // A submodule that has only such a name stays empty.
+      expect(existsSync(join(top, "lib/a.txt"))).toBe(others !== "");
+    }
   });
 
   confined("keeps the user's unfinished work out, also what is staged", async () => {
@@ -247,6 +250,8 @@ describe("a folder that is in no repository", () => {
     const { repository } = await worktrees.prepare({ ...NAME, cwd });
     expect(repository.isCopy).toBe(true);
     expect(existsSync(mark)).toBe(false);
+    // The agent's own git would run it later.
+    expect(await readFile(join(repository.commonDir, "config"), "utf8")).not.toContain("filter");
   });
 
   confined("that is gone is refused", async () => {
