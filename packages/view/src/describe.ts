@@ -50,7 +50,7 @@ export function describeResolution({ decision, by }: Resolution): string {
     case "deny":
       return `declined${DECLINED_BY[by]}`;
     case "cancel":
-      return "declined, and the turn is interrupted";
+      return by === "client" ? "declined, and the turn is interrupted" : `not answered${DECLINED_BY[by]}`;
   }
 }
 
