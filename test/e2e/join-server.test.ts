@@ -63,6 +63,17 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     expect((await background()).out).toBe("No background commands are running.\n");
   });
 
+  test("an editor that cannot use it is told why in its session", async () => {
+    const { fixture } = await openThread();
+    const editor = fixture.wire(["acp"], fixture.workspace, { OLLAMA_HOST: "127.0.0.1:9" });
+    await editor.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+    await editor.request("session/new", { cwd: fixture.workspace, mcpServers: [] });
+    const why = "it was started with different environment variables";
+    const told = await editor.waitFor(({ params }) => JSON.stringify(params)?.includes(why) === true);
+    expect(told.method).toBe("session/update");
+    expect(JSON.stringify(told.params)).toContain("flint server stop");
+  });
+
   test("threads are named, reverted and shown there", async () => {
     const { fixture, threadId } = await openThread();
     await fixture.run(["exec", "-q", "--resume", threadId, "count to 3"]);

@@ -25,8 +25,13 @@ export class ServerFixture {
   }
 
   /** Starts a command with a client on its stdin and stdout. */
-  wire(args: readonly string[], cwd = this.workspace): WireClient {
-    return WireClient.spawn([process.execPath, FLINT, ...args], { cwd, env: plainEnvironment(this.home) });
+  wire(
+    args: readonly string[],
+    cwd = this.workspace,
+    variables: Readonly<Record<string, string>> = {},
+  ): WireClient {
+    const env = { ...plainEnvironment(this.home), ...variables };
+    return WireClient.spawn([process.execPath, FLINT, ...args], { cwd, env });
   }
 
   /** Runs a command to its end. */

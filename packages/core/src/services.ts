@@ -2,6 +2,7 @@ import type {
   ApprovalPolicy,
   Budget,
   ClientTool,
+  EventBody,
   GitMode,
   NetworkPermission,
   News,
@@ -79,6 +80,8 @@ export interface EngineOptions {
   readonly backgroundTimeoutMs: number;
   /** Strings to keep out of logs and of everything that is sent, such as the keys of model providers. */
   readonly secrets?: readonly string[] | undefined;
+  /** What the client of the first thread should know about this server, such as why it is not the one that runs already. */
+  readonly notice?: string | undefined;
   /** What a completed turn survives, as text for `config/read`. */
   readonly durability: string;
   /** Called after all threads were closed. */
@@ -108,9 +111,11 @@ export class Services {
   readonly #stopping = new AbortController();
   readonly #launches = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
+  #notice: string | undefined;
 
   constructor(options: EngineOptions) {
     this.options = options;
+    this.#notice = options.notice;
     this.catalogue = new Catalogue(options.drivers);
     this.settings = new SettingsResolver(options, this.catalogue);
     this.redactor = new Redactor(options.secrets ?? []);
@@ -123,6 +128,13 @@ export class Services {
   publishTaskEvent(event: News): void {
     const at = this.options.clock.now();
     this.taskFollowers.publish({ type: "task/event", data: { event }, at });
+  }
+
+  /** The notice about this server, for the client that opens a thread; it is given once. */
+  takeNotice(threadId: string): EventBody[] {
+    const message = this.#notice;
+    this.#notice = undefined;
+    return message === undefined ? [] : [{ type: "warning", data: { threadId, message, reason: "server" } }];
   }
 
   /** Whether the server has begun to stop. */

@@ -120,6 +120,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     silenceTimeoutMs: options.silenceMs ?? FIFTEEN_MINUTES,
     idleTimeoutMs: options.idleMs ?? FIVE_MINUTES,
     backgroundTimeoutMs: options.backgroundMs ?? ONE_DAY,
+    notice: options.notice,
     durability: DURABILITY_TEXTS[durability],
     isFolder,
     realPath,

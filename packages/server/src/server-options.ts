@@ -74,6 +74,8 @@ export interface ServerOptions {
   /** How long an agent may report nothing while its model is expected to speak; 15 minutes if absent. */
   readonly silenceMs?: number | undefined;
   readonly idleMs?: number | undefined;
+  /** What its first client should know about it, such as why it is not the server that runs already. */
+  readonly notice?: string | undefined;
   readonly backgroundMs?: number | undefined;
   /** Lets clients of a port provide MCP servers that are programs, which run on this machine. */
   readonly allowRemoteMcp?: boolean | undefined;

@@ -54,6 +54,8 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly allowUnconfined?: boolean;
   readonly agentPermissions?: ReadonlyMap<string, AgentPermissions>;
   readonly locks?: SettingsLocks;
+  /** What the first client should know about the server. */
+  readonly notice?: string;
   readonly home?: string;
   readonly approvalTimeoutMs?: number;
   readonly silenceTimeoutMs?: number;
@@ -186,6 +188,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       agentPermissions: options.agentPermissions,
       locks: options.locks,
       home: options.home,
+      notice: options.notice,
       isFolder: async (path) => options.folders?.includes(path) ?? true,
       realPath: options.realPath ?? ((path) => path),
     });

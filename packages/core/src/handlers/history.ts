@@ -43,7 +43,7 @@ export const historyHandlers: Pick<
       subscribe: {
         // The first event of the log is sent again in `first`.
         afterSeq: truncated || params.afterSeq === undefined ? 1 : params.afterSeq,
-        first: [startedEvent(state), ...damageWarning(thread.id, damage)],
+        first: [startedEvent(state), ...services.takeNotice(thread.id), ...damageWarning(thread.id, damage)],
       },
     };
   },
@@ -72,7 +72,10 @@ export const historyHandlers: Pick<
         ...(state.agentCommands === undefined ? {} : { agentCommands: commandsOf(state.agentCommands) }),
         ...usageOf(state),
       },
-      subscribe: { afterSeq: cursor ?? state.seq, first: damageWarning(thread.id, damage) },
+      subscribe: {
+        afterSeq: cursor ?? state.seq,
+        first: [...services.takeNotice(thread.id), ...damageWarning(thread.id, damage)],
+      },
     };
   },
 

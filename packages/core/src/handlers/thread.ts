@@ -131,6 +131,7 @@ export const threadHandlers: Pick<
     // Sent from memory, because a client that goes on at once must not get its next response before this event.
     const first = [
       { ...startedEvent(state), seq: state.seq },
+      ...services.takeNotice(thread.id),
       ...notices.map((notice) => workspaceNotice(thread.id, notice)),
     ];
     return {

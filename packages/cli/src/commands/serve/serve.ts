@@ -30,11 +30,12 @@ export async function serve({ values, positionals }: Given<ServeFlags>): Promise
   }
   const role = await claimRole({ folder: stateFolder(), protocol, cwd: resolve(options.cwd) });
   if ("exitCode" in role) return role.exitCode;
-  return serveOwn(frontend, { protocol, options, lock: role.lock });
+  const { lock, notice } = role;
+  return serveOwn(frontend, { protocol, options: { ...options, notice }, lock });
 }
 
 /** A client that another server has served, or a server; with the lock, other clients can join it. */
-type Role = { readonly exitCode: number } | { readonly lock: Lock | undefined };
+type Role = { readonly exitCode: number } | { readonly lock: Lock | undefined; readonly notice?: string };
 
 async function claimRole(joining: JoinOptions): Promise<Role> {
   // Expected: a state folder that cannot be written. This client is served all the same.
@@ -45,9 +46,7 @@ async function claimRole(joining: JoinOptions): Promise<Role> {
     const { joinOrClaim } = await import("@flint/server/single-instance");
     return roleAfter(await joinOrClaim(joining), joining.folder);
   } catch (error) {
-    const reason = errorMessage(error);
-    complain(`Other clients cannot join this server: ${reason}`, 0);
-    return { lock: undefined };
+    return aloneBecause(`Other clients cannot join this server: ${errorMessage(error)}`);
   }
 }
 
@@ -56,8 +55,16 @@ function roleAfter(joined: Joined | { readonly lock: Lock }, folder: string): Ro
   const { end, ...refused } = joined;
   if (end === "client") return { exitCode: 0 };
   if (end === "server") return { exitCode: complain("The server closed the connection.", 1) };
-  if ("reason" in refused) complain(`Not joining the server for ${folder}: ${refused.reason}.`, 0);
-  return { lock: undefined };
+  if (!("reason" in refused)) return { lock: undefined };
+  return aloneBecause(
+    `Not joining the server for ${folder}: ${refused.reason}. Other clients cannot see these threads live; flint server stop ends that server.`,
+  );
+}
+
+/** The client learns it in its own protocol; stderr is for clients that show that. */
+function aloneBecause(notice: string): Role {
+  complain(notice, 0);
+  return { lock: undefined, notice };
 }
 
 interface Own {
