@@ -62,7 +62,7 @@ export const branchHandlers: Pick<
 };
 
 async function turnsOf({ thread, services }: ThreadContext): Promise<readonly Turn[]> {
-  thread.rejectIfActive();
+  thread.turns.rejectIfActive();
   return allTurns(services.registry.storeOf(thread.id), thread.id);
 }
 

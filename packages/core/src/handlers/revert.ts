@@ -64,7 +64,7 @@ async function restoredFiles(
 /** Undoes a revert: its files, and its turns unless the conversation has continued. */
 export async function undoRevert(context: ThreadContext, revertId: string) {
   const { thread, services } = context;
-  thread.rejectIfActive();
+  thread.turns.rejectIfActive();
   const store = services.registry.storeOf(thread.id);
   const found = await findRevert(store, thread.id, revertId);
   const { cwd } = thread.log.state.thread;

@@ -158,8 +158,8 @@ export const threadHandlers: Pick<
   },
 
   async "thread/archive"({ threadId, interrupt }, { thread }) {
-    if (interrupt === true) await thread.stopTurn();
-    thread.rejectIfActive();
+    if (interrupt === true) await thread.turns.stop();
+    thread.turns.rejectIfActive();
     const archived = thread.log.state.thread.archived;
     return { result: {}, events: archived ? [] : [{ type: "thread/archived", data: { threadId } }] };
   },
@@ -171,8 +171,8 @@ export const threadHandlers: Pick<
   },
 
   async "thread/delete"({ threadId, interrupt }, { thread, services }) {
-    if (interrupt === true) await thread.stopTurn();
-    thread.rejectIfActive();
+    if (interrupt === true) await thread.turns.stop();
+    thread.turns.rejectIfActive();
     const sendFinal = (type: "thread/deleted" | "thread/closed") =>
       thread.log.sendFinal({ type, data: { threadId } });
     // Calls that wait in the queue behind this find the thread closed, load it again, and get `threadNotFound`.

@@ -43,7 +43,7 @@ export const turnHandlers: Pick<
     checkInput(input);
     const earlier = await earlierInput(context, params);
     if (earlier !== undefined) return { result: earlier, ...subscribeIfNew(context) };
-    if (delivery === "reject") thread.rejectIfActive();
+    if (delivery === "reject") thread.turns.rejectIfActive();
     const before = thread.log.state.settings;
     const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
     if (settings.budget !== undefined)
@@ -53,18 +53,18 @@ export const turnHandlers: Pick<
     if (clientId !== undefined) thread.clientIds.add(clientId);
     if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };
     const sender = senderOf({ clientId, client: context.client.name });
-    const decided = thread.decideTurn({ kind: "prompt", input, sender, outputSchema, settings });
+    const decided = thread.turns.decide({ kind: "prompt", input, sender, outputSchema, settings });
     return {
       result: { turn: decided.turn },
       events: [...changes, ...decided.events],
       ...subscribeIfNew(context),
-      after: () => thread.start(decided.started),
+      after: () => thread.turns.start(decided.started),
     };
   },
 
   async "turn/steer"({ expectedTurnId, input, clientId }, { thread, client }) {
     checkInput(input);
-    const activeTurnId = thread.runningTurnId(expectedTurnId);
+    const activeTurnId = thread.turns.runningId(expectedTurnId);
     const steer = await steered(thread, input, senderOf({ clientId, client: client.name }));
     if (steer !== undefined) return { result: { turnId: steer.turnId }, ...steer };
     const message = 'The agent takes no input now. Send it with delivery "queue" instead.';
@@ -73,50 +73,50 @@ export const turnHandlers: Pick<
 
   async "turn/interrupt"({ threadId, turnId }, { services }) {
     const { thread } = await services.registry.load(threadId);
-    const running = thread.runningTurnId(turnId);
+    const running = thread.turns.runningId(turnId);
     return { result: {}, after: () => interruptIfRunning(thread, running) };
   },
 
   async "thread/shellCommand"({ command, timeoutMs }, context) {
     const { thread } = context;
-    const decided = thread.decideTurn({ kind: "shell", input: [{ type: "text", text: command }] });
+    const decided = thread.turns.decide({ kind: "shell", input: [{ type: "text", text: command }] });
     return {
       result: { turn: decided.turn },
       events: decided.events,
       ...subscribeIfNew(context),
-      after: () => thread.startShell(decided.started, timeoutMs),
+      after: () => thread.turns.startShell(decided.started, timeoutMs),
     };
   },
 
   async "thread/inject"({ messages }, { thread }) {
-    const { turn, events } = thread.decideInjected(messages);
+    const { turn, events } = thread.turns.decideInjected(messages);
     // The open session does not know about them; the next one will.
     return { result: { turn }, events, after: () => void thread.closeSession() };
   },
 
   async "thread/compact/start"(_params, { thread }) {
-    const decided = thread.decideTurn({ kind: "compact", input: [] });
+    const decided = thread.turns.decide({ kind: "compact", input: [] });
     return {
       result: { turn: decided.turn },
       events: decided.events,
-      after: () => thread.start(decided.started),
+      after: () => thread.turns.start(decided.started),
     };
   },
 
   async "review/start"({ target, delivery }, { thread, services, client }) {
     const request = { kind: "review", input: [], review: target } as const;
     if (delivery !== "detached") {
-      const decided = thread.decideTurn(request);
+      const decided = thread.turns.decide(request);
       return {
         result: { turn: decided.turn, reviewThreadId: thread.id },
         events: decided.events,
-        after: () => thread.start(decided.started),
+        after: () => thread.turns.start(decided.started),
       };
     }
     const { settings } = thread.log.state;
     const described = { settings, ephemeral: false, forkedFromId: thread.id };
     const { thread: review, filled: decided } = await createThread(services, described, async (created) => {
-      const turn = created.decideTurn(request);
+      const turn = created.turns.decide(request);
       await created.log.commit(turn.events);
       return turn;
     });
@@ -125,7 +125,7 @@ export const turnHandlers: Pick<
       after: () => {
         client.subscribe(review, { afterSeq: 0, first: [] }, services.options.clock.now());
         announceNewThread(services, review.log.state);
-        review.start(decided.started);
+        review.turns.start(decided.started);
       },
     };
   },
@@ -144,7 +144,7 @@ export async function steered(
   input: readonly UserInput[],
   sender: Sender,
 ): Promise<Steer | undefined> {
-  const release = await thread.steer(input);
+  const release = await thread.turns.steer(input);
   const { activeTurnId } = thread.log.state;
   if (release === undefined || activeTurnId === undefined) return undefined;
   const events = itemEvents(thread.id, activeTurnId, userMessage(input, sender));
@@ -202,7 +202,7 @@ function subscribeIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"
 
 /** The turn may have ended since the response was sent. */
 function interruptIfRunning(thread: LiveThread, turnId: string): void {
-  if (thread.log.state.activeTurnId === turnId) thread.interrupt(turnId);
+  if (thread.log.state.activeTurnId === turnId) thread.turns.interrupt(turnId);
 }
 
 /** Throws `invalidParams` for more text than one turn may have. */
@@ -252,11 +252,11 @@ export const queueHandlers: Pick<
       const message = "The agent takes no input now; it stays in the queue.";
       throw new FlintError("unsupported", message, { activeTurnId });
     }
-    const decided = thread.decideQueued(chosen);
+    const decided = thread.turns.decideQueued(chosen);
     return {
       result: { turnId: decided.turn.id, queue },
       events: decided.events,
-      after: () => thread.start(decided.started),
+      after: () => thread.turns.start(decided.started),
     };
   },
 };
