@@ -16,6 +16,7 @@ import { RepeatOffers } from "../approval/repeat-offers.ts";
 import type { SerialQueue } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import { DeferredTexts } from "../denials/turn-denials.ts";
+import { GoalPursuit } from "../goal/goal-pursuit.ts";
 import type { AgentInitiatedWork, Checkpoints, ClientHost, Clock } from "../ports/index.ts";
 import type { AgentSession, OpenSession } from "../turn/agent-session.ts";
 import {
@@ -32,7 +33,6 @@ import {
 } from "../turn/decisions.ts";
 import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
-import { GoalPursuit } from "./goal-pursuit.ts";
 import type { ThreadLog } from "./log.ts";
 import { NextTurn } from "./next-turn.ts";
 import type { ThreadSandbox } from "./thread-sandbox.ts";

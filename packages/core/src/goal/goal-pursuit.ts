@@ -1,8 +1,8 @@
 import { asFlintError, type EventBody, type Goal } from "@flint/protocol";
 import type { Clock } from "../ports/index.ts";
+import type { ThreadLog } from "../thread/log.ts";
 import { decideTurn, type StartedTurn } from "../turn/decisions.ts";
-import { ended, type GoalStep, goalStep } from "../turn/goal-step.ts";
-import type { ThreadLog } from "./log.ts";
+import { ended, type GoalStep, goalStep } from "./goal-step.ts";
 
 /** How the turns of a pursuit are started. */
 export interface TurnStarters {
