@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import {
-  type Check,
-  type CheckResult,
   currentRound,
   errorMessage,
   type Role,
@@ -33,11 +31,11 @@ import {
 } from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
-import { checkPolicy, threadTask, variablesOf } from "./check-environment.ts";
 import type { Places } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
 import type { RunObserver } from "./run-observer.ts";
+import { TaskChecks, threadTask } from "./task-checks.ts";
 import { TurnLog } from "./turn-log.ts";
 
 /** What a run depends on. */
@@ -64,8 +62,6 @@ function placeOf({ attempt, step, base, from, folder, executorThread, answer, ro
   return { attempt, step, base, from, folder, executorThread, answer, rounds: own, result };
 }
 
-const CHECK_SECONDS = 1800;
-const CHECK_OUTPUT = 8000;
 const STALE_TRIES = 5;
 /** From this round on the executor's context is compacted first: it has been rejected twice. */
 const COMPACT_FROM_ROUND = 3;
@@ -75,6 +71,7 @@ export class TaskRun {
   readonly #options: TaskRunOptions;
   readonly #lease: Lease;
   readonly #signal: AbortSignal;
+  readonly #checks: TaskChecks;
   #state: TaskState;
   #written: Promise<unknown> = Promise.resolve();
   readonly #logs = { executor: new TurnLog("executor"), reviewer: new TurnLog("reviewer") };
@@ -83,6 +80,7 @@ export class TaskRun {
     this.#options = options;
     this.#lease = lease;
     this.#signal = signal;
+    this.#checks = new TaskChecks(options.client, signal);
     this.#state = state;
   }
 
@@ -179,19 +177,8 @@ export class TaskRun {
   async #prepare(state: TaskState): Promise<PrepareOutcome> {
     const prepared = await this.#options.places.prepare(state);
     if (prepared.kind !== "prepared") return prepared;
-    const message = await this.#setUp(state, prepared.folder);
+    const message = await this.#checks.setUp(state, prepared.folder);
     return message === undefined ? prepared : { kind: "unable", mayPass: false, message };
-  }
-
-  /** Runs the set-up command in a folder; the problem, if there is one. */
-  async #setUp({ spec: { setup } }: TaskState, folder: string): Promise<string | undefined> {
-    if (setup === undefined) return undefined;
-    const ran = await this.#runChecks([setup], folder);
-    if (ran.kind === "unable") return `The set-up could not run: ${ran.message}`;
-    const [result] = ran.results;
-    if (result?.exitCode === 0) return undefined;
-    const how = result?.timedOut === true ? "did not end in time" : `exited with ${result?.exitCode}`;
-    return `The set-up command ${setup.command} ${how}. ${result?.output.slice(-1000) ?? ""}`.trim();
   }
 
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
@@ -268,40 +255,7 @@ export class TaskRun {
 
   async #check(state: TaskState): Promise<CheckOutcome> {
     if (state.folder === undefined) return { kind: "unable", message: "The attempt has no folder." };
-    return this.#runChecks(state.spec.checks, state.folder);
-  }
-
-  async #runChecks(checks: readonly Check[], folder: string): Promise<CheckOutcome> {
-    const results: CheckResult[] = [];
-    for (const check of checks) {
-      // Expected: the sandbox cannot be built, or the folder is gone.
-      try {
-        results.push(await this.#runCheck(check, folder));
-      } catch (thrown) {
-        return { kind: "unable", message: errorMessage(thrown) };
-      }
-      if (results.at(-1)?.exitCode !== 0) break;
-    }
-    return { kind: "ran", results };
-  }
-
-  async #runCheck(
-    { name, command, timeoutSeconds = CHECK_SECONDS }: Check,
-    folder: string,
-  ): Promise<CheckResult> {
-    const started = Date.now();
-    const { exitCode, stdout, stderr, timedOut } = await this.#options.client.call(
-      "command/exec",
-      {
-        command: ["/usr/bin/env", ...variablesOf(this.#state), "/bin/sh", "-c", command],
-        cwd: folder,
-        sandboxPolicy: checkPolicy(this.#state.spec.network),
-        timeoutMs: timeoutSeconds * 1000,
-      },
-      { signal: this.#signal },
-    );
-    const output = `${stdout}${stderr}`.slice(-CHECK_OUTPUT);
-    return { name: name ?? command, exitCode, timedOut, seconds: (Date.now() - started) / 1000, output };
+    return this.#checks.run(state, state.folder);
   }
 
   async #review(state: TaskState): Promise<ReviewOutcome> {
@@ -352,20 +306,10 @@ export class TaskRun {
   async #merge(state: TaskState): Promise<MergeOutcome> {
     let problem: MergeOutcome | undefined;
     const outcome = await this.#options.places.merge(state, async (folder) => {
-      problem = await this.#verify(state, folder);
+      problem = await this.#checks.problemOfMerged(state, folder);
       return problem === undefined;
     });
     return problem ?? outcome;
-  }
-
-  /** What keeps the merged result, checked out in this folder, from being used; undefined if nothing does. */
-  async #verify(state: TaskState, folder: string): Promise<MergeOutcome | undefined> {
-    const message = await this.#setUp(state, folder);
-    if (message !== undefined) return { kind: "unable", mayPass: false, message };
-    const checked = await this.#runChecks(state.spec.checks, folder);
-    if (checked.kind === "unable") return { ...checked, mayPass: false };
-    const isPassed = checked.results.every(({ exitCode }) => exitCode === 0);
-    return isPassed ? undefined : { kind: "checksFailed", results: checked.results };
   }
 }
 

@@ -1,0 +1,110 @@
+import {
+  type Check,
+  type CheckResult,
+  errorMessage,
+  type NetworkPermission,
+  type SandboxPolicyInput,
+  type TaskState,
+  type ThreadTask,
+  taskVariables,
+} from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import type { CheckOutcome, MergeOutcome } from "../decide/outcomes.ts";
+
+const CHECK_SECONDS = 1800;
+const CHECK_OUTPUT = 8000;
+const FIRST_PORT = 20_000;
+const PORTS = 10;
+const RANGES = 4_000;
+
+/** Runs the commands of a task that are not an agent's: its set-up and its checks, in the sandbox of the server. */
+export class TaskChecks {
+  readonly #client: FlintClient;
+  readonly #signal: AbortSignal;
+
+  constructor(client: FlintClient, signal: AbortSignal) {
+    this.#client = client;
+    this.#signal = signal;
+  }
+
+  /** Runs the set-up command in a folder; the problem, if there is one. */
+  async setUp(state: TaskState, folder: string): Promise<string | undefined> {
+    const { setup } = state.spec;
+    if (setup === undefined) return undefined;
+    const ran = await this.#run(state, [setup], folder);
+    if (ran.kind === "unable") return `The set-up could not run: ${ran.message}`;
+    const [result] = ran.results;
+    if (result?.exitCode === 0) return undefined;
+    const how = result?.timedOut === true ? "did not end in time" : `exited with ${result?.exitCode}`;
+    return `The set-up command ${setup.command} ${how}. ${result?.output.slice(-1000) ?? ""}`.trim();
+  }
+
+  /** Runs the checks of the task in a folder, up to the first that fails. */
+  async run(state: TaskState, folder: string): Promise<CheckOutcome> {
+    return this.#run(state, state.spec.checks, folder);
+  }
+
+  /** What keeps the merged result, checked out in this folder, from being used; undefined if nothing does. */
+  async problemOfMerged(state: TaskState, folder: string): Promise<MergeOutcome | undefined> {
+    const message = await this.setUp(state, folder);
+    if (message !== undefined) return { kind: "unable", mayPass: false, message };
+    const checked = await this.run(state, folder);
+    if (checked.kind === "unable") return { ...checked, mayPass: false };
+    const isPassed = checked.results.every(({ exitCode }) => exitCode === 0);
+    return isPassed ? undefined : { kind: "checksFailed", results: checked.results };
+  }
+
+  async #run(state: TaskState, checks: readonly Check[], folder: string): Promise<CheckOutcome> {
+    const results: CheckResult[] = [];
+    for (const check of checks) {
+      // Expected: the sandbox cannot be built, or the folder is gone.
+      try {
+        results.push(await this.#runOne(state, check, folder));
+      } catch (thrown) {
+        return { kind: "unable", message: errorMessage(thrown) };
+      }
+      if (results.at(-1)?.exitCode !== 0) break;
+    }
+    return { kind: "ran", results };
+  }
+
+  async #runOne(
+    state: TaskState,
+    { name, command, timeoutSeconds = CHECK_SECONDS }: Check,
+    folder: string,
+  ): Promise<CheckResult> {
+    const started = Date.now();
+    const { exitCode, stdout, stderr, timedOut } = await this.#client.call(
+      "command/exec",
+      {
+        command: ["/usr/bin/env", ...variablesOf(state), "/bin/sh", "-c", command],
+        cwd: folder,
+        sandboxPolicy: checkPolicy(state.spec.network),
+        timeoutMs: timeoutSeconds * 1000,
+      },
+      { signal: this.#signal },
+    );
+    const output = `${stdout}${stderr}`.slice(-CHECK_OUTPUT);
+    return { name: name ?? command, exitCode, timedOut, seconds: (Date.now() - started) / 1000, output };
+  }
+}
+
+/** The first of ten ports that an attempt may use without meeting those of the other attempts on this machine. */
+function portBase({ number, attempt }: Pick<TaskState, "number" | "attempt">): number {
+  return FIRST_PORT + ((number * 10 + attempt - 1) % RANGES) * PORTS;
+}
+
+/** The task as its threads know it. */
+export function threadTask(state: Pick<TaskState, "id" | "number" | "attempt">): ThreadTask {
+  return { taskId: state.id, portBase: portBase(state) };
+}
+
+/** What the set-up command and the checks of a task have in their environment: the same as its agents. */
+function variablesOf(state: Pick<TaskState, "id" | "number" | "attempt">): string[] {
+  return Object.entries(taskVariables(threadTask(state))).map(([name, value]) => `${name}=${value}`);
+}
+
+/** The sandbox of checks: the network is open only if the task allows all of it, because no one is asked about single hosts. */
+function checkPolicy(network: NetworkPermission | undefined): SandboxPolicyInput {
+  return { type: "workspaceWrite", networkAccess: network === "all" };
+}
