@@ -63,7 +63,7 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     expect((await background()).out).toBe("No background commands are running.\n");
   });
 
-  test("an editor that cannot use it is told why in its session", async () => {
+  test("an editor that cannot use it gets the reason in its session", async () => {
     const { fixture } = await openThread();
     const editor = fixture.wire(["acp"], fixture.workspace, { OLLAMA_HOST: "127.0.0.1:9" });
     await editor.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
