@@ -118,7 +118,7 @@ export class TaskRun {
   }
 
   /**
-   * Takes a state over to which only these events of the run were added, and messages of people. Nobody else may say where a
+   * Takes a state over to which only these events of the run were added, and messages of people. No one else may say where a
    * leased task works and on what: of a state in a database, only the specification is signed.
    */
   #accept(state: TaskState, events: Events): void {
