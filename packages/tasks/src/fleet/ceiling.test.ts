@@ -1,3 +1,5 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { testSpec } from "../testing/spec.ts";
 import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
@@ -18,6 +20,17 @@ describe("the ceiling of a worker", () => {
     ["to accept approvals", { approvals: "accept" }, "accept every approval"],
   ] as const)("does not let a task have %s", (_what, change, problem) => {
     expect(beyond(change)).toContain(problem);
+  });
+
+  test("does not let a task follow a link out of its folders", async () => {
+    const { join } = await temporaryFolder();
+    for (const name of ["repo/app", "other/app"]) mkdirSync(join(name), { recursive: true });
+    symlinkSync(join("other"), join("repo/link"));
+    symlinkSync(join("repo"), join("alias"));
+    const folders = [join("alias")];
+    expect(beyond({ cwd: join("repo/app") }, { folders })).toBeUndefined();
+    for (const cwd of [join("repo/link/app"), `${join("repo")}/link/../other`])
+      expect(beyond({ cwd }, { folders })).toContain(`work in ${cwd}`);
   });
 
   test("lets a task have what is within it", () => {

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { isBelowRemote, isRemoteAddress, isSameRemote, shownAddress } from "@flint/host/worktrees";
 import type { MergeMode, TaskSpec } from "@flint/protocol";
@@ -34,9 +35,9 @@ export interface WorkerCeiling {
   readonly costUsd?: number | undefined;
 }
 
-/** Whether the repository of a task is in one of the folders that the worker allows. */
+/** Whether the folder of a task is in one that the worker allows, and does not lead out of it by a link. */
 export function isInFolders({ cwd }: TaskSpec, { folders }: WorkerCeiling): boolean {
-  return folders.some((folder) => isInside(cwd, folder));
+  return folders.some((folder) => isInside(realOf(cwd), realOf(folder)));
 }
 
 /** What a task wants beyond the ceiling of a worker; undefined if it stays below. `own` are the remotes of its folder here. */
@@ -82,6 +83,17 @@ function beyondRemotes(spec: TaskSpec, ceiling: WorkerCeiling, own: readonly str
   return isAllowed
     ? undefined
     : `use the remote ${shown}: it is none of ${spec.cwd}. Allow it with --remote ${shown}`;
+}
+
+/** What is not there has no links, and nothing is done in it. */
+function realOf(path: string): string {
+  // Expected: it does not exist on this machine.
+  try {
+    // As the system follows it: `..` after a link is the folder above what it leads to.
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 function isInside(path: string, folder: string): boolean {
