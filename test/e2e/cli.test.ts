@@ -5,6 +5,8 @@ import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandFixture } from "./flint.ts";
 
+const SESSION = "11111111-1111-4111-8111-111111111111";
+
 describe("flint threads", () => {
   test("lists, shows, searches, exports, names, forks, archives and deletes", async () => {
     const { flint, cwd } = await commandFixture();
@@ -62,6 +64,30 @@ describe("flint threads", () => {
     });
     expect((await flint(["threads", "revert", "last", "--undo", "nope"])).stderr).toContain(
       "--undo last undoes the latest one",
+    );
+  });
+
+  test("an import names the folder that a session says it is of", async () => {
+    const { flint, home } = await commandFixture();
+    const common = { sessionId: SESSION, cwd: home, timestamp: "2026-11-18T10:00:00.000Z" };
+    const text = [{ type: "text", text: "done" }];
+    const lines = [
+      { type: "user", uuid: "a", ...common, message: { role: "user", content: "fix the tests" } },
+      {
+        type: "assistant",
+        uuid: "b",
+        parentUuid: "a",
+        ...common,
+        message: { role: "assistant", content: text },
+      },
+    ];
+    await mkdir(`${home}/.claude/projects/-project`, { recursive: true });
+    const file = `${home}/.claude/projects/-project/${SESSION}.jsonl`;
+    await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const imported = await flint(["threads", "import", "--last"]);
+    expect(imported.stderr).toBe("");
+    expect(imported.stdout).toMatch(
+      new RegExp(`^Imported \\S+ \\(claude, 1 turn\\) of ${home}: fix the tests\n$`),
     );
   });
 

@@ -87,9 +87,13 @@ const DONE = { imported: "Imported", updated: "Updated", unchanged: "Unchanged" 
 function lineOf(agent: string, { thread, status, turns, notes }: Result<"thread/import">): string {
   const count = status === "unchanged" ? "" : `, ${turns} ${turns === 1 ? "turn" : "turns"}`;
   const about = escapeControls(thread.name ?? thread.preview).slice(0, 60);
-  return [`${DONE[status]} ${thread.id} (${agent}${count}): ${about}`, ...notes.map(escapeControls), ""].join(
-    "\n",
-  );
+  // Always with its folder, which the session itself says: the next turn works there.
+  const where = escapeControls(thread.cwd);
+  return [
+    `${DONE[status]} ${thread.id} (${agent}${count}) of ${where}: ${about}`,
+    ...notes.map(escapeControls),
+    "",
+  ].join("\n");
 }
 
 function tableOf(sessions: readonly NativeSession[]): string {
