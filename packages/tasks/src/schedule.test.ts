@@ -86,6 +86,9 @@ describe("what is handed out", () => {
     expect(offered([first, ...ready])).toEqual([["first", true]]);
     const running = { ...first, phase: "running" as const };
     expect(offered([running, ...ready])).toEqual([]);
+    // Whatever is listed after them, and however long another one still sleeps.
+    expect(offered([running, first, ...ready])).toEqual([]);
+    expect(offered([limited("sleeps", NOW + 1000), first, ...ready])).toEqual([]);
     const through = { ...first, phase: "done" as const, limitsInRow: 0 };
     expect(offered([through, ...ready])).toHaveLength(2);
   });

@@ -81,6 +81,17 @@ describe("the executor's turn", () => {
     });
   });
 
+  test("that fails in a later round is tried again from the commit of the last one", () => {
+    const failed = { kind: "failed", message: "exited with 1", usage: { seconds: 1 } } as const;
+    const first = reviewing({ attempts: 2 });
+    const rejected = after(first, afterVerdict(first, judged({ findings: [major] }), context));
+    const second = after(rejected, startRound(rejected, context));
+    expect(afterTurn(second, failed, context)).toContainEqual({
+      type: "attempt/started",
+      data: { attempt: 2, from: HASH("a") },
+    });
+  });
+
   test("at a usage limit suspends the task until a little after the reset", () => {
     const limit = {
       agent: "claude",
@@ -193,6 +204,15 @@ describe("the verdict", () => {
         );
     }
     expect(state).toMatchObject({ phase: "asking", ask: { reason: "contested" } });
+  });
+
+  test("that fails goes to the user, and costs no attempt", () => {
+    const failed = { kind: "failed", message: "exited with 1", usage: { seconds: 1 } } as const;
+    const state = reviewing({ attempts: 2 });
+    expect(after(state, afterVerdict(state, failed, context))).toMatchObject({
+      ...{ phase: "asking", attempt: 1 },
+      ask: { reason: "cannotJudge", message: "The review failed: exited with 1" },
+    });
   });
 
   test("that cannot be given goes to the next reviewer, then to the user", () => {
