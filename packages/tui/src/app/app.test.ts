@@ -64,6 +64,22 @@ test("an approval is declined with the user's words", async () => {
   ]);
 });
 
+test("the words for a decline are dropped when another client answers it, and do not answer what comes next", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ command: "one" }, { command: "two" }]] });
+  await session.keys("build it", ENTER, "m", "use npm");
+  const other = await session.connect({ onApproval: () => new Promise<never>(() => undefined) });
+  const [thread] = (await other.call("thread/list", {})).data;
+  const threadId = thread?.id ?? "";
+  const { approvals } = await other.call("thread/attach", { threadId, turns: 0 });
+  const decision = { outcome: "allow", scope: "once" } as const;
+  await other.call("approval/respond", { threadId, approvalId: approvals[0]?.id ?? "", decision });
+  await session.settle();
+  expect(session.terminal.everything).toContain("$ two");
+  await session.keys(ENTER);
+  const decisions = session.engine.driver.sessions[0]?.turns[0]?.decisions;
+  expect(decisions).toMatchObject([{ outcome: "allow" }]);
+});
+
 test("Ctrl-C twice quits and restores the terminal", async () => {
   const session = await SessionFixture.open();
   await session.keys(CTRL_C);
