@@ -1,5 +1,14 @@
+import type { TurnOutcome } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
-import { Gate, ScriptedDriver, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
+import {
+  BareDriver,
+  Gate,
+  ScriptedDriver,
+  settled,
+  testEngine,
+  UnreliableStore,
+  verifies,
+} from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
 const text = (value: string): UserInput[] => [{ type: "text", text: value }];
@@ -253,6 +262,21 @@ describe("interrupting a turn", () => {
     gate.open();
     await client.turnEnd(activeTurnId);
     await expect(client.call("turn/interrupt", { threadId })).rejects.toMatchObject({ kind: "notRunning" });
+  });
+
+  test("whose agent completes it all the same is completed", async () => {
+    const gate = new Gate();
+    const run = async (): Promise<TurnOutcome> => {
+      await gate.wait();
+      return { status: "completed" };
+    };
+    const client = testEngine({ driver: new BareDriver({ run }) }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await gate.reached;
+    await client.call("turn/interrupt", { threadId });
+    gate.open();
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
   });
 
   test("twice is the same as once", async () => {
