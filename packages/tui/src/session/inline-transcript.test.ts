@@ -39,6 +39,14 @@ const words: ThreadItem = {
   _meta: { parentItemId: "call" },
 };
 
+test("the task list stands apart from what is in progress above it", () => {
+  const list: ThreadItem = {
+    ...{ type: "plan", id: "list", text: "1. build", entries: [{ step: "build", status: "inProgress" }] },
+  };
+  const { live } = taken(transcript(), stateOf([list, call("inProgress")], ["list", "call"]));
+  expect(live).toEqual(["● Task look around", "", "Plan", "  ▸ build"]);
+});
+
 test("the steps of a sub-agent are below its call while it works, and counted once it is done", () => {
   const inline = transcript();
   const working = taken(inline, stateOf([call("inProgress"), step, words], ["call", "words"]));

@@ -233,7 +233,8 @@ export class InlineTranscript {
       if (asked.has(row.itemId ?? "")) return [];
       const since = this.#since.get(row.key) ?? now();
       this.#since.set(row.key, since);
-      return liveRowLines(withoutOwnName(state?.turns.at(-1), row), as, now() - since);
+      const drawn = liveRowLines(withoutOwnName(state?.turns.at(-1), row), as, now() - since);
+      return isPlan(row) && row !== open[0] && drawn.length > 0 ? [[], ...drawn] : drawn;
     });
     const isContinued = this.#streamed?.isPrinted === true;
     return lines.length === 0 || isContinued || this.#last === "nothing" ? lines : [[], ...lines];
