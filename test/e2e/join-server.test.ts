@@ -63,7 +63,22 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     expect((await background()).out).toBe("No background commands are running.\n");
   });
 
-  test("an editor that cannot use it gets the reason in its session", async () => {
+  test("a thread is replayed as its session looked, also one turn of it, and after it was undone", async () => {
+    const { fixture, threadId } = await openThread();
+    for (const prompt of ["count to 2", "count to 3"])
+      await fixture.run(["exec", "-q", "--resume", threadId, prompt]);
+    const second = await fixture.run(["replay", threadId, "--turn", "2"]);
+    expect(second).toMatchObject({ code: 0, err: "" });
+    expect(second.out).toMatch(/^› count to 3 {2}from flint exec\n\n/);
+    await fixture.run(["threads", "revert", threadId, "--before", "#2"]);
+    const { out } = await fixture.run(["threads", "replay", threadId]);
+    expect([out.includes("› count to 2"), out.includes("› count to 3")]).toEqual([true, true]);
+    expect(out).not.toContain("\u001b");
+    const unknown = await fixture.run(["replay", "no-such-thread"]);
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('No thread "no-such-thread"') });
+  });
+
+  test("an editor that cannot use it finds the reason in its session", async () => {
     const { fixture } = await openThread();
     const editor = fixture.wire(["acp"], fixture.workspace, { OLLAMA_HOST: "127.0.0.1:9" });
     await editor.request("initialize", { protocolVersion: 1, clientCapabilities: {} });

@@ -276,3 +276,18 @@ export function threadIdOf(event: EventBody): string | undefined {
   if (event.type === "thread/started") return event.data.thread.id;
   return event.data.threadId;
 }
+
+/** An event of the log; undefined if another version of Flint wrote it, and this one does not know it. */
+export function readLoggedEvent({
+  seq,
+  at,
+  type,
+  data,
+}: z.output<typeof LoggedEvent>): StoredEvent | undefined {
+  if (!isEventType(type)) return undefined;
+  const parsed = EVENTS[type].data.safeParse(data);
+  if (!parsed.success) return undefined;
+  const event = { seq, at, type, data: parsed.data };
+  // The schema of this very name accepted the data; the union cannot follow that.
+  return event as StoredEvent;
+}

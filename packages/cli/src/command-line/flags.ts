@@ -193,5 +193,11 @@ export const JSON_FLAG = {
   json: { type: "boolean", doc: "Print JSON" },
 } as const satisfies Flags;
 
+/** Which part of a thread is played, and how fast. */
+export const REPLAY_FLAGS = {
+  turn: { type: "string", takes: "TURN", doc: "Play only this turn, by number or id" },
+  speed: { type: "string", takes: "N", doc: "Play N times as fast as it was (default: 1)" },
+} as const satisfies Flags;
+
 /** The built-in model, which is always available. */
 export const OFFLINE_MODEL = "flint/offline";

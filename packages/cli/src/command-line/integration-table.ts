@@ -1,5 +1,12 @@
 import { type Command, type CommandGroup, command } from "./command.ts";
-import { DEFAULT_IDLE_SECONDS, HELP_FLAG, JSON_FLAG, PROTOCOL_FLAG, SERVER_FLAGS } from "./flags.ts";
+import {
+  DEFAULT_IDLE_SECONDS,
+  HELP_FLAG,
+  JSON_FLAG,
+  PROTOCOL_FLAG,
+  REPLAY_FLAGS,
+  SERVER_FLAGS,
+} from "./flags.ts";
 
 /** The commands for programs and for people who integrate with Flint. */
 export function integration(serve: Command): Readonly<Record<string, Command | CommandGroup>> {
@@ -168,16 +175,25 @@ const model: CommandGroup = {
 };
 
 const replay = command({
-  summary: "Print a trace recorded with --trace",
-  usage: "FILE",
+  summary: "Play a thread in the terminal, or print a trace",
+  usage: "THREAD|FILE",
   flags: {
-    agent: { type: "string", takes: "AGENT", doc: "Show only messages of this agent" },
-    full: { type: "boolean", doc: "Show messages in full" },
-    fixture: { type: "boolean", doc: "Print the agent's messages as a test fixture" },
+    ...REPLAY_FLAGS,
+    agent: { type: "string", takes: "AGENT", doc: "Of a trace: show only messages of this agent" },
+    full: { type: "boolean", doc: "Of a trace: show messages in full" },
+    fixture: { type: "boolean", doc: "Of a trace: print the agent's messages as a test fixture" },
     ...JSON_FLAG,
     ...HELP_FLAG,
   },
-  examples: ["flint replay agent.trace", "flint replay agent.trace --fixture > fixture.jsonl"],
+  examples: [
+    "flint replay last --speed 4",
+    "flint replay last --turn 2",
+    "flint replay agent.trace",
+    "flint replay agent.trace --fixture > fixture.jsonl",
+  ],
+  notes: [
+    "FILE is a trace that --trace wrote. Anything else is a thread: an id, a part of one, a name, or `last`.",
+  ],
   run: async (given) => (await import("../commands/replay.ts")).replay(given),
 });
 

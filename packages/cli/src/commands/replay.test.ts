@@ -95,7 +95,7 @@ test("skips and reports invalid lines, and rejects a file that is not a trace", 
 });
 
 test("rejects wrong usage", async () => {
-  await expect(replay({ values: {}, positionals: [] })).rejects.toThrow("replay needs the file");
+  await expect(replay({ values: {}, positionals: [] })).rejects.toThrow("replay needs a thread, or the file");
   await expect(replay({ values: {}, positionals: ["/none"] })).rejects.toThrow("Cannot read /none");
   const both = { json: true, fixture: true };
   await expect(replay({ values: both, positionals: ["x"] })).rejects.toThrow("cannot be used together");

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { errorMessage, isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
@@ -7,6 +8,8 @@ import { complain, say } from "../command-line/output.ts";
 
 interface ReplayArguments {
   readonly values: {
+    readonly turn?: string | undefined;
+    readonly speed?: string | undefined;
     readonly json?: boolean | undefined;
     readonly full?: boolean | undefined;
     readonly fixture?: boolean | undefined;
@@ -26,12 +29,16 @@ const SHORT = 120;
 const ARROWS = { in: "←", out: "→" } as const;
 const NOT_NAMED = { decoded: "decoded", failed: "failed" } as const;
 
-/** `flint replay`: prints a trace, as text, as JSON, or as a test fixture. */
+/** `flint replay`: plays a thread, or prints a trace: as text, as JSON, or as a test fixture. */
 export async function replay({ values, positionals }: ReplayArguments): Promise<number> {
   if (values.json === true && values.fixture === true) {
     throw new UsageError("--json and --fixture cannot be used together.");
   }
-  const path = oneArgument("replay", positionals, "the file that --trace wrote");
+  const path = oneArgument("replay", positionals, "a thread, or the file that --trace wrote");
+  if (!path.includes("/") && !existsSync(path)) {
+    const { replayThread } = await import("./threads/replay.ts");
+    return replayThread({ values, positionals });
+  }
   const { shown, problem, exitCode } = replayed(await textOf(path), path, values);
   if (problem !== undefined) complain(problem, exitCode);
   say(shown);

@@ -1,16 +1,14 @@
 import {
   type Decision,
-  EVENTS,
   FlintError,
   HARNESS,
   HARNESS_VERSION,
   type HarnessDecision,
   type HarnessEvent,
-  isEventType,
   LIMITS,
   type ParamsOf,
   type Result,
-  type ThreadEvent,
+  readLoggedEvent,
 } from "@flint/protocol";
 import { type RequestCall, type RequestTable, TableFrontend } from "../shared/table-frontend.ts";
 import { events, threadOf } from "./events.ts";
@@ -122,17 +120,8 @@ type LoggedEvent = Result<"thread/events/list">["events"][number];
 /** The history of a thread as the messages of this wire. Events written by another version of Flint are left out. */
 export function historyOf(logged: readonly LoggedEvent[]): HarnessEvent[] {
   return logged.flatMap((entry) => {
-    const event = eventOf(entry);
+    const event = readLoggedEvent(entry);
     if (event === undefined) return [];
     return events(event).map(({ method, params }) => ({ type: method, time: event.at, ...params }));
   });
-}
-
-function eventOf({ seq, at, type, data }: LoggedEvent): ThreadEvent | undefined {
-  if (!isEventType(type)) return undefined;
-  const parsed = EVENTS[type].data.safeParse(data);
-  if (!parsed.success) return undefined;
-  const event = { seq, at, type, data: parsed.data };
-  // The schema of this very name accepted the data; the union cannot follow that.
-  return event as ThreadEvent;
 }

@@ -1,5 +1,5 @@
 import { type CommandGroup, command } from "../../command-line/command.ts";
-import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
+import { HELP_FLAG, JSON_FLAG, REPLAY_FLAGS } from "../../command-line/flags.ts";
 
 const threadFlags = { ...JSON_FLAG, ...HELP_FLAG };
 const THREAD = "ID is a thread id, the beginning or end of one, a name, or `last`.";
@@ -7,7 +7,7 @@ const TURN = "flint threads show prints the number of each turn.";
 
 /** The commands for stored threads. */
 export const threads: CommandGroup = {
-  summary: "List, show, search, import, export, fork, revert and delete threads",
+  summary: "List, show, search, replay, import, export, fork, revert and delete threads",
   aliases: { ls: "list", rm: "delete" },
   commands: {
     list: command({
@@ -48,6 +48,14 @@ export const threads: CommandGroup = {
       examples: ["flint threads show last"],
       notes: [THREAD],
       run: async (given) => (await import("./show.ts")).showThread(given),
+    }),
+    replay: command({
+      summary: "Play a thread as its session looked",
+      usage: "ID",
+      flags: { ...REPLAY_FLAGS, ...HELP_FLAG },
+      examples: ["flint threads replay last", "flint threads replay last --turn 2 --speed 4"],
+      notes: [THREAD, TURN, "Pauses of more than two seconds are shortened to two."],
+      run: async (given) => (await import("./replay.ts")).replayThread(given),
     }),
     export: command({
       summary: "Export a thread as Markdown or JSON",

@@ -1,0 +1,1 @@
+export { playEvents, type ReplayOptions, ThreadReplay } from "./thread-replay.ts";
