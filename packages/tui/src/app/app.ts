@@ -5,6 +5,7 @@ import { followsLinks, type Links, type Look, readLook } from "../draw/look.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
+import { submit } from "../session/commands/submit.ts";
 import type { Machine, NewThreadSettings, PermissionChoice } from "../session/context.ts";
 import { SessionKeys } from "../session/keys.ts";
 import { Session } from "../session/session.ts";
@@ -250,6 +251,7 @@ export class SessionApp {
         session.run(async () => {
           await session.opened(server);
           if (isFirst) await this.#first(server);
+          this.#sendLater();
         });
       },
       lost: (reason: string, again: boolean) => session.lost(reason, again),
@@ -265,6 +267,15 @@ export class SessionApp {
     else await session.openThread(await findThread(server), true);
     if (choose === true) runCommand(session, "listThreads", "");
     if (prompt !== undefined && prompt !== "") session.send(prompt, "steer");
+  }
+
+  /** Sends what the user entered while the server could not be reached. */
+  #sendLater(): void {
+    const session = this.#session;
+    const delivery = session.inputs.takeLater();
+    if (delivery === undefined) return;
+    session.notice = undefined;
+    submit(session, delivery);
   }
 
   #draw(): void {

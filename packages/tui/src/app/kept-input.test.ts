@@ -57,6 +57,38 @@ describe("a prompt that the server refuses", () => {
   });
 });
 
+describe("a prompt that is entered while the server cannot be reached", () => {
+  test("is sent as soon as it can", async () => {
+    const session = await SessionFixture.open({ scripts: [[{ text: "ok" }]] });
+    await session.cut();
+    session.terminal.type("run the tests");
+    session.terminal.type(ENTER);
+    await session.settle(0);
+    expect(session.terminal.screen.join("\n")).toContain("Your prompt is sent as soon as");
+    await session.settle(5_000);
+    expect(session.terminal.everything).toContain("› run the tests\n\nok\n");
+    expect(session.terminal.everything).not.toContain("Your prompt is sent");
+  });
+
+  test("is not sent if it was edited since", async () => {
+    const session = await SessionFixture.open();
+    await session.cut();
+    session.terminal.type("run the tests");
+    session.terminal.type(ENTER);
+    session.terminal.type(" again");
+    await session.settle(5_000);
+    expect(session.terminal.screen.join("\n")).toContain("› run the tests again\n");
+  });
+
+  test("is sent after the start of a session too", async () => {
+    const session = new SessionFixture({ scripts: [[{ text: "ok" }]] });
+    session.terminal.type("run the tests");
+    session.terminal.type(ENTER);
+    await session.settle(1_000);
+    expect(session.terminal.everything).toContain("› run the tests\n\nok\n");
+  });
+});
+
 test("inputs are put aside and taken back, the latest first, also in a later session", async () => {
   const { path: notesFolder } = await temporaryFolder();
   const session = await SessionFixture.open({ notesFolder });

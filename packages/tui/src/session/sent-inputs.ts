@@ -19,18 +19,22 @@ export interface InputTarget {
   say(text: string): void;
 }
 
+/** Whether input steers the running turn, or waits for its end. */
+export type Delivery = "steer" | "queue";
+
 /** Sends what the user writes, marked to distinguish it from the input of other clients. */
 export class SentInputs {
   readonly #target: InputTarget;
   readonly #mark = `${SENDER}${randomUUID()}`;
   #sent = 0;
+  #later: { readonly text: string; readonly delivery: Delivery } | undefined;
 
   constructor(target: InputTarget) {
     this.#target = target;
   }
 
   /** Sends input as a turn; while a turn runs it steers that, or is queued, which is said. */
-  async send(input: UserInput[], delivery: "steer" | "queue"): Promise<void> {
+  async send(input: UserInput[], delivery: Delivery): Promise<void> {
     const threadId = await this.#target.ensureThread();
     this.#sent += 1;
     const clientId = `${this.#mark}-${this.#sent}`;
@@ -40,6 +44,19 @@ export class SentInputs {
     const why =
       delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
     this.#target.say(`${why} Alt+Up edits the queue.`);
+  }
+
+  /** Notes that what is in the composer now is to be sent once the server can be reached. */
+  sendLater(delivery: Delivery): void {
+    this.#later = { text: this.#target.composer.text, delivery };
+    this.#target.say("Your prompt is sent as soon as the server can be reached.");
+  }
+
+  /** How to send what is in the composer, if that was to be done later and nothing was edited since. */
+  takeLater(): Delivery | undefined {
+    const later = this.#later;
+    this.#later = undefined;
+    return later?.text === this.#target.composer.text ? later.delivery : undefined;
   }
 
   /** Does what the user wrote. If that is refused, it is in the composer again, or put aside if something else is there. */

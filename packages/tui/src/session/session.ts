@@ -83,7 +83,7 @@ export class Session implements SessionContext {
   readonly now: () => number;
   readonly #thread: OpenThread;
   readonly #parts: SessionParts;
-  readonly #inputs = new SentInputs(this);
+  readonly inputs = new SentInputs(this);
   readonly answers = new SentAnswers(this);
   #page: Page | undefined;
   #client: FlintClient | undefined;
@@ -308,12 +308,12 @@ export class Session implements SessionContext {
 
   /** Sends input as a turn; while a turn runs it steers that, or is queued. */
   sendInput(input: UserInput[], delivery: "steer" | "queue"): Promise<void> {
-    return this.#inputs.send(input, delivery);
+    return this.inputs.send(input, delivery);
   }
 
   /** Does what the user wrote. If that is refused, they get it back. */
   submitOrRestore(content: Content, work: () => Promise<unknown>): void {
-    this.run(() => this.#inputs.orRestore(content, work));
+    this.run(() => this.inputs.orRestore(content, work));
   }
 
   /** Interrupts the running turn. */

@@ -12,7 +12,8 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   else if (typed?.type === "command") {
     composer.clear();
     if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
-  } else if (session.link !== "open") session.say("The server is not reachable yet. Your prompt is kept.");
+  } else if (session.link === "failed") session.say("The server cannot be reached. Your prompt is kept.");
+  else if (session.link !== "open") session.inputs.sendLater(delivery);
   else {
     const { input, content } = composer;
     session.help.sent(composer.text);
