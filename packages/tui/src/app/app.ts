@@ -299,7 +299,7 @@ export class SessionApp {
     }
     if (this.#options.screen !== "full") this.#full.leave();
     const asked = session.asks.update(session.state, clock.monotonic(), look);
-    if (asked !== undefined) session.transcript.put(asked);
+    if (asked !== undefined) session.transcript.put(asked, session.asks.itemId);
     if (session.asks.itemId !== undefined) session.transcript.saw(session.asks.itemId);
     this.#view.draw(session, clock.now(), look);
     // While the user is waited for, nothing moves.

@@ -42,7 +42,7 @@ export class ThreadReplay {
     const look = this.#options.look();
     const asked = asksOf(this.#state).find(({ id }) => !asksOf(before).some((known) => known.id === id));
     if (asked?.kind === "approval") {
-      this.#transcript.put(drawApproval(asked.prompt, look, this.#state.settings.cwd));
+      this.#transcript.put(drawApproval(asked.prompt, look, this.#state.settings.cwd), asked.itemId);
       this.#transcript.saw(asked.itemId);
     }
     const block = event.type === "approval/resolved" ? answerBlock(event, look) : noticeOf(event, look);

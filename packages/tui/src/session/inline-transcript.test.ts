@@ -39,6 +39,23 @@ const words: ThreadItem = {
   _meta: { parentItemId: "call" },
 };
 
+test("what is asked next comes below the command that was asked about before, also in one frame", () => {
+  const inline = transcript();
+  const command = (status: "inProgress" | "completed"): ThreadItem => ({
+    ...{ type: "commandExecution", id: "first", command: "make", cwd: "/", status },
+  });
+  const text: ThreadItem = { type: "agentMessage", id: "text", text: "Now the file." };
+  inline.put({ head: [lineOf("May make run?")] }, "first");
+  inline.saw("first");
+  taken(inline, stateOf([command("inProgress")], ["first"]));
+  inline.put({ head: [lineOf("allowed once")] });
+  inline.put({ head: [lineOf("May the file change?")] }, "second");
+  inline.saw("second");
+  const { final } = taken(inline, stateOf([command("completed"), text], []));
+  const rows = final.filter((row) => row !== "");
+  expect(rows).toEqual(["allowed once", "✓ $ make", "Now the file.", "May the file change?"]);
+});
+
 test("the task list stands apart from what is in progress above it", () => {
   const list: ThreadItem = {
     ...{ type: "plan", id: "list", text: "1. build", entries: [{ step: "build", status: "inProgress" }] },

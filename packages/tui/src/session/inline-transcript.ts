@@ -42,7 +42,7 @@ export class InlineTranscript {
   readonly #since = new Map<string, number>();
   #progress: ReadonlyMap<string, string> = new Map();
   #streamed: Streamed | undefined;
-  #waiting: LineBlock[] = [];
+  #waiting: { readonly block: LineBlock; readonly itemId?: string | undefined }[] = [];
   /** Whether the history of a thread comes next, below everything that waits. */
   #isBeginning = false;
   #last: "nothing" | "line" | "block" = "nothing";
@@ -56,7 +56,7 @@ export class InlineTranscript {
    * Gives how many turns it leaves out.
    */
   begin(state: ThreadState, header?: LineBlock): number {
-    if (header !== undefined) this.#waiting.unshift(header);
+    if (header !== undefined) this.#waiting.unshift({ block: header });
     this.#isBeginning = true;
     return this.#skipEarlier(state);
   }
@@ -75,9 +75,12 @@ export class InlineTranscript {
     this.#streamed = undefined;
   }
 
-  /** Prints a block below what is final by then, as soon as that does not cut a message in two. */
-  put(block: LineBlock): void {
-    this.#waiting.push(block);
+  /**
+   * Prints a block below what is final by then, as soon as that does not cut a message in two. A block that shows what is
+   * asked about an item comes before that item, but below everything earlier.
+   */
+  put(block: LineBlock, itemId?: string): void {
+    this.#waiting.push({ block, itemId });
   }
 
   /** Notes that the user sees an item in full elsewhere, such as in an approval. */
@@ -172,7 +175,7 @@ export class InlineTranscript {
   #finish(turn: Turn, row: Row, cwd: string, final: Line[]): void {
     this.#printed.add(row.key);
     // What was asked about it, and the answer, come before it.
-    if (this.#isSeen(row)) this.#flush(final);
+    if (this.#isSeen(row)) this.#flushFor(row.itemId, final);
     if (row.family === "message" && row.depth === 0) {
       this.#stream(row, final);
       this.#streamed?.text.end();
@@ -207,8 +210,14 @@ export class InlineTranscript {
     this.#last = "block";
   }
 
-  #flush(final: Line[]): void {
-    for (const block of this.#waiting.splice(0))
+  /** Prints what waits, up to the first block about another item. */
+  #flushFor(itemId: string | undefined, final: Line[]): void {
+    const other = this.#waiting.findIndex((each) => each.itemId !== undefined && each.itemId !== itemId);
+    this.#flush(final, other === -1 ? undefined : other);
+  }
+
+  #flush(final: Line[], count = this.#waiting.length): void {
+    for (const { block } of this.#waiting.splice(0, count))
       this.#print(spokenBlock(block, this.#options.look()), final, block.indent === undefined);
   }
 
