@@ -1,13 +1,4 @@
-import type {
-  ApprovalPolicy,
-  Budget,
-  ClientTool,
-  EventBody,
-  GitMode,
-  NetworkPermission,
-  News,
-  SandboxPolicy,
-} from "@flint/protocol";
+import type { ClientTool, EventBody, News } from "@flint/protocol";
 import { MemoryLimitStore, UsageLimits } from "./account/usage-limits.ts";
 import { SerialQueue } from "./async.ts";
 import type {
@@ -23,20 +14,17 @@ import type {
   Sandbox,
   Store,
   Tasks,
-  Workspaces,
 } from "./ports/index.ts";
 import { mcpServerSecrets, Redactor } from "./redact/index.ts";
-import type { AgentPermissions } from "./settings/agent-permissions.ts";
 import { Catalogue } from "./settings/catalogue.ts";
-import type { SettingsLocks } from "./settings/settings-locks.ts";
-import { SettingsResolver } from "./settings/settings-resolver.ts";
+import { type SettingsOptions, SettingsResolver } from "./settings/settings-resolver.ts";
 import { Announcements } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import { ThreadRegistry } from "./thread/registry.ts";
 import { StartedThreads } from "./thread/started-threads.ts";
 
-/** Everything that an engine is made of. */
-export interface EngineOptions {
+/** Everything that an engine is made of, with the defaults of its threads. */
+export interface EngineOptions extends SettingsOptions {
   readonly version: string;
   readonly store: Store;
   readonly ephemeralStore: Store;
@@ -54,25 +42,6 @@ export interface EngineOptions {
   readonly tasks?: Tasks | undefined;
   /** The MCP servers that the user configured for all threads. */
   readonly mcpServers: readonly McpServerConfig[];
-  /** The configuration in workspace files. */
-  readonly workspaces: Workspaces;
-  /** The defaults of new threads. */
-  readonly cwd: string;
-  readonly model: string | undefined;
-  readonly approvalPolicy: ApprovalPolicy;
-  readonly sandboxPolicy: SandboxPolicy;
-  readonly network?: NetworkPermission | undefined;
-  readonly git?: GitMode | undefined;
-  readonly acceptEdits?: boolean | undefined;
-  /** The permissions of new threads with an agent that has its own, by its id. */
-  readonly agentPermissions?: ReadonlyMap<string, AgentPermissions> | undefined;
-  readonly budget?: Budget | undefined;
-  /** Whether clients may turn off approvals and the sandbox at the same time. */
-  readonly allowUnconfined: boolean;
-  /** What an administrator has locked. */
-  readonly locks?: SettingsLocks | undefined;
-  /** The user's home folder; a writable root that contains it confines nothing. */
-  readonly home?: string | undefined;
   readonly approvalTimeoutMs: number;
   /** How long an agent may report nothing while its model is expected to speak. */
   readonly silenceTimeoutMs?: number | undefined;
@@ -86,10 +55,6 @@ export interface EngineOptions {
   readonly durability: string;
   /** Called after all threads were closed. */
   onClose?(): Promise<void>;
-  /** Whether a path is an accessible folder. */
-  isFolder(path: string): Promise<boolean>;
-  /** Resolves the links of a path; the path itself if nothing is there. */
-  realPath(path: string): string;
   /** What distinguishes a folder from another one at the same path; undefined if there is none. */
   folderIdentity?(path: string): string | undefined;
 }

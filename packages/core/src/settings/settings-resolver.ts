@@ -33,11 +33,14 @@ export interface SettingsOptions extends UnconfinedOptions {
   readonly network?: NetworkPermission | undefined;
   readonly git?: GitMode | undefined;
   readonly acceptEdits?: boolean | undefined;
+  /** The permissions of new threads with an agent that has its own, by its id. */
   readonly agentPermissions?: ReadonlyMap<string, AgentPermissions> | undefined;
   readonly budget?: Budget | undefined;
+  /** The configuration in workspace files. */
   readonly workspaces: Workspaces;
-  /** What no thread may go beyond. */
+  /** What an administrator has locked: no thread may go beyond it. */
   readonly locks?: SettingsLocks | undefined;
+  /** Whether a path is an accessible folder. */
   isFolder(path: string): Promise<boolean>;
 }
 
@@ -234,8 +237,11 @@ function setBudget(settings: ThreadSettings, requested: Budget): void {
 
 /** Whether unconfined work is allowed, and where the user's files are. */
 export interface UnconfinedOptions {
+  /** Whether clients may turn off approvals and the sandbox at the same time. */
   readonly allowUnconfined: boolean;
+  /** The user's home folder; a writable root that contains it confines nothing. */
   readonly home?: string | undefined;
+  /** Resolves the links of a path; the path itself if nothing is there. */
   realPath(path: string): string;
 }
 
