@@ -1,6 +1,7 @@
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BROKER_FOLDER, BROKER_HOOK, GRANT_CHECK, GRANTS_FOLDER } from "@flint/core/ports";
+import { shellQuote } from "@flint/core/text";
 
 /** The name of the broker's socket in that folder; short, because the path of a socket is limited. */
 export const SOCKET_NAME = "s";
@@ -86,9 +87,5 @@ export async function storeGrant(folder: string, name: string, line: string): Pr
 
 /** The command line that runs a granted command, for a shell in a sandbox with the broker. */
 export function grantCommandLine(node: string, token: string): string {
-  return [node, join(BROKER_FOLDER, PROGRAM_NAME), token].map(quoted).join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return [node, join(BROKER_FOLDER, PROGRAM_NAME), token].map(shellQuote).join(" ");
 }
