@@ -85,3 +85,12 @@ test("values are written in kebab-case", () => {
     }
   }
 });
+
+test.each(ALL)(
+  "no line of flint $name --help is wider than 98 columns, but for examples",
+  ({ name, command }) => {
+    const [prose = ""] = commandHelp(name, command).split("\nExamples:\n");
+    const lines = prose.split("\n").filter((line) => !line.startsWith("Usage: "));
+    expect(lines.filter((line) => line.length > 98)).toEqual([]);
+  },
+);

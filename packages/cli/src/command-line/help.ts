@@ -54,7 +54,7 @@ export function commandHelp(name: string, { summary, usage, flags, examples, not
     summary,
     `Usage: flint ${name}${usage === "" ? "" : ` ${usage}`}${hasOnlyHelp(flags) ? "" : " [OPTIONS]"}`,
     `Options:\n${options}`,
-    ...(notes.length === 0 ? [] : [notes.join("\n")]),
+    ...(notes.length === 0 ? [] : [wrapped(notes.join(" "), WIDTH).join("\n")]),
   ];
   return `${paragraphs.join("\n\n")}\n\n${exampleLines(examples)}`;
 }

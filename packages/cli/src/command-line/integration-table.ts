@@ -48,7 +48,7 @@ const agm = command({
   notes: [
     'One JSON object per line, {"method", "params"}, is answered by a line with "ok" and "data", or "error" and "code".',
     "The tasks are those of flint tasks: they run in the background server, which is started if none is running.",
-    "A posted message is published as session:message: in Redis with tasks.redis, otherwise as a line after the answer.",
+    "A posted message is published in Redis as session:message: if tasks.redis is set, otherwise printed as a line after the answer.",
     "Without Redis, events.follow writes the events of all tasks as lines while stdin is open.",
   ],
   run: async (given) => (await import("../commands/agm.ts")).agm(given),

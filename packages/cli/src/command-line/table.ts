@@ -34,7 +34,7 @@ const exec = command({
 });
 
 const compare = command({
-  summary: "Have several agents do the same task, and keep one result",
+  summary: "Give several agents the same task and keep one result",
   usage: '"PROMPT"',
   flags: {
     agents: { type: "string", takes: "NAMES", doc: "Agents or models, separated by commas" },
@@ -187,7 +187,7 @@ const trust = command({
   },
   examples: ["flint trust", "flint trust --revoke"],
   notes: [
-    "Lists the files that configure Flint and each agent (settings, hooks, plugins), the programs that the repository makes git run, and MCP server programs that agents can change.",
+    "Lists the files that configure Flint and each agent (settings, hooks, plugins), programs that the repository's git settings run, and MCP server programs that agents can change.",
     "Trust applies to the exact content: a changed file is ignored until you trust it again.",
   ],
   run: async (given) => (await import("../commands/permissions.ts")).trust(given),

@@ -28,7 +28,7 @@ const LIMITS = { files: 20_000, bytes: 128 * 1024 * 1024 };
 /** How many folders above the workspace are searched at most. */
 const MAX_LEVELS = 64;
 
-/** What steers agents in a project: their settings, plugins and hooks, and the programs that the repository makes git run. */
+/** What steers agents in a project: their settings, plugins and hooks, and programs that the repository's git settings run. */
 export class ProjectFiles {
   readonly #home: string;
 

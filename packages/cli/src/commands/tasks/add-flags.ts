@@ -82,7 +82,7 @@ export const ADD_FLAGS = {
   remote: {
     type: "string",
     takes: "REMOTE",
-    doc: "Git remote (a name or an address) through which workers on other machines get the repository",
+    doc: "Git remote (name or address) that workers on other machines clone from",
   },
   network: {
     type: "string",

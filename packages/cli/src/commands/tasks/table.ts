@@ -3,11 +3,11 @@ import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
 import { ADD_FLAGS } from "./add-flags.ts";
 
 const taskFlags = { ...JSON_FLAG, ...HELP_FLAG };
-const TASK = "TASK is the number of a task, as flint tasks list shows it.";
+const TASK = "TASK is the number of a task, as shown by flint tasks list.";
 
 /** The commands for tasks. */
 export const tasks: CommandGroup = {
-  summary: "Hand over work to agents and get it back checked and reviewed",
+  summary: "Delegate work to agents and get it back checked and reviewed",
   aliases: { ls: "list", rm: "remove" },
   bare: "list",
   commands: {
@@ -30,7 +30,7 @@ export const tasks: CommandGroup = {
       flags: {
         all: { type: "boolean", doc: "Include finished tasks" },
         asking: { type: "boolean", doc: "Only tasks that need an answer or an approval" },
-        mine: { type: "boolean", doc: "Only tasks that you added, in a fleet that others add to as well" },
+        mine: { type: "boolean", doc: "Only tasks that you added, in a fleet with other users" },
         label: {
           type: "string",
           takes: "LABEL",
@@ -46,7 +46,7 @@ export const tasks: CommandGroup = {
       summary: "Follow tasks until they are done or need you",
       usage: "[TASK]",
       flags: {
-        bell: { type: "boolean", doc: "Ring the terminal's bell when a task waits for you or has ended" },
+        bell: { type: "boolean", doc: "Ring the terminal bell when a task needs you or ends" },
         ...HELP_FLAG,
       },
       examples: ["flint tasks watch", "flint tasks watch 7"],
@@ -172,7 +172,7 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./decide.ts")).retryTask(given),
     }),
     key: command({
-      summary: "Print the key with which tasks of this machine are signed",
+      summary: "Print the key that signs this machine's tasks",
       usage: "",
       flags: HELP_FLAG,
       examples: ["flint tasks key", 'flint worker --trust "$(flint tasks key)"'],
@@ -187,11 +187,11 @@ export const tasks: CommandGroup = {
         "older-than": {
           type: "string",
           takes: "AGE",
-          doc: "Only tasks that ended so long ago, such as 12h or 7d",
+          doc: "Only tasks that ended at least this long ago, such as 12h or 7d",
         },
         force: {
           type: "boolean",
-          doc: "Also tasks that failed or were cancelled, and changes that are in no commit",
+          doc: "Include failed and cancelled tasks, and discard uncommitted changes",
         },
         ...taskFlags,
       },
@@ -201,7 +201,7 @@ export const tasks: CommandGroup = {
         "flint tasks clean 7 --force",
       ],
       notes: [
-        "Without a TASK: those that are done. Named ones also if they failed or were cancelled. The tasks stay in the list, and their commits under refs/flint/tasks; a task that is run again gets a new worktree. Tasks that are not finished always keep theirs.",
+        "Without TASK, removes the worktrees of all tasks that are done; a named task may also have failed or been cancelled. The tasks stay listed and their commits stay under refs/flint/tasks. A task that you run again gets a new worktree. Unfinished tasks always keep theirs.",
       ],
       run: async (given) => (await import("./clean.ts")).cleanTasks(given),
     }),

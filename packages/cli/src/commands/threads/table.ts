@@ -145,7 +145,7 @@ export const threads: CommandGroup = {
       summary: "List or stop background commands of an agent",
       usage: "ID",
       flags: {
-        stop: { type: "string", takes: "PROCESS", doc: "Stop this one, or all" },
+        stop: { type: "string", takes: "PROCESS", doc: "Stop this command, or all" },
         ...threadFlags,
       },
       examples: ["flint threads background last", "flint threads background last --stop all"],

@@ -12,8 +12,8 @@ export const worker = command({
     "flint worker --pool linux --pool gpu --label zone=eu",
   ],
   notes: [
-    "Tasks come from servers with tasks.redis in their configuration. A task that wants more than the options allow is not run: it asks, and says which option.",
-    "SIGTERM and Ctrl-C take no more tasks, wait for what runs, and give the rest back; a second one does not wait. Exits with 1 if Redis is absent, rejects the password, is read-only or evicts, or if another version of Flint wrote its tasks.",
+    "Tasks come from servers with tasks.redis in their configuration. A task that needs more than these options allow does not run: it asks you, and names the option.",
+    "On SIGTERM or Ctrl-C, the worker takes no new tasks, waits for the running ones and returns the rest to the queue; a second signal skips the wait. Exits with 1 if Redis cannot be reached, rejects the password, is read-only or evicts keys, or if another version of Flint wrote its tasks.",
   ],
   run: async (given) => (await import("./worker.ts")).runWorker(given),
 });
@@ -25,19 +25,23 @@ export const workers: CommandGroup = {
   bare: "list",
   commands: {
     list: command({
-      summary: "List workers: what they run, take and offer",
+      summary: "List workers, what they run and which tasks they take",
       usage: "",
       flags: { ...JSON_FLAG, ...HELP_FLAG },
       examples: ["flint workers", "flint workers ls --json"],
-      notes: ["Without tasks.redis in the configuration, the server runs tasks itself, as the worker local."],
+      notes: [
+        "Without tasks.redis in the configuration, the server runs tasks itself, as the worker named local.",
+      ],
       run: async (given) => (await import("./workers.ts")).listWorkers(given),
     }),
     drain: command({
-      summary: "Let a worker take no more tasks, finish and exit",
+      summary: "Stop a worker once its running tasks are finished",
       usage: "NAME",
       flags: { ...JSON_FLAG, ...HELP_FLAG },
       examples: ["flint workers drain build-2"],
-      notes: ["As with SIGTERM, the worker waits as long as its --drain says, and gives back the rest."],
+      notes: [
+        "As with SIGTERM, the worker waits as long as its --drain allows, and returns unfinished tasks to the queue.",
+      ],
       run: async (given) => (await import("./workers.ts")).drainWorker(given),
     }),
   },
