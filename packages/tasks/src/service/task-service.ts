@@ -1,14 +1,12 @@
 import {
   FlintError,
   isEnded,
-  type LimitPolicy,
   LOCAL_WORKER,
   mintId,
   type Params,
   type Result,
   type TaskMethod,
   type TaskRow,
-  type TaskSpec,
   type TaskState,
   taskRow,
   type WorkerRow,
@@ -23,16 +21,15 @@ import { DEFAULT_POOL } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
 import type { TaskFolders } from "../run/task-folders.ts";
 import { TaskRun } from "../run/task-run.ts";
-import { obstacle } from "../schedule.ts";
-import { findCycle, resolveSpec } from "../spec.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
+import { type AddOptions, addTasks } from "./add-tasks.ts";
 import { TaskScheduler } from "./scheduler.ts";
 import { steerTurn, turnElsewhere } from "./steering.ts";
 import { type DiskSettings, TaskCleaner } from "./task-cleaner.ts";
 import { TaskWorker } from "./worker.ts";
 
 /** What the task service depends on. */
-export interface TaskServiceOptions {
+export interface TaskServiceOptions extends AddOptions {
   readonly store: TaskStore;
   readonly places: Places;
   /** What the tasks take on the disk; without it, nothing is cleaned and no space is required. */
@@ -40,16 +37,11 @@ export interface TaskServiceOptions {
   readonly disk?: DiskSettings | undefined;
   /** A client of the engine that runs the turns. */
   readonly client: FlintClient;
-  readonly now: () => number;
   readonly concurrency?: number | undefined;
   /** The version of Flint, as it is shown. */
   readonly version?: string | undefined;
   readonly leaseMs?: number | undefined;
   readonly askMs?: number | undefined;
-  /** What happens at a usage limit, for tasks that do not say. */
-  readonly limits?: Partial<LimitPolicy> | undefined;
-  /** The remote of tasks that do not name one, for workers that have the repository elsewhere. */
-  readonly remote?: string | undefined;
   /** Where events of turns go for other programs. */
   readonly news?: NewsSink | undefined;
   onProblem(message: string): void;
@@ -135,7 +127,11 @@ export class TaskService {
   }
 
   readonly #handlers: Handlers = {
-    "task/add": async ({ tasks }, by) => ({ data: await this.#add(tasks, by) }),
+    "task/add": async ({ tasks }, by) => {
+      const added = await addTasks(this.#options, tasks, by);
+      this.start();
+      return { data: added.map(taskRow) };
+    },
     "task/list": async ({ revision, timeoutMs }) => {
       if (revision === this.#revision && timeoutMs !== undefined) await this.#changed(timeoutMs);
       return { revision: this.#revision, data: (await this.#options.store.list()).map(taskRow) };
@@ -190,45 +186,6 @@ export class TaskService {
     const { version = "", concurrency = CONCURRENCY } = this.#options;
     const offered = { pools: [DEFAULT_POOL], labels: [] };
     return { name: LOCAL_WORKER, version, ...offered, concurrency, load: this.#worker.load, draining: false };
-  }
-
-  async #add(inputs: Params<"task/add">["tasks"], by: string): Promise<TaskRow[]> {
-    const names = new Set(inputs.flatMap(({ name }) => name ?? []));
-    const cycle = findCycle(
-      new Map(inputs.flatMap(({ name, after = [] }) => (name === undefined ? [] : [[name, after]]))),
-    );
-    if (cycle !== undefined) throw new TaskRefusal(`Circular dependency: ${cycle.join(" → ")}.`);
-    const known = new Map((await this.#options.store.list()).map((state) => [state.id, state]));
-    for (const { after = [] } of inputs)
-      for (const id of after)
-        if (!names.has(id) && !known.has(id)) throw new TaskRefusal(`There is no task ${id} to depend on.`);
-    // Everything is checked before anything is added.
-    const { limits, remote, places } = this.#options;
-    const resolved = inputs.map(({ name: _name, clientId: _key, ...request }) =>
-      resolveSpec(remote === undefined ? request : { remote: { url: remote }, ...request }, limits),
-    );
-    const specs = await shared(resolved, places);
-    const ids = new Map<string, string>();
-    // None waits for the answer to another, so that all of them share a sync or two to disk.
-    const adding: Promise<TaskState>[] = [];
-    for (const index of inOrder(inputs)) {
-      const spec = specs[index];
-      const input = inputs[index];
-      if (spec === undefined || input === undefined) continue;
-      const { name, clientId: key } = input;
-      const after = spec.after.map((before) => ids.get(before) ?? before);
-      const own = { ...spec, after };
-      const isLater = after.some((before) => !known.has(before));
-      const waiting =
-        isLater || obstacle({ spec: own }, (id) => known.get(id), this.#options.now()) !== undefined;
-      // A task with a key may be there already, under an id that only the store knows.
-      const id = key === undefined ? mintId() : undefined;
-      adding.push(this.#options.store.add({ id, spec: own, by, waiting, key }));
-      if (name !== undefined) ids.set(name, id ?? (await Promise.all(adding)).at(-1)?.id ?? name);
-    }
-    const added = await Promise.all(adding);
-    this.start();
-    return added.map(taskRow);
   }
 
   async #decide(taskId: string, decide: (state: TaskState) => Events): Promise<{ task: TaskRow }> {
@@ -291,44 +248,10 @@ export class TaskService {
   }
 }
 
-/** Tasks of a file that start from the same commit share it once. */
-async function shared(specs: readonly TaskSpec[], places: Pick<Places, "share">): Promise<TaskSpec[]> {
-  const pushed = new Map<string, Promise<TaskSpec>>();
-  return Promise.all(
-    specs.map(async (spec) => {
-      if (spec.remote === undefined) return spec;
-      const key = JSON.stringify([spec.cwd, spec.base, spec.remote.url]);
-      const sharing = pushed.get(key) ?? places.share(spec);
-      pushed.set(key, sharing);
-      return { ...spec, remote: (await sharing).remote };
-    }),
-  );
-}
-
 function commitOfRound(state: TaskState, round: number | undefined): string | undefined {
   if (round === undefined) return undefined;
   const commit = state.rounds.find((known) => known.round === round)?.commit;
   if (typeof commit !== "string")
     throw new TaskRefusal(`Task ${state.number} has no result of round ${round}.`);
   return commit;
-}
-
-/** Positions such that a task comes after those that it names. */
-function inOrder(
-  inputs: readonly { readonly name?: string | undefined; readonly after?: readonly string[] | undefined }[],
-): number[] {
-  const byName = new Map(
-    inputs.flatMap(({ name }, index) => (name === undefined ? [] : [[name, index] as const])),
-  );
-  const order = new Set<number>();
-  const visit = (index: number): void => {
-    if (order.has(index)) return;
-    for (const name of inputs[index]?.after ?? []) {
-      const before = byName.get(name);
-      if (before !== undefined && before !== index) visit(before);
-    }
-    order.add(index);
-  };
-  for (const index of inputs.keys()) visit(index);
-  return [...order];
 }
