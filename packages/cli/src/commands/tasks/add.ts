@@ -4,10 +4,9 @@ import { GitMode, MergeMode, type ParamsInput, ResumeMode } from "@flint/protoco
 import type { FlintClient } from "@flint/sdk";
 import { choice, type Given, numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
-import { networkOf } from "../../command-line/server-options.ts";
+import { networkOf, unknownAgentHere } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
 import { labelOf, startTimeOf } from "./given-values.ts";
-import { checkAgents } from "./known-agents.ts";
 import { readTaskFile } from "./task-file.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
@@ -80,6 +79,16 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
       : { approvals: choice("approvals", values.approvals, APPROVALS) }),
     ...(values.network === undefined ? {} : { network: networkOf(values.network) }),
   };
+}
+
+/** Rejects the name of an agent or model that no agent on this machine has, so that the task does not fail later. */
+async function checkAgents(client: FlintClient, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const problem = name.includes("/") ? undefined : await unknownAgentHere(name);
+    if (problem === undefined) continue;
+    const { data } = await client.call("model/list", {});
+    if (!data.some(({ id }) => id.endsWith(`/${name}`))) throw new UsageError(problem);
+  }
 }
 
 function positive(values: Values, name: "max-cost" | "max-time"): number | undefined {
