@@ -1,4 +1,4 @@
-export { agentProgram, type RealAgent, searchPath } from "./agent-program.ts";
+export { agentProgram, foundProgram, type RealAgent, searchPath } from "./agent-program.ts";
 export * from "./clock.ts";
 export * from "./conformance/arbitraries.ts";
 export * from "./conformance/driver.ts";

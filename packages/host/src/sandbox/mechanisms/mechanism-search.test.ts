@@ -1,15 +1,16 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { describeEachMechanism, needs } from "@flint/testkit";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { describeEachMechanism, foundProgram, needs, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { findProgram } from "../processes/program.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { type Mechanism, type MechanismName, SYSTEM_PATH } from "./launch.ts";
-import { type TrialRun, tryMechanism } from "./mechanism-search.ts";
+import { MechanismSearch, type TrialRun, tryMechanism } from "./mechanism-search.ts";
 import { Namespaces } from "./namespaces.ts";
 
 const mechanism: Mechanism = {
@@ -64,4 +65,29 @@ describeEachMechanism("a trial of %s", (name, test) => {
 needs("namespaces")("a PATH that is masked inside does not fail the trial", async () => {
   const sandbox = new CommandSandbox({ environment: { PATH: "/tmp/nothing" }, mechanisms: ["namespaces"] });
   expect(await sandbox.state()).toEqual({ available: true, mechanism: "namespaces" });
+});
+
+describeEachMechanism("a search for %s", (name, test) => {
+  const search = (environment: Readonly<Record<string, string>>) =>
+    new MechanismSearch({
+      ...{ environment, searchPath: process.env.PATH ?? "", clock: SYSTEM_CLOCK, mechanisms: [name] },
+    });
+
+  test("takes what worked with the same PATH and home over from an earlier one", async () => {
+    const environment = { PATH: process.env.PATH ?? "" };
+    const first = await search(environment).mechanism();
+    expect(first.mechanism?.name).toBe(name);
+    expect(await search({ ...environment, OTHER: "variable" }).mechanism()).toBe(first);
+    const other = await search({ ...environment, HOME: "/nowhere" }).mechanism();
+    expect(other).toEqual(first);
+    expect(other).not.toBe(first);
+  });
+});
+
+needs("bwrap")("tries again what failed in an earlier search", async () => {
+  const { path } = await temporaryFolder();
+  const state = () => new CommandSandbox({ environment: { PATH: path }, mechanisms: ["bubblewrap"] }).state();
+  await state();
+  symlinkSync(foundProgram("bwrap") ?? "bwrap", join(path, "bwrap"));
+  expect(await state()).toEqual({ available: true, mechanism: "bubblewrap" });
 });

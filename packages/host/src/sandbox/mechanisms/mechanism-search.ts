@@ -37,8 +37,12 @@ export interface SearchOptions {
   readonly containment?: Containment["kind"] | undefined;
 }
 
-/** Finds by trial what works on this machine, once, on first use. */
+/** Finds by trial what works on this machine, on first use. What worked once is not tried again by this process. */
 export class MechanismSearch {
+  // A trial starts dozens of programs. Failures are not stored: what is missing may be installed meanwhile.
+  static readonly #worked = new Map<string, FoundMechanism>();
+  static readonly #containments = new Map<string, Containment>();
+
   readonly #options: SearchOptions;
   #found: Promise<FoundMechanism> | undefined;
   #containment: Promise<Containment> | undefined;
@@ -49,7 +53,7 @@ export class MechanismSearch {
 
   /** The mechanism for confined commands. */
   mechanism(): Promise<FoundMechanism> {
-    this.#found ??= this.#findMechanism().catch((error: unknown) => {
+    this.#found ??= this.#knownMechanism().catch((error: unknown) => {
       // A failure of this process, such as a lack of descriptors, proves nothing about the machine.
       this.#found = undefined;
       throw error;
@@ -59,13 +63,40 @@ export class MechanismSearch {
 
   /** The containment of unconfined commands. */
   containment(): Promise<Containment> {
-    this.#containment ??= this.#findContainment();
+    this.#containment ??= this.#knownContainment();
     return this.#containment;
   }
 
-  async #findMechanism(): Promise<FoundMechanism> {
+  async #knownMechanism(): Promise<FoundMechanism> {
+    const { mechanisms = MECHANISM_NAMES } = this.#options;
+    const key = this.#key(mechanisms);
+    const known = MechanismSearch.#worked.get(key);
+    if (known !== undefined) return known;
+    const found = await this.#findMechanism(mechanisms);
+    // What comes after a failure may have worked only because that one could not be tried.
+    if (found.mechanism !== undefined && found.failures.length === 0) MechanismSearch.#worked.set(key, found);
+    return found;
+  }
+
+  async #knownContainment(): Promise<Containment> {
+    const { containment = "any" } = this.#options;
+    const key = this.#key([containment]);
+    const known = MechanismSearch.#containments.get(key);
+    if (known !== undefined) return known;
+    const found = await this.#findContainment();
+    if (found.kind === "namespace") MechanismSearch.#containments.set(key, found);
+    return found;
+  }
+
+  /** What the result of a search depends on, the machine aside: where programs and folders for a trial are looked for. */
+  #key(names: readonly string[]): string {
+    const { environment, searchPath } = this.#options;
+    return JSON.stringify([names, environment.HOME, searchPath, process.cwd(), process.getuid?.()]);
+  }
+
+  async #findMechanism(names: readonly MechanismName[]): Promise<FoundMechanism> {
     const failures: string[] = [];
-    for (const name of this.#options.mechanisms ?? MECHANISM_NAMES) {
+    for (const name of names) {
       const mechanism = await this.#create(name);
       const failure = mechanism === undefined ? "not installed" : await this.#try(mechanism);
       if (failure === undefined) return { mechanism, failures };
