@@ -89,7 +89,7 @@ export interface ApprovalAnswer {
   _meta?: Meta;
 }
 
-export type ApprovalPolicy = "never" | "unlessTrusted" | "always";
+export type ApprovalPolicy = "never" | "onRequest" | "unlessTrusted" | "always";
 
 export type AskReason =
   | "approval"

@@ -14,6 +14,7 @@ import {
   FLOWS,
   flowScript,
   localServer,
+  ON_REQUEST,
   TITLES,
   titlesIn,
 } from "./permission-flows.ts";
@@ -81,10 +82,34 @@ for (const scripted of SCRIPTED_AGENTS) {
     },
     TEST_MS,
   );
+
+  needs(
+    "bwrap",
+    "git",
+    "curl",
+    ...parts,
+  )(
+    `the ACP SDK in the mode on-request is asked only about what ${agent} does beyond the sandbox`,
+    async () => {
+      const { port } = await localServer();
+      const { cwd, prompt, setMode } = await editorWith(scripted, port, ON_REQUEST);
+      await setMode("on-request");
+      const ran = await prompt(FLOWS.declinedCommand, "reject_once", "");
+      expect(ran.asked).toBe("");
+      expect(existsSync(join(cwd, "declined-command")), ran.shown).toBe(true);
+      const stayed = await prompt(FLOWS.declinedLeave, "reject_once", "");
+      expect(stayed.asked).toContain("Allow it to run outside of the sandbox");
+      expect(existsSync(join(cwd, "../declined"))).toBe(false);
+      const written = await prompt(FLOWS.allowedChange, "reject_once", "");
+      expect(written.asked).toBe("");
+      expect(await readFile(join(cwd, FILES.allowed), "utf8")).toBe("lantern\n");
+    },
+    TEST_MS,
+  );
 }
 
 /** An editor with a session of the agent in a repository with one commit. */
-async function editorWith(scripted: ScriptedAgent, port: number) {
+async function editorWith(scripted: ScriptedAgent, port: number, only?: readonly string[]) {
   leavesNoProcess();
   const { path: folder } = await agentFolder();
   const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
@@ -94,7 +119,7 @@ async function editorWith(scripted: ScriptedAgent, port: number) {
   const { options: flags, configuration } = choosing(scripted);
   await writeFile(join(home, "config.toml"), configuration);
   const script = join(folder, "script.json");
-  await writeFile(script, JSON.stringify({ steps: flowScript(scripted, port) }));
+  await writeFile(script, JSON.stringify({ steps: flowScript(scripted, port, only) }));
   const env = { ...environmentIn(home), FLINT_OFFLINE_SCRIPT: script };
 
   let asked: string[] = [];
@@ -118,7 +143,8 @@ async function editorWith(scripted: ScriptedAgent, port: number) {
     );
     return { asked: asked.join("\n"), shown: shown.join("\n") };
   };
-  return { cwd, prompt };
+  const setMode = (modeId: string) => editor.agent.request("session/set_mode", { sessionId, modeId });
+  return { cwd, prompt, setMode };
 }
 
 function textsOf(content: RequestPermissionRequest["toolCall"]["content"]): string[] {

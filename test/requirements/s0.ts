@@ -84,7 +84,7 @@ export const S0: readonly Requirement[] = [
   done("S0-66", "turn/plan/updated carries the whole plan and an explanation"),
 
   // Policy
-  done("S0-67", "Approval policy is never, unlessTrusted or always, and each behaves so"),
+  done("S0-67", "Approval policy is never, onRequest, unlessTrusted or always, and each behaves so"),
   done("S0-68", "The four sandbox policies and their options are accepted"),
 
   // Config and models

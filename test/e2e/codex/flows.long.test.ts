@@ -10,6 +10,7 @@ import {
   FLOWS,
   flowScript,
   localServer,
+  ON_REQUEST,
   OUTSIDE,
   TITLES,
   titlesIn,
@@ -91,6 +92,30 @@ for (const scripted of SCRIPTED_AGENTS) {
       await tui.answer(FILES.declined, "Escape");
       await tui.shows("Conversation interrupted");
       expect(existsSync(join(fixture.workspace, FILES.declined))).toBe(false);
+      await tui.quit();
+    },
+    TEST_MS,
+  );
+
+  needsTui(program ?? "codex")(
+    `the stock Codex TUI with on-request asks only about what ${agent} does beyond the sandbox`,
+    async () => {
+      const { port } = await localServer();
+      const { options, configuration } = choosing(scripted);
+      const script = flowScript(scripted, port, ON_REQUEST);
+      const fixture = await TuiFixture.make(options, configuration, { script });
+      const tui = await fixture.tui("--ask-for-approval", "on-request");
+      await tui.isReady(model);
+      await tui.ask(FLOWS.declinedCommand);
+      await tui.isDone();
+      expect(existsSync(join(fixture.workspace, "declined-command"))).toBe(true);
+      await tui.ask(FLOWS.declinedLeave);
+      await tui.answer(`$ ${OUTSIDE.declined}`, "d");
+      await tui.isDone();
+      expect(existsSync(join(fixture.workspace, "../declined"))).toBe(false);
+      await tui.ask(FLOWS.allowedChange);
+      await tui.isDone();
+      expect(await readFile(join(fixture.workspace, FILES.allowed), "utf8")).toBe("lantern\n");
       await tui.quit();
     },
     TEST_MS,

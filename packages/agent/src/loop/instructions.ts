@@ -68,6 +68,8 @@ function sandboxWords(policy: SandboxPolicy): string {
 const APPROVAL_WORDS: Readonly<Record<ApprovalPolicy, string>> = {
   always: "The user is asked before every command and change.",
   unlessTrusted: "The user is asked before commands and changes that are not known to be harmless.",
+  onRequest:
+    "Commands and changes that stay in the sandbox need no approval. Ask for what a command needs beyond it, and say why.",
   never: "The user is not asked before commands and changes.",
 };
 

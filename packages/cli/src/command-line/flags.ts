@@ -64,7 +64,7 @@ export const SERVER_FLAGS = {
     type: "string",
     takes: "POLICY",
     values: APPROVAL_NAMES,
-    doc: "When to ask for approval: never, unless-trusted (default), always",
+    doc: "When to ask for approval: never, on-request (only for what leaves the sandbox), unless-trusted (default), always",
   },
   sandbox: {
     type: "string",

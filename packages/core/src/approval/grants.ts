@@ -1,4 +1,3 @@
-import { isAbsolute, relative, resolve } from "node:path";
 import {
   type Action,
   type Approval,
@@ -16,6 +15,7 @@ import {
   ruleSubjects,
 } from "@flint/protocol";
 import { prefixOf } from "./prefixes.ts";
+import { isWorkspaceEdit } from "./sandbox-bounds.ts";
 
 /** Where an action comes from: the folder of its thread, and the agent. Rules apply to real paths, not to names. */
 export interface Actor {
@@ -225,22 +225,4 @@ export function rejectUnknownRule(
       ? `Approval ${id} offers no rule ${rule}. ${way}`
       : `Approval ${id} does not offer rule ${rule} for ${scope}; it offers it for ${scopes.join(", ")}.`;
   throw new FlintError("invalidParams", message, { field: "decision.rule", offered });
-}
-
-/**
- * Whether an action only changes files of the workspace. Hidden files are left out: among them are those that configure
- * agents, editors, shells and version control.
- */
-export function isWorkspaceEdit(
-  action: Action,
-  { project, realPath }: { readonly project: string; realPath(path: string): string },
-): boolean {
-  if (action.kind !== "fileChange" || action.needs !== undefined) return false;
-  const paths = changedPaths(action);
-  return paths.length > 0 && paths.every((path) => isPlainPathIn(realPath(resolve(project, path)), project));
-}
-
-function isPlainPathIn(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside !== "" && !isAbsolute(inside) && inside.split("/").every((name) => !name.startsWith("."));
 }

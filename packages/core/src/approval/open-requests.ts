@@ -27,7 +27,6 @@ import { DecidedActions } from "./decided-actions.ts";
 import {
   type Actor,
   coveringGrants,
-  isWorkspaceEdit,
   rejectUnknownRule,
   suggestionsFor,
   wideningGrants,
@@ -38,6 +37,7 @@ import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
 import { ReplacedRuleNotes } from "./replaced-rule-notes.ts";
+import { isWorkspaceEdit, staysInSandbox } from "./sandbox-bounds.ts";
 
 /** What open requests need of their thread. */
 export interface OpenRequestsOptions {
@@ -242,10 +242,11 @@ export class OpenRequests {
     const { approvalPolicy, acceptEdits } = settings;
     const acceptsCommands = settings.acceptCommands === true && !isUnconfined(settings.sandboxPolicy);
     const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
+    const staysInside = staysInSandbox(action, actor, settings.sandboxPolicy);
     const hasNetwork = networkOf(settings) !== "none";
     return judge({
       ...{ approvalPolicy, action, granted: grants !== undefined, grants, ruling, policyRules },
-      ...{ onlyReads, acceptsCommands, isAcceptedEdit, hasNetwork },
+      ...{ onlyReads, acceptsCommands, isAcceptedEdit, staysInside, hasNetwork },
     });
   }
 

@@ -2,8 +2,8 @@ import type { Action, ApprovalPolicy } from "@flint/protocol";
 import { verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import type { Ruling } from "../ports/index.ts";
-import { isWorkspaceEdit } from "./grants.ts";
 import { judge } from "./policy.ts";
+import { isWorkspaceEdit } from "./sandbox-bounds.ts";
 
 const reading: Action = { kind: "command", itemId: "i", command: "ls", cwd: "/project" };
 const command: Action = { kind: "command", itemId: "i", command: "rm a", cwd: "/project" };
@@ -16,6 +16,9 @@ const TABLE: readonly Row[] = [
   ["never", command, false, "allow"],
   ["never", change, false, "allow"],
   ["never", tool, false, "allow"],
+  ["onRequest", reading, false, "allow"],
+  ["onRequest", command, false, "ask"],
+  ["onRequest", tool, false, "ask"],
   ["unlessTrusted", reading, false, "allow"],
   ["unlessTrusted", command, false, "ask"],
   ["unlessTrusted", change, false, "ask"],
@@ -29,7 +32,7 @@ const TABLE: readonly Row[] = [
   ["always", command, true, "allow"],
 ];
 
-verifies("S0-67", "never, unlessTrusted and always each behave as named", () => {
+verifies("S0-67", "never, onRequest, unlessTrusted and always each behave as named", () => {
   for (const [approvalPolicy, action, granted, expected] of TABLE) {
     const { kind } = judge({ approvalPolicy, action, granted });
     expect(kind, `${approvalPolicy} ${action.kind} ${granted}`).toBe(expected);
@@ -85,13 +88,27 @@ test("asks about no command that stays in the sandbox where commands are accepte
   ]).toEqual(["ask", "ask", "ask", "ask"]);
 });
 
+test("asks about nothing that stays in the sandbox under onRequest, and about all that does not", () => {
+  const judged = (action: Action, more: Partial<Parameters<typeof judge>[0]> = {}) =>
+    judge({ approvalPolicy: "onRequest", action, granted: false, staysInside: true, ...more }).kind;
+  expect([judged(command), judged(change)]).toEqual(["allow", "allow"]);
+  expect([
+    judged({ ...command, command: "ls \u202e" }),
+    judged(command, { staysInside: false }),
+    judged(command, { ruling: { decision: "ask", reason: "" } }),
+    judged(command, { approvalPolicy: "unlessTrusted" }),
+    judged(command, { approvalPolicy: "always" }),
+  ]).toEqual(Array(5).fill("ask"));
+});
+
 test("never allows anything beyond the sandbox without a grant or an answer", () => {
   const needs = { network: { hosts: ["registry.example:443"] } };
-  const kinds = (["never", "unlessTrusted", "always"] as const).map((approvalPolicy) =>
+  const kinds = (["never", "onRequest", "unlessTrusted", "always"] as const).map((approvalPolicy) =>
     [false, true].map((granted) => judge({ approvalPolicy, action: { ...reading, needs }, granted }).kind),
   );
   expect(kinds).toEqual([
     ["deny", "allow"],
+    ["ask", "allow"],
     ["ask", "allow"],
     ["ask", "allow"],
   ]);
@@ -119,7 +136,7 @@ describe("a rule of the policy file", () => {
     reason: `Rule 1 of p.toml says ${decision}.`,
   });
 
-  test.each<ApprovalPolicy>(["never", "unlessTrusted", "always"])(
+  test.each<ApprovalPolicy>(["never", "onRequest", "unlessTrusted", "always"])(
     "comes before the approval policy %s and before earlier grants",
     (approvalPolicy) => {
       const kinds = (["deny", "ask", "allow"] as const).map(

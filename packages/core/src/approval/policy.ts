@@ -32,6 +32,8 @@ export interface PolicyInput {
   readonly acceptsCommands?: boolean | undefined;
   /** False if the commands of the thread connect to nothing, and nothing is asked about it. */
   readonly hasNetwork?: boolean | undefined;
+  /** Whether it needs no more than the sandbox gives without an approval. */
+  readonly staysInside?: boolean | undefined;
   /** Whether it only changes files that need no approval. */
   readonly isAcceptedEdit?: boolean | undefined;
   /** What the policy file decides about it. */
@@ -62,6 +64,8 @@ export function judge(input: PolicyInput): PolicyDecision {
   if (approvalPolicy === "always") {
     return unanswered(input, { kind: "ask", reason: "Every action is asked about." });
   }
+  if (approvalPolicy === "onRequest" && input.staysInside === true)
+    return bySetting("It stays in the sandbox.");
   const harmless = needs === undefined ? harmlessBecause(input) : undefined;
   if (harmless !== undefined) return bySetting(harmless);
   return unanswered(input, { kind: "ask", reason: reasonFor(action) });

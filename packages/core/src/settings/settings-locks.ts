@@ -23,7 +23,7 @@ export interface SettingsLocks {
 }
 
 /** How much each value allows; what is higher allows more. */
-export const APPROVALS = { never: 2, unlessTrusted: 1, always: 0 } as const satisfies Record<
+export const APPROVALS = { never: 3, onRequest: 2, unlessTrusted: 1, always: 0 } as const satisfies Record<
   ApprovalPolicy,
   number
 >;

@@ -9,8 +9,8 @@ import {
 } from "./policy.ts";
 
 describe("policies", () => {
-  test("the approval policy is never, unlessTrusted or always, and nothing else [S0-67]", () => {
-    expect(ApprovalPolicy.options).toEqual(["never", "unlessTrusted", "always"]);
+  test("the approval policy is never, onRequest, unlessTrusted or always, and nothing else [S0-67]", () => {
+    expect(ApprovalPolicy.options).toEqual(["never", "onRequest", "unlessTrusted", "always"]);
     expect(
       ["on-request", "untrusted", "", null].filter((word) => ApprovalPolicy.safeParse(word).success),
     ).toEqual([]);

@@ -54,7 +54,7 @@ describe("a configuration file", () => {
 
   test("reports which values a key accepts when its value is invalid", async () => {
     expect(await problems('approval_policy = "sometimes"\n')).toBe(
-      'config.toml line 1: approval_policy must be one of "never", "unless-trusted", "always", not "sometimes".',
+      'config.toml line 1: approval_policy must be one of "never", "on-request", "unless-trusted", "always", not "sometimes".',
     );
     expect(await problems("[budget.turn]\ntokens = -1\n")).toContain(
       "must be a whole number above 0, not -1",

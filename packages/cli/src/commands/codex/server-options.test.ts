@@ -47,8 +47,8 @@ test("adds folders and network access to a sandbox that supports them", async ()
 
 test.each([
   ["never", "never", "never"],
-  ["on-request", "unlessTrusted", "never"],
-  ["on-failure", "unlessTrusted", "never"],
+  ["on-request", "onRequest", "never"],
+  ["on-failure", "onRequest", "never"],
   ["untrusted", "unlessTrusted", "unlessTrusted"],
 ] as const)(
   "%s means %s with a client that can answer, and %s without one",

@@ -19,8 +19,8 @@ export interface CodexServerFlags
 const APPROVALS = {
   attended: {
     never: "never",
-    "on-failure": "unlessTrusted",
-    "on-request": "unlessTrusted",
+    "on-failure": "onRequest",
+    "on-request": "onRequest",
     untrusted: "unlessTrusted",
   },
   // Modes that ask only outside the sandbox stay inside it; the one that asks first declines.

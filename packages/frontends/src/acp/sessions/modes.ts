@@ -24,6 +24,13 @@ const MODES: readonly Mode[] = [
     sandbox: "workspaceWrite",
   },
   {
+    id: "on-request",
+    name: "On request",
+    description: "Works in the project folder; asks only before what the sandbox does not allow.",
+    approvalPolicy: "onRequest",
+    sandbox: "workspaceWrite",
+  },
+  {
     id: "ask",
     name: "Always ask",
     description: "Works in the project folder; asks before every action.",

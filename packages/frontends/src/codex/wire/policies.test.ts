@@ -68,20 +68,24 @@ describe("a permission profile", () => {
 
 test("clients are sent the approval policy that was requested, until another one is in force", () => {
   const policies = new RequestedPolicies();
-  expect(policies.approvalPolicy("t", "unlessTrusted")).toBe("on-request");
-  policies.note("t", { approvalPolicy: "untrusted" });
+  expect(policies.approvalPolicy("t", "onRequest")).toBe("on-request");
+  const granular = { granular: {} };
+  policies.note("t", { approvalPolicy: granular });
   policies.note("t", { approvalPolicy: null });
-  expect(policies.approvalPolicy("t", "unlessTrusted")).toBe("untrusted");
+  expect(policies.approvalPolicy("t", "onRequest")).toBe(granular);
   expect(policies.approvalPolicy("t", "never")).toBe("never");
-  expect(codexApprovalPolicy("always")).toBe("untrusted");
+  const names = (["unlessTrusted", "always"] as const).map(codexApprovalPolicy);
+  expect(names).toEqual(["untrusted", "untrusted"]);
 });
 
 test.each([
   ["untrusted", "always", "always"],
-  ["on-request", "always", "unlessTrusted"],
+  ["on-request", "always", "onRequest"],
   ["never", "always", "never"],
   ["untrusted", "unlessTrusted", "unlessTrusted"],
-  ["on-request", "unlessTrusted", "unlessTrusted"],
+  ["on-request", "unlessTrusted", "onRequest"],
+  ["on-request", "onRequest", "onRequest"],
+  ["untrusted", "onRequest", "unlessTrusted"],
   ["untrusted", "never", "unlessTrusted"],
   ["never", "never", "never"],
 ] as const)("requesting %s while %s is in force leads to %s", (requested, inForce, policy) => {

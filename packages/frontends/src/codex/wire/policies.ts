@@ -2,12 +2,16 @@ import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
 import type { CodexApprovalPolicy, CodexSandboxPolicyInput } from "@flint/protocol/codex";
 import { codexError } from "./errors.ts";
 
-/**
- * Flint's approval policy for one of Codex. With `untrusted` Codex does not ask about what is known to be harmless; what
- * it lets its model decide with `on-request`, Flint decides in the same way.
- */
+/** Flint's approval policy for one of Codex. The granular one is `on-request` with some of its requests rejected. */
 function approvalPolicyOf(policy: CodexApprovalPolicy): ApprovalPolicy {
-  return policy === "never" ? "never" : "unlessTrusted";
+  switch (policy) {
+    case "never":
+      return "never";
+    case "untrusted":
+      return "unlessTrusted";
+    default:
+      return "onRequest";
+  }
 }
 
 /**
@@ -22,8 +26,9 @@ export function approvalPolicyFrom(requested: CodexApprovalPolicy, inForce: Appr
 export function codexApprovalPolicy(policy: ApprovalPolicy): CodexApprovalPolicy {
   switch (policy) {
     case "always":
-      return "untrusted";
     case "unlessTrusted":
+      return "untrusted";
+    case "onRequest":
       return "on-request";
     case "never":
       return "never";

@@ -6,8 +6,8 @@ export const GIT_MODES = ["off", "ask", "auto"] as const satisfies readonly GitM
 /** Approval policies as the command line and configuration files write them, and the protocol's value of each. */
 const APPROVALS = {
   never: "never",
+  "on-request": "onRequest",
   "unless-trusted": "unlessTrusted",
-  // Codex lets its model decide what to ask for; here the same rules as for unless-trusted decide.
   always: "always",
 } as const satisfies Record<string, ApprovalPolicy>;
 
