@@ -23,7 +23,9 @@ test("states the workspace, the date and the permissions", async () => {
   const text = await instructions(folder.path);
   expect(text).toContain(`The workspace is ${folder.path};`);
   expect(text).toContain("Today is 2030-05-06.");
-  expect(text).toContain("They have no network. The user is asked before every command and change.");
+  expect(text).toContain(
+    "A connection to another host waits while the user is asked. The user is asked before",
+  );
   const free = await instructions(folder.path, {
     approvalPolicy: "never",
     sandboxPolicy: { type: "workspaceWrite", networkAccess: true, writableRoots: ["/data"] },
@@ -32,15 +34,33 @@ test("states the workspace, the date and the permissions", async () => {
   expect(free).toContain("They have network. The user is not asked");
 });
 
-test("states that commits do not work in the sandbox, and what to do instead", async () => {
+test.each<[Partial<ThreadSettings>, string]>([
+  [{}, "They reach the network only through a proxy. A connection to another host waits"],
+  [
+    { network: { hosts: ["a.example"] } },
+    "They may connect to a.example. A connection to another host waits",
+  ],
+  [{ network: { hosts: ["a.example"] }, approvalPolicy: "never" }, "to another host is refused."],
+  [{ approvalPolicy: "never" }, "They have no network."],
+  [{ network: "none" }, "They have no network."],
+  [{ network: "all" }, "They have network."],
+  [{ sandboxPolicy: { type: "readOnly" } }, "They have no network."],
+])("states which hosts commands reach: %j", async (settings, words) => {
   const folder = await temporaryFolder();
-  const instructionsWith = (type: "workspaceWrite" | "readOnly" | "dangerFullAccess") =>
-    instructions(folder.path, { sandboxPolicy: { type } });
-  for (const type of ["workspaceWrite", "readOnly"] as const)
-    expect(await instructionsWith(type)).toMatch(
-      /\.git is read-only there, so git add, git commit .* give the user the commands/,
-    );
-  expect(await instructionsWith("dangerFullAccess")).not.toContain("git commit");
+  expect(await instructions(folder.path, settings)).toContain(words);
+});
+
+test("states that commits are offered to the user, or that they do not work and what to do instead", async () => {
+  const folder = await temporaryFolder();
+  const instructionsWith = (settings: Partial<ThreadSettings>) => instructions(folder.path, settings);
+  expect(await instructionsWith({})).toContain(".git is a private copy: commit there as usual");
+  expect(await instructionsWith({ git: "off" })).toMatch(
+    /\.git is read-only there, so git add, git commit .* give the user the commands/,
+  );
+  expect(await instructionsWith({ sandboxPolicy: { type: "readOnly" } })).toContain(
+    "Nothing can be committed.",
+  );
+  expect(await instructionsWith({ sandboxPolicy: { type: "dangerFullAccess" } })).not.toContain("commit");
 });
 
 test("puts developer instructions last, and forbids changes in a review", async () => {

@@ -2,7 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "@flint/host/files";
 import { pathWithin } from "@flint/host/globs";
-import type { ApprovalPolicy, SandboxPolicy, ThreadSettings, TurnKind } from "@flint/protocol";
+import type { ApprovalPolicy, ThreadSettings, TurnKind } from "@flint/protocol";
 import { truncateMiddle, visibleText } from "../text.ts";
 
 /** The input for the instructions of one turn. */
@@ -39,30 +39,46 @@ const WORK = `How to work:
 
 const REVIEW = `This is a review. Look at the changes and the code around them with the tools that only read, and with git. Change nothing. Finish with what you found.`;
 
-function situation({ cwd, sandboxPolicy, approvalPolicy }: ThreadSettings, now: Date): string {
+function situation(settings: ThreadSettings, now: Date): string {
+  const { cwd, approvalPolicy } = settings;
   return [
     `The workspace is ${visibleText(cwd)}; commands run there, and paths are from there. Today is ${now.toISOString().slice(0, 10)}.`,
-    `${sandboxWords(sandboxPolicy)} ${APPROVAL_WORDS[approvalPolicy]}`,
+    `${sandboxWords(settings)} ${APPROVAL_WORDS[approvalPolicy]}`,
   ].join("\n");
 }
 
 const NO_COMMIT =
-  ".git is read-only there, so git add, git commit and the like cannot work: do not try them. If a commit is wanted, give the user the commands to run themselves, or tell them that they can let commands run without the sandbox.";
+  ".git is read-only there, so git add, git commit and the like cannot work: do not try them. If a commit is wanted, give the user the commands to run themselves, or tell them that `--git ask` lets agents commit.";
 
-function sandboxWords(policy: SandboxPolicy): string {
+const COMMIT =
+  ".git is a private copy: commit there as usual where the user wants commits, and they are offered to the user when the turn ends.";
+
+function sandboxWords(settings: ThreadSettings): string {
+  const { sandboxPolicy: policy, git } = settings;
   switch (policy.type) {
     case "readOnly":
-      return `Commands may read files but not change any, and they have no network. ${NO_COMMIT}`;
+      return `Commands may read files but not change any. ${networkWords(settings)} Nothing can be committed.`;
     case "workspaceWrite": {
       const more = policy.writableRoots?.length ? ` and in ${policy.writableRoots.join(", ")}` : "";
-      const network = policy.networkAccess === true ? "They have network." : "They have no network.";
-      return `Commands may change files in the workspace${more} only, and not .git or the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${NO_COMMIT} ${network}`;
+      const commits = git === "off" ? NO_COMMIT : COMMIT;
+      return `Commands may change files in the workspace${more} only, and not the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${commits} ${networkWords(settings)}`;
     }
     case "dangerFullAccess":
       return "Commands run without a sandbox, so be careful.";
     case "externalSandbox":
       return "Commands are confined by something outside of Flint.";
   }
+}
+
+function networkWords({ network, sandboxPolicy, approvalPolicy }: ThreadSettings): string {
+  const isOpen = sandboxPolicy.type === "workspaceWrite" && sandboxPolicy.networkAccess === true;
+  if (isOpen || network === "all") return "They have network.";
+  const hosts = typeof network === "object" ? network.hosts : [];
+  const isClosed = network === "none" || (network === undefined && sandboxPolicy.type === "readOnly");
+  if (isClosed || (hosts.length === 0 && approvalPolicy === "never")) return "They have no network.";
+  const others = approvalPolicy === "never" ? "is refused" : "waits while the user is asked";
+  const listed = hosts.length === 0 ? "" : ` They may connect to ${hosts.join(", ")}.`;
+  return `They reach the network only through a proxy.${listed} A connection to another host ${others}.`;
 }
 
 const APPROVAL_WORDS: Readonly<Record<ApprovalPolicy, string>> = {
