@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ACP_PROFILES, acpProfile, OPENCODE, profileFor } from "./descriptor.ts";
+import { ACP_PROFILES, acpProfile, GEMINI, GOOSE, OPENCODE, profileFor } from "./descriptor.ts";
 import { GENERIC } from "./profile.ts";
 
 test("recognizes an agent by the name of its program, wherever that is and whatever starts it", () => {
@@ -58,6 +58,21 @@ test("codex-acp keeps the user's configuration in the sandbox, even if it is not
 
 test("hides from OpenCode everything that steers it: a variable does not keep it from loading plugins", () => {
   expect(OPENCODE.project.hides).toEqual(OPENCODE.project.files);
+});
+
+test.each([
+  ["Gemini", GEMINI, [".gemini", ".env", ".agents/skills"]],
+  // Its plugins have hooks, which are programs.
+  ["Goose", GOOSE, [".goose", ".agents/plugins", ".agents/skills", ".claude/skills"]],
+] as const)("hides from %s the folders of others that steer it too", (_name, { project }, steering) => {
+  expect(project.files).toEqual(expect.arrayContaining([...steering]));
+  const isHidden = (path: string) => project.hides.some((name) => `${path}/`.startsWith(`${name}/`));
+  expect(project.files.filter((path) => !isHidden(path))).toEqual([]);
+});
+
+test("knows of an unknown agent's project what steers any other agent", () => {
+  const { project } = profileFor(["/opt/my-agent"]);
+  expect(project.files).toEqual(expect.arrayContaining([...GOOSE.project.files, ...GEMINI.project.files]));
 });
 
 test("hides from an unknown agent what steers any other one, and the folder of its name", () => {

@@ -66,11 +66,27 @@ export const OPENCODE_PROJECT: AgentProjectFiles = {
   writes: [{ folder: ".opencode", settings: OPENCODE_SETTINGS }],
 };
 
-/** Gemini: it takes variables from `.env`, among them the address of its model. */
-export const GEMINI_PROJECT: AgentProjectFiles = { files: [".gemini", ".env"], hides: [".gemini", ".env"] };
+/** Gemini: it takes variables from `.env`, among them the address of its model, and skills from `.agents` (0.61.0). */
+export const GEMINI_PROJECT: AgentProjectFiles = {
+  files: [".gemini", ".env", ".agents/skills"],
+  hides: [".gemini", ".env", ".agents"],
+};
 
-/** Goose. Its hints are text for the model. */
-export const GOOSE_PROJECT: AgentProjectFiles = { files: [".goose"], hides: [".goose"] };
+/**
+ * Goose: it runs the hooks of plugins in `.agents/plugins`, and takes skills and agents from the folders of others too
+ * (1.38). Its hints are text for the model.
+ */
+export const GOOSE_PROJECT: AgentProjectFiles = {
+  files: [
+    ".goose",
+    ".agents/plugins",
+    ".agents/skills",
+    ".agents/agents",
+    ".claude/skills",
+    ".claude/agents",
+  ],
+  hides: [".goose", ".agents", ".claude"],
+};
 
 const ALL = [CLAUDE_ACP_PROJECT, CODEX_ACP_PROJECT, OPENCODE_PROJECT, GEMINI_PROJECT, GOOSE_PROJECT];
 
