@@ -10,10 +10,11 @@ const HOME_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Names whose readers do not obey a new file: direnv runs an `.envrc` only after it was allowed, by its content, and git
- * takes nothing but addresses and paths from `.gitmodules`, which are checked when commits are taken over.
+ * Names whose readers do not obey a new file: direnv runs an `.envrc` only after it was allowed, by its content, git
+ * takes nothing but addresses and paths from `.gitmodules`, which are checked when commits are taken over, and
+ * `.goosehints` is text for a model like `AGENTS.md`.
  */
-const CHECKED_NAMES: ReadonlySet<string> = new Set([".envrc", ".gitmodules"]);
+const CHECKED_NAMES: ReadonlySet<string> = new Set([".envrc", ".gitmodules", ".goosehints"]);
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -79,7 +79,8 @@ describeEachMechanism("protected names with %s", (name, test) => {
     const { printed } = await launch(sandbox, "ls -A", workspace);
     const seen = printed.trim().split("\n").sort();
     expect(seen).toEqual([...new HeldNames().in(workspace)].sort());
-    for (const free of [".bashrc", ".ssh", ".gitconfig", ".gitmodules"]) expect(seen).not.toContain(free);
+    for (const free of [".bashrc", ".ssh", ".gitconfig", ".gitmodules", ".goosehints"])
+      expect(seen).not.toContain(free);
     for (const held of [".git", ".mcp.json", ".vscode"]) expect(seen).toContain(held);
   });
 
