@@ -8,7 +8,13 @@ import { type FaultPlan, faultyFiles } from "./testing/faulty-files.ts";
 async function setUp(options: Partial<LineFileOptions> = {}) {
   const path = (await temporaryFolder()).join("folder/lines");
   const plan: FaultPlan = { calls: [] };
-  const open = () => LineFile.open({ path, files: faultyFiles(plan), ...options });
+  const open = async () => {
+    const lines: string[] = [];
+    const file = await LineFile.open({ path, files: faultyFiles(plan), ...options }, (line) => {
+      lines.push(line);
+    });
+    return { file, lines };
+  };
   return { path, plan, open };
 }
 
@@ -116,6 +122,19 @@ describe("a file of lines", () => {
     expect(readFileSync(path, "utf8")).toBe("whole\n");
   });
 
+  test("is read in pieces, also in the middle of a line and of a character", async () => {
+    const { path, plan, open } = await setUp();
+    const { file } = await open();
+    const lines = Array.from({ length: 50 }, (_, index) => `${index} ${"üx".repeat(index * 400)}`);
+    file.append([...lines, "", "é".repeat(200_000), "last"]);
+    file.close();
+    appendFileSync(path, "x".repeat(100_000));
+    const before = plan.calls.length;
+    expect((await open()).lines).toEqual([...lines, "", "é".repeat(200_000), "last"]);
+    expect(plan.calls.slice(before).filter((call) => call === "readSync").length).toBeGreaterThan(10);
+    expect(readFileSync(path, "utf8").endsWith("\nlast\n")).toBe(true);
+  });
+
   test("has a limit, for what is in it and for what is added", async () => {
     const { path, open } = await setUp({ limit: 10 });
     const { file } = await open();
@@ -128,12 +147,17 @@ describe("a file of lines", () => {
 
   describe("that is compacted", () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`);
+    const compact = (file: LineFile, lines: readonly string[]) =>
+      file.compact(
+        () => lines.length,
+        () => lines,
+      );
 
     test("has the lines that are left, and what is appended later", async () => {
       const { path, open } = await setUp({ compactFrom: 10 });
       const { file } = await open();
       file.append(many(20));
-      file.compact(() => ["a", "b"]);
+      compact(file, ["a", "b"]);
       file.append(["c"]);
       await file.sync();
       expect(readFileSync(path, "utf8")).toBe("a\nb\nc\n");
@@ -144,20 +168,26 @@ describe("a file of lines", () => {
     test("is left alone while it is short or most of it is needed", async () => {
       const { open } = await setUp({ compactFrom: 10 });
       const { file } = await open();
-      let looked = 0;
-      const compact = (kept: number) =>
-        file.compact(() => {
-          looked += 1;
-          return many(kept);
-        });
+      let [counted, rewritten] = [0, 0];
+      const look = (kept: number) =>
+        file.compact(
+          () => {
+            counted += 1;
+            return kept;
+          },
+          () => {
+            rewritten += 1;
+            return many(kept);
+          },
+        );
       file.append(many(9));
-      compact(0);
-      expect(looked).toBe(0);
+      look(0);
+      expect(counted).toBe(0);
       file.append(many(1));
-      compact(9);
-      compact(9);
+      look(9);
+      look(9);
       // Not looked at again before it has grown.
-      expect(looked).toBe(1);
+      expect([counted, rewritten]).toEqual([1, 0]);
       file.close();
       expect((await open()).lines).toHaveLength(10);
     });
@@ -167,7 +197,7 @@ describe("a file of lines", () => {
       const { file } = await open();
       file.append(many(20));
       plan.room = 3;
-      file.compact(() => ["long line"]);
+      compact(file, ["long line"]);
       plan.room = Number.POSITIVE_INFINITY;
       file.append(["last"]);
       file.close();
@@ -184,7 +214,7 @@ describe("a file of lines", () => {
         renamed ||= call === "renameSync";
         return renamed && call === "fsyncSync" ? "EIO" : undefined;
       };
-      file.compact(() => []);
+      compact(file, []);
       expect(() => file.append(["next"])).toThrow("until Flint is restarted");
     });
 
@@ -193,7 +223,7 @@ describe("a file of lines", () => {
       const { file } = await open();
       file.append(many(20));
       const syncing = file.sync();
-      file.compact(() => []);
+      compact(file, []);
       await syncing;
       expect(readFileSync(path, "utf8")).not.toBe("");
     });

@@ -19,7 +19,7 @@ export interface LineFileOptions {
   readonly path: string;
   /** Whether lines are synced to the disk; otherwise a power failure may lose the last ones. */
   readonly durable?: boolean | undefined;
-  /** The most bytes that it may have: all of them are read into memory. */
+  /** The most bytes that it may have. */
   readonly limit?: number | undefined;
   /** How many lines it has at least when it is compacted. */
   readonly compactFrom?: number | undefined;
@@ -29,14 +29,10 @@ export interface LineFileOptions {
 /** The machine's file system, and what tests may replace of it. */
 export { type FileSystem, NODE_FILES };
 
-/** A file that was opened, and what it had then. */
-export interface OpenedLineFile {
-  readonly file: LineFile;
-  readonly lines: readonly string[];
-}
-
 const LIMIT = 256 * 1024 * 1024;
 const LF = 10;
+/** A file is read in pieces, so that a long one leaves little garbage behind. */
+const PIECE_BYTES = 64 * 1024;
 /** A file with fewer lines is not worth rewriting. */
 const COMPACT_FROM = 1000;
 
@@ -74,17 +70,17 @@ export class LineFile {
     this.#file = openPrivate(files, path, OPEN.appendLog | constants.O_CREAT);
   }
 
-  /** Opens a file, or makes it. A last line that was cut off is removed. */
-  static async open(options: LineFileOptions): Promise<OpenedLineFile> {
+  /** Opens a file, or makes it, and gives each line that it has to `onLine`. A last line that was cut off is removed. */
+  static async open(options: LineFileOptions, onLine: (line: string) => void): Promise<LineFile> {
     const { path, files = NODE_FILES, durable = true } = options;
     let file: LineFile | undefined;
     try {
       await makeFolders(files, dirname(path));
       file = new LineFile(options);
-      const lines = file.#readLines();
+      file.#readLines(onLine);
       await removeTemporary(files, path);
       if (durable) await syncFolder(files, dirname(path));
-      return { file, lines };
+      return file;
     } catch (thrown) {
       if (file !== undefined) closeQuietly(files, file.#file);
       throw storageFailed(`${path} could not be opened`, thrown, { path });
@@ -111,15 +107,15 @@ export class LineFile {
   }
 
   /**
-   * Rewrites the file with these lines alone, if at least half of it is something else. At every moment there is the old
-   * file or the new one; if there is no room for the new one, the old one stays.
+   * Rewrites the file with these lines alone, if at least half of it is something else; `count` says how many they are. At
+   * every moment there is the old file or the new one; if there is no room for the new one, the old one stays.
    */
-  compact(lines: () => readonly string[]): void {
+  compact(count: () => number, lines: () => readonly string[]): void {
     if (this.#count < this.#compactAt || this.#syncing !== undefined || this.#syncFailure !== undefined)
       return;
-    const kept = lines();
-    const isReplaced = kept.length * 2 <= this.#count && this.#replace(kept);
-    this.#compactAt = Math.max(isReplaced ? 0 : this.#count, kept.length * 2) + this.#compactFrom;
+    const kept = count();
+    const isReplaced = kept * 2 <= this.#count && this.#replace(lines());
+    this.#compactAt = Math.max(isReplaced ? 0 : this.#count, kept * 2) + this.#compactFrom;
   }
 
   /** Resolves once everything appended so far is on the disk. Calls during a sync share the next one. */
@@ -210,25 +206,38 @@ export class LineFile {
     }
   }
 
-  #readLines(): string[] {
+  #readLines(onLine: (line: string) => void): void {
     const { size } = this.#files.fstatSync(this.#file);
     if (size > this.#limit)
       throw new FlintError(
         "storageFailed",
         `${this.#path} has ${size} bytes and may have ${this.#limit}. Move it away to start a new one.`,
       );
-    const bytes = Buffer.alloc(size);
-    for (let done = 0; done < size; ) {
-      const count = this.#files.readSync(this.#file, bytes.subarray(done), done);
+    // Grows to the longest line. What it has at its start was read and is not a whole line yet.
+    let piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size));
+    for (let [done, rest] = [0, 0]; done < size; ) {
+      if (rest === piece.length)
+        piece = Buffer.concat([piece], Math.min(piece.length * 2, rest + size - done));
+      const room = piece.subarray(rest, rest + size - done);
+      const count = this.#files.readSync(this.#file, room, done);
       if (count === 0) throw new Error("it became shorter while it was read");
       done += count;
+      rest = this.#takeLines(piece.subarray(0, rest + count), onLine);
+      this.#size = done - rest;
     }
-    this.#size = bytes.lastIndexOf(LF) + 1;
     this.#isTorn = this.#size < size;
     this.#cutBack();
-    const lines = bytes.toString("utf8", 0, this.#size).split("\n").slice(0, -1);
-    this.#count = lines.length;
-    return lines;
+  }
+
+  /** Gives the whole lines to `onLine` and moves the rest to the start; returns how long that is. */
+  #takeLines(bytes: Buffer, onLine: (line: string) => void): number {
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      this.#count += 1;
+      onLine(bytes.toString("utf8", start, end));
+      start = end + 1;
+    }
+    return bytes.copy(bytes, 0, start);
   }
 
   #cutBack(): void {

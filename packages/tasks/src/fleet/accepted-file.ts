@@ -1,4 +1,4 @@
-import { LineFile, type LineFileOptions, type OpenedLineFile } from "@flint/host/line-file";
+import { LineFile, type LineFileOptions } from "@flint/host/line-file";
 import { isRecord, type TaskEvent } from "@flint/protocol";
 import { readStoredEvent } from "../store/stored-event.ts";
 import type { StoredEvents } from "./task-backup.ts";
@@ -9,24 +9,27 @@ export class AcceptedFile {
   /** What it held when it was opened. */
   readonly stored: ReadonlyMap<string, readonly TaskEvent[]>;
 
-  private constructor({ file, lines }: OpenedLineFile) {
+  private constructor(file: LineFile, stored: ReadonlyMap<string, readonly TaskEvent[]>) {
     this.#file = file;
-    const stored = new Map<string, TaskEvent[]>();
-    for (const line of lines) {
-      const read = readLine(line);
-      if (read === undefined) continue;
-      if ("forgotten" in read) stored.delete(read.task);
-      else stored.set(read.task, [...(stored.get(read.task) ?? []), read.event]);
-    }
     this.stored = stored;
-    file.compact(() => linesOf([...stored].map(([task, events]) => ({ task, events }))));
   }
 
   static async open(
     path: string,
     options: Pick<LineFileOptions, "files" | "compactFrom"> = {},
   ): Promise<AcceptedFile> {
-    return new AcceptedFile(await LineFile.open({ path, ...options }));
+    const stored = new Map<string, TaskEvent[]>();
+    const file = await LineFile.open({ path, ...options }, (line) => {
+      const read = readLine(line);
+      if (read === undefined) return;
+      const known = stored.get(read.task);
+      if ("forgotten" in read) stored.delete(read.task);
+      else if (known === undefined) stored.set(read.task, [read.event]);
+      else known.push(read.event);
+    });
+    const accepted = new AcceptedFile(file, stored);
+    accepted.#compact(() => [...stored].map(([task, events]) => ({ task, events })));
+    return accepted;
   }
 
   /** Returns once the disk has it. Throws if it cannot be written; then nothing of it counts. */
@@ -38,11 +41,16 @@ export class AcceptedFile {
   /** Removes a task; `kept` are those that stay. The file is rewritten when these are the smaller part of it. */
   forget(task: string, kept: () => readonly StoredEvents[]): void {
     this.#file.append([JSON.stringify({ task, forgotten: true })]);
-    this.#file.compact(() => linesOf(kept()));
+    this.#compact(kept);
   }
 
   close(): void {
     this.#file.close();
+  }
+
+  #compact(kept: () => readonly StoredEvents[]): void {
+    const count = () => kept().reduce((sum, { events }) => sum + events.length, 0);
+    this.#file.compact(count, () => linesOf(kept()));
   }
 }
 

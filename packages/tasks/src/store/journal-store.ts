@@ -20,26 +20,31 @@ export class JournalStore implements TaskStore {
   readonly #file: LineFile;
   readonly #memory: MemoryStore;
   /** Set if it has lines that cannot be read, which are left for the user to look at. */
-  #isDamaged = false;
+  readonly #isDamaged: boolean;
   #isClosed = false;
 
-  private constructor(file: LineFile, { now, elapsed = () => performance.now() }: JournalOptions) {
+  private constructor(file: LineFile, memory: MemoryStore, isDamaged: boolean) {
     this.#file = file;
-    this.#memory = new MemoryStore({ now, elapsed, persist: (task, events) => this.#write(task, events) });
+    this.#memory = memory;
+    this.#isDamaged = isDamaged;
+    this.#compact();
   }
 
   /** Opens a journal, or makes it. A last line that was cut off is removed; a damaged one costs only its own event. */
   static async open(options: JournalOptions): Promise<JournalStore> {
-    const { file, lines } = await LineFile.open(options);
-    const store = new JournalStore(file, options);
-    for (const [index, line] of lines.entries()) {
+    const { now, elapsed = () => performance.now(), path, onDamage } = options;
+    let file: LineFile | undefined;
+    const persist = (task: string, events: readonly TaskEvent[]) => file?.append(linesOf(task, events));
+    const memory = new MemoryStore({ now, elapsed, persist });
+    const damaged: number[] = [];
+    let count = 0;
+    file = await LineFile.open(options, (line) => {
+      count += 1;
       const read = readLine(line);
-      if (read !== undefined && store.#restore(read)) continue;
-      store.#isDamaged = true;
-      options.onDamage?.(`Line ${index + 1} of ${options.path} cannot be read.`);
-    }
-    store.#compact();
-    return store;
+      if (read === undefined || !restore(memory, read)) damaged.push(count);
+    });
+    for (const number of damaged) onDamage?.(`Line ${number} of ${path} cannot be read.`);
+    return new JournalStore(file, memory, damaged.length > 0);
   }
 
   async add(task: NewTask): Promise<TaskState> {
@@ -102,30 +107,23 @@ export class JournalStore implements TaskStore {
     this.#file.close();
   }
 
-  #restore(read: JournalLine): boolean {
-    if ("numbered" in read) {
-      this.#memory.skipNumbers(read.numbered);
-      return true;
-    }
-    if ("removed" in read) {
-      void this.#memory.remove(read.task);
-      return true;
-    }
-    return this.#memory.restore(read.task, [read.event]);
-  }
-
-  #write(task: string, events: readonly TaskEvent[]): void {
-    this.#file.append(linesOf(task, events));
-  }
-
   /** Leaves out the tasks that were removed, but not their numbers: they are never given to others. */
   #compact(): void {
     if (this.#isDamaged) return;
-    this.#file.compact(() => [
+    const count = () => [...this.#memory.stored()].reduce((sum, { events }) => sum + events.length, 1);
+    this.#file.compact(count, () => [
       JSON.stringify({ numbered: this.#memory.lastNumber }),
       ...[...this.#memory.stored()].flatMap(({ task, events }) => linesOf(task, events)),
     ]);
   }
+}
+
+/** Puts back what a line says; false if it does not follow on those before. */
+function restore(memory: MemoryStore, read: JournalLine): boolean {
+  if ("event" in read) return memory.restore(read.task, [read.event]);
+  if ("numbered" in read) memory.skipNumbers(read.numbered);
+  else void memory.remove(read.task);
+  return true;
 }
 
 function linesOf(task: string, events: readonly TaskEvent[]): string[] {
