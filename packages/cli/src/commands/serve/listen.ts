@@ -19,6 +19,7 @@ import {
   composeEngine,
   type FleetOptions,
   redactErrors,
+  releaseMemoryOnce,
   type ServedClients,
   signalled,
   stopServer,
@@ -67,6 +68,7 @@ export async function serveListeners(values: Values): Promise<number> {
   if (presence !== undefined && addresses.some(({ kind }) => kind === "local")) {
     process.stderr.write(localText(presence.folder, plan.protocol, values.json === true));
   }
+  releaseMemoryOnce(SYSTEM_CLOCK);
   const policy = (options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy).type;
   for (const listener of listening.listeners)
     process.stderr.write(listenerText(listener, policy, values.json === true));

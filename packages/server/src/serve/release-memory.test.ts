@@ -1,0 +1,31 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { TestClock } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { releaseMemoryOnce } from "./release-memory.ts";
+
+/** Something that nothing refers to; undefined once it was collected. */
+function garbage(): WeakRef<object> {
+  return new WeakRef({ large: new Array(1000).fill(0) });
+}
+
+describe("a server that has started", () => {
+  test("collects once what its start has left", async () => {
+    const [clock, left] = [new TestClock(), garbage()];
+    releaseMemoryOnce(clock, 0);
+    await nextTurn();
+    expect(left.deref()).toBeDefined();
+    // What was looked at is kept until the end of this turn of the event loop.
+    await nextTurn();
+    await clock.advance(8000);
+    expect(left.deref()).toBeUndefined();
+    expect(clock.pending).toBe(0);
+  });
+
+  test("collects nothing if its start has left little", async () => {
+    const [clock, left] = [new TestClock(), garbage()];
+    releaseMemoryOnce(clock, Number.POSITIVE_INFINITY);
+    await nextTurn();
+    await clock.advance(8000);
+    expect(left.deref()).toBeDefined();
+  });
+});
