@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { needs } from "@flint/testkit";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { gitOverrides, gitSteering } from "../steering/index.ts";
 import { mergeResult } from "./merge.ts";
 import {
@@ -87,6 +87,16 @@ describe("the worktree of a hostile repository", () => {
     const { top } = await worktrees.prepare({ ...NAME, cwd: join(cwd, "sub") });
     expect(existsSync(join(top, "a.txt"))).toBe(true);
     expect(existsSync(home.join("ran"))).toBe(false);
+  });
+
+  test("of a task with the path of another folder as its id is neither made nor removed", async () => {
+    const { home, cwd, worktrees } = await setUpRepository();
+    for (const name of ["mine-1", "mine-source"]) await mkdir(home.join(name));
+    const name = { task: "../mine", attempt: 1 };
+    await expect(worktrees.remove(name, undefined)).rejects.toThrow('"../mine" cannot be the id of a task');
+    await expect(worktrees.removeCopy("../mine")).rejects.toThrow("cannot be the id of a task");
+    await expect(worktrees.prepare({ ...name, cwd })).rejects.toThrow();
+    expect(await readdir(home.path)).toEqual(expect.arrayContaining(["mine-1", "mine-source"]));
   });
 
   confined("has no scratch folder that is a link", async () => {

@@ -95,7 +95,7 @@ export class Worktrees {
     // What is checked out in the clone may not have the folder.
     if (found === undefined) {
       this.#leaveOut([cwd]);
-      return copyFolder(cwd, join(this.#root, `${task}-source`), (folder) => this.git(folder));
+      return copyFolder(cwd, join(this.#root, `${plainId(task)}-source`), (folder) => this.git(folder));
     }
     const repository = this.#known(found, cwd);
     return shared === undefined ? repository : { ...repository, subfolder: shared.folder };
@@ -177,7 +177,7 @@ export class Worktrees {
 
   /** Removes the copy that a task works on whose folder is in no repository, with all its commits. */
   async removeCopy(task: string): Promise<void> {
-    await rm(join(this.#root, `${task}-source`), { recursive: true, force: true });
+    await rm(join(this.#root, `${plainId(task)}-source`), { recursive: true, force: true });
   }
 
   /** The folders of an attempt: where it works, where it is reviewed and where it is merged. */
@@ -211,7 +211,7 @@ export class Worktrees {
 
   /** Where the result of a task without a repository is written. */
   patchFile(task: string): string {
-    return join(this.#root, `${task}.patch`);
+    return join(this.#root, `${plainId(task)}.patch`);
   }
 
   /** The ignored files that an attempt got from the user's checkout. */
@@ -307,7 +307,13 @@ const UNTRUSTED = "untrusted";
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };
 
 function folderName({ task, attempt }: WorktreeName): string {
-  return `${task}-${attempt}`;
+  return `${plainId(task)}-${attempt}`;
+}
+
+/** The id of a task, which becomes a part of paths; in the database of a fleet it may be anything. */
+function plainId(task: string): string {
+  if (/^[A-Za-z0-9_-]{1,100}$/.test(task)) return task;
+  throw new FlintError("invalidParams", `${JSON.stringify(task)} cannot be the id of a task.`);
 }
 
 /** Whether a worktree was completed and still has its files. */
