@@ -1,4 +1,12 @@
-import { describeFrontend, describeTranslation } from "@flint/testkit";
+import { PassThrough } from "node:stream";
+import { streamTransport } from "@flint/rpc/node";
+import {
+  describeFrontend,
+  describeTranslation,
+  ScriptedDriver,
+  testEngine,
+  WireClient,
+} from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { ClientConnection } from "../shared/client-connection.ts";
 import { CLIENT_SCRIPTS } from "../testing/client-scripts.ts";
@@ -49,6 +57,25 @@ describe("the Flint front end", () => {
     ]);
     expect(sent("turn/completed")).toMatchObject([{ method: "agent/turn/completed" }]);
     expect(sent("plain")).toMatchObject([{ method: "agent/plain" }]);
+  });
+
+  test("keeps notifications from a client that opted out of them, also an agent's own", async () => {
+    const extension = (method: string) => ({ emit: { type: "extension", method, params: {} } }) as const;
+    const driver = new ScriptedDriver({
+      scripts: [[extension("a/one"), extension("a/two"), { text: "Hi." }]],
+    });
+    const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+    new ClientConnection(flintFrontend(), testEngine({ driver }).engine, streamTransport(toServer, toClient));
+    const client = WireClient.over(toClient, toServer);
+    const capabilities = { optOutNotificationMethods: ["a/one", "item/agentMessage/delta"] };
+    await client.request("initialize", { clientInfo: { name: "quiet", version: "1" }, capabilities });
+    const { thread } = Object(await client.request("thread/start", {}));
+    await client.request("turn/start", { threadId: thread.id, input: [{ type: "text", text: "go" }] });
+    await client.waitForMethod("turn/completed");
+    const methods = client.since(0).map(({ method }) => method);
+    expect(methods).toContain("a/two");
+    expect(methods).not.toContain("a/one");
+    expect(methods).not.toContain("item/agentMessage/delta");
   });
 
   test("[S2-76] has a client run its tool, and takes anything but a result for a failure", () => {

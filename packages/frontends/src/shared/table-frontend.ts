@@ -114,7 +114,7 @@ class TableClientHandler implements ClientHandler {
   event(event: ThreadEvent): void {
     for (const message of this.#encoder.encode(event, this.#tables.events)) {
       if (message.kind === "line") {
-        if (!this.#optedOut.has(event.type)) this.#client.sendLine(message.line);
+        if (!this.#optedOut.has(message.notification.method)) this.#client.sendLine(message.line);
       } else if (message.kind === "ask") this.#asks.ask(message);
       else this.#asks.resolve(message.key);
     }
