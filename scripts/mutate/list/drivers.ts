@@ -123,4 +123,12 @@ export const DRIVER_FAULTS: readonly Mutation[] = [
     replace: "return [];",
     tests: ["packages/drivers/src/codex/sub-agents.test.ts"],
   },
+  {
+    name: "acp-agent-remembers",
+    promise: "A call is allowed once where its agent offers that.",
+    file: "packages/drivers/src/acp/requests/permissions.ts",
+    find: '["allow_once", "allow_always"]',
+    replace: '["allow_always", "allow_once"]',
+    tests: ["packages/drivers/src/acp/requests/permissions.test.ts"],
+  },
 ];

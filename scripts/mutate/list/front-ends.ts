@@ -155,4 +155,12 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     replace: "    if (text === undefined || saved !== undefined) return saved;\n",
     tests: ["packages/frontends/src/acp/editor/editor.test.ts"],
   },
+  {
+    name: "acp-leaving-sandbox-for-always",
+    promise: "An editor is not offered to let an action leave its sandbox, or connect anywhere, for always.",
+    file: "packages/frontends/src/acp/asks/permission.ts",
+    find: 'if (needs?.unconfined === true || needs?.network === "all") return [];',
+    replace: 'if (needs?.unconfined === true && needs?.network === "all") return [];',
+    tests: ["packages/frontends/src/acp/asks/permission.test.ts"],
+  },
 ];

@@ -301,4 +301,21 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     replace: "return prefix.find((word) => SHELL_SYNTAX.test(word) && word === prefix[0]);",
     tests: ["packages/server/src/policy/policy-file.test.ts"],
   },
+  {
+    name: "untrusted-skills-listed",
+    promise: "Clients are not shown skills of a project that is not trusted.",
+    file: "packages/drivers/src/codex/skills.ts",
+    find: "scope !== OF_PROJECT || usesProject(steering)",
+    replace: "scope !== OF_PROJECT || !usesProject(steering)",
+    tests: ["packages/drivers/src/codex/features.test.ts"],
+    only: "left out",
+  },
+  {
+    name: "rule-follows-a-link",
+    promise: "A rule of a project does not hold for where a link in its place leads.",
+    file: "packages/server/src/state/stored-rules.ts",
+    find: "if (realPathOf(project) !== project)",
+    replace: 'if (realPathOf(project) === "")',
+    tests: ["packages/server/src/state/rules-file.test.ts"],
+  },
 ];

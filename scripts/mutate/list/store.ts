@@ -87,4 +87,12 @@ export const STORE_FAULTS: readonly Mutation[] = [
     replace: "earliest = Math.min(earliest, text.length, partAtEnd(text, secret) + secret.length);",
     tests: ["packages/core/src/redact/redactor.test.ts"],
   },
+  {
+    name: "store-sync-failure-forgotten",
+    promise: "After an I/O error of a sync, no later sync of that file counts.",
+    file: "packages/host/src/store/log/log-writer.ts",
+    find: 'if (failure.data.code === "EIO") this',
+    replace: 'if (failure.data.code === "EIO" && this.#size < 0) this',
+    tests: ["packages/host/src/store/faults.test.ts"],
+  },
 ];

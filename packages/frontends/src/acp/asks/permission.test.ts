@@ -1,6 +1,6 @@
-import type { RuleSuggestion } from "@flint/protocol";
+import type { Permission, RuleSuggestion } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { decisionOf } from "./permission.ts";
+import { decisionOf, permissionOptions } from "./permission.ts";
 
 const OFFERED: RuleSuggestion = {
   ...{ id: "npm", project: "/w", agent: "scripted", tool: "command" },
@@ -45,4 +45,22 @@ describe("a response to a permission request", () => {
   test("with a rule is a denial if no rule was offered", () => {
     expect(decisionOf(selected("allow_always:npm"))).toEqual(NOT_UNDERSTOOD);
   });
+});
+
+test.each<[string, Permission | undefined, boolean]>([
+  ["nothing beyond its sandbox", undefined, true],
+  ["a folder", { write: ["/data"] }, true],
+  ["to leave its sandbox", { unconfined: true }, false],
+  ["to connect to any host", { network: "all" }, false],
+])("an action that needs %s can be allowed for always: %j %s", (_what, needs, isOffered) => {
+  const action = {
+    kind: "command",
+    itemId: "c",
+    command: "make",
+    cwd: "/w",
+    ...(needs && { needs }),
+  } as const;
+  const approval = { id: "a", threadId: "t", turnId: "u", action, requestedAtMs: 0, expiresAtMs: 0 };
+  const kinds = permissionOptions(approval).map(({ kind }) => kind);
+  expect(kinds.includes("allow_always")).toBe(isOffered);
 });
