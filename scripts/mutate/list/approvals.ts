@@ -90,7 +90,7 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
   {
     name: "workspace-edit-of-hidden-file",
     promise: "Accepting edits in the workspace does not cover hidden files.",
-    file: GRANTS,
+    file: "packages/core/src/approval/sandbox-bounds.ts",
     find: 'inside.split("/").every((name) => !name.startsWith("."))',
     replace: 'inside.split("/").every((name) => name !== "..")',
     tests: ["packages/core/src/approval/grants.test.ts"],
