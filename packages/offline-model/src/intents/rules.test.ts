@@ -25,6 +25,8 @@ describe("a request", () => {
       ["shell", "make"],
     ],
     ["write `hello` to notes/a.txt.", ["write_file", "notes/a.txt", "hello\n"]],
+    ["write hello there to a.txt", ["write_file", "a.txt", "hello there\n"]],
+    ["write notes.md", ["write_file", "notes.md", ""]],
     ["change file a.txt to two\nlines", ["write_file", "a.txt", "two\nlines\n"]],
     ['create a file "b.txt" with "x"', ["write_file", "b.txt", "x\n"]],
     ["create hello.py that prints hi", ["write_file", "hello.py", 'print("hi")\n']],

@@ -76,6 +76,10 @@ const WORK: readonly Rule[] = [
         replace(toPath(path), unquote(from), unquote(to), context),
   ],
   [
+    pattern(`^write ([^\\n]{1,200}?) (?:in)?to (?:the )?(?:file )?${FILE}[.?!]*$`),
+    (content, path) => writing(path, content),
+  ],
+  [
     pattern(`^(?:create|make|write|add) (?:an? |the )?(?:\\w+ ){0,2}?${FILE}(?:[ ,]+([\\s\\S]+))?$`),
     (path, description = "") =>
       (context) =>
