@@ -30,6 +30,15 @@ test("numbers the lines of each hunk, and none of a diff without hunks", () => {
   expect(block("").lines).toEqual([]);
 });
 
+test("an empty file has no changed lines, and says that it is empty", () => {
+  const { lines, added, removed } = block("--- /dev/null\n+++ b/a.txt\n");
+  expect({ lines, added, removed }).toEqual({
+    ...{ lines: [{ kind: "note", text: "\\ The file is empty" }], added: 0, removed: 0 },
+  });
+  expect(block("--- a/old\n+++ b/new\n").lines).toEqual([]);
+  expect(block("--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({ added: 1, removed: 1 });
+});
+
 test("reads a diff of several files", () => {
   const diff =
     'diff --git a/x b/y\nsimilarity index 90%\n@@ -1 +1 @@\n-a\n+b\ndiff --git "a/\\303\\244" "b/\\303\\244"\nnew file mode 100644\n';

@@ -1,6 +1,8 @@
 import type { FileUpdateChange } from "@flint/protocol";
 import type { DiffBlock, DiffLine } from "../row.ts";
 
+/** Stands for the content of a file that is added or deleted without any. */
+const EMPTY = "\\ The file is empty";
 const HUNK = /^@@ -(?<old>\d+)(?:,\d+)? \+(?<new>\d+)/;
 
 /** Parses the unified diff of a changed file. */
@@ -22,10 +24,12 @@ export function diffBlocks(diff: string): DiffBlock[] {
     });
 }
 
-/** The lines after the file header. A diff without hunks is all body. */
+/** The lines after the file header. A diff without hunks is all body, but for names alone: of a moved or an empty file. */
 function bodyOf(diff: string): string[] {
   const lines = diff.replace(/\n$/, "").split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@ "));
+  const isHeader = lines.length === 2 && lines[0]?.startsWith("--- ") && lines[1]?.startsWith("+++ ");
+  if (isHeader === true) return /^(?:---|\+\+\+) \/dev\/null$/m.test(diff) ? [EMPTY] : [];
   const body = first === -1 ? lines : lines.slice(first);
   return body.length === 1 && body[0] === "" ? [] : body;
 }
