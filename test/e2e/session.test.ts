@@ -71,6 +71,7 @@ needs("tmux", "claude")(
     await terminal.press("Enter");
     await terminal.until(sees("flint continues in place of claude"), "the boundary");
     await quit(terminal);
+    expect(await terminal.matchesWithin(sees("Continue: flint resume "), 5_000)).toBe(true);
   },
   TEST_MS,
 );

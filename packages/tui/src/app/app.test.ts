@@ -29,6 +29,16 @@ test("sends a prompt and prints the answer above the composer", async () => {
   expect(session.terminal.everything).toContain("› hi\n\nHello\nthere\n\n› Ask for something");
 });
 
+test("the thread that a session leaves is known, and whether its turn goes on", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "ok" }], [{ wait: new Gate() }]] });
+  expect(session.app.thread).toBeUndefined();
+  await session.keys("hi", ENTER);
+  expect(session.app.thread).toMatchObject({ goesOn: false });
+  await session.keys("work", ENTER);
+  expect(session.app.thread).toMatchObject({ goesOn: true });
+  expect((await session.client.listThreads({})).data.map(({ id }) => id)).toEqual([session.app.thread?.id]);
+});
+
 test("Escape interrupts the running turn", async () => {
   const session = await SessionFixture.open({ scripts: [[{ wait: new Gate() }]] });
   await session.keys("work", ENTER);

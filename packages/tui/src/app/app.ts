@@ -79,6 +79,7 @@ export class SessionApp {
   /** What the terminal says of its background; it is not waited for. */
   #isLight = false;
   #isFirst = true;
+  #isShared = false;
   #closed = false;
   /** The shell has the terminal. */
   #isSuspended = false;
@@ -148,6 +149,13 @@ export class SessionApp {
     const code = await this.#exit;
     await this.#connection.stop();
     return code;
+  }
+
+  /** The thread that is shown, and whether its turn goes on without the session; undefined before the first prompt. */
+  get thread(): { readonly id: string; readonly goesOn: boolean } | undefined {
+    const { threadId, state } = this.#session;
+    if (threadId === undefined || state === undefined || state.turns.length === 0) return undefined;
+    return { id: threadId, goesOn: this.#isShared && state.activeTurnId !== undefined };
   }
 
   /** Restores the terminal and ends the session; the thread stays where it is. */
@@ -248,6 +256,7 @@ export class SessionApp {
       opened: (server: SessionServer) => {
         const isFirst = this.#isFirst;
         this.#isFirst = false;
+        this.#isShared = server.isShared;
         session.run(async () => {
           await session.opened(server);
           if (isFirst) await this.#first(server);

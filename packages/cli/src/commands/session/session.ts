@@ -15,6 +15,7 @@ import { choice, type Given, noArguments, UsageError } from "../../command-line/
 import { STOP_CODES } from "../../command-line/exit-codes.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { enforcementOf, limitsOf } from "../../command-line/limit-flags.ts";
+import { say } from "../../command-line/output.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
 import { takeFirstFrame } from "../../command-line/shown-frame.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -99,11 +100,18 @@ async function runRestoring(app: SessionApp): Promise<number> {
   // An unexpected error must not leave the terminal in another mode. Node prints the error after this.
   process.on("exit", onExit);
   try {
-    return await app.run();
+    const code = await app.run();
+    if (code === 0 && app.thread !== undefined) say(farewell(app.thread));
+    return code;
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);
     process.off("exit", onExit);
   }
+}
+
+/** How to come back, below what the session has left on the screen. */
+export function farewell({ id, goesOn }: { readonly id: string; readonly goesOn: boolean }): string {
+  return `${goesOn ? "The turn goes on in the background. " : ""}Continue: flint resume ${id}\n`;
 }
 
 function permissionChoices(): PermissionChoice[] {
