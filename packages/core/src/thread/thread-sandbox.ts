@@ -71,7 +71,7 @@ export class ThreadSandbox implements Sandbox {
   }
 
   /** What it can say about ended commands and about files; absent where the sandbox cannot say it. */
-  get looks(): Pick<Sandbox, "denials" | "unprotectedFiles"> {
+  get inspections(): Pick<Sandbox, "denials" | "unprotectedFiles"> {
     const { denials, unprotectedFiles } = this.#sandbox;
     return {
       ...(denials && { denials: (command) => this.denials(command) }),

@@ -151,7 +151,7 @@ export class ThreadTurns {
       refreshScope: () => sandbox.refreshScope(),
       connectionsOf: (itemId) => network.take(itemId),
       refused: (itemId) => network.refused(itemId),
-      ...sandbox.looks,
+      ...sandbox.inspections,
       deferred: this.#deferred,
       session,
       closeSession: () => agent.close(),

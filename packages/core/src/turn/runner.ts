@@ -15,9 +15,9 @@ import type { RepeatOffers } from "../approval/repeat-offers.ts";
 import { KeepAlive, Latch, waitAtMost } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
-import { NewNames } from "../denials/new-names.ts";
 import { ReportQueue } from "../denials/report-queue.ts";
 import { type DeferredTexts, TurnDenials } from "../denials/turn-denials.ts";
+import { UnprotectedFiles } from "../denials/unprotected-files.ts";
 import type {
   Checkpoints,
   ClientHost,
@@ -43,7 +43,7 @@ import { SilenceGuard } from "./silence-guard.ts";
 import { type Interrupter, TurnStop } from "./stop.ts";
 
 /** How long the end of a turn waits for a look at the files that it made. */
-const NAMES_MS = 2_000;
+const UNPROTECTED_MS = 2_000;
 
 /** What a turn runs with. */
 export interface TurnRunnerOptions {
@@ -104,7 +104,7 @@ export class TurnRunner {
   readonly #userRequests: TurnRequests;
   readonly #denials: TurnDenials;
   readonly #reports: ReportQueue<DriverEvent>;
-  readonly #newNames: NewNames;
+  readonly #unprotected: UnprotectedFiles;
   #asksToWrite = false;
   #session: DriverSession | undefined;
   #agent = "";
@@ -155,7 +155,7 @@ export class TurnRunner {
       grantOnce: (action) => requests.grantOnce(this.#agent, action).catch(failed),
       steer: (text) => this.#steerText(text),
     });
-    this.#newNames = new NewNames({
+    this.#unprotected = new UnprotectedFiles({
       settings: () => this.#settings,
       list: options.unprotectedFiles,
       emit: (event) => this.#emit(event),
@@ -205,7 +205,7 @@ export class TurnRunner {
     const { log, requests } = this.#options;
     log.onFailure((error) => this.#stop.failStorage(error));
     const outcome = await this.#outcome();
-    await waitAtMost(this.#options.clock, NAMES_MS, this.#newNames.end());
+    await waitAtMost(this.#options.clock, UNPROTECTED_MS, this.#unprotected.end());
     if (outcome.status === "completed" && !this.#stop.isOver) await this.#takeOverCommits();
     if (!this.#stop.isOver) this.#guard.reportOverrun();
     this.#stop.finish();
@@ -257,7 +257,7 @@ export class TurnRunner {
     this.#session = opened.session;
     this.#asksToWrite = opened.asksToWrite;
     this.#denials.begin(opened.explainsDenials === true ? undefined : opened.session);
-    const looked = this.#newNames.begin();
+    const looked = this.#unprotected.begin();
     if (looked !== undefined) await Promise.race([looked, this.#stop.stopped]);
     if (this.#stop.isOver) return { status: "interrupted" };
     this.#silence.begin(opened.agent);

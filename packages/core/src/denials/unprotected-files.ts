@@ -1,8 +1,8 @@
 import type { ThreadSettings } from "@flint/protocol";
 import type { DriverEvent, Sandbox } from "../ports/index.ts";
 
-/** What is needed to see which files a turn made. */
-export interface NewNamesOptions {
+/** What is needed to find the unprotected files that a turn made. */
+export interface UnprotectedFilesOptions {
   settings(): ThreadSettings;
   /** Absent: nothing can be said. */
   readonly list?: Sandbox["unprotectedFiles"];
@@ -13,11 +13,11 @@ export interface NewNamesOptions {
  * Warns at the end of a turn about files that appeared during it and name programs to run, where the sandbox cannot keep
  * a command from creating them.
  */
-export class NewNames {
-  readonly #options: NewNamesOptions;
+export class UnprotectedFiles {
+  readonly #options: UnprotectedFilesOptions;
   #before: ReadonlySet<string> | undefined;
 
-  constructor(options: NewNamesOptions) {
+  constructor(options: UnprotectedFilesOptions) {
     this.#options = options;
   }
 
