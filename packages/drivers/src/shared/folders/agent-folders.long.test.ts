@@ -1,0 +1,3 @@
+import { describeAgentFolders, FURTHER_AGENTS } from "../../testing/agent-folders.ts";
+
+describeAgentFolders(FURTHER_AGENTS);
