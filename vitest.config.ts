@@ -37,7 +37,13 @@ export default defineConfig({
     reporters: ["default", new CountReporter()],
     // Every Node process would read the certificates of the user's network at its start, which takes longer than the start
     // itself. No test leaves the machine.
-    env: { PATH: searchPath(), NODE_EXTRA_CA_CERTS: "" },
+    // Claude and OpenCode are Bun programs, which spend a fifth of their short lives compiling code that hardly runs.
+    env: {
+      PATH: searchPath(),
+      NODE_EXTRA_CA_CERTS: "",
+      BUN_JSC_useDFGJIT: "0",
+      BUN_JSC_useConcurrentGC: "0",
+    },
     // For machines that are busy with other things as well.
     testTimeout: 60_000,
     hookTimeout: 60_000,
