@@ -2,6 +2,7 @@ import type { Mutation } from "../mutation.ts";
 
 const POLICY = "packages/core/src/approval/policy.ts";
 const GRANTS = "packages/core/src/approval/grants.ts";
+const BOUNDS = "packages/core/src/approval/sandbox-bounds.ts";
 const LIMITS = "packages/core/src/budget/limits.ts";
 const BUDGET_TESTS = ["packages/core/src/engine/budgets.test.ts"];
 
@@ -22,6 +23,14 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
     find: "if (isHidden(action)) return unanswered(",
     replace: "if (isHidden(action) && !granted) return unanswered(",
     tests: ["packages/core/src/approval/policy.test.ts"],
+  },
+  {
+    name: "on-request-leaves-sandbox",
+    promise: "With on-request, whatever needs more than the sandbox is asked about.",
+    file: BOUNDS,
+    find: "if (isUnconfined(policy) || action.needs !== undefined) return false;",
+    replace: "if (action.needs?.unconfined === true) return false;",
+    tests: ["packages/core/src/approval/sandbox-bounds.test.ts"],
   },
   {
     name: "unattended-leaves-sandbox",
@@ -90,7 +99,7 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
   {
     name: "workspace-edit-of-hidden-file",
     promise: "Accepting edits in the workspace does not cover hidden files.",
-    file: "packages/core/src/approval/sandbox-bounds.ts",
+    file: BOUNDS,
     find: 'inside.split("/").every((name) => !name.startsWith("."))',
     replace: 'inside.split("/").every((name) => name !== "..")',
     tests: ["packages/core/src/approval/grants.test.ts"],
