@@ -39,6 +39,7 @@ export class CampaignRepository {
     const breaches: string[] = [];
     for (const [id, events] of logs) breaches.push(...(await this.#breachesOf(id, events, branches)));
     const merged = [...logs.values()].filter((events) => events.some(({ type }) => type === "task/merged"));
+    if (merged.length === 0) breaches.push("no task has a result, so nothing was tried");
     if (branches.size !== merged.length + 1)
       breaches.push(`${branches.size - 1} branches for ${merged.length} results`);
     if ((await this.git("log", "--format=%s", "main")) !== "first") breaches.push("main was moved");

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { errorMessage } from "@flint/protocol";
-import { temporaryFolder } from "@flint/testkit";
+import { agentFolder, temporaryFolder } from "@flint/testkit";
 import { Random } from "../../packages/tasks/src/testing/random.ts";
 import { playCampaign } from "./campaign.ts";
 import { chooseFaults } from "./faults.ts";
@@ -24,7 +24,8 @@ async function main(): Promise<number> {
   console.log(`${tasks} tasks, ${workers} workers, seed ${seed}: ${describeFaults(faults)}`);
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1000);
-  await using folder = await temporaryFolder();
+  // The sandbox, in which tasks check out their files, covers the temporary folder of the system.
+  await using folder = values.agents ? await agentFolder() : await temporaryFolder();
   const onProgress = (line: string) => console.log(`${String(seconds()).padStart(5)} s  ${line}`);
   const invariants = await playCampaign({
     agents: values.agents,
