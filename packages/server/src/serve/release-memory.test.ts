@@ -16,7 +16,7 @@ describe("a server that has started", () => {
     expect(left.deref()).toBeDefined();
     // What was looked at is kept until the end of this turn of the event loop.
     await nextTurn();
-    await clock.advance(8000);
+    await clock.advance(12_000);
     expect(left.deref()).toBeUndefined();
     expect(clock.pending).toBe(0);
   });
@@ -25,7 +25,7 @@ describe("a server that has started", () => {
     const [clock, left] = [new TestClock(), garbage()];
     releaseMemoryOnce(clock, Number.POSITIVE_INFINITY);
     await nextTurn();
-    await clock.advance(8000);
+    await clock.advance(12_000);
     expect(left.deref()).toBeDefined();
   });
 });

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import type { Clock } from "@flint/core/ports";
 
 /** V8 makes the young generation smaller only while little was allocated for five seconds. */
-const QUIET_MS = 8000;
+const QUIET_MS = 12_000;
 /** A server that read little at its start has less than this. */
 const GROWN_BYTES = 8 * 1024 * 1024;
 
