@@ -115,7 +115,8 @@ export class Dispatcher {
       const isOver = !offered.has(key) || at + PUT_AGAIN_MS < now;
       if (isOver) this.#put.delete(key);
       // What may not run any more, because of a limit or the user, is not left for a worker to find out.
-      if (!offered.has(key)) await Promise.all(runs.map((run) => this.#options.queue.remove(run)));
+      if (!offered.has(key))
+        await Promise.all(leftOver(runs, store).map((run) => this.#options.queue.remove(run)));
     }
     const fresh = [...offered].filter(([key]) => !this.#put.has(key));
     const isAsking = fresh.some(([, { spec }]) => spec.labels !== undefined);
@@ -151,6 +152,13 @@ export class Dispatcher {
       { ...anywhere, delayMs: affinityMs },
     ];
   }
+}
+
+/** The runs that may still wait in the queue: the only one of a task that was leased was taken from there. */
+function leftOver(runs: readonly QueuedRun[], store: Pick<RedisStore, "known">): readonly QueuedRun[] {
+  const [run, ...others] = runs;
+  if (run === undefined || others.length > 0) return runs;
+  return (store.known(run.task)?.fence ?? 0) >= run.fence ? [] : runs;
 }
 
 /** Whether a worker takes tasks of this pool with these labels. */

@@ -1,4 +1,4 @@
-import { errorMessage, mintId, type TaskSpec, type TaskState } from "@flint/protocol";
+import { errorMessage, mintId, type TaskEvent, type TaskSpec, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
 import type { Places } from "../run/places.ts";
@@ -132,10 +132,12 @@ export class FleetWorker {
     if (this.#isDraining || this.#running.has(task)) return;
     // Expected: Redis is away, or the task is not what it has to be; it stays ready and is offered again.
     try {
-      const lease = await store.lease(task, name, leaseMs);
-      const state = await store.read(task);
-      if (lease === undefined || state === undefined) return;
-      const run = new LeasedRun({ ...this.#options, run: (...given) => this.#run(...given) }, lease);
+      // Sent together; how a task was added never changes.
+      const [lease, added] = await Promise.all([store.lease(task, name, leaseMs), store.added(task)]);
+      if (lease === undefined) return;
+      const state = leasedState(store.known(task), lease) ?? (await store.read(task));
+      if (state === undefined) return;
+      const run = new LeasedRun({ ...this.#options, run: (...given) => this.#run(added, ...given) }, lease);
       this.#running.set(task, run);
       await run.work(state).finally(() => this.#running.delete(task));
     } catch (thrown) {
@@ -143,13 +145,18 @@ export class FleetWorker {
     }
   }
 
-  async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
+  async #run(
+    added: TaskEvent | undefined,
+    lease: Lease,
+    state: TaskState,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (!offers(this.#row(), state.spec.labels)) {
       const reason = `Worker ${this.#options.name} does not offer ${state.spec.labels?.join(", ")}.`;
       await this.#commit(lease, state, [event("run/released", { reason })]);
       return;
     }
-    const problem = await this.#problemOf(lease, state);
+    const problem = await this.#problemOf(lease, state, added);
     if (problem !== undefined) {
       await this.#commit(lease, state, [asking(this.#options.context(), "place", problem)]);
       return;
@@ -160,9 +167,12 @@ export class FleetWorker {
   }
 
   /** Why this worker does not run a task. */
-  async #problemOf({ task, fence }: Lease, state: TaskState): Promise<string | undefined> {
-    const { store, namespace, name, trusted, ceiling } = this.#options;
-    const [added] = await store.events(task);
+  async #problemOf(
+    { task, fence }: Lease,
+    state: TaskState,
+    added: TaskEvent | undefined,
+  ): Promise<string | undefined> {
+    const { namespace, name, trusted, ceiling } = this.#options;
     const signature = added?.type === "task/added" ? added.data.signature : undefined;
     const { spec, addedBy: by } = state;
     const forged = signatureProblem({ namespace, id: task, by, spec }, signature, trusted);
@@ -203,4 +213,9 @@ export class FleetWorker {
     });
     return written.status === "ok" && written.state.run?.leaseId === lease.id ? written.state : undefined;
   }
+}
+
+/** A state that is known already, if it is the one under this lease. */
+function leasedState(state: TaskState | undefined, { id }: Lease): TaskState | undefined {
+  return state?.run?.leaseId === id ? state : undefined;
 }

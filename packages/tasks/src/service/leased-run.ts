@@ -76,6 +76,9 @@ export class LeasedRun {
   async #giveBack(): Promise<void> {
     const { store } = this.#options;
     const lease = this.#lease;
+    // Most runs have ended with a decision of their own, and nothing more has to be asked.
+    const known = store.known(lease.task);
+    if (known !== undefined && known.fence >= lease.fence && known.run?.leaseId !== lease.id) return;
     const state = await within(store.read(lease.task), this.#options.leaseMs);
     if (state?.run?.leaseId !== lease.id) return;
     const events = [{ type: "run/released", data: { reason: this.#reason } }] as const;

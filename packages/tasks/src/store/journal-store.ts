@@ -77,6 +77,10 @@ export class JournalStore implements TaskStore {
     return this.#memory.read(task);
   }
 
+  known(task: string): TaskState | undefined {
+    return this.#memory.known(task);
+  }
+
   events(task: string, after?: number): Promise<readonly TaskEvent[]> {
     return this.#memory.events(task, after);
   }

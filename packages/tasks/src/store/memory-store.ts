@@ -86,6 +86,10 @@ export class MemoryStore implements TaskStore {
     return this.#tasks.get(task)?.state;
   }
 
+  known(task: string): TaskState | undefined {
+    return this.#tasks.get(task)?.state;
+  }
+
   async events(task: string, after = 0): Promise<readonly TaskEvent[]> {
     return (this.#tasks.get(task)?.events ?? []).filter(({ version }) => version > after);
   }

@@ -63,6 +63,8 @@ export interface TaskStore {
   /** Voids the leases that were not renewed in time. */
   sweep(): Promise<readonly LostRun[]>;
   read(task: string): Promise<TaskState | undefined>;
+  /** The state as it was last seen by this process; others may have changed it since. */
+  known(task: string): TaskState | undefined;
   events(task: string, after?: number): Promise<readonly TaskEvent[]>;
   /** All tasks, oldest first. */
   list(): Promise<readonly TaskState[]>;

@@ -97,10 +97,18 @@ export class Feed {
     const { replica } = this.#options;
     for (const [id, fields] of entries) {
       const task = field(fields, "task");
-      const events = feedEvents(fields);
-      if (events === undefined || !replica.apply(task, events)) await this.refresh(task);
+      if (!this.#isKnown(task, fields)) {
+        const events = feedEvents(fields);
+        if (events === undefined || !replica.apply(task, events)) await this.refresh(task);
+      }
       this.#position = { id, nonce: field(fields, "nonce") };
     }
+  }
+
+  /** Most entries are of writes of this process, which has applied them when they were answered: each as a whole. */
+  #isKnown(task: string, fields: readonly string[]): boolean {
+    const known = this.#options.replica.get(task)?.version ?? 0;
+    return known > Number(field(fields, "version")) && field(fields, "bodies") !== "[]";
   }
 
   /** Compares every task. */

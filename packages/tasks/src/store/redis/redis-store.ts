@@ -12,7 +12,7 @@ import type {
 } from "../task-store.ts";
 import { Feed } from "./feed.ts";
 import { TaskKeys } from "./keys.ts";
-import { readLog } from "./log.ts";
+import { eventsOf, readLog } from "./log.ts";
 import { openConnection } from "./redis-connection.ts";
 import { Replica } from "./replica.ts";
 import { Script } from "./script.ts";
@@ -165,6 +165,15 @@ export class RedisStore implements TaskStore {
 
   async read(task: string): Promise<TaskState | undefined> {
     return this.#feed.refresh(task);
+  }
+
+  known(task: string): TaskState | undefined {
+    return this.#replica.get(task);
+  }
+
+  /** How a task was added, which never changes; undefined if it is not there. */
+  async added(task: string): Promise<TaskEvent | undefined> {
+    return eventsOf(await this.#redis.xrange(this.keys.log(task), "1-0", "1-0"))[0];
   }
 
   events(task: string, after = 0): Promise<readonly TaskEvent[]> {

@@ -1,0 +1,57 @@
+import { mintId } from "@flint/protocol";
+import { Gate, needs, RedisServer } from "@flint/testkit";
+import { expect, onTestFinished, vi } from "vitest";
+import { LocalQueue } from "../queue/local-queue.ts";
+import { DEFAULT_POOL } from "../queue/run-queue.ts";
+import { RedisStore } from "../store/redis/redis-store.ts";
+import { testSpec } from "../testing/spec.ts";
+import { FleetWorker } from "./fleet-worker.ts";
+import { TaskSigner } from "./task-signature.ts";
+import { WorkerRegistry } from "./worker-registry.ts";
+
+needs("redis")("a worker reads nothing of a task again that its own writes have told it", async () => {
+  const { url } = await RedisServer.start();
+  const signer = TaskSigner.fromPem(TaskSigner.generate());
+  const namespace = "team";
+  const sign = (id: string, { spec, by }: Parameters<RedisStore["add"]>[0]) =>
+    signer.sign({ namespace, id, by, spec });
+  const store = await RedisStore.open({ url, namespace, version: "0", sign });
+  const queue = new LocalQueue();
+  const ended = new Gate();
+  const problems: string[] = [];
+  const worker = new FleetWorker({
+    ...{ store, queue, workers: new WorkerRegistry(store), namespace, name: "w", version: "0" },
+    ...{ concurrency: 1, leaseMs: 30_000, now: Date.now, trusted: new Set([signer.publicKey]) },
+    context: () => ({ now: Date.now(), random: 0, id: () => mintId() }),
+    onProblem: (message) => void problems.push(message),
+    places: {
+      prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
+      remotes: async () => [],
+    },
+    ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
+    run: async (lease, { id: task, version }) => {
+      const events = [{ type: "task/ended", data: { status: "done" } }] as const;
+      const { status } = await store.commit({ task, expect: version, lease, events });
+      expect(status).toBe("ok");
+      ended.open();
+    },
+  });
+  const { id: task } = await store.add({
+    spec: testSpec({ cwd: "/", merge: "none" }),
+    by: "ann",
+    waiting: false,
+  });
+  const [read, events] = [vi.spyOn(store, "read"), vi.spyOn(store, "events")];
+  await worker.start();
+  onTestFinished(async () => {
+    await queue.close();
+    await store.close();
+  });
+  await queue.put({ task, fence: 1, pool: DEFAULT_POOL, priority: 0 });
+  await ended.opened;
+
+  await worker.drain(0);
+  expect(store.known(task)?.phase).toBe("done");
+  expect(problems).toEqual([]);
+  expect([read.mock.calls, events.mock.calls]).toEqual([[], []]);
+});
