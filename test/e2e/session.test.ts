@@ -3,56 +3,14 @@ import { join } from "node:path";
 import { connect } from "@flint/sdk";
 import { needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { choosing, SCRIPTED_AGENTS, type ScriptedAgent } from "./scripted-agents.ts";
-import { answer, place, quit, sees, stopServer } from "./session-place.ts";
+import { choosing, SCRIPTED_AGENTS } from "./scripted-agents.ts";
+import { place, quit, sees, stopServer } from "./session-place.ts";
+import { playSession } from "./session-story.ts";
 
 const TEST_MS = 180_000;
 
-for (const scripted of SCRIPTED_AGENTS) {
-  const needed = ["tmux", ...(scripted.program === undefined ? [] : [scripted.program])] as const;
-  needs(...needed)(
-    `a session with ${scripted.agent}: approve, decline with words, go back with the files, and quit [S0-1]`,
-    () => story(scripted),
-    TEST_MS,
-  );
-}
-
-async function story(scripted: ScriptedAgent): Promise<void> {
-  const { options, configuration } = choosing(scripted);
-  const { workspace, state, open } = await place(configuration);
-  onTestFinished(() => stopServer(state));
-  const terminal = await open(options);
-  await terminal.until(sees("Ask for something"), "the composer");
-  await terminal.type("run `touch made.txt`");
-  await terminal.press("Enter");
-  await terminal.until(sees("[y] once"), "the approval");
-  expect(existsSync(join(workspace, "made.txt"))).toBe(false);
-  await answer(terminal, "y", "allowed once");
-  await terminal.until((screen) => /Ask for something/.test(screen), "the end of the turn");
-  expect(existsSync(join(workspace, "made.txt"))).toBe(true);
-
-  await terminal.type("run `touch other.txt`");
-  await terminal.press("Enter");
-  await terminal.until((screen) => screen.split("[y] once").length >= 2, "the second approval");
-  await answer(terminal, "m", "What should the agent do instead?");
-  await terminal.type("not in this folder");
-  await terminal.press("Enter");
-  await terminal.until(sees("declined"), "the refusal");
-  await terminal.until((screen) => /Ask for something/.test(screen), "the end of the second turn");
-  expect(existsSync(join(workspace, "other.txt"))).toBe(false);
-
-  await terminal.press("Escape");
-  await terminal.until(sees("Press Esc again"), "the hint");
-  await terminal.press("Escape");
-  await terminal.until(sees("Go back to before which prompt?"), "the prompts");
-  await terminal.press("Down", "Enter");
-  await terminal.until(sees("Keep the files as they are"), "what to do with the files");
-  await terminal.press("Down", "Enter");
-  await terminal.until(sees("2 turns removed, files restored"), "the rewind");
-  expect(existsSync(join(workspace, "made.txt"))).toBe(false);
-  await terminal.press("C-c");
-  await quit(terminal);
-}
+// The other agents play it in the long tests.
+SCRIPTED_AGENTS.filter(({ program }) => program === undefined).forEach(playSession);
 
 needs("tmux", "claude")(
   "another agent continues a thread, and the boundary is drawn",

@@ -93,6 +93,6 @@ export const STORE_FAULTS: readonly Mutation[] = [
     file: "packages/host/src/store/log/log-writer.ts",
     find: 'if (failure.data.code === "EIO") this',
     replace: 'if (failure.data.code === "EIO" && this.#size < 0) this',
-    tests: ["packages/host/src/store/faults.test.ts"],
+    tests: ["packages/host/src/store/faults.long.test.ts"],
   },
 ];
