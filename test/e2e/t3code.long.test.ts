@@ -27,13 +27,20 @@ needs("codex")(
     expect(plain).toMatchObject({ status: "completed" });
     expect(mcp.authorizations).toContain(`Bearer ${T3_TOKEN}`);
 
-    // What stays in the sandbox is not asked about in this mode.
-    const ran = await client.turn({ ...settings, input: text("run `touch t3.txt`") });
-    expect(ran).toMatchObject({ status: "completed" });
+    const accepted = client.turn({ ...settings, input: text("run `touch t3.txt`") });
+    await client.decide("item/commandExecution/requestApproval", "accept");
+    expect(await accepted).toMatchObject({ status: "completed" });
     expect(existsSync(join(workspace, "t3.txt"))).toBe(true);
-    const edited = await client.turn({ ...settings, input: text("write `lantern` to t3a.txt") });
-    expect(edited).toMatchObject({ status: "completed" });
-    expect(await readFile(join(workspace, "t3a.txt"), "utf8")).toContain("lantern");
+
+    const declined = client.turn({ ...settings, input: text("run `touch no.txt`") });
+    await client.decide("item/commandExecution/requestApproval", "decline");
+    expect(await declined).toMatchObject({ status: "completed" });
+    expect(existsSync(join(workspace, "no.txt"))).toBe(false);
+
+    const written = client.turn({ ...settings, input: text("write `lantern` to t3b.txt") });
+    await client.decide("item/fileChange/requestApproval", "acceptForSession");
+    expect(await written).toMatchObject({ status: "completed" });
+    expect(await readFile(join(workspace, "t3b.txt"), "utf8")).toContain("lantern");
 
     const asked = client.turn({ ...settings, input: text("ask me which colour: red or blue") });
     await client.choose("blue");
@@ -44,14 +51,6 @@ needs("codex")(
     await client.decide("item/fileChange/requestApproval", "decline");
     expect(await refused).toMatchObject({ status: "completed" });
     expect(existsSync(join(workspace, "no.txt"))).toBe(false);
-    const declined = client.turn({ ...watched, input: text("run `touch no.txt`") });
-    await client.decide("item/commandExecution/requestApproval", "decline");
-    expect(await declined).toMatchObject({ status: "completed" });
-    expect(existsSync(join(workspace, "no.txt"))).toBe(false);
-    const written = client.turn({ ...watched, input: text("write `lantern` to t3b.txt") });
-    await client.decide("item/fileChange/requestApproval", "acceptForSession");
-    expect(await written).toMatchObject({ status: "completed" });
-    expect(await readFile(join(workspace, "t3b.txt"), "utf8")).toContain("lantern");
     const allowed = client.turn({ ...watched, input: text("run `touch allowed.txt`") });
     await client.decide("item/commandExecution/requestApproval", "accept");
     expect(await allowed).toMatchObject({ status: "completed" });
@@ -62,9 +61,9 @@ needs("codex")(
     expect(await long).toMatchObject({ status: "interrupted" });
 
     const turns = await client.turnsOf("thread/read", { threadId, includeTurns: true });
-    expect(turns).toHaveLength(9);
+    expect(turns).toHaveLength(8);
     const left = await client.turnsOf("thread/rollback", { threadId, numTurns: 1 });
-    expect(left).toHaveLength(8);
+    expect(left).toHaveLength(7);
     await client.compact(threadId);
     await client.end();
 

@@ -321,7 +321,7 @@ describe("the approval policy", () => {
     const client = await server.client();
     const threadId = await startThread(client);
     for (const [approvalPolicy, policy] of [
-      ["on-request", "onRequest"],
+      ["on-request", "unlessTrusted"],
       ["untrusted", "unlessTrusted"],
       ["never", "never"],
     ]) {

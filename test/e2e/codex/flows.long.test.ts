@@ -103,8 +103,9 @@ for (const scripted of SCRIPTED_AGENTS) {
       const { port } = await localServer();
       const { options, configuration } = choosing(scripted);
       const script = flowScript(scripted, port, ON_REQUEST);
-      const fixture = await TuiFixture.make(options, configuration, { script });
-      const tui = await fixture.tui("--ask-for-approval", "on-request");
+      const policy = ["--approval", "on-request"];
+      const fixture = await TuiFixture.make([...options, ...policy], configuration, { script });
+      const tui = await fixture.tui();
       await tui.isReady(model);
       await tui.ask(FLOWS.declinedCommand);
       await tui.isDone();

@@ -74,7 +74,7 @@ describe("a request about the machine", () => {
     const { client } = await setUp();
     const before = fields((await ask(client, "config/read")).config);
     expect(before).toMatchObject({ model: "scripted/steady", model_provider: "scripted" });
-    expect(before).toMatchObject({ approval_policy: "untrusted", sandbox_mode: "workspace-write" });
+    expect(before).toMatchObject({ approval_policy: "on-request", sandbox_mode: "workspace-write" });
     const edits = [
       { keyPath: "notice.seen", value: true, mergeStrategy: "replace" },
       { keyPath: "model", value: "another/model", mergeStrategy: "replace" },

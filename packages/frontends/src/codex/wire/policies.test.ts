@@ -68,22 +68,20 @@ describe("a permission profile", () => {
 
 test("clients are sent the approval policy that was requested, until another one is in force", () => {
   const policies = new RequestedPolicies();
-  expect(policies.approvalPolicy("t", "onRequest")).toBe("on-request");
-  const granular = { granular: {} };
-  policies.note("t", { approvalPolicy: granular });
+  expect(policies.approvalPolicy("t", "unlessTrusted")).toBe("on-request");
+  policies.note("t", { approvalPolicy: "untrusted" });
   policies.note("t", { approvalPolicy: null });
-  expect(policies.approvalPolicy("t", "onRequest")).toBe(granular);
+  expect(policies.approvalPolicy("t", "unlessTrusted")).toBe("untrusted");
   expect(policies.approvalPolicy("t", "never")).toBe("never");
-  const names = (["unlessTrusted", "always"] as const).map(codexApprovalPolicy);
-  expect(names).toEqual(["untrusted", "untrusted"]);
+  expect(codexApprovalPolicy("always")).toBe("untrusted");
 });
 
 test.each([
   ["untrusted", "always", "always"],
-  ["on-request", "always", "onRequest"],
+  ["on-request", "always", "unlessTrusted"],
   ["never", "always", "never"],
   ["untrusted", "unlessTrusted", "unlessTrusted"],
-  ["on-request", "unlessTrusted", "onRequest"],
+  ["on-request", "unlessTrusted", "unlessTrusted"],
   ["on-request", "onRequest", "onRequest"],
   ["untrusted", "onRequest", "unlessTrusted"],
   ["untrusted", "never", "unlessTrusted"],

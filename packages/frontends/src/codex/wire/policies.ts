@@ -2,16 +2,13 @@ import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
 import type { CodexApprovalPolicy, CodexSandboxPolicyInput } from "@flint/protocol/codex";
 import { codexError } from "./errors.ts";
 
-/** Flint's approval policy for one of Codex. The granular one is `on-request` with some of its requests rejected. */
+/**
+ * Flint's approval policy for one of Codex. With `untrusted` Codex does not ask about what is known to be harmless. The
+ * stock TUI names `on-request` with `/new` although its user chose nothing (0.166.0, November 2026), so that name never
+ * loosens what is in force.
+ */
 function approvalPolicyOf(policy: CodexApprovalPolicy): ApprovalPolicy {
-  switch (policy) {
-    case "never":
-      return "never";
-    case "untrusted":
-      return "unlessTrusted";
-    default:
-      return "onRequest";
-  }
+  return policy === "never" ? "never" : "unlessTrusted";
 }
 
 /**
@@ -26,8 +23,8 @@ export function approvalPolicyFrom(requested: CodexApprovalPolicy, inForce: Appr
 export function codexApprovalPolicy(policy: ApprovalPolicy): CodexApprovalPolicy {
   switch (policy) {
     case "always":
-    case "unlessTrusted":
       return "untrusted";
+    case "unlessTrusted":
     case "onRequest":
       return "on-request";
     case "never":
