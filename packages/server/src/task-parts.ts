@@ -12,6 +12,7 @@ import type {
   Lease,
   NewsSink,
   TaskStore,
+  VerifyTask,
 } from "@flint/tasks";
 import { VERSION } from "./version.ts";
 
@@ -42,6 +43,8 @@ export interface TaskParts {
   readonly now: () => number;
   /** Where this machine has the repositories of tasks, if not where they were added. */
   readonly cloneOf?: CloneOf | undefined;
+  /** Whether tasks are as they were added, if others can write them too. */
+  readonly verify?: VerifyTask | undefined;
   onProblem(problem: string): void;
 }
 
@@ -54,8 +57,8 @@ export async function runParts(
 ) {
   const { RunNews, TaskCleaner, TaskRun } = await import("@flint/tasks");
   const { places, folders } = await gitPlaces(parts);
-  const { now, disk, onProblem } = parts;
-  const cleaner = new TaskCleaner({ store, folders, now, disk, onProblem });
+  const { now, disk, verify, onProblem } = parts;
+  const cleaner = new TaskCleaner({ store, folders, now, disk, verify, onProblem });
   const client = await connectTo(parts.engine());
   const { askMs = ASK_MS, defaultModel } = parts;
   const diskProblem = () => cleaner.problem();

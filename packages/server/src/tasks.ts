@@ -12,7 +12,7 @@ import {
   type Result,
   type TaskMethod,
 } from "@flint/protocol";
-import type { Notifier, TaskStore } from "@flint/tasks";
+import type { Notifier, TaskStore, VerifyTask } from "@flint/tasks";
 import { escapeControls } from "@flint/view/escape";
 import type { WorkerSettings } from "./fleet/fleet-options.ts";
 import type { TaskCalls } from "./fleet/fleet-service.ts";
@@ -138,12 +138,12 @@ export class ServerTasks implements Tasks {
       gitPlaces({ root, environment, sandbox, trust }),
       connectTo(engine()),
     ]);
-    const serviceOf = async (store: TaskStore, most = concurrency) => {
+    const serviceOf = async (store: TaskStore, most = concurrency, verify?: VerifyTask) => {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
       this.#notifier = await Notifier.start({ ...notices, ...{ store, onProblem, run } });
       const news = { publish: (event: News) => engine().publishTaskEvent(event) };
-      const settings = { concurrency: most, askMs, limits, remote, news, version: VERSION };
+      const settings = { concurrency: most, askMs, limits, remote, news, verify, version: VERSION };
       return new TaskService({ ...{ store, places, folders, disk, client, now, onProblem }, ...settings });
     };
     const service =
@@ -155,7 +155,7 @@ export class ServerTasks implements Tasks {
             { root, now, onProblem },
             fleet,
             // Workers run the tasks of a fleet, not the server that adds them.
-            (store) => serviceOf(store, 0),
+            (store, verify) => serviceOf(store, 0, verify),
           );
     this.#running = service;
     if (!this.#isClosed) service.start();

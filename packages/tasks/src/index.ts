@@ -9,6 +9,7 @@ export { GitFolders, type TaskFolders } from "./run/task-folders.ts";
 export { TaskRun, type TaskRunOptions } from "./run/task-run.ts";
 export { type DiskSettings, TaskCleaner } from "./service/task-cleaner.ts";
 export { TaskService, type TaskServiceOptions } from "./service/task-service.ts";
+export type { VerifyTask } from "./service/verify-task.ts";
 export { JournalStore } from "./store/journal-store.ts";
 export { MemoryStore } from "./store/memory-store.ts";
 export type { Lease, TaskStore, TaskWrite, WriteResult } from "./store/task-store.ts";

@@ -34,7 +34,8 @@ function fleetOf(config: ConfigValues): Pick<ServerOptions, "fleet"> {
   const redis = config.get("tasks.redis");
   if (redis === undefined) return {};
   const events = { stream: config.get("tasks.events_stream"), maxLength: config.get("tasks.events_max") };
-  return { fleet: { redis, namespace: config.get("tasks.namespace") ?? "default", events } };
+  const trusted = config.get("tasks.trust");
+  return { fleet: { redis, namespace: config.get("tasks.namespace") ?? "default", events, trusted } };
 }
 
 /** The options of Flint's own agent, from the environment and the user's configuration. */

@@ -8,6 +8,8 @@ export interface FleetOptions {
   readonly namespace: string;
   /** Where events of tasks go for other programs. */
   readonly events?: EventStreamOptions | undefined;
+  /** The public keys of others whose tasks are worked for; those of this machine always are. */
+  readonly trusted?: readonly string[] | undefined;
   readonly leaseMs?: number | undefined;
   /** How long a task waits for the worker that has its thread before others may have it. */
   readonly affinityMs?: number | undefined;

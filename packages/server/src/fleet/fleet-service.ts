@@ -1,7 +1,7 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FlintError, mintId, type Params, type Result, type TaskMethod } from "@flint/protocol";
-import type { TaskService } from "@flint/tasks";
+import type { TaskService, VerifyTask } from "@flint/tasks";
 import type { RedisStore, TaskSigner, WorkerRegistry } from "@flint/tasks/fleet";
 import type { TaskParts } from "../task-parts.ts";
 import { VERSION } from "../version.ts";
@@ -25,8 +25,8 @@ export interface TaskCalls {
 /** Opens the tasks of a fleet for a server that adds and answers them, and leaves it to workers to run them. */
 export async function openFleet(
   { root, now, onProblem }: Pick<TaskParts, "root" | "now" | "onProblem">,
-  { redis: url, namespace, leaseMs = LEASE_MS, affinityMs = AFFINITY_MS }: FleetOptions,
-  serviceOf: (store: RedisStore) => Promise<TaskService>,
+  { redis: url, namespace, trusted = [], leaseMs = LEASE_MS, affinityMs = AFFINITY_MS }: FleetOptions,
+  serviceOf: (store: RedisStore, verify: VerifyTask) => Promise<TaskService>,
 ): Promise<TaskCalls> {
   const fleet = await import("@flint/tasks/fleet");
   const signer = await signerOf(root);
@@ -45,7 +45,8 @@ export async function openFleet(
     persist: (tasks) => file.append(tasks),
     forget: (task, kept) => file.forget(task, kept),
   });
-  const service = await serviceOf(store);
+  const keys = new Set([signer.publicKey, ...trusted]);
+  const service = await serviceOf(store, fleet.taskVerifier(store, { namespace, trusted: keys }));
   return {
     isWorking: false,
     start() {

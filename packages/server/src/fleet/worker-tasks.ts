@@ -50,7 +50,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
   }
 
   async #start(): Promise<void> {
-    const { redis: url, namespace, trusted, affinityMs = AFFINITY_MS, ...settings } = this.#settings;
+    const { redis: url, namespace, affinityMs = AFFINITY_MS, ...settings } = this.#settings;
     const { onProblem, now } = this.#parts;
     const {
       BullQueue,
@@ -60,6 +60,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       NewsStream,
       projectOf,
       steerTurn,
+      taskVerifier,
       RedisStore,
       WorkerRegistry,
     } = await import("@flint/tasks/fleet");
@@ -76,8 +77,10 @@ export class WorkerTasks implements Tasks, RunningWorker {
         ? { cwd: spec.cwd, url: spec.remote?.url }
         : { cwd: project.folder, url: project.url };
     };
+    const trusted = new Set(this.#settings.trusted);
+    const verify = taskVerifier(store, { namespace, trusted });
     const { places, run, client, cleaner } = await runParts(
-      { ...this.#parts, cloneOf, defaultModel: settings.ceiling.defaultModel },
+      { ...this.#parts, cloneOf, verify, defaultModel: settings.ceiling.defaultModel },
       ...([store, context, news] as const),
     );
     const shared = { store, queue, workers, leaseMs, context, onProblem };
@@ -93,7 +96,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
         fences,
         namespace,
         version: VERSION,
-        trusted: new Set(trusted),
+        trusted,
       },
     });
     this.#end = async () => {

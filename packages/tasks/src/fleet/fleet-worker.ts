@@ -9,7 +9,7 @@ import type { Lease, TaskChange } from "../store/task-store.ts";
 import { beyondCeiling, isInFolders, type WorkerCeiling } from "./ceiling.ts";
 import { Fences } from "./fences.ts";
 import { LiveSteers } from "./live-steers.ts";
-import { signatureProblem } from "./task-signature.ts";
+import { forgeryOf } from "./task-signature.ts";
 import { offers, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
 /** What a worker of a fleet depends on. */
@@ -172,10 +172,9 @@ export class FleetWorker {
     state: TaskState,
     added: TaskEvent | undefined,
   ): Promise<string | undefined> {
-    const { namespace, name, trusted, ceiling } = this.#options;
-    const signature = added?.type === "task/added" ? added.data.signature : undefined;
-    const { spec, addedBy: by } = state;
-    const forged = signatureProblem({ namespace, id: task, by, spec }, signature, trusted);
+    const { name, ceiling } = this.#options;
+    const { spec } = state;
+    const forged = forgeryOf(state, added, this.#options);
     if (forged !== undefined) return `Worker ${name} does not run it. ${forged}`;
     if (fence <= this.#fences.highest(task))
       return `Worker ${name} does not run it: it has run it under a later fence, so somebody has put back an old state.`;

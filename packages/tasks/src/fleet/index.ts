@@ -9,5 +9,5 @@ export { Dispatcher } from "./dispatcher.ts";
 export { Fences } from "./fences.ts";
 export { FleetWorker } from "./fleet-worker.ts";
 export { TaskBackup } from "./task-backup.ts";
-export { isTaskKey, TaskSigner } from "./task-signature.ts";
+export { isTaskKey, TaskSigner, taskVerifier } from "./task-signature.ts";
 export { type WorkerEntry, WorkerRegistry } from "./worker-registry.ts";

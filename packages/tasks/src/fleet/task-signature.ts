@@ -7,8 +7,9 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { isRecord, type TaskSpec } from "@flint/protocol";
-import type { TaskSignature } from "../store/redis/redis-store.ts";
+import { isRecord, type TaskEvent, type TaskSpec, type TaskState } from "@flint/protocol";
+import type { VerifyTask } from "../service/verify-task.ts";
+import type { RedisStore, TaskSignature } from "../store/redis/redis-store.ts";
 
 /** What a signature covers: which task was added where, by whom, and all of what is to be done. */
 export interface SignedTask {
@@ -51,7 +52,29 @@ export function isTaskKey(text: string): boolean {
   return keyOf(text) !== undefined;
 }
 
-/** Why a task may not be run by a worker that trusts these keys; undefined if it may. */
+/** Who adds tasks to a fleet. */
+export interface Trust {
+  readonly namespace: string;
+  /** The public keys whose tasks count. */
+  readonly trusted: ReadonlySet<string>;
+}
+
+/** Checks the tasks of a store. */
+export function taskVerifier(store: Pick<RedisStore, "added">, trust: Trust): VerifyTask {
+  return async (state) => forgeryOf(state, await store.added(state.id), trust);
+}
+
+/** Why nothing may be done for a task that was added in this way; undefined if something may. */
+export function forgeryOf(
+  { id, addedBy: by, spec }: TaskState,
+  added: TaskEvent | undefined,
+  { namespace, trusted }: Trust,
+): string | undefined {
+  const signature = added?.type === "task/added" ? added.data.signature : undefined;
+  return signatureProblem({ namespace, id, by, spec }, signature, trusted);
+}
+
+/** Why nothing may be done for a task by one who trusts these keys; undefined if it may. */
 export function signatureProblem(
   task: SignedTask,
   signature: unknown,
@@ -60,7 +83,7 @@ export function signatureProblem(
   if (!isRecord(signature) || typeof signature.key !== "string" || typeof signature.value !== "string")
     return "The task is not signed.";
   if (!trusted.has(signature.key))
-    return `The task was signed with ${signature.key}, which is not trusted here.`;
+    return `The task was signed with ${signature.key}, which is not trusted here. Workers trust keys with --trust, servers with tasks.trust.`;
   const key = keyOf(signature.key);
   const isValid =
     key !== undefined && verify(null, digest(task), key, Buffer.from(signature.value, "base64url"));

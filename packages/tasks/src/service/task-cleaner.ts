@@ -2,6 +2,7 @@ import { errorMessage, isEnded, type Result, type TaskState } from "@flint/proto
 import type { TaskFolders } from "../run/task-folders.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { type CleanRequest, keepReason, surplus } from "./clean-rules.ts";
+import type { VerifyTask } from "./verify-task.ts";
 
 /** How much disk space tasks may take; what is absent has its default. */
 export interface DiskSettings {
@@ -19,6 +20,8 @@ export interface CleanerOptions {
   readonly folders: TaskFolders;
   readonly now: () => number;
   readonly disk?: DiskSettings | undefined;
+  /** Whether tasks are as they were added; the folders of others stay. */
+  readonly verify?: VerifyTask | undefined;
   onProblem(message: string): void;
 }
 
@@ -116,8 +119,11 @@ export class TaskCleaner {
   }
 
   async #cleanOne(state: TaskState, request: CleanRequest, withSize: boolean): Promise<Cleaned> {
-    const { folders, now } = this.#options;
+    const { folders, now, verify } = this.#options;
     const { id: taskId, number, phase, updatedAt: updatedAtMs, spec } = state;
+    const unverified = await verify?.(state);
+    if (unverified !== undefined)
+      return { taskId, number, phase, updatedAtMs, title: spec.title, bytes: 0, kept: unverified };
     const bytes = withSize ? await folders.bytes(state) : 0;
     const kept =
       keepReason(state, request, now()) ??

@@ -26,6 +26,7 @@ import { type AddOptions, addTasks } from "./add-tasks.ts";
 import { TaskScheduler } from "./scheduler.ts";
 import { steerTurn, turnElsewhere } from "./steering.ts";
 import { type DiskSettings, TaskCleaner } from "./task-cleaner.ts";
+import { assertVerified, type VerifyTask } from "./verify-task.ts";
 import { TaskWorker } from "./worker.ts";
 
 /** What the task service depends on. */
@@ -44,6 +45,8 @@ export interface TaskServiceOptions extends AddOptions {
   readonly askMs?: number | undefined;
   /** Where events of turns go for other programs. */
   readonly news?: NewsSink | undefined;
+  /** Whether tasks are as they were added; all of them count as that if absent, as in a store of one machine. */
+  readonly verify?: VerifyTask | undefined;
   onProblem(message: string): void;
 }
 
@@ -80,10 +83,10 @@ export class TaskService {
       onProblem: (message) => options.onProblem(message),
       run: (lease, state, signal) => this.#run(lease, state, signal),
     });
-    const { folders, disk } = options;
+    const { folders, disk, verify } = options;
     const onProblem = (message: string) => options.onProblem(message);
     this.#cleaner =
-      folders === undefined ? undefined : new TaskCleaner({ store, folders, now, disk, onProblem });
+      folders === undefined ? undefined : new TaskCleaner({ store, folders, now, disk, verify, onProblem });
   }
 
   async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
@@ -145,7 +148,7 @@ export class TaskService {
       };
     },
     "task/diff": async ({ taskId }) => {
-      const state = await this.#find(taskId);
+      const state = await this.#findVerified(taskId);
       const diff = state.base === undefined ? "" : await this.#options.places.diff(state);
       return { diff, tree: state.result?.tree ?? null };
     },
@@ -159,13 +162,21 @@ export class TaskService {
     "task/suspend": async ({ taskId }, by) => this.#decide(taskId, (state) => person.suspend(state, by)),
     "task/resume": async ({ taskId }, by) => this.#decide(taskId, (state) => person.resume(state, by)),
     "task/cancel": async ({ taskId, reason }, by) =>
-      this.#decide(taskId, (state) => person.cancel(state, by, reason)),
+      // Also of a task that is not verified, because only one that has ended can be removed.
+      this.#decide(
+        taskId,
+        (state) => person.cancel(state, by, reason),
+        (id) => this.#find(id),
+      ),
     "task/retry": async ({ taskId, fromRound }, by) =>
       this.#decide(taskId, (state) => person.retry(state, by, commitOfRound(state, fromRound))),
     "task/remove": async ({ taskId }) => {
       const state = await this.#find(taskId);
       if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Cancel it first.`);
-      if (state.folder !== undefined) await this.#options.places.remove(state);
+      const { places, verify } = this.#options;
+      // It has no folders here if it was not added here, and names those of others.
+      const isVerified = (await verify?.(state)) === undefined;
+      if (state.folder !== undefined && isVerified) await places.remove(state);
       await this.#options.store.remove(taskId);
       this.#onChange();
       return {};
@@ -188,9 +199,13 @@ export class TaskService {
     return { name: LOCAL_WORKER, version, ...offered, concurrency, load: this.#worker.load, draining: false };
   }
 
-  async #decide(taskId: string, decide: (state: TaskState) => Events): Promise<{ task: TaskRow }> {
+  async #decide(
+    taskId: string,
+    decide: (state: TaskState) => Events,
+    find = (id: string) => this.#findVerified(id),
+  ): Promise<{ task: TaskRow }> {
     for (let attempt = 0; attempt < DECISION_TRIES; attempt += 1) {
-      const state = await this.#find(taskId);
+      const state = await find(taskId);
       const result = await this.#options.store.commit({
         task: taskId,
         expect: state.version,
@@ -205,7 +220,7 @@ export class TaskService {
     { taskId, content, live = true, keep = false }: Params<"task/steer">,
     by: string,
   ): Promise<Result<"task/steer">> {
-    const state = await this.#find(taskId);
+    const state = await this.#findVerified(taskId);
     if (isEnded(state) && !keep)
       throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Retry it first.`);
     const steerId = mintId();
@@ -223,6 +238,13 @@ export class TaskService {
   async #find(taskId: string): Promise<TaskState> {
     const state = await this.#options.store.read(taskId);
     if (state === undefined) throw new FlintError("invalidParams", `There is no task ${taskId}.`);
+    return state;
+  }
+
+  /** The task that something is to be done for. */
+  async #findVerified(taskId: string): Promise<TaskState> {
+    const state = await this.#find(taskId);
+    await assertVerified(state, this.#options.verify);
     return state;
   }
 

@@ -107,5 +107,11 @@ export const TASK_KEYS = {
     "About how many events that stream keeps; older ones are removed (default: 100000).",
     "user",
   ),
+  "tasks.trust": key(
+    z.array(z.string().check(z.regex(/^flint-key:[A-Za-z0-9_-]{43}$/))),
+    "a list of keys, as flint tasks key prints them",
+    "Keys of other machines that add tasks of the fleet, so that you can read the diffs of those tasks here and decide about them; --trust is for workers.",
+    "user",
+  ),
   "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
 } as const satisfies Record<string, ConfigKey>;
