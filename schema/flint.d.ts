@@ -704,7 +704,7 @@ export interface TaskRemote {
 }
 
 export interface TaskRow {
-  id: Id;
+  id: string;
   number: number;
   title: string;
   cwd: string;
@@ -2034,7 +2034,7 @@ export interface Methods {
   /** Read a task with everything that happened to it. */
   "task/read": {
     params: {
-      taskId: Id;
+      taskId: string;
       after?: number;
       _meta?: Meta;
     };
@@ -2142,7 +2142,7 @@ export interface Methods {
   /** Cancel a task; a running turn is interrupted. Its commits are kept. */
   "task/cancel": {
     params: {
-      taskId: Id;
+      taskId: string;
       reason?: string;
       _meta?: Meta;
     };
@@ -2166,7 +2166,7 @@ export interface Methods {
   /** Remove a finished task and its folders. Its commits stay under `refs/flint/tasks`. */
   "task/remove": {
     params: {
-      taskId: Id;
+      taskId: string;
       _meta?: Meta;
     };
     result: Empty;

@@ -332,6 +332,9 @@ const NO_IDS = [
   {},
 ];
 
+/** A task that somebody wrote into the database of a fleet has any id, and has to be removed. */
+const OF_ANY_TASK = ["task/read taskId", "task/cancel taskId", "task/remove taskId"];
+
 describe("an id that could be a path", () => {
   const isId = (field: z.core.$ZodType): boolean =>
     field === Id || (field instanceof z.ZodMiniOptional && field.def.innerType === Id);
@@ -350,7 +353,8 @@ describe("an id that could be a path", () => {
       Object.keys(METHODS[method].params.shape)
         .filter((name) => /Ids?$/.test(name) || `${method} ${name}` === "rules/remove id")
         .filter((name) => name !== "clientId")
-        .map((name) => `${method} ${name}`),
+        .map((name) => `${method} ${name}`)
+        .filter((field) => !OF_ANY_TASK.includes(field)),
     );
     expect(idFields.map(({ method, name }) => `${method} ${name}`)).toEqual(named);
     expect(named.length).toBeGreaterThan(35);

@@ -9,6 +9,8 @@ import { Empty, lazy, looseObject } from "../wire/loose-object.ts";
 import { clientId, method } from "./method.ts";
 
 const taskParams = { taskId: Id };
+/** An id that the list has. It is any text if somebody else wrote the task into the database of a fleet; it becomes no path. */
+const listedParams = { taskId: z.string() };
 const Changed = looseObject(() => ({ task: TaskRow }));
 /** Clients announce messages; what happens in tasks comes from the server alone. */
 const MessageEvent = lazy(() => z.extend(News, { type: z.literal("session:message") }));
@@ -48,7 +50,7 @@ export const TASK_METHODS = {
   "task/read": method({
     doc: "Read a task with everything that happened to it.",
     scope: "none",
-    params: () => looseObject({ ...taskParams, after: z.optional(z.int()) }),
+    params: () => looseObject({ ...listedParams, after: z.optional(z.int()) }),
     result: () =>
       looseObject({
         task: TaskRow,
@@ -120,7 +122,7 @@ export const TASK_METHODS = {
   "task/cancel": method({
     doc: "Cancel a task; a running turn is interrupted. Its commits are kept.",
     scope: "none",
-    params: () => looseObject({ ...taskParams, reason: z.optional(text) }),
+    params: () => looseObject({ ...listedParams, reason: z.optional(text) }),
     result: () => Changed,
   }),
   "task/retry": method({
@@ -132,7 +134,7 @@ export const TASK_METHODS = {
   "task/remove": method({
     doc: "Remove a finished task and its folders. Its commits stay under `refs/flint/tasks`.",
     scope: "none",
-    params: () => looseObject(taskParams),
+    params: () => looseObject(listedParams),
     result: () => Empty,
   }),
   "task/clean": method({

@@ -22,7 +22,8 @@ export const TaskPhaseName = z.enum([
 
 /** A task as lists and pages show it. */
 export const TaskRow = looseObject(() => ({
-  id: Id,
+  /** An id, unless somebody else wrote the task into the database of a fleet: then any text, as it has to be listed too. */
+  id: z.string(),
   /** A short number for people. */
   number: z.int(),
   title: z.string(),

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import type { TaskSpec } from "@flint/protocol";
 import { RedisStore, type TaskSigner } from "@flint/tasks/fleet";
 import { needs, scriptedDriver } from "@flint/testkit";
@@ -65,6 +67,18 @@ describe("a task that somebody wrote into the Redis of a fleet", () => {
     await expect(client.call("task/diff", { taskId: "copied" })).rejects.toThrow(
       "signature of the task does not",
     );
+    expect(await refs()).toBe("");
+  });
+
+  fleetTest("is removed with no folder, though its id is a path", async () => {
+    const { client, home, forge, refs } = await setUp();
+    for (const name of ["mine-1", "mine-source"]) await mkdir(home.join(name));
+    const taskId = await forge("../mine");
+    expect((await client.call("task/list", {})).data.map(({ id }) => id)).toContain(taskId);
+    await client.call("task/cancel", { taskId });
+    await client.call("task/remove", { taskId });
+    expect((await client.call("task/list", {})).data).toHaveLength(1);
+    expect([existsSync(home.join("mine-1")), existsSync(home.join("mine-source"))]).toEqual([true, true]);
     expect(await refs()).toBe("");
   });
 
