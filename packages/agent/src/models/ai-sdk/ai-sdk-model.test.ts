@@ -243,6 +243,15 @@ describe("tries", () => {
   });
 });
 
+test("reads a response of the Responses API that leaves out the time, the id and the model", async () => {
+  const created = '"response":{"id":"resp_1","created_at":1,"model":"m"}';
+  const bare = RESPONSES.answer({ text: "Hi" }, CALL).replace(created, '"response":{}');
+  expect(bare).not.toContain("created_at");
+  const parts = await (await fixture(RESPONSES, [stream(bare)])).all();
+  expect(textIn(parts, "text-delta")).toBe("Hi");
+  expect(parts).toContainEqual(expect.objectContaining({ type: "tool-call", callId: "call_1" }));
+});
+
 test("does not send a key to another URL", async () => {
   const attacker = await FakeEndpoint.start(stream(CHAT.answer({ text: "Thanks" })));
   const setup = await fixture(CHAT, [
