@@ -77,7 +77,9 @@ function endpoint(apiKey: string | undefined, baseUrl: string | undefined) {
 /** OLLAMA_HOST may omit the scheme and the port, and may be the wildcard address. */
 function ollamaAddress(host = "127.0.0.1:11434"): string {
   const url = URL.canParse(withScheme(host)) ? new URL(withScheme(host)) : undefined;
-  if (url === undefined) throw new ConfigError(`OLLAMA_HOST must be HOST:PORT or a URL, not ${host}.`);
+  // Only http and https addresses have an origin: that of others would be "null".
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new ConfigError(`OLLAMA_HOST must be HOST:PORT or an http or https URL, not ${host}.`);
   if (url.port === "" && !host.includes("://")) url.port = "11434";
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   return url.origin;
