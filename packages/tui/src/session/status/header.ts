@@ -9,7 +9,7 @@ import type { Machine } from "../context.ts";
 export function headerBlock(
   settings: ThreadSettings,
   permissions: string,
-  machine: Machine,
+  machine: Pick<Machine, "home" | "branchOf">,
   look: Look,
 ): LineBlock {
   const { between } = marksFor(look.unicode);
