@@ -27,6 +27,17 @@ describe("flint exec on a terminal", () => {
     expect(pty.screen.text).toContain("→ allowed once\n✓ $ touch made.txt");
   });
 
+  test("says how to see long output, which is shown whole there", async () => {
+    const run = await Pty.start(["exec", "--offline", "--approval", "never", "run `seq 40`"]);
+    expect(await run.exitCode()).toBe(0);
+    expect(run.screen.text).toContain("  … 30 more lines (flint threads show last)");
+    const show = await Pty.start(["threads", "show", "last"], { folder: run.folder });
+    expect(await show.exitCode()).toBe(0);
+    expect(show.screen.text.split("\n").map((row) => row.trim())).toEqual(
+      expect.arrayContaining(Array.from({ length: 40 }, (_, at) => String(at + 1))),
+    );
+  });
+
   test("Enter alone declines", async () => {
     const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
     await pty.waitFor("[y]");

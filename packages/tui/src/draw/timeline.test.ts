@@ -10,9 +10,9 @@ class Shown {
   readonly timeline: Timeline;
   now = 0;
 
-  constructor(columns = 60, unicode = true) {
+  constructor(columns = 60, unicode = true, how?: string) {
     const look = { columns, rows: 20, colour: false, unicode };
-    this.timeline = new Timeline({ cwd: "/repo", look: () => look, now: () => this.now });
+    this.timeline = new Timeline({ cwd: "/repo", look: () => look, now: () => this.now, how });
   }
 
   /** What is final after these events. */
@@ -57,6 +57,13 @@ test("shows the end of truncated output, and how many bytes are omitted", () => 
   const cut = { aggregatedOutput: "first\n\nlast one\n", omittedOutputBytes: 2_621_440 };
   const rows = shown.rows(completed({ ...command, ...cut, status: "completed", exitCode: 0 }));
   expect(rows.slice(1)).toEqual(["  … 2.5 MiB omitted", "  first", "", "  last one"]);
+});
+
+test("says how to see the output that is folded", () => {
+  const shown = new Shown(60, true, "flint threads show last");
+  const aggregatedOutput = Array.from({ length: 65 }, (_, at) => `${at + 1}\n`).join("");
+  const rows = shown.rows(completed({ ...command, status: "completed", exitCode: 0, aggregatedOutput }));
+  expect(rows).toContain("  … 55 more lines (flint threads show last)");
 });
 
 test("shows a running command with its latest output, and a completed one with its status, time and last lines [S0-102]", () => {
