@@ -272,6 +272,17 @@ describe("flint exec in a pipe", () => {
     expect(await stderr).toMatch(/^flint: Cannot write the output: ENOSPC.*\n$/);
   });
 
+  test("an image is not given to the offline model without a word", async () => {
+    const workspace = await makeWorkspace();
+    const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+    await writeFile(`${workspace.path}/dot.png`, png);
+    const { code, stderr } = await exec(workspace, ["-i", "dot.png", "say hello"]);
+    expect({ code, stderr: stderr.split("\n").slice(1) }).toEqual({
+      code: 0,
+      stderr: ["The offline model cannot see images. Choose another model with -m.", ""],
+    });
+  });
+
   test("images and schemas that cannot be sent are rejected before anything starts", async () => {
     const workspace = await makeWorkspace();
     await writeFile(`${workspace.path}/wrong.json`, '{"type":"text"}');
