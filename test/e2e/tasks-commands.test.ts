@@ -80,3 +80,26 @@ needs("bwrap", "tmux")(
   },
   TEST_MS,
 );
+
+needs("bwrap")(
+  "exec --detach names its task and ends while that works, and its result is in the log of the task",
+  async () => {
+    leavesNoProcess(10_000);
+    const { flint } = await commandFixture(agentFolder());
+    onTestFinished(async () => void (await flint(["server", "stop"])));
+    const namesTask = (task: number) => ({
+      ...{ code: 0, stderr: "" },
+      stdout: `Task ${task} runs in the background.\nflint tasks logs ${task} -f follows it, and flint tasks show ${task} says how it stands.\n`,
+    });
+    // This one waits a minute for the answer to its question.
+    expect(await flint(["exec", "--detach", "ask me which colour: red, green or blue"])).toEqual(
+      namesTask(1),
+    );
+    expect(await flint(["exec", "--detach", "write `two` to two.txt"])).toEqual(namesTask(2));
+    const { stdout } = await flint(["tasks", "logs", "2", "-f"]);
+    expect(stdout).toContain("  work done: Done: two.txt was added.\n");
+    expect((await flint(["tasks", "logs", "1"])).stdout).toMatch(/ {2}round 1: the default agent works\n$/);
+    expect((await flint(["tasks", "cancel", "1"])).code).toBe(0);
+  },
+  TEST_MS,
+);
