@@ -1,12 +1,21 @@
-import { errorMessage, type TaskRow } from "@flint/protocol";
+import type { TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { count, escapeControls } from "@flint/view";
+import {
+  areComparable,
+  belowEachOther,
+  canBeKept,
+  changesIn,
+  keepResult,
+  namesIn,
+  sideBySide,
+  startComparison,
+} from "@flint/tui/compare";
+import { textOf } from "@flint/tui/draw";
 import { statusOf, usedBy } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, complain, say, sayJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { withTaskServer } from "../tasks/task-server.ts";
-import { sideBySide } from "./side-by-side.ts";
 
 interface CompareArguments {
   readonly values: {
@@ -31,19 +40,15 @@ const MOVING: ReadonlySet<TaskRow["phase"]> = new Set(["waiting", "ready", "runn
 /** `flint compare`: has several agents do the same, each in a worktree of its own, and keeps one result. */
 export async function compareAgents({ values, positionals }: CompareArguments): Promise<number> {
   const prompt = oneArgument("compare", positionals, "a prompt");
-  const agents = (values.agents ?? "").split(",").flatMap((name) => name.trim() || []);
-  if (agents.length < 2 || new Set(agents).size !== agents.length)
+  const agents = namesIn(values.agents ?? "");
+  if (!areComparable(agents))
     throw new UsageError("--agents needs at least two different agents, such as --agents claude,codex.");
-  const checks = (values.check ?? []).map((command) => ({ command }));
+  const wanted = { prompt, cwd: process.cwd(), agents, checks: values.check ?? [] };
   return withTaskServer(async (client) => {
-    const tasks = agents.map((model) => ({
-      ...{ prompt, cwd: process.cwd(), executors: [{ model }], reviewers: [], checks, rounds: 1 },
-      title: `${prompt.split("\n")[0]?.slice(0, 60)} (${model})`,
-    }));
-    const { data } = await client.call("task/add", { tasks });
+    const added = await startComparison(client, wanted);
     const ended = await untilResting(
       client,
-      data.map(({ id }) => id),
+      added.map(({ id }) => id),
     );
     const candidates = await Promise.all(
       ended.map(async (task, index): Promise<Candidate> => {
@@ -82,27 +87,17 @@ export function comparison(candidates: readonly Candidate[]): string {
   return columns([["AGENT", "STATUS", "CHANGES", "USED", "TASK"], ...rows]);
 }
 
-/** The size of a unified diff, such as `2 files, +10 -3`. */
-export function changesIn(diff: string): string {
-  if (diff === "") return "none";
-  const lines = diff.split("\n");
-  const files = lines.filter((line) => line.startsWith("diff --git ")).length;
-  const added = lines.filter((line) => line.startsWith("+") && !line.startsWith("+++ ")).length;
-  const removed = lines.filter((line) => line.startsWith("-") && !line.startsWith("--- ")).length;
-  return `${count(files, "file")}, +${added} -${removed}`;
-}
-
 /** The diffs beside each other in a terminal that is wide enough, and otherwise one after the other. */
 function diffsOf(candidates: readonly Candidate[]): string {
   const titled = candidates.map(({ agent, diff }) => ({ title: agent, diff }));
   const columns = process.stdout.isTTY ? sideBySide(titled, process.stdout.columns) : undefined;
-  if (columns !== undefined) return `\n${columns}`;
-  return titled.map(({ title, diff }) => `\n${title}\n${escapeControls(diff) || "no changes\n"}`).join("");
+  const lines = columns ?? belowEachOther(titled);
+  return `\n${lines.map((line) => `${textOf(line).trimEnd()}\n`).join("")}`;
 }
 
 /** Asks which result to keep; the tasks of the others are cancelled. Without a terminal, says how. */
 async function keepOne(client: FlintClient, candidates: readonly Candidate[]): Promise<number> {
-  const done = candidates.filter(({ task }) => task.phase === "approving");
+  const done = candidates.filter(({ task }) => canBeKept(task));
   if (done.length === 0) {
     say("\nNo agent has a result that can be kept. flint tasks show N says why.\n");
     return 1;
@@ -123,15 +118,9 @@ async function keepOne(client: FlintClient, candidates: readonly Candidate[]): P
   );
   if (kept === undefined)
     throw new UsageError(`${reply.trim()} is none of ${names}. Keep one with flint tasks approve N.`);
-  await client.call("task/approve", { taskId: kept.task.id, tree: kept.tree });
-  for (const { task } of candidates)
-    if (task.id !== kept.task.id && task.phase !== "failed" && task.phase !== "done")
-      await client
-        .call("task/cancel", { taskId: task.id, reason: "Another result was kept." })
-        // Expected: it has ended or was removed meanwhile. The result is kept all the same.
-        .catch((thrown: unknown) =>
-          complain(`Task ${task.number} is left as it is: ${errorMessage(thrown)}`, 0),
-        );
+  const tasks = candidates.map(({ task }) => task);
+  const left = await keepResult(client, tasks, { id: kept.task.id, tree: kept.tree });
+  for (const sentence of left) complain(sentence, 0);
   const [task] = await untilResting(client, [kept.task.id]);
   say(
     `Kept the result of ${kept.agent}: ${task?.merged?.ref.replace("refs/heads/", "branch ") ?? task?.phase}.\n`,

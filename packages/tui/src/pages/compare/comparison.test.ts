@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changesIn } from "./compare.ts";
+import { changesIn } from "./comparison.ts";
 
 test("the size of a diff is its files and lines, without its headers", () => {
   const diff = [
