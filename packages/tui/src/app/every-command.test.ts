@@ -27,6 +27,7 @@ const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/transcript", "› hi"],
   ["/inbox", "Waiting for you"],
   ["/tasks", "runs no tasks"],
+  ["/compare", "No comparison yet."],
   ["/threads", "Threads"],
   ["/open", "There is no image in this thread."],
   ["/copy", "Copied 4 characters."],

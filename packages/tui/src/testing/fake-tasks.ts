@@ -18,6 +18,8 @@ export class FakeTasks implements Tasks {
   /** What was decided, in order. */
   readonly decided: [method: TaskMethod, params: unknown][] = [];
   diff = "";
+  /** The diffs of tasks that have one of their own. */
+  readonly diffs = new Map<string, string>();
   /** What every decision is refused with. */
   refusal: string | undefined;
   /** How many clients wait for a change. */
@@ -61,9 +63,11 @@ export class FakeTasks implements Tasks {
   async #answer(method: TaskMethod, params: object): Promise<unknown> {
     const { taskId = "", after = 0 } = params as { taskId?: string; after?: number };
     if (method === "task/list") return this.#list(params);
+    if (method === "task/add") return { data: this.#addAll(params) };
     const state = this.#states.get(taskId);
     if (state === undefined) throw new Error(`There is no task ${taskId}`);
-    if (method === "task/diff") return { diff: this.diff, tree: state.result?.tree ?? null };
+    if (method === "task/diff")
+      return { diff: this.diffs.get(taskId) ?? this.diff, tree: state.result?.tree ?? null };
     const events = this.#events.get(taskId) ?? [];
     if (method === "task/read")
       return { task: taskRow(state), spec: state.spec, events: events.slice(after) };
@@ -74,6 +78,16 @@ export class FakeTasks implements Tasks {
     if (method === "task/suspend")
       this.happened(taskId, { type: "task/suspended", data: { reason: "person" } });
     return method === "task/steer" ? { live: true } : { task: taskRow(state) };
+  }
+
+  /** What clients add is complete but for its defaults. */
+  #addAll(params: object): unknown {
+    // The method of these parameters is known from its name.
+    const { tasks } = params as Params<"task/add">;
+    const ids = tasks.map(({ title, prompt, cwd, executors = [], reviewers = [], checks = [], rounds = 1 }) =>
+      this.add(title ?? prompt, [], { prompt, cwd, executors, reviewers, checks, rounds }),
+    );
+    return ids.flatMap((id) => this.#states.get(id) ?? []).map(taskRow);
   }
 
   async #list({ revision, timeoutMs }: Params<"task/list">): Promise<Result<"task/list">> {

@@ -219,6 +219,14 @@ export const SESSION_COMMANDS = {
     slash: "tasks",
     arguments: [optional("task", { kind: "text" })],
   },
+  compareAgents: {
+    title: "Compare what several agents make of a prompt, and keep one result",
+    group: "Show",
+    place: "everywhere",
+    keys: [],
+    slash: "compare",
+    arguments: [optional("prompt", { kind: "text" })],
+  },
   showUsage: {
     title: "Show what this thread has used",
     group: "Show",

@@ -3,8 +3,8 @@ import { escapeControls } from "@flint/view";
 import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
 import { type Look, marksFor } from "../../draw/look.ts";
-import { keyLabel } from "../../input/index.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
+import { keyName } from "../key-name.ts";
 import { Pager } from "../pager.ts";
 import { actionsFor, type TaskAction } from "./task-actions.ts";
 import { wordsOf } from "./task-feed.ts";
@@ -169,7 +169,8 @@ export class TaskPage implements Page {
     this.#do(async () => {
       const result = await this.#session.client.call("task/diff", { taskId: task.id });
       const judgement = action === undefined ? undefined : this.#judgement(action);
-      this.#inner = taskResultPage(task, result, judgement, this.#session.now);
+      const title = `Result of task ${task.number}`;
+      this.#inner = taskResultPage({ title, cwd: task.cwd }, result, judgement, this.#session.now);
     });
   }
 
@@ -218,7 +219,6 @@ export class TaskPage implements Page {
   }
 
   #keyOf({ command }: TaskAction): string {
-    const [chord = ""] = this.#session.keymap.keys[command];
-    return chord.length === 1 ? chord : keyLabel(chord, this.#session.look.unicode);
+    return keyName(this.#session, command);
   }
 }

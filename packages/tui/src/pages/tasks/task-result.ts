@@ -19,7 +19,7 @@ export interface Judgement {
 
 /** The result of a task as a diff, and a key that judges exactly what is shown. */
 export function taskResultPage(
-  { number, cwd }: TaskRow,
+  { title, cwd }: Pick<TaskRow, "title" | "cwd">,
   { diff, tree }: Result<"task/diff">,
   judgement: Judgement | undefined,
   now: () => number,
@@ -31,7 +31,7 @@ export function taskResultPage(
   }));
   const shownAt = now();
   return changesPage({
-    title: `Result of task ${number}`,
+    title,
     empty: "No files were changed.",
     changes: () => ({ blocks, cwd }),
     hint: judgement?.hint,

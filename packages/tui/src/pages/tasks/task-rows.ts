@@ -37,7 +37,8 @@ export function isWaiting({ phase }: TaskRow): boolean {
   return phase === "asking" || phase === "approving";
 }
 
-function markOf({ phase }: TaskRow, look: Look): readonly [string, Style] {
+/** The mark in front of a task, by its phase. */
+export function markOf({ phase }: TaskRow, look: Look): readonly [string, Style] {
   const marks = marksFor(look.unicode);
   switch (phase) {
     case "asking":
@@ -56,6 +57,13 @@ function markOf({ phase }: TaskRow, look: Look): readonly [string, Style] {
     case "waiting":
       return [marks.pending, "dim"];
   }
+}
+
+/** What a task asks, why it failed, or where its result is. */
+export function detailOf({ phase, ask, error, note, merged }: TaskRow): string | undefined {
+  if (phase === "asking") return ask?.message;
+  if (phase === "suspended") return note;
+  return error ?? merged?.ref.replace("refs/heads/", "branch ");
 }
 
 /** A text on one row. */

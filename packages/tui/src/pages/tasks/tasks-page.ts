@@ -7,7 +7,7 @@ import { type Look, marksFor } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { TaskFeed } from "./task-feed.ts";
 import { TaskPage } from "./task-page.ts";
-import { isWaiting, oneLine, taskRows } from "./task-rows.ts";
+import { detailOf, isWaiting, oneLine, taskRows } from "./task-rows.ts";
 
 /** All tasks, those that wait for the user first, as they change. Enter opens one. */
 export class TasksPage implements Page {
@@ -162,10 +162,4 @@ export class TasksPage implements Page {
       lineOf(hints.join(between), "dim"),
     ].filter((line, at, all) => line.length > 0 || at === all.length - 1);
   }
-}
-
-function detailOf({ phase, ask, error, note, merged }: TaskRow): string | undefined {
-  if (phase === "asking") return ask?.message;
-  if (phase === "suspended") return note;
-  return error ?? merged?.ref.replace("refs/heads/", "branch ");
 }

@@ -1,5 +1,6 @@
 import { type CommandId, commandOf, reasonUnavailable } from "@flint/view/commands";
 import { approvalPage } from "../../pages/approval-page.ts";
+import { compareCommand } from "../../pages/compare/compare-command.ts";
 import { diffPage } from "../../pages/diff-page.ts";
 import { helpPage } from "../../pages/help-page.ts";
 import { InboxPage } from "../../pages/inbox-page.ts";
@@ -61,6 +62,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   showTranscript: (session) => session.openPage(transcriptPage(session)),
   showInbox: (session) => session.openPage(new InboxPage(session)),
   showTasks: (session, task) => session.openPage(new TasksPage(session, task)),
+  compareAgents: compareCommand,
   showUsage: show.showUsage,
   showLimits: show.showLimits,
   showStatus: show.showStatus,

@@ -1,0 +1,89 @@
+import type { CheckResult, Result, TaskRow } from "@flint/protocol";
+import type { SessionContext } from "../../session/context.ts";
+import { TaskFeed } from "../tasks/task-feed.ts";
+import { TaskHistory } from "../tasks/task-history.ts";
+
+/** What one agent has made of the prompt so far. */
+export interface Candidate {
+  readonly task: TaskRow;
+  /** Its changes and the tree they lead to; undefined before they were read. */
+  readonly result: Result<"task/diff"> | undefined;
+  /** How many checks there are; undefined before they were read. */
+  readonly checkCount: number | undefined;
+  /** The checks of its last round, if they have run. */
+  readonly checks: readonly CheckResult[];
+}
+
+/** What was read of a task beyond its row, and how the row stood then. */
+interface Details {
+  readonly history: TaskHistory;
+  result: Result<"task/diff"> | undefined;
+  at: string;
+}
+
+/** The tasks of a comparison as they change, in the order of their agents. */
+export class Candidates {
+  readonly #session: SessionContext;
+  readonly #feed: TaskFeed;
+  readonly #details: ReadonlyMap<string, Details>;
+
+  /** `changed` is called with every new list. */
+  constructor(session: SessionContext, ids: readonly string[], changed: () => void) {
+    this.#session = session;
+    this.#details = new Map(
+      ids.map((id) => [id, { history: new TaskHistory(id), result: undefined, at: "" }]),
+    );
+    this.#feed = new TaskFeed(session, () => {
+      this.#read();
+      changed();
+    });
+  }
+
+  /** Those that still exist; undefined before the first answer. */
+  get all(): readonly Candidate[] | undefined {
+    const { tasks } = this.#feed;
+    if (tasks === undefined) return undefined;
+    return [...this.#details].flatMap(([id, { history, result }]) => {
+      const task = tasks.find((each) => each.id === id);
+      if (task === undefined) return [];
+      const { state } = history;
+      const checks = state?.rounds.at(-1)?.checks ?? [];
+      return [{ task, result, checkCount: state?.spec.checks.length, checks }];
+    });
+  }
+
+  /** Why there is no list, or no newer one. */
+  get problem(): string | undefined {
+    return this.#feed.problem;
+  }
+
+  /** Waits for the next change. Called with every frame: a page that is no longer shown asks no more. */
+  look(): void {
+    this.#feed.look();
+  }
+
+  /** Asks again after a failure. */
+  retry(): void {
+    this.#feed.retry();
+  }
+
+  /** Reads the changes and checks of those whose row is another one now. */
+  #read(): void {
+    for (const task of this.#feed.tasks ?? []) {
+      const details = this.#details.get(task.id);
+      const at = `${task.updatedAtMs} ${task.phase} ${task.step ?? ""} ${task.round}`;
+      if (details === undefined || details.at === at) continue;
+      details.at = at;
+      this.#session.run(async () => {
+        // Expected: the connection was lost, or the worktree is gone. What was read before stays, and is read again later.
+        try {
+          const { client } = this.#session;
+          await details.history.read(client);
+          details.result = await client.call("task/diff", { taskId: task.id });
+        } catch {
+          details.at = "";
+        }
+      });
+    }
+  }
+}
