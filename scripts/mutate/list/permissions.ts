@@ -10,6 +10,8 @@ const BROKER = "packages/host/src/sandbox/broker/command-broker.ts";
 const BROKER_TESTS = ["packages/host/src/sandbox/broker/command-broker.test.ts"];
 const CONFINEMENT = "packages/host/src/sandbox/mechanisms/confinement.ts";
 const CONFINEMENT_TESTS = ["packages/host/src/sandbox/mechanisms/confinement.test.ts"];
+const SEARCH_PATH = "packages/host/src/sandbox/processes/search-path.ts";
+const SEARCH_PATH_TESTS = ["packages/host/src/sandbox/processes/search-path.test.ts"];
 
 /** Faults in the network, git, the sandbox, the broker and trust. */
 export const PERMISSION_FAULTS: readonly Mutation[] = [
@@ -268,6 +270,31 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     find: "LOWER_CASE.has(name.toLowerCase())",
     replace: "LOWER_CASE.has(name)",
     tests: ["packages/host/src/sandbox/paths/protected-paths.test.ts"],
+  },
+  {
+    name: "sandbox-program-of-project",
+    promise: "A program on PATH that is in a repository around a folder is not run outside of the sandbox.",
+    file: SEARCH_PATH,
+    find: "if (existsSync(dotGit)) found.push(around, ...mainWorktree(dotGit));",
+    replace: "if (existsSync(dotGit)) found.push(...mainWorktree(dotGit));",
+    tests: SEARCH_PATH_TESTS,
+  },
+  {
+    name: "sandbox-program-of-start-folder",
+    promise: "A program of the project that Flint was started in is not run outside of the sandbox.",
+    file: SEARCH_PATH,
+    find: "[process.cwd(), ...writable].flatMap(projectFolders)",
+    replace: "writable.flatMap(projectFolders)",
+    tests: SEARCH_PATH_TESTS,
+  },
+  {
+    name: "worktree-git-of-project",
+    promise:
+      "The git of a worktree is none that the project has on PATH, also if the project is in no repository.",
+    file: "packages/host/src/worktrees/worktrees.ts",
+    find: "PATH: outerSearchPath(PATH, project) };",
+    replace: "PATH: outerSearchPath(PATH, project.slice(2)) };",
+    tests: ["packages/host/src/worktrees/hostile-repository.test.ts"],
   },
   {
     name: "trust-problem-ignored",

@@ -5,6 +5,7 @@ const PEOPLE = ["packages/tasks/src/decide/person.test.ts"];
 const STORES = ["packages/tasks/src/store/store.test.ts"];
 const SIMULATION = ["packages/tasks/src/testing/simulation.test.ts"];
 const WORKTREES = ["packages/host/src/worktrees/worktrees.test.ts"];
+const FORGED = ["packages/server/src/fleet/fleet-forged.test.ts"];
 
 /** Faults in what tasks promise. */
 export const TASK_FAULTS: readonly Mutation[] = [
@@ -71,6 +72,38 @@ export const TASK_FAULTS: readonly Mutation[] = [
     find: "then return -1 end",
     replace: "then now = now end",
     tests: ["packages/tasks/src/fleet/task-backup.test.ts"],
+  },
+  {
+    name: "task-moved-while-leased",
+    promise: "Where a leased task works is decided by its worker alone.",
+    file: "packages/tasks/src/run/task-run.ts",
+    find: "if (!isDeepStrictEqual(placeOf(state), placeOf(expected)))",
+    replace: "if (state.id !== expected.id)",
+    tests: ["packages/server/src/fleet/fleet-access.test.ts"],
+  },
+  {
+    name: "task-forged-read",
+    promise: "A server runs no git for a task in Redis that was not signed as it is.",
+    file: "packages/tasks/src/service/verify-task.ts",
+    find: "if (problem === undefined) return;",
+    replace: 'if (problem !== "") return;',
+    tests: FORGED,
+  },
+  {
+    name: "task-forged-removes-folders",
+    promise: "Removing a task that was not signed touches no folder.",
+    file: "packages/tasks/src/service/task-service.ts",
+    find: "if (state.folder !== undefined && isVerified)",
+    replace: "if (state.folder !== undefined)",
+    tests: FORGED,
+  },
+  {
+    name: "task-forged-cleans-folders",
+    promise: "What cleans up runs no git for a task that was not signed as it is.",
+    file: "packages/tasks/src/service/task-cleaner.ts",
+    find: "if (unverified !== undefined)",
+    replace: 'if (unverified === "")',
+    tests: ["packages/tasks/src/service/task-cleaner.test.ts"],
   },
   {
     name: "task-torn-append",

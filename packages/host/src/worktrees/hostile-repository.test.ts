@@ -76,18 +76,19 @@ describe("the worktree of a hostile repository", () => {
     ]);
   });
 
-  confined("runs no program of the project outside, though PATH names it first", async () => {
-    const { home, cwd } = await setUpRepository();
-    await mkdir(join(cwd, "bin"));
-    const planted = `#!/bin/sh\necho "$PWD" >> ${home.join("ran")}\nPATH=\${PATH#*:} exec git "$@"\n`;
-    await writeFile(join(cwd, "bin/git"), planted, { mode: 0o755 });
-    await mkdir(join(cwd, "sub"));
-    const environment = { ...process.env, PATH: `${join(cwd, "bin")}:${process.env.PATH}` };
-    const worktrees = new Worktrees(home.join("worktrees"), environment, SANDBOX, TRUSTED);
-    const { top } = await worktrees.prepare({ ...NAME, cwd: join(cwd, "sub") });
-    expect(existsSync(join(top, "a.txt"))).toBe(true);
-    expect(existsSync(home.join("ran"))).toBe(false);
-  });
+  // The second project is in no repository.
+  for (const folder of ["repo/sub", "plain"])
+    confined(`runs no program of the project of ${folder} outside, though PATH names it first`, async () => {
+      const { home } = await setUpRepository();
+      const bin = home.join(folder.split("/")[0] ?? "", "bin");
+      for (const made of [bin, home.join(folder)]) await mkdir(made, { recursive: true });
+      const planted = `#!/bin/sh\necho "$PWD" >> ${home.join("ran")}\nPATH=\${PATH#*:} exec git "$@"\n`;
+      await writeFile(join(bin, "git"), planted, { mode: 0o755 });
+      const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+      const worktrees = new Worktrees(home.join("worktrees"), environment, SANDBOX, TRUSTED);
+      const { top } = await worktrees.prepare({ ...NAME, cwd: home.join(folder) });
+      expect([existsSync(top), existsSync(home.join("ran"))]).toEqual([true, false]);
+    });
 
   test("of a task with the path of another folder as its id is neither made nor removed", async () => {
     const { home, cwd, worktrees } = await setUpRepository();
