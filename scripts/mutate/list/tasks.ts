@@ -106,6 +106,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/service/task-cleaner.test.ts"],
   },
   {
+    name: "task-forged-notice",
+    promise: "No notice program is run for a task that was not signed as it is.",
+    file: "packages/tasks/src/notices/notifier.ts",
+    find: "if ((await this.#options.verify?.(state)) === undefined) await",
+    replace: 'if ((await this.#options.verify?.(state)) !== "") await',
+    tests: ["packages/tasks/src/notices/notifier.test.ts"],
+  },
+  {
     name: "task-torn-append",
     promise: "What a full disk cut off of a line is not continued by the next one.",
     file: "packages/host/src/store/line-file.ts",

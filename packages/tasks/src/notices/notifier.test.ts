@@ -66,6 +66,21 @@ const ask = { id: "ask-1", reason: "question" as const, message: "Which port?" }
 const ASKS: TaskEventBody = { type: "task/asking", data: { ask } };
 
 describe("a notice", () => {
+  test("is not sent about a task that is not verified, or cannot be", async () => {
+    const verified = [async () => "The task is not signed.", async () => Promise.reject(new Error("away"))];
+    const sent = verified.map(async (verify) => {
+      const { happen, programs, problems, notifier } = await setUp({ command: ["tell"], verify });
+      await happen(ASKS);
+      await notifier.stop();
+      return [programs, problems];
+    });
+    const away = "There was no notice about task 1: away";
+    expect(await Promise.all(sent)).toEqual([
+      [[], []],
+      [[], [away]],
+    ]);
+  });
+
   test("goes to the configured program when a task asks, and not when it goes on", async () => {
     const { happen, programs } = await setUp({ command: ["tell", "me"] });
     await happen(ASKS);

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { errorMessage, type TaskState } from "@flint/protocol";
+import type { VerifyTask } from "../service/verify-task.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { type Notice, noticeOf } from "./notice.ts";
 
@@ -15,6 +16,8 @@ export interface NoticeOptions {
 /** What a notifier depends on. */
 export interface NotifierOptions extends NoticeOptions {
   readonly store: TaskStore;
+  /** Whether tasks are as they were added; there are no notices about others. */
+  readonly verify?: VerifyTask | undefined;
   /** Starts a program of the user, and resolves with its exit code. */
   run(command: readonly string[], environment: Readonly<Record<string, string>>): Promise<number>;
   onProblem(message: string): void;
@@ -54,8 +57,17 @@ export class Notifier {
     const notice = noticeOf(this.#phases.get(state.id), state);
     this.#phases.set(state.id, state.phase);
     if (notice === undefined) return;
-    const sending = this.#send(notice).finally(() => this.#sending.delete(sending));
+    const sending = this.#sendVerified(notice, state).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
+  }
+
+  async #sendVerified(notice: Notice, state: TaskState): Promise<void> {
+    // Expected: the database is away.
+    try {
+      if ((await this.#options.verify?.(state)) === undefined) await this.#send(notice);
+    } catch (thrown) {
+      this.#options.onProblem(`There was no notice about task ${state.number}: ${errorMessage(thrown)}`);
+    }
   }
 
   async #send(notice: Notice): Promise<void> {
