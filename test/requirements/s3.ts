@@ -24,7 +24,7 @@ export const S3: readonly Requirement[] = [
   done("S3-17", "A change of mode arrives as current_mode_update"),
   done(
     "S3-18",
-    "A change of model arrives as current_model_update where the client knows it, else as a config option",
+    "A change of model arrives as a config option, and as current_model_update too if the client declares it: the ACP schema has no such update",
   ),
 
   // ACP: shapes
