@@ -71,6 +71,20 @@ test("ends with the summary and nothing else", async () => {
   expect([terminal.cursorShown, clock.pending]).toEqual([true, 0]);
 });
 
+test("the clock stands still while the user is asked", async () => {
+  const { clock, terminal, view } = setUp();
+  await clock.advance(3_000);
+  view.prompt(lineOf("Allow it?"));
+  await clock.advance(20_000);
+  view.prompt(lineOf("Why not?"));
+  await clock.advance(40_000);
+  view.prompt(undefined);
+  expect(terminal.text).toContain("Starting · 3s");
+  await clock.advance(2_000);
+  expect(terminal.text).toContain("Starting · 5s");
+  view.close();
+});
+
 test("replaces the status line with a question and restores it", () => {
   const { terminal, view } = setUp();
   view.put({ head: [lineOf("Something to judge")] });

@@ -38,7 +38,9 @@ export class LiveView implements TurnView, PromptSurface {
   readonly #options: LiveOptions;
   readonly #timeline: Timeline;
   readonly #region: LiveRegion;
-  readonly #startedAt: number;
+  /** Moved by the time that the user took to answer: that is not the turn's own. */
+  #startedAt: number;
+  #askedAt: number | undefined;
   #prompt: Line | undefined;
   #interrupting = false;
   #closed = false;
@@ -70,6 +72,12 @@ export class LiveView implements TurnView, PromptSurface {
   }
 
   prompt(line: Line | undefined): void {
+    const now = this.#options.clock.now();
+    if (line !== undefined) this.#askedAt ??= now;
+    else if (this.#askedAt !== undefined) {
+      this.#startedAt += now - this.#askedAt;
+      this.#askedAt = undefined;
+    }
     this.#prompt = line;
     this.#draw();
   }
