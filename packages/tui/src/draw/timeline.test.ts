@@ -154,6 +154,21 @@ test("shows a file change with its diff, but not again after an approval [S0-102
   expect(rows).toEqual(["→ allowed once", head]);
 });
 
+test("the time of a command begins once it is allowed", () => {
+  const action = { kind: "command", itemId: "c", command: "npm test", cwd: "/repo" } as const;
+  const approval = { id: "q", turnId: "turn", requestedAtMs: 0, expiresAtMs: 1, action };
+  const resolution = { decision: { outcome: "allow", scope: "once" }, by: "client" } as const;
+  const shown = new Shown();
+  shown.rows(started({ ...command, status: "inProgress" }));
+  shown.rows({ type: "approval/requested", data: { threadId: "thread", approval } });
+  shown.now = 60_000;
+  shown.rows({ type: "approval/resolved", data: { ...ids, approvalId: "q", itemId: "c", resolution } });
+  shown.now = 62_000;
+  expect(shown.live().at(-1)).toBe("● $ npm test  2.0s");
+  const rows = shown.rows(completed({ ...command, status: "completed", exitCode: 0 }));
+  expect(rows.at(-1)).toBe("✓ $ npm test  2.0s");
+});
+
 test("shows that an approval was not answered in time", () => {
   const approval = {
     id: "q",
