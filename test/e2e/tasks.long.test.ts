@@ -9,6 +9,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import type { Ran } from "./flint.ts";
 import { FLINT } from "./server.ts";
+import { answer, quit } from "./session-place.ts";
 import { Terminal } from "./tmux.ts";
 
 const TEST_MS = 240_000;
@@ -265,6 +266,45 @@ needs(
     await terminal.press("Enter");
     expect(await terminal.exitCode()).toBe(0);
     expect(await terminal.everything()).toContain("Kept the result of codex: branch flint/");
+  },
+  TEST_MS,
+);
+
+needs(
+  "claude",
+  "codex",
+  "bwrap",
+  "git",
+  "tmux",
+)(
+  "in a session, /compare shows what Claude and Codex do as they do it, and keeps the result whose diff was read",
+  async () => {
+    const place = await Place.make();
+    await place.serve([], true);
+    const terminal = await place.terminal();
+    await terminal.until((screen) => screen.includes("Ask for something"), "the composer");
+    await terminal.type("/compare write `a name` to name.txt --agents claude,codex --check test -f name.txt");
+    await terminal.press("Enter");
+    const done = (agent: string) => new RegExp(`${agent} +needs approval +.*1 file, \\+1 -0 +1 check passed`);
+    await terminal.until(
+      (screen) => ["claude", "codex"].every((agent) => done(agent).test(screen)),
+      "both results",
+    );
+    await terminal.type("s");
+    await terminal.until((screen) => /\+a name +│ \+a name/.test(screen), "both diffs");
+    await terminal.type("q");
+    await terminal.press("Down");
+    await terminal.type("a");
+    await terminal.until((screen) => screen.includes("a keep this result"), "the diff");
+    await answer(terminal, "a", "Kept the result of codex.");
+    await terminal.until((screen) => /claude +cancelled[\s\S]*codex +done/.test(screen), "the end of both");
+    expect(await terminal.everything()).toMatch(/branch flint\//);
+    const [branch = ""] = (await place.git("branch", "--format=%(refname:short)", "--list", "flint/*")).split(
+      "\n",
+    );
+    expect(await place.git("show", `${branch}:name.txt`)).toBe("a name");
+    await terminal.type("q");
+    await quit(terminal);
   },
   TEST_MS,
 );

@@ -55,6 +55,7 @@ const compare = command({
   notes: [
     "Each agent works in a worktree of its own, as a task. The result that you keep becomes a branch.",
     "Exits with 10 if you decide later, and with 1 if there is no result.",
+    "To try it without API keys, run flint serve --listen local --offline first. In a session, it is /compare.",
   ],
   run: async (given) => (await import("../commands/compare/compare.ts")).compareAgents(given),
 });
