@@ -20,6 +20,8 @@ export class FakeTasks implements Tasks {
   diff = "";
   /** The diffs of tasks that have one of their own. */
   readonly diffs = new Map<string, string>();
+  /** How often a diff was read. */
+  diffReads = 0;
   /** What every decision is refused with. */
   refusal: string | undefined;
   /** How many clients wait for a change. */
@@ -66,6 +68,7 @@ export class FakeTasks implements Tasks {
     if (method === "task/add") return { data: this.#addAll(params) };
     const state = this.#states.get(taskId);
     if (state === undefined) throw new Error(`There is no task ${taskId}`);
+    if (method === "task/diff") this.diffReads += 1;
     if (method === "task/diff")
       return { diff: this.diffs.get(taskId) ?? this.diff, tree: state.result?.tree ?? null };
     const events = this.#events.get(taskId) ?? [];

@@ -1,7 +1,10 @@
 import type { CheckResult, Result, TaskRow } from "@flint/protocol";
 import type { SessionContext } from "../../session/context.ts";
-import { TaskFeed } from "../tasks/task-feed.ts";
+import { TaskFeed, WAIT_MS } from "../tasks/task-feed.ts";
 import { TaskHistory } from "../tasks/task-history.ts";
+
+/** What running agents change is no event of their tasks: it is read again after so long, with the next answer or key. */
+const REREAD_MS = 5_000;
 
 /** What one agent has made of the prompt so far. */
 export interface Candidate {
@@ -14,11 +17,12 @@ export interface Candidate {
   readonly checks: readonly CheckResult[];
 }
 
-/** What was read of a task beyond its row, and how the row stood then. */
+/** What was read of a task beyond its row, when, and how the row stood then; `at` is empty before and after a failure. */
 interface Details {
   readonly history: TaskHistory;
   result: Result<"task/diff"> | undefined;
   at: string;
+  readAtMs: number;
 }
 
 /** The tasks of a comparison as they change, in the order of their agents. */
@@ -31,12 +35,16 @@ export class Candidates {
   constructor(session: SessionContext, ids: readonly string[], changed: () => void) {
     this.#session = session;
     this.#details = new Map(
-      ids.map((id) => [id, { history: new TaskHistory(id), result: undefined, at: "" }]),
+      ids.map((id) => [
+        id,
+        { history: new TaskHistory(id), result: undefined, at: "", readAtMs: Number.NEGATIVE_INFINITY },
+      ]),
     );
-    this.#feed = new TaskFeed(session, () => {
+    const read = () => {
       this.#read();
       changed();
-    });
+    };
+    this.#feed = new TaskFeed(session, read, () => (this.#isRunning ? REREAD_MS : WAIT_MS));
   }
 
   /** Those that still exist; undefined before the first answer. */
@@ -60,6 +68,7 @@ export class Candidates {
   /** Waits for the next change. Called with every frame: a page that is no longer shown asks no more. */
   look(): void {
     this.#feed.look();
+    this.#read();
   }
 
   /** Asks again after a failure. */
@@ -67,23 +76,34 @@ export class Candidates {
     this.#feed.retry();
   }
 
-  /** Reads the changes and checks of those whose row is another one now. */
+  get #isRunning(): boolean {
+    return this.all?.some(({ task }) => task.phase === "running") === true;
+  }
+
+  /** Reads the changes and checks of those whose row is another one now, or that have been running since. */
   #read(): void {
+    const now = this.#session.now();
     for (const task of this.#feed.tasks ?? []) {
       const details = this.#details.get(task.id);
       const at = `${task.updatedAtMs} ${task.phase} ${task.step ?? ""} ${task.round}`;
-      if (details === undefined || details.at === at) continue;
+      if (details === undefined) continue;
+      const mayBeOld = task.phase === "running" || details.at === "";
+      const isOld = mayBeOld && now - details.readAtMs >= REREAD_MS;
+      if (!isOld && (details.at === at || details.at === "")) continue;
       details.at = at;
-      this.#session.run(async () => {
-        // Expected: the connection was lost, or the worktree is gone. What was read before stays, and is read again later.
-        try {
-          const { client } = this.#session;
-          await details.history.read(client);
-          details.result = await client.call("task/diff", { taskId: task.id });
-        } catch {
-          details.at = "";
-        }
-      });
+      details.readAtMs = now;
+      this.#session.run(() => this.#readDetails(task.id, details));
+    }
+  }
+
+  async #readDetails(taskId: string, details: Details): Promise<void> {
+    // Expected: the connection was lost, or the worktree is gone. What was read before stays until it is read again.
+    try {
+      const { client } = this.#session;
+      await details.history.read(client);
+      details.result = await client.call("task/diff", { taskId });
+    } catch {
+      details.at = "";
     }
   }
 }

@@ -49,6 +49,47 @@ test("each agent gets a task of its own, whose row changes while nothing is pres
   expect(screen()).not.toContain("a keep");
 });
 
+test("what a running agent changes is read again, and the diffs of the others are not", async () => {
+  const tasks = new FakeTasks();
+  const { session, screen, keys } = await open(tasks);
+  const [started] = worked(0);
+  const lease = { runId: "run-1", worker: "local", fence: 1, leaseId: "lease-1" };
+  tasks.happened("task-2", { type: "run/leased", data: lease }, ...(started === undefined ? [] : [started]));
+  await session.settle();
+  expect(screen()).toMatch(/codex +preparing .* none/);
+  const before = tasks.diffReads;
+  tasks.diffs.set("task-2", diffTo("two"));
+  await keys("j", "k");
+  expect(tasks.diffReads).toBe(before);
+  await session.settle(5_000);
+  await keys("j");
+  expect(screen()).toMatch(/codex +preparing .* 1 file, \+2 -1/);
+  expect(tasks.diffReads).toBe(before + 1);
+});
+
+test("after the connection broke, changes are read again", async () => {
+  const tasks = new FakeTasks();
+  const { session, screen } = await open(tasks);
+  await session.cut();
+  await session.settle(2_000);
+  tasks.diffs.set("task-1", diffTo("two"));
+  tasks.happened("task-1", ...worked(0));
+  await session.settle();
+  expect(screen()).toMatch(/claude +needs approval .* 1 file, \+2 -1/);
+});
+
+test.each([
+  ["task-1\ntask-9", "There is nothing to compare it with."],
+  ["task-9", "Its tasks were removed."],
+])("tasks that were removed are left out (%j)", async (noted, shown) => {
+  const tasks = new FakeTasks();
+  tasks.add("fix it (claude)");
+  const notes = new Map([["comparison", noted]]);
+  const { screen, keys } = await open(tasks, "/compare", { notes });
+  await keys("s");
+  expect(screen()).toContain(shown);
+});
+
 test("the result that is kept is the one whose diff was shown, and the other task is cancelled", async () => {
   const tasks = new FakeTasks();
   const { session, screen, keys } = await open(tasks);

@@ -3,7 +3,7 @@ import { type FlintClient, FlintRequestError } from "@flint/sdk";
 import type { SessionContext } from "../../session/context.ts";
 
 /** How long the server waits for a change before it answers all the same. */
-const WAIT_MS = 60_000;
+export const WAIT_MS = 60_000;
 /** Longer than that, a server that does not answer is not waited for. */
 const ANSWER_MS = 90_000;
 
@@ -11,14 +11,16 @@ const ANSWER_MS = 90_000;
 export class TaskFeed {
   readonly #session: SessionContext;
   readonly #changed: () => void;
+  readonly #waitMs: () => number;
   #tasks: readonly TaskRow[] | undefined;
   #revision: number | undefined;
   /** The client whose answer is waited for, or that has failed. */
   #asked: FlintClient | undefined;
   #problem: string | undefined;
 
-  /** `changed` is called with every new list. */
-  constructor(session: SessionContext, changed: () => void) {
+  /** `changed` is called with every new list. `waitMs` is how long the server waits for one, as by default. */
+  constructor(session: SessionContext, changed: () => void, waitMs = () => WAIT_MS) {
+    this.#waitMs = waitMs;
     this.#session = session;
     this.#changed = changed;
   }
@@ -54,7 +56,7 @@ export class TaskFeed {
     this.#asked = client;
     const revision = this.#revision;
     const known =
-      revision === undefined || this.#problem !== undefined ? {} : { revision, timeoutMs: WAIT_MS };
+      revision === undefined || this.#problem !== undefined ? {} : { revision, timeoutMs: this.#waitMs() };
     // Expected: a server without tasks, or one that is gone. Either is shown instead of the list.
     try {
       const list = await client.call("task/list", known, { timeoutMs: ANSWER_MS });
