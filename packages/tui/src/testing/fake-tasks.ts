@@ -20,6 +20,8 @@ export class FakeTasks implements Tasks {
   diff = "";
   /** The diffs of tasks that have one of their own. */
   readonly diffs = new Map<string, string>();
+  /** Whether diffs cannot be read now. */
+  isUnreadable = false;
   /** How often a diff was read. */
   diffReads = 0;
   /** What every decision is refused with. */
@@ -69,6 +71,7 @@ export class FakeTasks implements Tasks {
     const state = this.#states.get(taskId);
     if (state === undefined) throw new Error(`There is no task ${taskId}`);
     if (method === "task/diff") this.diffReads += 1;
+    if (method === "task/diff" && this.isUnreadable) throw new FlintError("invalidRequest", "No worktree.");
     if (method === "task/diff")
       return { diff: this.diffs.get(taskId) ?? this.diff, tree: state.result?.tree ?? null };
     const events = this.#events.get(taskId) ?? [];

@@ -67,6 +67,19 @@ test("what a running agent changes is read again, and the diffs of the others ar
   expect(tasks.diffReads).toBe(before + 1);
 });
 
+test("changes that could not be read are read again later, and not with every frame", async () => {
+  const tasks = new FakeTasks();
+  tasks.isUnreadable = true;
+  const { session, screen, keys } = await open(tasks);
+  await keys("j", "k");
+  expect(tasks.diffReads).toBe(2);
+  tasks.isUnreadable = false;
+  await session.settle(5_000);
+  await keys("j");
+  expect(screen()).toMatch(/claude +ready .* none/);
+  expect(tasks.diffReads).toBe(4);
+});
+
 test("after the connection broke, changes are read again", async () => {
   const tasks = new FakeTasks();
   const { session, screen } = await open(tasks);
