@@ -171,6 +171,7 @@ needs(
     await rm(limit);
     // Another state folder, which has never seen the task; the server that added it stays off.
     const monday = await place.user("monday", redis.url);
+    await monday.flint("config", "set", "tasks.trust", JSON.stringify([key.trim()]));
     await helper.work(
       "w1",
       [key.trim()],
