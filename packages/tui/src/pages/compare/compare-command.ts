@@ -43,22 +43,36 @@ function openLast(session: SessionContext): void {
 
 function start(session: SessionContext, wanted: Omit<Comparison, "cwd">): void {
   const cwd = session.settings?.cwd ?? session.machine.cwd;
+  attempt(session, wanted, async () => {
+    const tasks = await startComparison(session.client, { ...wanted, cwd });
+    const ids = tasks.map(({ id }) => id);
+    session.machine.writeNote(NOTE, ids.join("\n"));
+    session.openPage(new ComparePage(session, ids));
+  });
+}
+
+/** What was typed is not lost if it fails. */
+function attempt(
+  session: SessionContext,
+  { prompt, agents, checks }: Omit<Comparison, "cwd">,
+  work: () => Promise<void>,
+): void {
   session.run(async () => {
-    // Expected: a server without tasks, or one that does not know an agent.
+    // Expected: a server without tasks, one that does not know an agent, or none.
     try {
-      const tasks = await startComparison(session.client, { ...wanted, cwd });
-      const ids = tasks.map(({ id }) => id);
-      session.machine.writeNote(NOTE, ids.join("\n"));
-      session.openPage(new ComparePage(session, ids));
+      await work();
     } catch (thrown) {
       session.warn(wordsOf(thrown));
+      const named = agents.length === 0 ? [] : [`--agents ${agents.join(",")}`];
+      const typed = ["/compare", prompt, ...named, ...checks.map((check) => `--check ${check}`)];
+      if (session.composer.text === "") session.composer.setText(typed.join(" "));
     }
   });
 }
 
 /** Lets the user choose among the agents of the server; all of them are chosen at first. */
 function chooseAgents(session: SessionContext, wanted: Omit<Comparison, "cwd">): void {
-  session.run(async () => {
+  attempt(session, wanted, async () => {
     const models = await session.client.models();
     const agents = [...new Set(models.map(({ id }) => agentOfModel(id)))];
     if (agents.length >= 2) openMenu(session, wanted, agents, new Set(agents));

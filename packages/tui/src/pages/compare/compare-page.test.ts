@@ -211,10 +211,11 @@ test.each([
   expect(session.terminal.isAlternate).toBe(false);
 });
 
-test("a server that runs no tasks is said, with the way out", async () => {
+test("a server that runs no tasks is said, with the way out, and what was typed is kept", async () => {
   const session = await SessionFixture.open({ columns: 120 });
   await session.keys(TYPED, ENTER);
   expect(session.terminal.everything).toContain("runs no tasks: only the shared server does.");
+  expect(session.terminal.everything).toContain("› /compare fix it --agents claude,codex --check npm test");
 });
 
 test("plain lines are numbered and labelled, and only what changes is printed again", async () => {
