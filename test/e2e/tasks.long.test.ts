@@ -283,7 +283,9 @@ needs(
     await place.serve([], true);
     const terminal = await place.terminal();
     await terminal.until((screen) => screen.includes("F1 for help"), "the server");
-    await terminal.type("/compare write `a name` to name.txt --agents claude,codex --check test -f name.txt");
+    const typed = "/compare write `a name` to name.txt --agents claude,codex --check test -f name.txt";
+    await terminal.type(typed);
+    await terminal.until((screen) => screen.includes(`› ${typed}`), "what was typed");
     await terminal.press("Enter");
     const done = (agent: string) => new RegExp(`${agent} +needs approval +.*1 file, \\+1 -0 +1 check passed`);
     await terminal.until(
