@@ -8,7 +8,7 @@ test("every point about the terminal has a test that exists, or says what is mis
   const rows = [...page.matchAll(/^\| (\d+) \| ([^|]+) \| ([^|]+) \|([^|]*)\|$/gm)];
   expect(rows.map(([, number]) => Number(number))).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
   const sources = [...readSources(ROOT, "packages/tui"), ...readSources(ROOT, "test/e2e")];
-  const tests = sources.filter(([path]) => path.endsWith(".test.ts")).map(([, text]) => text);
+  const tests = sources.filter(([path]) => /(?:\.test|-story)\.ts$/.test(path)).map(([, text]) => text);
   const wrong = rows.filter(([, , , state = "", cell = ""]) => {
     const titles = [...cell.matchAll(/"([^"]+)"/g)].map(([, title]) => title);
     if (titles.length === 0) return !state.trim().startsWith("no: ");
