@@ -42,7 +42,10 @@ describe("the flint command", () => {
       [["exce"], /Unknown command "exce"/],
       [["exec"], /needs a prompt/],
       [["exec", "--sandbox", "none", "hi"], /--sandbox must be read-only/],
-      [["exec", "--approval", "sometimes", "hi"], /--approval must be never, on-request, unless-trusted, or always/],
+      [
+        ["exec", "--approval", "sometimes", "hi"],
+        /--approval must be never, on-request, unless-trusted, or always/,
+      ],
       [["serve", "--port", "1"], /--port/],
       [["serve", "--durability", "some"], /full or relaxed/],
       [["serve", "--approval-timeout", "soon"], /number of seconds/],
