@@ -119,6 +119,7 @@ function runTests(title, required) {
     env: {
       HOME: home,
       PATH: `${linkParts(required)}:${join(stage, "bin")}`,
+      CI: "true",
       FLINT_TEST_CACHE: join(stage, "cache"),
       FLINT_TEST_REQUIRE: required.join(),
       FLINT_TEST_WITHOUT: without.join(),

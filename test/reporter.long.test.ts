@@ -50,7 +50,12 @@ test("a run ends with its counts, in which failures outside of tests count as fa
       describe("a group", () => { afterAll(() => { throw new Error("after"); }); test("passes", () => {}); });`,
     "broken.test.ts": 'throw new Error("while loading");',
   };
-  expect(await lastLines(files, 1)).toEqual(["2 passed, 3 failed, 1 skipped"]);
+  expect(await lastLines(files, 4)).toEqual([
+    "FAILED cases.test.ts > fails: in a test",
+    "FAILED broken.test.ts: while loading",
+    "FAILED cases.test.ts: after",
+    "2 passed, 3 failed, 1 skipped",
+  ]);
 });
 
 test("a whole run says how many files of long tests it left out", async () => {

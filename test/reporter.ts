@@ -15,8 +15,8 @@ export const PROOF_FILE = "node_modules/.cache/flint/proved.json";
 export type CountOptions = { write?: (text: string) => void; rows?: readonly Row[]; required?: boolean };
 
 /**
- * Ends the output of a run with the tests that passed only on a retry, the reasons why tests were skipped, the long tests
- * that were left out, and one line that programs can read: `N passed, N failed, N skipped`.
+ * Ends the output of a run with the tests that failed, those that passed only on a retry, the reasons why tests were skipped,
+ * the long tests that were left out, and one line that programs can read: `N passed, N failed, N skipped`.
  *
  * A whole run also writes which requirements and safety cases its passed tests cite. Where every part is required, one that
  * is done and was not proved fails the run.
@@ -41,6 +41,8 @@ export class CountReporter implements Reporter {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const states = tests.map((test) => test.result().state);
     const count = (...wanted: string[]) => states.filter((state) => wanted.includes(state)).length;
+    const root = this.#vitest?.config.root ?? process.cwd();
+    for (const line of failureLines(modules, unhandledErrors, root)) this.#write(`${line}\n`);
     for (const test of tests.filter(wasFlaky))
       this.#write(`FLAKY passed on its second try: ${test.fullName}\n`);
     for (const line of skipLines(tests)) this.#write(`${line}\n`);
@@ -97,6 +99,28 @@ function runOf(test: TestCase, root: string): TestRun {
 
 function wasFlaky(test: TestCase): boolean {
   return test.result().state === "passed" && (test.diagnostic()?.retryCount ?? 0) > 0;
+}
+
+/** One line for each failure, so that the end of a long output is enough to know what to look for. */
+function failureLines(modules: readonly TestModule[], unhandled: readonly unknown[], root: string): string[] {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const failed = tests.filter((test) => test.result().state === "failed");
+  return [
+    ...failed.map((test) => {
+      const file = relative(root, test.module.moduleId);
+      return `FAILED ${file} > ${test.fullName}: ${firstLine(test.result().errors?.[0])}`;
+    }),
+    ...modules.flatMap((module) =>
+      suiteErrors(module).map((error) => `FAILED ${relative(root, module.moduleId)}: ${firstLine(error)}`),
+    ),
+    ...unhandled.map((error) => `FAILED outside of the tests: ${firstLine(error)}`),
+  ];
+}
+
+function firstLine(error: unknown): string {
+  const message =
+    typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
+  return (message.split("\n", 1)[0] ?? "").slice(0, 200);
 }
 
 /** One line for each reason; tests that were only not chosen have none. */
