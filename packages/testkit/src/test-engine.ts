@@ -175,7 +175,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       workspaces: options.workspaces ?? NO_WORKSPACE_CONFIG,
       secrets: options.secrets ?? [],
       clock,
-      cwd: options.cwd ?? "/work",
+      cwd: options.cwd ?? "/code",
       model: options.model,
       approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
       sandboxPolicy: options.sandboxPolicy ?? { type: "workspaceWrite" },

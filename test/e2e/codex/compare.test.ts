@@ -10,7 +10,7 @@ import { CodexServerUnderTest } from "./server-under-test.ts";
 async function real(): Promise<SameScript> {
   const model = await offlineModel(onTestFinished);
   const { path: home } = await agentFolder();
-  const cwd = `${home}/work`;
+  const cwd = `${home}/code`;
   await mkdir(cwd);
   const provider = `{name="flint",base_url="${model.url}/v1",wire_api="responses",request_max_retries=0}`;
   const flags = ["-c", "model_provider=flint", "-c", `model_providers.flint=${provider}`];

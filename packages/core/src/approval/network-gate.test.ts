@@ -30,7 +30,7 @@ function setUp(
     const empty = emptyThread("t");
     const items = running.map((command) => ({
       ...{ type: "commandExecution" as const, id: `item-${command}`, command },
-      ...{ cwd: "/work", status: "inProgress" as const },
+      ...{ cwd: "/code", status: "inProgress" as const },
     }));
     const settings: ThreadSettings = {
       ...empty.settings,
@@ -73,7 +73,7 @@ test("asks once per host while connections to it wait, and names the command", a
   expect(await Promise.all([gate.decide(REGISTRY), gate.decide(REGISTRY)])).toEqual([ALLOWED, ALLOWED]);
   expect(asked).toEqual([
     {
-      ...{ kind: "command", itemId: "item-npm install", command: "npm install", cwd: "/work", running: true },
+      ...{ kind: "command", itemId: "item-npm install", command: "npm install", cwd: "/code", running: true },
       needs: { network: { hosts: ["registry.example:443"] } },
     },
   ]);

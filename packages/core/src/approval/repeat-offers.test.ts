@@ -5,7 +5,7 @@ import { RepeatOffers } from "./repeat-offers.ts";
 function action(command: string, host: string | undefined, hasRun = true): Action {
   const after = { itemId: "i", ranMs: 1, evidence: [] };
   return {
-    ...{ kind: "command", itemId: "i", command, cwd: "/work" },
+    ...{ kind: "command", itemId: "i", command, cwd: "/code" },
     ...(host === undefined ? {} : { needs: { network: { hosts: [host] } } }),
     ...(hasRun ? { after } : {}),
   };

@@ -44,7 +44,7 @@ async function waiting(script: Script, options: TestEngineOptions = {}) {
 /** An agent that requests approval, watches nothing else, and records the outcome. */
 function asking(outcomes: string[]): BareDriver {
   const run = async (turn: TurnContext): Promise<TurnOutcome> => {
-    const decision = await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/work" });
+    const decision = await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/code" });
     outcomes.push(decision.outcome);
     return turn.signal.aborted ? { status: "interrupted" } : { status: "completed" };
   };
@@ -61,7 +61,7 @@ describe("an action that needs approval", () => {
       action: {
         kind: "command",
         command: "make",
-        cwd: "/work",
+        cwd: "/code",
         reason: "The command is not known to be read-only.",
       },
       requestedAtMs: server.clock.now(),
@@ -109,7 +109,7 @@ describe("an action that needs approval", () => {
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
 
     const run = async (turn: TurnContext): Promise<TurnOutcome> => {
-      await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/work" });
+      await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/code" });
       while (!turn.signal.aborted) await turn.ready();
       return { status: "interrupted" };
     };
@@ -173,25 +173,25 @@ describe("a decision", () => {
   test("with scope once applies to this action only", async () => {
     const { subjects } = await askedAfter("once", COMMANDS);
     expect(subjects).toEqual([
-      "/work$ make",
-      "/work$ make",
-      "/work$ make all",
-      "/work$ make ",
+      "/code$ make",
+      "/code$ make",
+      "/code$ make all",
+      "/code$ make ",
       "/elsewhere$ make",
     ]);
   });
 
   test("with scope session applies to exactly the same command in the same folder", async () => {
     const { subjects, rules } = await askedAfter("session", COMMANDS);
-    expect(subjects).toEqual(["/work$ make", "/work$ make all", "/work$ make ", "/elsewhere$ make"]);
+    expect(subjects).toEqual(["/code$ make", "/code$ make all", "/code$ make ", "/elsewhere$ make"]);
     expect(rules.list()).toEqual([]);
   });
 
   test("with scope always applies to other threads of the same folder and agent, and nowhere else", async () => {
     const { subjects, rules } = await askedAfter("always", COMMANDS);
-    expect(subjects).toEqual(["/work$ make", "/work$ make all", "/work$ make ", "/elsewhere$ make"]);
+    expect(subjects).toEqual(["/code$ make", "/code$ make all", "/code$ make ", "/elsewhere$ make"]);
     const again = await askedAfter("once", COMMANDS, rules);
-    expect(again.subjects).toEqual(["/work$ make all", "/work$ make ", "/elsewhere$ make"]);
+    expect(again.subjects).toEqual(["/code$ make all", "/code$ make ", "/elsewhere$ make"]);
 
     const elsewhere = testEngine({ rules, cwd: "/other", scripts: [[{ command: "make" }]] });
     const client = elsewhere.connect();
@@ -201,7 +201,7 @@ describe("a decision", () => {
     const driver = new ScriptedDriver({ id: "another", scripts: [[{ command: "make" }]] });
     const another = testEngine({ rules, driver }).connect();
     await another.startTurn(await another.startThread(), "go");
-    expect((await asked(another)).action).toMatchObject({ command: "make", cwd: "/work" });
+    expect((await asked(another)).action).toMatchObject({ command: "make", cwd: "/code" });
   });
 
   test("about files applies to their paths, all of which must have been allowed", async () => {

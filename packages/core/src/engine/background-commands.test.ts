@@ -2,8 +2,8 @@ import type { BackgroundCommand } from "@flint/protocol";
 import { BareDriver, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
 
-const BUILD = { processId: "1", command: "make", cwd: "/work" };
-const SERVER = { processId: "2", command: "npm start", cwd: "/work" };
+const BUILD = { processId: "1", command: "make", cwd: "/code" };
+const SERVER = { processId: "2", command: "npm start", cwd: "/code" };
 
 /** A thread whose agent left two commands running. */
 async function leftRunning() {

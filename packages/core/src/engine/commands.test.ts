@@ -30,8 +30,8 @@ describe("command/exec", () => {
       expect(server.sandbox.launches).toMatchObject([
         {
           command: ["ls", "-l"],
-          cwd: "/work",
-          workspace: "/work",
+          cwd: "/code",
+          workspace: "/code",
           policy: { type: "readOnly" },
           timeoutMs: 60_000,
         },
@@ -94,7 +94,7 @@ describe("command/exec", () => {
   });
 
   test("is rejected for a folder that does not exist, and when the sandbox is not available", async () => {
-    const server = testEngine({ folders: ["/work"] });
+    const server = testEngine({ folders: ["/code"] });
     const client = server.connect();
     await expect(client.call("command/exec", { command: ["ls"], cwd: "/gone" })).rejects.toMatchObject({
       kind: "invalidParams",

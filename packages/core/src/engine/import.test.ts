@@ -13,7 +13,7 @@ class DriverWithSessions extends BareDriver {
   }
 
   async nativeSessions(): Promise<NativeSessions> {
-    const session = { id: "s1", cwd: "/work", preview: "fix it", updatedAt: 7 };
+    const session = { id: "s1", cwd: "/code", preview: "fix it", updatedAt: 7 };
     return {
       list: async () => [session],
       read: async (): Promise<NativeHistory> => ({

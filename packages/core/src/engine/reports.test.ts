@@ -24,7 +24,7 @@ describe("the reports of an agent", () => {
       const { client, turn, place } = await play(
         report({
           type: "item/started",
-          item: { type: "commandExecution", id: "c", command: "make", cwd: "/work", status: "inProgress" },
+          item: { type: "commandExecution", id: "c", command: "make", cwd: "/code", status: "inProgress" },
         }),
         report({ type: "item/commandExecution/outputDelta", itemId: "c", delta: "built\n" }),
         report({
@@ -305,7 +305,7 @@ describe("streamed text", () => {
       const chunks = Array.from({ length: 1_600 }, () =>
         report({ type: "item/commandExecution/outputDelta", itemId: "c", delta: loud }),
       );
-      const command = { type: "commandExecution", id: "c", command: "yes", cwd: "/work" } as const;
+      const command = { type: "commandExecution", id: "c", command: "yes", cwd: "/code" } as const;
       const { client, turn, events } = await play(
         { deltas: 100_000, size: 10 },
         report({ type: "item/started", item: { ...command, status: "inProgress" } }),

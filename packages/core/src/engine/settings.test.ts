@@ -112,7 +112,7 @@ describe("the overrides of a turn", () => {
   });
 
   test("have no effect, and start no turn, if any of them does not exist; the error names what does", async () => {
-    const client = testEngine({ folders: ["/work"] }).connect();
+    const client = testEngine({ folders: ["/code"] }).connect();
     const threadId = await client.startThread();
     const wrong = [
       [{ model: "gpt" }, { field: "model", known: ["scripted/steady", "scripted/swift"] }],
@@ -143,7 +143,7 @@ describe("the overrides of a turn", () => {
       threadId,
       input,
       model: "scripted/steady",
-      cwd: "/work",
+      cwd: "/code",
     });
     await client.turnEnd(turn?.id ?? "");
     expect(client.eventsOf("thread/settings/updated")).toEqual([]);
@@ -291,7 +291,7 @@ describe("reading the configuration", () => {
       expect(await client.call("config/read", { threadId })).toMatchObject(ofThread);
       expect(await client.call("config/read", {})).toMatchObject({
         ...common,
-        cwd: "/work",
+        cwd: "/code",
         sandboxPolicy: { type: "workspaceWrite" },
       });
       await server.close();

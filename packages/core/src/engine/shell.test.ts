@@ -20,7 +20,7 @@ describe("a shell command of the user", () => {
       { type: "commandExecution", command: "npm test", exitCode: 3, status: "failed", source: "userShell" },
     ]);
     const policy = { type: "workspaceWrite" };
-    const launched = { command: ["sh", "-c", "npm test"], cwd: "/work", policy, timeoutMs: 5_000 };
+    const launched = { command: ["sh", "-c", "npm test"], cwd: "/code", policy, timeoutMs: 5_000 };
     expect(server.sandbox.launches).toMatchObject([launched]);
     expect(server.driver.turns).toEqual([]);
     await client.runTurn(threadId, "fix it");

@@ -195,7 +195,7 @@ class World {
           kind: "command",
           itemId: `c-${this.#count}`,
           command: `run ${this.#count}`,
-          cwd: "/work",
+          cwd: "/code",
         });
         return;
       case "answer":

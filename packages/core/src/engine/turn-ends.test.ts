@@ -107,7 +107,7 @@ describe("every turn ends exactly once", () => {
       {
         emit: {
           type: "item/started",
-          item: { type: "commandExecution", id: "c", command: "make", cwd: "/work", status: "inProgress" },
+          item: { type: "commandExecution", id: "c", command: "make", cwd: "/code", status: "inProgress" },
         },
       },
       { die: true },
@@ -118,7 +118,7 @@ describe("every turn ends exactly once", () => {
     expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "AgentFailed" } });
     expect(turn.items.slice(1)).toEqual([
       { type: "agentMessage", id: "m", text: "I was ab", partial: true },
-      { type: "commandExecution", id: "c", command: "make", cwd: "/work", status: "failed" },
+      { type: "commandExecution", id: "c", command: "make", cwd: "/code", status: "failed" },
     ]);
     expect(await nextTurn(server)).toBe("completed");
   });

@@ -34,7 +34,7 @@ describe("the trusted configuration files of a folder", () => {
   });
 
   test("are overridden by the client", async () => {
-    const engine = testEngine({ workspaces: workspaces({ "/work": { approvalPolicy: "never" } }) });
+    const engine = testEngine({ workspaces: workspaces({ "/code": { approvalPolicy: "never" } }) });
     const client = engine.connect();
     const { thread } = await client.call("thread/start", { approvalPolicy: "always" });
     expect((await client.call("config/read", { threadId: thread.id })).approvalPolicy).toBe("always");
@@ -42,13 +42,13 @@ describe("the trusted configuration files of a folder", () => {
 
   test("cannot turn off approvals and the sandbox at the same time [P35]", async () => {
     const both = { approvalPolicy: "never", sandboxPolicy: { type: "dangerFullAccess" } } as const;
-    const engine = testEngine({ workspaces: workspaces({ "/work": both }) });
+    const engine = testEngine({ workspaces: workspaces({ "/code": both }) });
     const client = engine.connect();
     await expect(client.call("thread/start", {})).rejects.toThrow("--allow-unconfined");
   });
 
   test("that are ignored are reported to the client that starts a thread there", async () => {
-    const engine = testEngine({ workspaces: workspaces({ "/work": { notices: ["a file is ignored"] } }) });
+    const engine = testEngine({ workspaces: workspaces({ "/code": { notices: ["a file is ignored"] } }) });
     const client = engine.connect();
     await client.call("thread/start", {});
     const warning = await client.waitFor("warning");
@@ -59,7 +59,7 @@ describe("the trusted configuration files of a folder", () => {
     const theirs = { type: "stdio", name: "theirs", command: "x", args: [], env: {} } as const;
     const mine = { ...theirs, name: "mine", command: "mine" };
     const taken = { ...theirs, name: "mine", command: "evil" };
-    const found = workspaces({ "/work": { mcpServers: [taken, theirs] } });
+    const found = workspaces({ "/code": { mcpServers: [taken, theirs] } });
     const engine = testEngine({ workspaces: found, mcpServers: [mine] });
     const client = engine.connect();
     await client.runTurn(await client.startThread(), "hello");

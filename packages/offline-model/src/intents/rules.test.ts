@@ -17,7 +17,7 @@ describe("a request", () => {
     ["list the files in src", ["shell", "ls -p -- src"]],
     ["run `ls -la | wc -l`", ["shell", "ls -la | wc -l"]],
     ["Run the command echo 'a b'", ["shell", "echo 'a b'"]],
-    ["Workspace: /work\n\nrun `make`", ["shell", "make"]],
+    ["Workspace: /code\n\nrun `make`", ["shell", "make"]],
     ["please run this:\n```sh\nmake\nmake test\n```", ["shell", "make\nmake test"]],
     ["run `npm test`", ["shell", "npm test"]],
     [

@@ -7,7 +7,7 @@ import type { FlintClient } from "./flint-client.ts";
 import type { ApprovalRequest } from "./read-ask.ts";
 
 const place = { threadId: "t", turnId: "u", itemId: "i" };
-const command = { ...place, approvalId: "a", command: "rm -rf build", cwd: "/work", reason: "clean up" };
+const command = { ...place, approvalId: "a", command: "rm -rf build", cwd: "/code", reason: "clean up" };
 const COMMAND = "item/commandExecution/requestApproval";
 const QUESTION = "item/tool/requestUserInput";
 const question = { ...place, questionId: "q", questions: [{ id: "color", question: "Which color?" }] };
@@ -66,7 +66,7 @@ describe("an approval", () => {
       threadId: "t",
       turnId: "u",
       approvalId: "a",
-      action: { kind: "command", itemId: "i", command: "rm -rf build", cwd: "/work", reason: "clean up" },
+      action: { kind: "command", itemId: "i", command: "rm -rf build", cwd: "/code", reason: "clean up" },
     });
   });
 

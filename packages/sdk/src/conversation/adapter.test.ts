@@ -12,7 +12,7 @@ import { ConversationAdapter, KeyedQueue, MemoryConversationMap } from "./adapte
 import { FileConversationMap } from "./file-conversation-map.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/fake-server.mjs", import.meta.url));
-const context = { cwd: "/work" };
+const context = { cwd: "/code" };
 
 /** Servers over one store of threads: each connection is a new server, as after a restart. */
 class World {
@@ -334,11 +334,11 @@ test("a whole conversation with a process: text, tool events and the stored thre
   });
   const lines: string[] = [];
   const answer = await adapter.runTurn("chat:1", "list the files", {
-    cwd: "/work",
+    cwd: "/code",
     onEvent: (event) => lines.push(...[describeEvent(event) ?? []].flat()),
   });
   await adapter.closeAll();
-  expect(answer).toBe("You said: Workspace: /work\n\nlist the files");
+  expect(answer).toBe("You said: Workspace: /code\n\nlist the files");
   expect(lines).toEqual(["$ ls …", "$ ls … exit 0"]);
   expect(JSON.parse(await readFile(file, "utf8")).threads).toEqual({ "chat:1": "thread-1" });
 });

@@ -11,7 +11,7 @@ function event(method: string, data: object): AgentEvent {
 }
 
 const item = (type: string, fields: object) => ({ item: { type, id: "i", ...fields } });
-const command = { command: "npm test", cwd: "/work" };
+const command = { command: "npm test", cwd: "/code" };
 const changes = [
   { path: "/project/a.ts", kind: "modify", diff: "" },
   { path: "/project/b.ts", kind: "add", diff: "" },

@@ -115,7 +115,7 @@ export function aThread(id: string, change: Partial<Thread> = {}): Thread {
     preview: "",
     modelProvider: "test",
     model: "test/model",
-    cwd: "/work",
+    cwd: "/code",
     createdAt: 1,
     updatedAt: 1,
     archived: false,
@@ -128,7 +128,7 @@ export function aThread(id: string, change: Partial<Thread> = {}): Thread {
 /** The settings of a thread. */
 export const SETTINGS = {
   model: "test/model",
-  cwd: "/work",
+  cwd: "/code",
   approvalPolicy: "always",
   sandboxPolicy: { type: "readOnly" },
   config: {},

@@ -38,7 +38,7 @@ async function setScene(play: Play = () => {}): Promise<Scene> {
     transport: server.transport,
     onWarning: (warning) => warnings.push(warning),
   });
-  const thread = await client.startThread({ cwd: "/work" });
+  const thread = await client.startThread({ cwd: "/code" });
   // A response arrives after everything that was sent before it.
   const caughtUp = async (): Promise<void> => void (await client.models());
   return { client, server, fake, thread, warnings, caughtUp };

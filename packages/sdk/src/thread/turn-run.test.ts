@@ -14,7 +14,7 @@ describe("run", () => {
       fake.turnStarted(turnId);
       fake.completeMessage(turnId, "m1", "Let me look.");
       fake.stored("thread/tokenUsage/updated", { turnId, usage: usage(110, 12), last: usage(10, 2) });
-      const item = { type: "commandExecution", id: "c1", command: "ls", cwd: "/work", status: "completed" };
+      const item = { type: "commandExecution", id: "c1", command: "ls", cwd: "/code", status: "completed" };
       fake.stored("item/completed", { turnId, item: { ...item, exitCode: 0 } });
       fake.completeMessage(turnId, "m2", "There are two files.");
       fake.stored("thread/tokenUsage/updated", { turnId, usage: usage(115, 15), last: usage(5, 3) });

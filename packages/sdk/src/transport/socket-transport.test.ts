@@ -32,7 +32,7 @@ test("a socket without a server is reported", async () => {
 });
 
 const WELCOME = '{"ok":true,"version":"1"}\n';
-const HELLO = { protocol: "flint", cwd: "/work" };
+const HELLO = { protocol: "flint", cwd: "/code" };
 
 /** A server that says these pieces to its one client, each after the client got something of the one before. */
 async function meet(pieces: readonly (Uint8Array | string)[]) {

@@ -6,7 +6,7 @@ import { Frontends } from "../frontends.ts";
 import { Listening } from "../serve/listening.ts";
 import { joinOrClaim, joinRunning } from "./join.ts";
 
-const CWD = "/work";
+const CWD = "/code";
 
 /** A state folder with a server that runs for it. */
 async function running(): Promise<string> {

@@ -22,7 +22,7 @@ import { connectRunning } from "./running-server.ts";
 
 function publish(folder: string): Promise<Listening> {
   const bare = { addresses: [], token: undefined, allowOrigins: [], allowHosts: [] } as const;
-  const plan = { ...bare, protocol: "flint", root: "flint", presence: { folder, cwd: "/work" } } as const;
+  const plan = { ...bare, protocol: "flint", root: "flint", presence: { folder, cwd: "/code" } } as const;
   return Listening.start(new Frontends(testEngine().engine), plan, new TestClock());
 }
 
@@ -41,7 +41,7 @@ describe("the server of a state folder", () => {
     const listening = await published(folder);
     const running = readRunningServer(folder);
     if (running === undefined) throw new Error("It is not found.");
-    expect(running).toMatchObject({ pid: process.pid, cwd: "/work", listeners: [] });
+    expect(running).toMatchObject({ pid: process.pid, cwd: "/code", listeners: [] });
     const modes = ["run/server.json", "run/server.sock", "server.lock", "run"].map(
       (name) => statSync(`${folder}/${name}`).mode & 0o777,
     );

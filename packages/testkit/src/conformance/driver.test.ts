@@ -14,7 +14,7 @@ import { AFTER, agentDisk, BEFORE, type Fault, PliableDriver } from "./testing/p
 
 const SETTINGS = {
   model: "scripted/steady",
-  cwd: "/work",
+  cwd: "/code",
   approvalPolicy: "always",
   sandboxPolicy: { type: "readOnly" },
   config: {},

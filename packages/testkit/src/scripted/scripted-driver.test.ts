@@ -8,7 +8,7 @@ import { type ScriptedDriver, scriptedDriver } from "./scripted-driver.ts";
 
 const SETTINGS = {
   model: "scripted/steady",
-  cwd: "/work",
+  cwd: "/code",
   approvalPolicy: "always",
   sandboxPolicy: { type: "readOnly" },
   config: {},
@@ -36,7 +36,7 @@ describe("a scripted driver", () => {
       },
     ]);
     expect(turn.actions).toEqual([
-      { kind: "command", itemId: "1", command: "ls", cwd: "/work", reason: "to see" },
+      { kind: "command", itemId: "1", command: "ls", cwd: "/code", reason: "to see" },
     ]);
   });
 
@@ -271,7 +271,7 @@ describe("a scripted driver", () => {
 });
 
 function command(id: string, status: "inProgress" | "failed") {
-  return { type: "commandExecution", id, command: "ls", cwd: "/work", status } as const;
+  return { type: "commandExecution", id, command: "ls", cwd: "/code", status } as const;
 }
 
 function turnOf(text: string, options: Partial<RecordingTurnOptions> = {}): RecordingTurn {

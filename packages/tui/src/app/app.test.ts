@@ -10,7 +10,7 @@ const UP = "\u001b[A";
 test("opens with a header and a composer that has the cursor", async () => {
   const { terminal } = await SessionFixture.open();
   expect(terminal.screen.slice(0, 4)).toEqual([
-    "Flint scripted · steady · permissions: ask · /work (main)",
+    "Flint scripted · steady · permissions: ask · /code (main)",
     "",
     "› Ask for something, / for commands",
     "  scripted/steady · ask · F1 for help",
@@ -98,7 +98,7 @@ test("Ctrl-C twice quits and restores the terminal", async () => {
   expect(await session.exit).toBe(0);
   expect(session.terminal.isRaw).toBe(false);
   expect(session.terminal.modes).toMatchObject({ bracketedPasteMode: false, sendFocusMode: false });
-  expect(session.terminal.everything).toBe("Flint scripted · steady · permissions: ask · /work (main)");
+  expect(session.terminal.everything).toBe("Flint scripted · steady · permissions: ask · /code (main)");
 });
 
 test("has no timer while nothing happens", async () => {

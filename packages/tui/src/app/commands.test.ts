@@ -216,7 +216,7 @@ test("the theme is used at once and saved for later sessions", async () => {
 test("the status line shows what the user chooses, now and in later sessions", async () => {
   const session = await SessionFixture.open({ statusLine: ["branch", "folder", "agent"] });
   const last = () => session.terminal.screen.findLast((row) => row.trim() !== "")?.trim();
-  expect(last()).toBe("main · /work · scripted");
+  expect(last()).toBe("main · /code · scripted");
   await session.keys("/statusline model, help", ENTER);
   expect(last()).toBe("scripted/steady · F1 for help");
   expect(session.config.get("status_line")).toEqual(["model", "help"]);
@@ -237,17 +237,17 @@ test("an image is opened with a key and never without, and of several the user c
   await session.keys("look at this", ENTER);
   const { data } = await other.listThreads();
   const thread = await other.attachThread(data[0]?.id ?? "");
-  await thread.run([{ type: "localImage", path: "/work/cat.png" }]);
+  await thread.run([{ type: "localImage", path: "/code/cat.png" }]);
   await session.settle();
   expect(session.opened).toEqual([]);
   await session.keys(ALT_V);
-  expect(session.opened).toEqual(["/work/cat.png"]);
-  expect(session.terminal.screen.join("\n")).toContain("Opened /work/cat.png");
-  await thread.run([{ type: "localImage", path: "/work/dog.png" }]);
+  expect(session.opened).toEqual(["/code/cat.png"]);
+  expect(session.terminal.screen.join("\n")).toContain("Opened /code/cat.png");
+  await thread.run([{ type: "localImage", path: "/code/dog.png" }]);
   await session.keys(ALT_V);
-  expect(session.terminal.screen.join("\n")).toMatch(/▸ dog\.png +\/work\/dog\.png\n +cat\.png/);
+  expect(session.terminal.screen.join("\n")).toMatch(/▸ dog\.png +\/code\/dog\.png\n +cat\.png/);
   await session.keys(DOWN, ENTER);
-  expect(session.opened).toEqual(["/work/cat.png", "/work/cat.png"]);
+  expect(session.opened).toEqual(["/code/cat.png", "/code/cat.png"]);
 });
 
 test("an approval that waits in another thread is announced, and answered in the inbox", async () => {

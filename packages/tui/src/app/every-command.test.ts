@@ -7,7 +7,7 @@ const ENTER = "\r";
 const CTRL_C = "\u0003";
 const ESCAPE = "\u001b";
 const DIFF = "@@ -1,1 +1,1 @@\n-before\n+after\n";
-const CHANGES = [{ path: "/work/a.ts", kind: "modify" as const, diff: DIFF }];
+const CHANGES = [{ path: "/code/a.ts", kind: "modify" as const, diff: DIFF }];
 
 /** What each command shows after a turn. */
 const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [

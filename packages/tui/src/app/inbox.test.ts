@@ -26,7 +26,7 @@ async function withThreads(scripts: readonly Script[], options: { readonly rows?
 test("an approval that is longer than the screen is allowed only after its end was shown", async () => {
   const lines = Array.from({ length: 40 }, (_, at) => `+line ${at + 1}`);
   const diff = `@@ -0,0 +1,40 @@\n${lines.join("\n")}\n`;
-  const change = { path: "/work/long.ts", kind: "add" as const, diff };
+  const change = { path: "/code/long.ts", kind: "add" as const, diff };
   const { session, turn, screen } = await withThreads([[{ fileChange: [change] }]]);
   await session.keys("/inbox", ENTER, "y");
   expect(screen()).toContain("Read it to its end before you allow it");
@@ -99,7 +99,7 @@ test("a question is answered in the inbox", async () => {
 });
 
 test("a diff is shown on the whole screen, and closing it goes back to the inbox", async () => {
-  const change = { path: "/work/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-a\n+b\n" };
+  const change = { path: "/code/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-a\n+b\n" };
   const { session, turn, screen } = await withThreads([[{ fileChange: [change] }]]);
   await session.keys("/inbox", ENTER, "v");
   expect(screen()).not.toContain("Waiting for you");

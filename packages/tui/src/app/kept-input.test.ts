@@ -16,12 +16,12 @@ const PNG = Buffer.from(
 
 describe("a prompt that the server refuses", () => {
   test("is in the composer again, below the reason", async () => {
-    const folders = ["/work"];
+    const folders = ["/code"];
     const session = await SessionFixture.open({ folders, scripts: [[{ text: "ok" }]] });
     folders.length = 0;
     await session.keys("run the tests", ENTER);
-    expect(session.terminal.everything).toMatch(/\/work[\s\S]*\n\n› run the tests\n/);
-    folders.push("/work");
+    expect(session.terminal.everything).toMatch(/\/code[\s\S]*\n\n› run the tests\n/);
+    folders.push("/code");
     await session.keys(ENTER);
     expect(session.terminal.everything).toContain("› run the tests\n\nok\n\n› Ask for something");
   });
@@ -36,7 +36,7 @@ describe("a prompt that the server refuses", () => {
   });
 
   test("is put aside if something else was written since", async () => {
-    const folders = ["/work"];
+    const folders = ["/code"];
     const session = await SessionFixture.open({ folders });
     folders.length = 0;
     session.terminal.type("first");
@@ -49,7 +49,7 @@ describe("a prompt that the server refuses", () => {
   });
 
   test("comes back as a shell command too", async () => {
-    const folders = ["/work"];
+    const folders = ["/code"];
     const session = await SessionFixture.open({ folders });
     folders.length = 0;
     await session.keys("!ls", ENTER);

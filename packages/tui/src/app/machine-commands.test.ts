@@ -21,8 +21,8 @@ function screenOf(session: SessionFixture): () => Promise<string> {
 describe("background commands", () => {
   async function leftRunning() {
     let running: BackgroundCommand[] = [
-      { processId: "1", command: "make", cwd: "/work" },
-      { processId: "2", command: "npm start", cwd: "/work" },
+      { processId: "1", command: "make", cwd: "/code" },
+      { processId: "2", command: "npm start", cwd: "/code" },
     ];
     const driver = new BareDriver({
       run: async () => ({ status: "completed" }),
@@ -84,7 +84,7 @@ test("! runs a command of the user in the thread, in its sandbox", async () => {
   const session = await SessionFixture.open();
   await session.keys("!make test", ENTER);
   expect(session.terminal.everything).toContain("$ make test");
-  expect(session.engine.sandbox.launches).toMatchObject([{ cwd: "/work" }]);
+  expect(session.engine.sandbox.launches).toMatchObject([{ cwd: "/code" }]);
   expect(JSON.stringify(session.engine.sandbox.launches[0])).toContain("make test");
 });
 

@@ -5,7 +5,7 @@ import { SessionFixture, type SessionFixtureOptions } from "../testing/session-f
 const ENTER = "\r";
 const DOWN = "\u001b[B";
 const DIFF = "@@ -1,1 +1,1 @@\n-before\n+after\n";
-const CHANGES = [{ path: "/work/a.ts", kind: "modify" as const, diff: DIFF }];
+const CHANGES = [{ path: "/code/a.ts", kind: "modify" as const, diff: DIFF }];
 
 const open = (options: SessionFixtureOptions = {}) => SessionFixture.open({ screen: "plain", ...options });
 
@@ -24,7 +24,7 @@ test("a turn is labelled lines: the prompt once, the answer, commands and change
     ],
   });
   const asked = await printed(session, "h", "i", ENTER);
-  expect(asked).toContain("Approval: The agent wants to run a command\n  in /work\n  $ make\n");
+  expect(asked).toContain("Approval: The agent wants to run a command\n  in /code\n  $ make\n");
   expect(asked).toContain("  [y] once  Allow it this time\n");
   expect(await printed(session, "y")).toBe(
     [

@@ -7,7 +7,7 @@ import { SessionFixture } from "../testing/session-fixture.ts";
 import type { SessionServer } from "./connection.ts";
 
 const ENTER = "\r";
-const HEADER = "Flint scripted · steady · permissions: ask · /work (main)";
+const HEADER = "Flint scripted · steady · permissions: ask · /code (main)";
 
 const latest = {
   findThread: async ({ client }: SessionServer) => (await client.listThreads()).data[0]?.id ?? "",

@@ -63,7 +63,7 @@ test("notifies it once for each other thread that begins to wait", async () => {
 });
 
 describe("links", () => {
-  const changes = [{ path: "/work/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-a\n+b\n" }];
+  const changes = [{ path: "/code/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-a\n+b\n" }];
   const scripts = [
     [{ text: "See [the docs](https://example.com/docs)." }, { fileChange: changes, asks: false }],
   ];
@@ -76,7 +76,7 @@ describe("links", () => {
   test("of answers and to changed files can be followed in a terminal that is known to do so", async () => {
     const output = await written({ environment: { TERM_PROGRAM: "WezTerm" } });
     expect(output).toContain("\u001b]8;;https://example.com/docs\u001b\\");
-    expect(output).toContain("\u001b]8;;file://here/work/a.ts\u001b\\");
+    expect(output).toContain("\u001b]8;;file://here/code/a.ts\u001b\\");
   });
 
   test.each<SessionFixtureOptions>([

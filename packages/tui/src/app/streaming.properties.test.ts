@@ -100,7 +100,7 @@ class Plan {
       .take(each.lines)
       .map((word) => `${word}\n`)
       .join("");
-    const item = { type: "commandExecution" as const, id, command: "make", cwd: "/work" };
+    const item = { type: "commandExecution" as const, id, command: "make", cwd: "/code" };
     this.#emit({ type: "item/started", item: { ...item, status: "inProgress" } });
     for (const delta of this.#pieces(output))
       this.#emit({ type: "item/commandExecution/outputDelta", itemId: id, delta });

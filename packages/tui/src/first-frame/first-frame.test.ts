@@ -66,7 +66,7 @@ test("becomes the session's own, with what was typed meanwhile", async () => {
   await session.settle();
   await session.keys("!");
   expect(session.terminal.everything.split("\n")).toEqual([
-    "Flint scripted · steady · permissions: ask · /work (main)",
+    "Flint scripted · steady · permissions: ask · /code (main)",
     "",
     "› !",
     "  scripted/steady · ask · F1 for help",

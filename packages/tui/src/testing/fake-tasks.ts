@@ -109,7 +109,7 @@ export class FakeTasks implements Tasks {
 const SPEC: TaskSpec = {
   title: "",
   prompt: "",
-  cwd: "/work",
+  cwd: "/code",
   executors: [{ model: "alpha" }],
   reviewers: [{ model: "beta" }],
   checks: [{ command: "npm test" }],

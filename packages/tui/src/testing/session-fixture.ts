@@ -80,7 +80,7 @@ export class SessionFixture {
     this.#notesFolder = options.notesFolder;
     this.#editor = options.editor;
     this.#programs = options.programs ?? {};
-    this.#folder = options.folder ?? "/work";
+    this.#folder = options.folder ?? "/code";
     this.app = new SessionApp({
       device: this.terminal,
       // The emulator is xterm.js.

@@ -64,7 +64,7 @@ describe("the limits of Claude", () => {
     });
     const decoded = decodeClaudeFrame(line);
     if (!decoded.ok) throw new Error(decoded.reason);
-    const [, events] = step(beginTurn("turn", "/work", undefined), decoded.frame);
+    const [, events] = step(beginTurn("turn", "/code", undefined), decoded.frame);
     expect(events).toEqual([
       { type: "limits", limits: limitsOf(ALLOWED) },
       { type: "extension", method: "anthropic/rate_limit_event", params: { rate_limit_info: ALLOWED } },

@@ -11,7 +11,7 @@ const { initialize, turnEnd } = CLIENT_SCRIPTS.codex;
 
 test("a Codex client lists, terminates and cleans the commands that any agent left running", async () => {
   let running: BackgroundCommand[] = ["1", "2", "3"].map((processId) => ({
-    ...{ processId, command: `sleep ${processId}`, cwd: "/work", itemId: `item-${processId}` },
+    ...{ processId, command: `sleep ${processId}`, cwd: "/code", itemId: `item-${processId}` },
   }));
   const driver = new BareDriver({
     run: async () => ({ status: "completed" }),
@@ -26,7 +26,7 @@ test("a Codex client lists, terminates and cleans the commands that any agent le
   new ClientConnection(codexFrontend(), engine, streamTransport(toServer, toClient));
   const client = WireClient.over(toClient, toServer);
   await client.request(...initialize);
-  const { id: threadId } = fields(fields(await client.request("thread/start", { cwd: "/work" })).thread);
+  const { id: threadId } = fields(fields(await client.request("thread/start", { cwd: "/code" })).thread);
   await client.request("turn/start", { threadId, input: [{ type: "text", text: "go" }] });
   await client.waitFor((message) => JSON.stringify(message).includes(turnEnd));
 

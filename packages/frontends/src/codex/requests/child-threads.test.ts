@@ -25,7 +25,7 @@ test("the thread of a sub-agent is listed below its parent, read, resumed, and t
   new ClientConnection(codexFrontend(), engine, streamTransport(toServer, toClient));
   const client = WireClient.over(toClient, toServer);
   await client.request(...initialize);
-  const { thread } = fields(await client.request("thread/start", { cwd: "/work" }));
+  const { thread } = fields(await client.request("thread/start", { cwd: "/code" }));
   const { id: parentThreadId } = fields(thread);
   const input = [{ type: "text", text: "go" }];
   await client.request("turn/start", { threadId: parentThreadId, input });

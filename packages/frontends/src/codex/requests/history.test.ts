@@ -24,7 +24,7 @@ test("thread/list has the requested order, by creation or by last use [S2-7]", a
     await clock.advance(1_000);
   };
   const start = async () => {
-    const threadId = String(threadIdOf(fields(await client.request(...startThread("/work")))));
+    const threadId = String(threadIdOf(fields(await client.request(...startThread("/code")))));
     await use(threadId);
     return threadId;
   };

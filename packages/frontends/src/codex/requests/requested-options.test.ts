@@ -17,7 +17,7 @@ async function connected(given = scriptedDriver()) {
   const client = WireClient.over(toClient, toServer);
   await client.request(...initialize);
   const start = async (params: object = {}) => {
-    const { thread } = fields(await client.request("thread/start", { cwd: "/work", ...params }));
+    const { thread } = fields(await client.request("thread/start", { cwd: "/code", ...params }));
     return fields(thread);
   };
   const run = async (threadId: unknown, params: object = {}) => {

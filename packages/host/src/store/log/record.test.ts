@@ -129,7 +129,7 @@ test.each([
   ["an unknown approval policy", { approvalPolicy: "sometimes" }],
 ])("settings with %s are damage, and never read as a weaker policy", (_, change) => {
   const settings = {
-    ...{ model: "flint/offline", cwd: "/work", approvalPolicy: "always", config: {} },
+    ...{ model: "flint/offline", cwd: "/code", approvalPolicy: "always", config: {} },
     sandboxPolicy: { type: "readOnly" },
   };
   const line = (given: object) =>

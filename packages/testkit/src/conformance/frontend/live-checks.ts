@@ -25,11 +25,11 @@ export async function checkOneAnswer<F extends CheckedFrontend>(
   const threadId = await client.startThread();
   const calls = [
     script.initialize,
-    script.startThread("/work"),
+    script.startThread("/code"),
     ["no/such/method", {}],
     [script.prompt(threadId, "go")[0], {}],
-    script.attach(threadId, "/work"),
-    script.attach("0190a000-0000-7000-8000-00000000dead", "/work"),
+    script.attach(threadId, "/code"),
+    script.attach("0190a000-0000-7000-8000-00000000dead", "/code"),
   ] as const;
   const ids = Array.from({ length: 30 }, (_, index) => 1_000 + index);
   for (const id of ids) {

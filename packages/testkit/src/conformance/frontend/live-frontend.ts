@@ -73,7 +73,7 @@ export interface FrontendUnderTest<F extends CheckedFrontend = CheckedFrontend> 
   readonly notShown: { readonly events: readonly EventType[]; readonly items: readonly ItemType[] };
 }
 
-const CWD = "/work";
+const CWD = "/code";
 
 /** A server with one front end, whose handlers and what they send can be looked at. */
 export class LiveFrontend<F extends CheckedFrontend> {

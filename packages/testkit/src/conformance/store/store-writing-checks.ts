@@ -29,7 +29,7 @@ export async function checkReading(make: MakeStore): Promise<void> {
 /** A thread is found again as it was left. */
 export async function checkReopening(make: MakeStore): Promise<void> {
   const under = await arrange(make);
-  const thread = await WrittenThread.create(under.store, { model: "a/b", cwd: "/work" });
+  const thread = await WrittenThread.create(under.store, { model: "a/b", cwd: "/code" });
   const { epoch } = thread.writer;
   thread.turn("one");
   await thread.close();

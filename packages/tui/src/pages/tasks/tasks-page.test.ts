@@ -204,7 +204,7 @@ test("a key that was pressed before a command was asked about does not allow it"
 
 test("a command that waits for approval is shown in full", async () => {
   const command = `make ${"very ".repeat(60)}long`;
-  const action = { kind: "command" as const, itemId: "i1", command, cwd: "/work" };
+  const action = { kind: "command" as const, itemId: "i1", command, cwd: "/code" };
   const request = { id: "approval-1", turnId: "turn-1", action, requestedAtMs: 0, expiresAtMs: 1 };
   const tasks = new FakeTasks();
   tasks.add("Fix the parser", [asks({ reason: "approval", message: "Approve: make…", request })]);

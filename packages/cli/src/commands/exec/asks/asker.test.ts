@@ -43,12 +43,12 @@ function setUp() {
   const keyboard = new Keyboard(terminal, (key) => interrupts.push(key.type));
   const asker = new Asker({ keyboard, surface: terminal, clock });
   const look = () => ({ columns: 80, rows: 20, colour: false, unicode: true });
-  const approvals = new Approvals({ asker, look, cwd: "/work" });
+  const approvals = new Approvals({ asker, look, cwd: "/code" });
   const controller = new AbortController();
   return { clock, terminal, asker, approvals, controller, interrupts, keyboard };
 }
 
-const command = { kind: "command", itemId: "c", command: "make", cwd: "/work" } as const;
+const command = { kind: "command", itemId: "c", command: "make", cwd: "/code" } as const;
 const request = { threadId: "t", turnId: "u", approvalId: "a", action: command };
 const no = { decision: "decline", message: "The user declined." };
 const QUIET_MS = 250;
@@ -129,7 +129,7 @@ test("accepts a suggested rule", async () => {
   const match = { type: "prefix", words: ["npm", "test"] } as const;
   const suggestion = {
     id: "r1",
-    project: "/work",
+    project: "/code",
     agent: "flint",
     tool: "command",
     match: { ...match, words: [...match.words] },
