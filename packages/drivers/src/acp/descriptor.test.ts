@@ -44,12 +44,14 @@ test("lists the autonomous modes of a profile among its modes", () => {
 });
 
 test("codex-acp keeps the user's configuration in the sandbox, even if it is not JSON", () => {
+  const profile = acpProfile("codex-acp", []);
   const confined = (CODEX_CONFIG?: string) =>
-    acpProfile("codex-acp", []).sandboxedVariables?.(CODEX_CONFIG === undefined ? {} : { CODEX_CONFIG }) ??
-    {};
-  const { CODEX_CONFIG = "" } = confined('{"model":"m","developer_instructions":"Be brief."}');
+    profile.sandboxedVariables?.(CODEX_CONFIG === undefined ? {} : { CODEX_CONFIG }, true) ?? {};
+  const given = '{"model":"m","features":{"goals":true,"plugins":true},"developer_instructions":"Be brief."}';
+  const { CODEX_CONFIG = "" } = confined(given);
   expect(JSON.parse(CODEX_CONFIG)).toEqual({
     model: "m",
+    features: { goals: true, plugins: false, shell_snapshot: false },
     developer_instructions: expect.stringMatching(/^Be brief\.\n\nThis whole session .*require_escalated/),
   });
   expect(confined().CODEX_CONFIG).toContain("require_escalated");

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { CLAUDE_HOSTS, CODEX_HOSTS } from "../shared/agent.ts";
+import { CLAUDE_HOSTS, CODEX_HOSTS, CODEX_UNCONFINED_FEATURES } from "../shared/agent.ts";
 import {
   CLAUDE_ACP_PACKAGE,
   CODEX_ACP_PACKAGE,
@@ -172,15 +172,17 @@ export const CLAUDE_AGENT_ACP: AcpProfile = {
 const SANDBOX_INSTRUCTIONS =
   'This whole session runs in a sandbox, in which the one that Codex makes for single commands does not work. Run every command with sandbox_permissions set to "require_escalated" and a short justification, unless asking for that is forbidden; it then runs in the sandbox of the session. Any other command fails. What the sandbox of the session refuses cannot be approved: say what you would need instead.';
 
-/** Appends these instructions to the user's own in the configuration that codex-acp was given. */
-function sandboxedVariables({ CODEX_CONFIG = "{}" }: Variables): Variables {
+/** Adds to the configuration that codex-acp was given what it has to know in Flint's sandbox. */
+function sandboxedVariables({ CODEX_CONFIG = "{}" }: Variables, asks: boolean): Variables {
   // Expected: a setting of the user's that is not JSON. codex-acp reports it itself.
   try {
     const config: Record<string, unknown> = Object(JSON.parse(CODEX_CONFIG));
-    const instructions = [config.developer_instructions, SANDBOX_INSTRUCTIONS].filter(
-      (text) => typeof text === "string",
-    );
-    return { CODEX_CONFIG: JSON.stringify({ ...config, developer_instructions: instructions.join("\n\n") }) };
+    const off = CODEX_UNCONFINED_FEATURES.map((feature) => [feature, false] as const);
+    const features = { ...Object(config.features), ...Object.fromEntries(off) };
+    const own = asks ? [SANDBOX_INSTRUCTIONS] : [];
+    const instructions = [config.developer_instructions, ...own].filter((text) => typeof text === "string");
+    const instructed = instructions.length > 0 && { developer_instructions: instructions.join("\n\n") };
+    return { CODEX_CONFIG: JSON.stringify({ ...config, features, ...instructed }) };
   } catch {
     return {};
   }

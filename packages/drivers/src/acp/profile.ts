@@ -41,8 +41,8 @@ export interface AcpProfile extends AgentDescriptor {
   readonly offlineVariables: ((address: string, folder: string) => Variables) | undefined;
   /** The keys in its variables that it does not get itself; absent if it has to have them. */
   readonly keys?: (command: readonly string[], environment: Variables) => Promise<AgentKeys | undefined>;
-  /** Further variables where it asks and runs in Flint's sandbox, made from those that it has. */
-  readonly sandboxedVariables: ((given: Variables) => Variables) | undefined;
+  /** Further variables where it runs in Flint's sandbox, made from those that it has and whether it asks. */
+  readonly sandboxedVariables: ((given: Variables, asks: boolean) => Variables) | undefined;
 }
 
 /** An agent about which nothing is known. */

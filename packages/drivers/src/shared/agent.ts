@@ -70,6 +70,13 @@ export const CLAUDE_KEYS: readonly string[] = [
 /** Where Codex reaches its models and its login. */
 export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.com", "chatgpt.com"];
 
+/**
+ * The features that Codex does without in a sandbox: it stores shell snapshots and plugins where a command could write them,
+ * and runs them later outside of any sandbox. It also fetches its list of plugins from a host that has nothing to do with the
+ * user's work.
+ */
+export const CODEX_UNCONFINED_FEATURES: readonly string[] = ["shell_snapshot", "plugins"];
+
 /** The error of a thread whose agent is not installed; it explains how to install the agent. */
 export function notInstalled(agent: AgentDescriptor, leftOut?: string): FlintError {
   const { displayName, command, install, executableVariable } = agent;

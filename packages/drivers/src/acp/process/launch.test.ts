@@ -57,7 +57,9 @@ test.each<SandboxPolicy>([WORKSPACE, { type: "readOnly" }])(
 
 test("does not instruct an agent that never asks", async () => {
   const { CODEX_CONFIG, INITIAL_AGENT_MODE } = await startedWith("never", WORKSPACE);
-  expect([CODEX_CONFIG, INITIAL_AGENT_MODE]).toEqual(['{"model":"m"}', "agent-full-access"]);
+  const features = { shell_snapshot: false, plugins: false };
+  expect(JSON.parse(CODEX_CONFIG ?? "")).toEqual({ model: "m", features });
+  expect(INITIAL_AGENT_MODE).toBe("agent-full-access");
 });
 
 test.each<SandboxPolicy>([NONE, { type: "externalSandbox" }])(

@@ -78,12 +78,12 @@ async function variablesOf(
   return { ...environment, ...offline, ...asking };
 }
 
-/** Adds the variables for an agent that asks and runs in Flint's sandbox. */
+/** Adds the variables for an agent that runs in Flint's sandbox. */
 function sandboxed(
   { approvalPolicy, sandboxPolicy }: ThreadSettings,
   { sandboxedVariables }: AcpProfile,
   variables: Variables,
 ): Variables {
-  if (approvalPolicy === "never" || isUnconfined(sandboxPolicy)) return variables;
-  return { ...variables, ...sandboxedVariables?.(variables) };
+  if (isUnconfined(sandboxPolicy)) return variables;
+  return { ...variables, ...sandboxedVariables?.(variables, approvalPolicy !== "never") };
 }

@@ -8,6 +8,7 @@ import {
   type AgentOptions,
   type AgentProgram,
   CODEX_HOSTS,
+  CODEX_UNCONFINED_FEATURES,
   outsideCommand,
   requireProgram,
 } from "../../shared/agent.ts";
@@ -60,11 +61,7 @@ export interface CodexLaunch extends AgentProgram {
 /** Unloads a thread as soon as nothing subscribes to it, so that another process can resume it. */
 const FLAGS = ["-c", "thread_unload_delay_secs=0"];
 
-/** Codex stores shell snapshots and plugins where a command could write them, and runs them later outside of any sandbox. */
-const SANDBOXED_FLAGS = ["shell_snapshot=false", "plugins=false"].flatMap((feature) => [
-  "-c",
-  `features.${feature}`,
-]);
+const SANDBOXED_FLAGS = CODEX_UNCONFINED_FEATURES.flatMap((feature) => ["-c", `features.${feature}=false`]);
 
 /**
  * The hook before each command. It lets a grant take the place of a command that was approved to run beyond the sandbox;
