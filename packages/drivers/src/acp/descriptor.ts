@@ -233,6 +233,8 @@ export const CODEX_ACP: AcpProfile = {
       },
     }),
   }),
+  // Read when its Codex starts, which would fetch a list of plugins; the variable has an effect only later.
+  offlineFiles: { "config.toml": "[features]\nplugins = false\n" },
   sandboxedVariables,
 };
 

@@ -39,6 +39,8 @@ export interface AcpProfile extends AgentDescriptor {
   readonly apiKeyLogin: { readonly methodId: string; readonly variable: string } | undefined;
   /** Variables that make it work on the offline model at an address, with its state in a folder; absent if it cannot. */
   readonly offlineVariables: ((address: string, folder: string) => Variables) | undefined;
+  /** What that folder has to contain, by file name. */
+  readonly offlineFiles: Readonly<Record<string, string>>;
   /** The keys in its variables that it does not get itself; absent if it has to have them. */
   readonly keys?: (command: readonly string[], environment: Variables) => Promise<AgentKeys | undefined>;
   /** Further variables where it runs in Flint's sandbox, made from those that it has and whether it asks. */
@@ -81,5 +83,6 @@ export const GENERIC: AcpProfile = {
   neverAskVariables: {},
   apiKeyLogin: undefined,
   offlineVariables: undefined,
+  offlineFiles: {},
   sandboxedVariables: undefined,
 };

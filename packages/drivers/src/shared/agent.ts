@@ -72,7 +72,7 @@ export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.co
 
 /**
  * The features that Codex does without in a sandbox: it stores shell snapshots and plugins where a command could write them,
- * and runs them later outside of any sandbox. It also fetches its list of plugins from a host that has nothing to do with the
+ * and runs them later outside of any sandbox. It also fetches a list of plugins from a host that has nothing to do with the
  * user's work.
  */
 export const CODEX_UNCONFINED_FEATURES: readonly string[] = ["shell_snapshot", "plugins"];

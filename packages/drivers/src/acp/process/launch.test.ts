@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type ProcessSpec, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
 import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
@@ -12,6 +14,7 @@ const NONE: SandboxPolicy = { type: "dangerFullAccess" };
 async function startedWith(
   approvalPolicy: ThreadSettings["approvalPolicy"],
   sandboxPolicy: SandboxPolicy,
+  offline: Pick<AgentStart["options"], "offlineModel"> = {},
 ): Promise<ProcessSpec["environment"]> {
   const { path } = await temporaryFolder();
   const started: ProcessSpec[] = [];
@@ -27,7 +30,7 @@ async function startedWith(
   const start: AgentStart = {
     options: {
       ...{ profile: acpProfile("codex-acp", []), clock: SYSTEM_CLOCK },
-      ...{ version: "1", sandbox, offlineFolder: async () => path },
+      ...{ version: "1", sandbox, offlineFolder: async () => path, ...offline },
       program: async () => ({ command: ["codex-acp"], environment }),
     },
     spec: { sandbox, mcpServers: [] },
@@ -68,3 +71,9 @@ test.each<SandboxPolicy>([NONE, { type: "externalSandbox" }])(
     expect((await startedWith("always", policy)).CODEX_CONFIG).toBe('{"model":"m"}');
   },
 );
+
+test("codex-acp on the offline model starts a Codex that fetches no plugins", async () => {
+  const offlineModel = async () => "http://127.0.0.1:1";
+  const { CODEX_HOME = "" } = await startedWith("unlessTrusted", WORKSPACE, { offlineModel });
+  expect(await readFile(join(CODEX_HOME, "config.toml"), "utf8")).toBe("[features]\nplugins = false\n");
+});

@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentOptions, type AgentProgram, requireProgram } from "../../shared/agent.ts";
@@ -74,7 +75,10 @@ async function variablesOf(
     const message = `${profile.displayName} cannot work on the offline model. Choose another agent, or leave out --offline.`;
     throw new FlintError("unsupported", message);
   }
-  const offline = profile.offlineVariables(await offlineModel(), await offlineFolder());
+  const folder = await offlineFolder();
+  for (const [name, content] of Object.entries(profile.offlineFiles))
+    await writeFile(join(folder, name), content);
+  const offline = profile.offlineVariables(await offlineModel(), folder);
   return { ...environment, ...offline, ...asking };
 }
 
