@@ -254,7 +254,8 @@ export interface Sandbox {
   unprotectedFiles?(folders: readonly string[]): Promise<readonly string[]>;
   /**
    * Resolves a path that a command wants to write beyond its policy. Refuses what no approval opens: Flint's state and
-   * settings, names that configure agents, editors and shells, sockets, and what does not exist. Never rejects.
+   * settings, names that configure agents, editors and shells, and sockets. A folder that does not exist is created when a
+   * command with this permission is started. Never rejects.
    */
   resolveWritable?(path: string, workspace: string): Promise<WritablePath>;
   /**

@@ -9,6 +9,7 @@ import { denialsOf, type EndedConfinedCommand, refusedConnection } from "./denia
 import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
 import { FILTER_DESCRIPTOR, retryStart } from "./mechanisms/launch.ts";
 import type { MechanismSearch } from "./mechanisms/mechanism-search.ts";
+import { createGranted } from "./paths/granted-folders.ts";
 import type { GuardedPaths } from "./paths/guarded-paths.ts";
 import type { ProtectedPaths } from "./paths/protected-paths.ts";
 import type { PrivateFolders } from "./private-folders.ts";
@@ -188,6 +189,7 @@ export class Preparation {
       const mounts = [...shared.mounts, ...shown];
       const { keepsNetwork: network } = shared;
       const { write: grantedRoots = [], identities } = request.permission ?? {};
+      await createGranted(grantedRoots, identities);
       const wanted = {
         ...{ ...request, policy, programs, mounts, network, grantedRoots, identities },
         ...{ privateFolders, privateSources },

@@ -235,6 +235,18 @@ describe("what a command needs beyond the sandbox", () => {
     expect([without.status, existsSync(outside.join("other"))]).toEqual(["failed", false]);
   });
 
+  confined("may be a folder that does not exist: it is created once that was allowed", async () => {
+    const { shell } = await setup();
+    const outside = await temporaryFolder();
+    const path = outside.join("new/cache");
+    const input = { command: `echo yes > ${path}/file`, needs: { write: [path] } };
+    const declined = await shell(input, { decide: () => "deny" });
+    expect([declined.status, existsSync(outside.join("new"))]).toEqual(["declined", false]);
+    const { turn, status } = await shell(input);
+    expect(turn.actions).toMatchObject([{ needs: { write: [path] } }]);
+    expect([status, readFileSync(`${path}/file`, "utf8")]).toEqual(["done", "yes\n"]);
+  });
+
   confined("is not given if it is declined, and nothing runs", async () => {
     const { shell } = await setup();
     const outside = await temporaryFolder();
@@ -256,7 +268,7 @@ describe("what a command needs beyond the sandbox", () => {
     ["every host as a rule", { network: ["*"] }, /stands for every host/],
     ["an address", { network: ["169.254.169.254"] }, /IP address is not accepted/],
     ["a relative path", { write: ["../x"] }, /is not an absolute path/],
-    ["a path that does not exist", { write: ["/no/such/folder"] }, /does not exist/],
+    ["a path below a file", { write: ["/dev/null/cache"] }, /\/dev\/null is not a folder/],
     ["the whole system", { write: ["/"] }, /contains the workspace/],
     ["devices", { write: ["/proc"] }, /belongs to the system/],
     ["settings of the system", { write: ["/etc"] }, /belongs to the system/],

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { newFolder } from "../testing/fixture.ts";
@@ -45,5 +45,31 @@ describe("a folder that a command wants to write", () => {
     mkdirSync(join(home, ".vim"));
     symlinkSync(join(home, ".vim"), join(home, "harmless"));
     expect(await resolved(join(home, "harmless"), home)).toMatchObject({ problem: expect.any(String) });
+  });
+
+  test("may be missing, with folders around it, and is judged by where it would be created", async () => {
+    const [home, outer] = [newFolder(), newFolder()];
+    symlinkSync(outer, join(home, "data"));
+    const wanted = join(home, "data", "new", "cache");
+    expect(await resolved(wanted, home)).toEqual({ path: join(outer, "new", "cache") });
+    mkdirSync(join(home, ".vim"));
+    symlinkSync(join(home, ".vim"), join(home, "harmless"));
+    for (const path of ["harmless/new", ".config/new", "new/.vscode/x", "new/.git"])
+      expect(await resolved(join(home, path), home)).toMatchObject({
+        problem: expect.stringContaining("cannot be opened"),
+      });
+  });
+
+  test("cannot be created through a link that leads nowhere, below a file, or where the system is", async () => {
+    const folder = newFolder();
+    symlinkSync(join(folder, "gone"), join(folder, "link"));
+    writeFileSync(join(folder, "file"), "");
+    expect(await resolved(join(folder, "link", "x"))).toEqual({
+      problem: `${join(folder, "link")} is a link that leads nowhere`,
+    });
+    expect(await resolved(join(folder, "file", "x"))).toMatchObject({
+      problem: expect.stringContaining("not a folder"),
+    });
+    expect(await resolved("/proc/x")).toMatchObject({ problem: expect.any(String) });
   });
 });

@@ -1,5 +1,5 @@
-import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { access, constants, lstat, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { WritablePath } from "@flint/core/ports";
 import { isInside } from "../mechanisms/binds.ts";
 import { isProtectedName } from "./protected-names.ts";
@@ -34,23 +34,48 @@ const DATA_IN_HOME =
 /** Where agents keep settings, plugins and programs among the data of other programs. */
 const AGENT_FOLDER = /\/(?:share|state|\.cache)\/(?:opencode|goose|gemini|claude|codex|flint)(?:\/|$)/i;
 
-/** Resolves a folder for one command, or explains why no approval opens it. Never rejects. */
+/**
+ * Resolves a folder for one command, or explains why no approval opens it. One that does not exist is created when such a
+ * command is started. Never rejects.
+ */
 export async function resolveWritable(
   { path, workspace, home }: WantedPath,
   isGuarded: (path: string) => Promise<boolean>,
 ): Promise<WritablePath> {
   const named = path.startsWith("~/") && home !== undefined ? join(home, path.slice(2)) : path;
   if (!isAbsolute(named) || named.includes("\0")) return { problem: `${path} is not an absolute path` };
-  // Expected: nothing is there, or it may not be looked at.
-  const real = await realpath(named).catch(() => undefined);
-  const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
-  if (real === undefined || found === undefined)
-    return { problem: `${named} does not exist; name a folder that does` };
-  if (!found.isDirectory()) return { problem: `${real} is not a folder; name the folder it is in` };
+  const found = await folderAt(named);
+  if ("problem" in found) return found;
+  const { path: real } = found;
   const work = await realpath(workspace).catch(() => workspace);
   if (work !== real && isInside(work, real)) return { problem: `${real} contains the workspace` };
   const problem = (await isGuarded(real)) ? "it belongs to Flint" : await writeProblem(real, home);
   return problem === undefined ? { path: real } : { problem: `${real} cannot be opened: ${problem}` };
+}
+
+/** The real path of a folder, or the one that it will have when it is created. */
+async function folderAt(named: string): Promise<WritablePath> {
+  // Expected: nothing is there, or it may not be looked at.
+  const real = await realpath(named).catch(() => undefined);
+  if (real === undefined) return missingFolder(resolve(named));
+  const found = await stat(real).catch(() => undefined);
+  return found?.isDirectory() === true
+    ? { path: real }
+    : { problem: `${real} is not a folder; name the folder it is in` };
+}
+
+async function missingFolder(path: string): Promise<WritablePath> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry !== undefined) return { problem: `${path} is a link that leads nowhere` };
+  const parent = await folderAt(dirname(path));
+  if ("problem" in parent) return parent;
+  // Of a parent that does not exist either, the one around it was looked at.
+  const isClosed = await access(parent.path, constants.W_OK).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code !== "ENOENT",
+  );
+  const problem = `${path} does not exist and cannot be created in ${parent.path}`;
+  return isClosed ? { problem } : { path: join(parent.path, basename(path)) };
 }
 
 /** Why no approval lets a command write a real path, not counting Flint's own files; undefined if one can. */
