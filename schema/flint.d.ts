@@ -4,7 +4,7 @@
 export type Action =
   | { kind: "command"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; command: string; cwd: string; running?: boolean; _meta?: Meta }
   | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; changes: FileUpdateChange[]; _meta?: Meta }
-  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
+  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; tool: string; server?: string; arguments?: unknown; forItself?: boolean; _meta?: Meta };
 
 export interface AgentAccount {
   type: string;
@@ -238,6 +238,7 @@ export interface DeclinedAction {
   what: string;
   reason: string;
   by: ResolvedBy;
+  forItself?: boolean;
   _meta?: Meta;
 }
 

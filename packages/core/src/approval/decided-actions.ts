@@ -34,9 +34,10 @@ export class DecidedActions {
   noteDeclined(turnId: string, action: Action, reason: string, by: ResolvedBy = "rule"): void {
     const noted = this.#declined.get(turnId) ?? [];
     if (noted.length >= MAX_DECLINED) return;
+    const own = action.kind === "tool" && action.forItself === true ? { forItself: true } : {};
     this.#declined.set(turnId, [
       ...noted,
-      { itemId: action.itemId, what: describeAction(action), reason, by },
+      { itemId: action.itemId, what: describeAction(action), reason, by, ...own },
     ]);
   }
 

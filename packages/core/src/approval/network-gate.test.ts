@@ -22,7 +22,8 @@ function setUp(
   commands: readonly string[],
   decisions: Decision[],
   changed: Partial<ThreadSettings> = {},
-  ended: readonly ThreadItem[] = [],
+  others: readonly ThreadItem[] = [],
+  openIds: readonly string[] = [],
 ) {
   const asked: Action[] = [];
   let running = commands;
@@ -37,8 +38,9 @@ function setUp(
       sandboxPolicy: { type: "workspaceWrite" },
       ...changed,
     };
-    const turns = [{ id: "u", status: "inProgress" as const, items: [...ended, ...items] }];
-    return { ...empty, settings, turns, activeTurnId: "u", openItemIds: items.map(({ id }) => id) };
+    const turns = [{ id: "u", status: "inProgress" as const, items: [...others, ...items] }];
+    const openItemIds = [...openIds, ...items.map(({ id }) => id)];
+    return { ...empty, settings, turns, activeTurnId: "u", openItemIds };
   };
   const late: string[] = [];
   const refused: string[] = [];
@@ -107,6 +109,17 @@ test("asks once about a connection of the agent itself, and remembers that it wa
   const { gate, asked } = setUp([], [], {}, [{ type: "userMessage", id: "m", content: [] }]);
   expect([await gate.decide(REGISTRY), await gate.decide(REGISTRY)]).toEqual([DECLINED, DECLINED]);
   expect(asked).toMatchObject([{ kind: "tool", tool: "network", itemId: "m", arguments: REGISTRY }]);
+});
+
+test("says of a connection of the agent's own whether a tool waits for it", async () => {
+  const said: ThreadItem = { type: "userMessage", id: "m", content: [] };
+  const own = setUp([], [], {}, [said]);
+  await own.gate.decide(REGISTRY);
+  expect(own.asked).toMatchObject([{ forItself: true }]);
+  const fetching = setUp([], [], {}, [said, { type: "webSearch", id: "search", query: "x" }], ["search"]);
+  await fetching.gate.decide(REGISTRY);
+  expect(fetching.asked).toMatchObject([{ itemId: "search", tool: "network" }]);
+  expect(fetching.asked[0]).not.toHaveProperty("forItself");
 });
 
 test.each([

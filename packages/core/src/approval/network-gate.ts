@@ -251,7 +251,19 @@ function connectionAction(
     return { kind: "command", itemId, command: command.command, cwd, running: true, needs, ...reason };
   }
   const turn = state.turns.find(({ id }) => id === state.activeTurnId);
-  const item = openItems(state).at(-1) ?? turn?.items.at(-1);
+  const open = openItems(state);
+  const item = open.at(-1) ?? turn?.items.at(-1);
   if (item === undefined) return undefined;
-  return { kind: "tool", itemId: item.id, tool: "network", arguments: { host, port }, needs };
+  const own = open.every(isText) ? { forItself: true } : {};
+  return { kind: "tool", itemId: item.id, tool: "network", arguments: { host, port }, needs, ...own };
 }
+
+/** Whether an item only says something: nothing that an agent does waits in it. */
+function isText(item: ThreadItem): boolean {
+  return isKnownItem(item) && TEXT_ITEMS.has(item.type);
+}
+
+const TEXT_ITEMS: ReadonlySet<string> = new Set([
+  ...["userMessage", "agentMessage", "subAgentMessage", "reasoning", "plan"],
+  ...["enteredReviewMode", "exitedReviewMode"],
+]);

@@ -41,6 +41,8 @@ export const Action = z.discriminatedUnion("kind", [
     tool: z.string(),
     server: z.optional(z.string()),
     arguments: z.optional(z.unknown()),
+    /** Set for a connection of the agent's own that neither a command nor a tool waits for, such as for telemetry. */
+    forItself: z.optional(z.boolean()),
   })),
 ]);
 export type Action = z.output<typeof Action>;

@@ -14,6 +14,8 @@ export const DeclinedAction = looseObject(() => ({
   reason: z.string(),
   /** `rule` if it was decided by a rule or by a setting, without asking. */
   by: ResolvedBy,
+  /** Set for a connection of the agent's own that neither a command nor a tool waited for: nothing of the work failed. */
+  forItself: z.optional(z.boolean()),
 }));
 export type DeclinedAction = z.output<typeof DeclinedAction>;
 

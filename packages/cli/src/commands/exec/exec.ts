@@ -219,7 +219,7 @@ class ExecRun {
     const declined = declinedUnasked(result?.turn.declined ?? [], this.#approvals.isUnattended);
     process.stderr.write(declinedReport(declined));
     if (status === "completed") onAnswer?.(checked === undefined ? text : answerText(checked, text));
-    const declinedUnattended = declined.length > 0;
+    const declinedUnattended = declined.some(({ forItself }) => forItself !== true);
     return exitCodeOf({
       ...{ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok },
       errorInfo: result?.turn.error?.errorInfo,
