@@ -1,4 +1,5 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ThreadSettings } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
@@ -17,6 +18,11 @@ const instructions = (
     now: new Date(Date.UTC(2030, 4, 6)),
     ...more,
   });
+
+function makeRepository(folder: string) {
+  mkdirSync(join(folder, ".git"), { recursive: true });
+  writeFileSync(join(folder, ".git", "HEAD"), "ref: refs/heads/main\n");
+}
 
 test("states the workspace, the date and the permissions", async () => {
   const folder = await temporaryFolder();
@@ -52,6 +58,8 @@ test.each<[Partial<ThreadSettings>, string]>([
 
 test("states that commits are offered to the user, or that they do not work and what to do instead", async () => {
   const folder = await temporaryFolder();
+  expect(await instructions(folder.path)).toContain("The workspace is not a git repository");
+  makeRepository(folder.path);
   const instructionsWith = (settings: Partial<ThreadSettings>) => instructions(folder.path, settings);
   expect(await instructionsWith({})).toContain(".git is a private copy: commit there as usual");
   expect(await instructionsWith({ git: "off" })).toMatch(
@@ -61,6 +69,16 @@ test("states that commits are offered to the user, or that they do not work and 
     "Nothing can be committed.",
   );
   expect(await instructionsWith({ sandboxPolicy: { type: "dangerFullAccess" } })).not.toContain("commit");
+});
+
+test("states in a folder of a repository that .git is read-only, and where agents can commit", async () => {
+  const folder = await temporaryFolder();
+  makeRepository(folder.path);
+  mkdirSync(folder.join("packages/one"), { recursive: true });
+  const text = await instructions(folder.join("packages/one"));
+  expect(text).toContain(`a folder of the repository ${folder.path}, whose .git is read-only`);
+  expect(text).toContain(`where Flint is started in ${folder.path}.`);
+  expect(text).not.toContain("private copy");
 });
 
 test("puts developer instructions last, and forbids changes in a review", async () => {
@@ -84,8 +102,7 @@ test("quotes project instructions line by line and marks them as not from the us
 
 test("reads the files from the repository root down to the workspace, the outermost first", async () => {
   const folder = await temporaryFolder();
-  mkdirSync(folder.join("repo", ".git"), { recursive: true });
-  writeFileSync(folder.join("repo", ".git", "HEAD"), "ref: refs/heads/main\n");
+  makeRepository(folder.join("repo"));
   mkdirSync(folder.join("repo", "packages", "one"), { recursive: true });
   writeFileSync(folder.join("AGENTS.md"), "above the repository");
   writeFileSync(folder.join("repo", "AGENTS.md"), "outer");

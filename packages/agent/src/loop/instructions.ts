@@ -20,7 +20,7 @@ export async function instructionsFor(input: InstructionsInput): Promise<string>
   const project = await projectInstructions(settings.cwd, window);
   return [
     "You are Flint, a coding agent. You work for the user in their workspace, by calling tools.",
-    situation(settings, now),
+    situation(settings, await gitWords(settings), now),
     kind === "review" ? REVIEW : WORK,
     ...(project.length === 0 ? [] : [quotedProject(project)]),
     ...(settings.developerInstructions === undefined ? [] : [visibleText(settings.developerInstructions)]),
@@ -39,11 +39,11 @@ const WORK = `How to work:
 
 const REVIEW = `This is a review. Look at the changes and the code around them with the tools that only read, and with git. Change nothing. Finish with what you found.`;
 
-function situation(settings: ThreadSettings, now: Date): string {
+function situation(settings: ThreadSettings, git: string, now: Date): string {
   const { cwd, approvalPolicy } = settings;
   return [
     `The workspace is ${visibleText(cwd)}; commands run there, and paths are from there. Today is ${now.toISOString().slice(0, 10)}.`,
-    `${sandboxWords(settings)} ${APPROVAL_WORDS[approvalPolicy]}`,
+    `${sandboxWords(settings, git)} ${APPROVAL_WORDS[approvalPolicy]}`,
   ].join("\n");
 }
 
@@ -53,15 +53,25 @@ const NO_COMMIT =
 const COMMIT =
   ".git is a private copy: commit there as usual where the user wants commits, and they are offered to the user when the turn ends.";
 
-function sandboxWords(settings: ThreadSettings): string {
-  const { sandboxPolicy: policy, git } = settings;
+const NO_REPOSITORY = "The workspace is not a git repository, and commands cannot make it one.";
+
+/** What commands can do with git. They get a private copy of `.git` only in the workspace itself. */
+async function gitWords({ cwd, git }: ThreadSettings): Promise<string> {
+  const workspace = await realpath(cwd).catch(() => cwd);
+  const root = await repositoryAround(workspace);
+  if (root === undefined) return NO_REPOSITORY;
+  if (root === workspace) return git === "off" ? NO_COMMIT : COMMIT;
+  return `The workspace is a folder of the repository ${visibleText(root)}, whose .git is read-only, so git add, git commit and the like cannot work: do not try them. If a commit is wanted, give the user the commands to run themselves, or tell them that agents can commit where Flint is started in ${visibleText(root)}.`;
+}
+
+function sandboxWords(settings: ThreadSettings, git: string): string {
+  const { sandboxPolicy: policy } = settings;
   switch (policy.type) {
     case "readOnly":
       return `Commands may read files but not change any. ${networkWords(settings)} Nothing can be committed.`;
     case "workspaceWrite": {
       const more = policy.writableRoots?.length ? ` and in ${policy.writableRoots.join(", ")}` : "";
-      const commits = git === "off" ? NO_COMMIT : COMMIT;
-      return `Commands may change files in the workspace${more} only, and not the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${commits} ${networkWords(settings)}`;
+      return `Commands may change files in the workspace${more} only, and not the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${git} ${networkWords(settings)}`;
     }
     case "dangerFullAccess":
       return "Commands run without a sandbox, so be careful.";
@@ -150,16 +160,26 @@ async function readInstructions(folder: string, root: string): Promise<ProjectIn
 
 /** The workspace and the folders above it up to the one with `.git`; the workspace alone if there is none. */
 async function foldersUpToRoot(workspace: string): Promise<string[]> {
-  const folders: string[] = [];
+  const root = await repositoryAround(workspace);
+  const folders = [workspace];
+  if (root === undefined) return folders;
+  for (let folder = workspace; folder !== root; ) {
+    folder = dirname(folder);
+    folders.push(folder);
+  }
+  return folders;
+}
+
+/** The nearest folder with a repository, the workspace included; undefined if there is none. */
+async function repositoryAround(workspace: string): Promise<string | undefined> {
   let folder = workspace;
   for (let level = 0; level < MAX_LEVELS; level += 1) {
-    folders.push(folder);
-    if (await isRepository(join(folder, ".git"))) return folders;
+    if (await isRepository(join(folder, ".git"))) return folder;
     const parent = dirname(folder);
     if (parent === folder) break;
     folder = parent;
   }
-  return [workspace];
+  return undefined;
 }
 
 /** An empty `.git` folder does not count: sandboxes leave such folders so that no real one can be created. */

@@ -26,6 +26,15 @@ test("makes Codex rely on Flint's sandbox", () => {
   expect(commandSandbox({ type: "dangerFullAccess" })).toEqual({ type: "dangerFullAccess" });
 });
 
+test("says where Codex can commit, and where it cannot", () => {
+  const words = (more: Partial<ThreadSettings>) =>
+    threadParams({ ...SETTINGS, ...more }, [], "/t").developerInstructions;
+  expect(words({})).toMatch(/At the top of a repository, commits are made in a private copy .* further down/);
+  for (const closed of [{ git: "off" }, { sandboxPolicy: { type: "readOnly" } }] as const)
+    expect(words(closed)).toContain("The git directory is read-only");
+  expect(words({ sandboxPolicy: { type: "dangerFullAccess" } })).toBeUndefined();
+});
+
 test("makes Codex request every approval, also under never, so that Flint's rules apply", () => {
   const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) => [
     threadParams({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,

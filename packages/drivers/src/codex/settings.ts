@@ -23,7 +23,14 @@ import { COLLABORATION_MODE, modelName, REASONING_EFFORT } from "./models.ts";
 
 /** How Codex asks for what the sandbox does not allow. */
 const SANDBOX_INSTRUCTIONS =
-  "Commands run in the sandbox of this session. If one has to run outside of it, run it with sandbox_permissions set to require_escalated and a justification; the user is asked, and it runs once. A connection to a new host waits while the user is asked. Commits are made in a private copy of the git directory and offered to the user when the turn ends.";
+  "Commands run in the sandbox of this session. If one has to run outside of it, run it with sandbox_permissions set to require_escalated and a justification; the user is asked, and it runs once. A connection to a new host waits while the user is asked.";
+
+/** Where Codex can commit: only at the top of a repository it has a git directory that it can write. */
+function commitWords({ git, sandboxPolicy }: ThreadSettings): string {
+  return git === "off" || sandboxPolicy.type === "readOnly"
+    ? "The git directory is read-only, so git add, git commit and the like cannot work: give the user the commands instead."
+    : "At the top of a repository, commits are made in a private copy of the git directory and offered to the user when the turn ends. In a folder further down, the git directory is read-only, and git add and git commit cannot work.";
+}
 
 /**
  * With `untrusted` Codex asks before every command and change, and Flint decides who answers. With the approval policy
@@ -55,7 +62,7 @@ export function threadParams(
 ): CodexParams<"thread/start"> {
   const instructions = [
     settings.developerInstructions ?? "",
-    isUnconfined(settings.sandboxPolicy) ? "" : SANDBOX_INSTRUCTIONS,
+    isUnconfined(settings.sandboxPolicy) ? "" : `${SANDBOX_INSTRUCTIONS} ${commitWords(settings)}`,
   ];
   const developerInstructions = instructions.filter((text) => text !== "").join("\n\n");
   return {
