@@ -31,23 +31,23 @@ export interface PageRequestOptions {
   readonly signal: AbortSignal;
   /** Called for every address before it is connected to, after the name was resolved. */
   readonly isAllowedAddress: AddressRule;
-  /** Called for every redirect. */
-  readonly isAllowedRedirect: (url: URL) => boolean;
+  /** Called for every redirect. May ask the user, so the time limit of a request does not run meanwhile. */
+  readonly isAllowedRedirect: (url: URL) => boolean | Promise<boolean>;
 }
 
 /** Fetches a text page. Throws a PageError for anything else, and on timeouts and rejected redirects. */
 export async function requestPage(address: string, options: PageRequestOptions): Promise<Page> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const signal = AbortSignal.any([options.signal, timeout]);
   let url = parseWebUrl(address);
   for (let count = 0; count <= MAX_REDIRECTS; count += 1) {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.any([options.signal, timeout]);
     // Expected: any network error.
     try {
       const response = await respond(url, options.isAllowedAddress, signal);
       const target = redirectOf(response, url);
       if (target === undefined) return await readPage(url, response, signal);
       response.destroy();
-      if (!options.isAllowedRedirect(target))
+      if (!(await options.isAllowedRedirect(target)))
         throw new PageError(`${url.host} redirects to ${target.host}, which is not allowed.`);
       url = target;
     } catch (thrown) {

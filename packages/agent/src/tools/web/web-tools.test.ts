@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Action } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { callTool, RecordedTurn, settingsIn, type TurnOptions } from "../../testing/recorded-turn.ts";
@@ -235,24 +236,44 @@ test("converts hostile pages to text quickly and without scripts", () => {
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
-test("without approvals it is asked for the host of a page, and no redirect leads to another one", async () => {
-  let requests = 0;
+/** A site of which one page leads to another one on it, and one to another site, which counts its requests. */
+async function redirectingSite() {
+  const counted = { requests: 0 };
   const other = await serve((_, response) => {
-    requests += 1;
-    response.end();
+    counted.requests += 1;
+    response.end("other");
   });
   const site = await serve(({ url }, response) => {
     const location = url === "/away" ? `${other}/?data` : "/page";
     if (url !== "/page") response.writeHead(302, { location });
     response.end("page");
   });
+  return { site, other, counted };
+}
+
+test("asks about each host that a page redirects to, and not twice about the same one", async () => {
+  const { site, other, counted } = await redirectingSite();
+  const allowed = await fetchUrl(`${site}/away`);
+  expect(allowed.turn.actions).toMatchObject([
+    { tool: "fetch_url", arguments: { url: `${site}/away` } },
+    { tool: "fetch_url", arguments: { url: `${other}/?data` } },
+  ]);
+  expect(allowed.text).toContain("other");
+  expect((await fetchUrl(`${site}/here`)).turn.actions).toHaveLength(1);
+  const decide = (action: Action) =>
+    JSON.stringify(action).includes(other) ? ("deny" as const) : ("allow" as const);
+  const declined = await fetchUrl(`${site}/away`, { decide });
+  expect([declined.status, declined.turn.actions.length, counted.requests]).toEqual(["declined", 2, 1]);
+});
+
+test("without approvals it is asked for the host of a page, and for each one that it redirects to", async () => {
+  const { site, counted } = await redirectingSite();
   const settings = { approvalPolicy: "never" } as const;
   const { turn, text } = await fetchUrl(`${site}/here`, { settings });
   expect(turn.actions).toMatchObject([{ tool: "fetch_url", needs: { network: "all" } }]);
   expect(text).toContain("page");
-  expect((await fetchUrl(`${site}/away`, { settings })).text).toMatch(
-    /redirects to .*, which is not allowed/,
-  );
+  const { actions } = (await fetchUrl(`${site}/away`, { settings })).turn;
+  expect(actions.map(({ needs }) => needs)).toEqual([{ network: "all" }, { network: "all" }]);
   expect((await fetchUrl(site, { settings, decide: () => "deny" })).status).toBe("declined");
-  expect(requests).toBe(0);
+  expect(counted.requests).toBe(1);
 });

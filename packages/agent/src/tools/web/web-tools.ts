@@ -40,16 +40,28 @@ async function fetchPage(
 ): Promise<ToolOutcome> {
   // Loaded with the first page: most threads fetch none.
   const { isPublicAddress, parseWebUrl, requestPage } = await import("./page-request.ts");
-  const { href, host } = parseWebUrl(address);
-  const { settings } = context.turn;
-  const needs = webNeeds(new URL(href), settings);
-  const rejected = await requestApproval("fetch_url", { url: href }, context, needs);
+  const first = parseWebUrl(address);
+  const reject = (url: URL) =>
+    requestApproval("fetch_url", { url: url.href }, context, webNeeds(url, context.turn.settings));
+  const rejected = await reject(first);
   if (rejected !== undefined) return rejected;
-  const page = await requestPage(href, {
-    signal: context.signal,
-    isAllowedAddress: isAllowedAddress ?? isPublicAddress,
-    isAllowedRedirect: (url) => url.host === host || webNeeds(url, settings) === undefined,
-  });
+  const hosts = new Set([first.host]);
+  let rejectedRedirect: ToolOutcome | undefined;
+  // Each host is decided about like the first one: an address can carry away what the model knows.
+  const isAllowedRedirect = async (url: URL) => {
+    if (hosts.has(url.host)) return true;
+    rejectedRedirect = await reject(url);
+    if (rejectedRedirect === undefined) hosts.add(url.host);
+    return rejectedRedirect === undefined;
+  };
+  const request = { signal: context.signal, isAllowedAddress: isAllowedAddress ?? isPublicAddress };
+  const page = await requestPage(first.href, { ...request, isAllowedRedirect }).catch(
+    (thrown: unknown): ToolOutcome => {
+      if (rejectedRedirect === undefined) throw thrown;
+      return rejectedRedirect;
+    },
+  );
+  if (!("contentType" in page)) return page;
   return page.status >= 400 ? failed(described(page)) : done(described(page));
 }
 
