@@ -71,7 +71,7 @@ export class Preparation {
 
   /** Runs git in a sandbox without network in which nothing but the mounts can be written. */
   async confinedGit(worktree: string, mounts: readonly Mount[]): Promise<ConfinedGit> {
-    const { mechanism } = await this.#options.search.mechanism();
+    const { mechanism } = await this.#options.search.mechanism([worktree]);
     const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
     if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
     // The first process writes an empty line when everything is set up.
@@ -118,7 +118,9 @@ export class Preparation {
     policy: ConfinedPolicy,
     scopes: SandboxScopes | undefined,
   ): Promise<Prepared> {
-    const { mechanism, failures } = await this.#options.search.mechanism();
+    const roots = policy.type === "workspaceWrite" ? (policy.writableRoots ?? []) : [];
+    const folders = [request.workspace, ...roots, ...(request.permission?.write ?? [])];
+    const { mechanism, failures } = await this.#options.search.mechanism(folders);
     if (mechanism === undefined) throw unavailable(request.command, policy, failures);
     // The user's own temporary folder is not writable inside; /tmp is.
     const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#options.environment;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -91,3 +91,32 @@ needs("bwrap")("tries again what failed in an earlier search", async () => {
   symlinkSync(foundProgram("bwrap") ?? "bwrap", join(path, "bwrap"));
   expect(await state()).toEqual({ available: true, mechanism: "bubblewrap" });
 });
+
+needs("bwrap")(
+  "a bubblewrap in the folders of a command is not started for it, nor one that links there",
+  async () => {
+    const [{ path: tools }, { path: project }, { path: links }, { path: other }] = await Promise.all([
+      temporaryFolder(),
+      temporaryFolder(),
+      temporaryFolder(),
+      temporaryFolder(),
+    ]);
+    copyFileSync(foundProgram("bwrap") ?? "bwrap", join(project, "bwrap"));
+    symlinkSync(join(project, "bwrap"), join(links, "bwrap"));
+    const searchPath = `${links}:${project}:${process.env.PATH}`;
+    const options = { environment: { PATH: searchPath }, clock: SYSTEM_CLOCK, systemPath: tools };
+    const search = new MechanismSearch({ ...options, searchPath, mechanisms: ["bubblewrap"] });
+    const programOf = async (folders: readonly string[]) => {
+      const { mechanism } = await search.mechanism(folders);
+      return mechanism instanceof Bubblewrap ? mechanism.program : undefined;
+    };
+    expect(await programOf([other])).toBe(join(links, "bwrap"));
+    expect(await programOf([project])).toBe(foundProgram("bwrap"));
+    const only = new MechanismSearch({ ...options, searchPath: project, mechanisms: ["bubblewrap"] });
+    expect((await only.mechanism([other])).mechanism).toBeInstanceOf(Bubblewrap);
+    expect(await only.mechanism([other, project])).toEqual({
+      mechanism: undefined,
+      failures: ["bubblewrap: not installed"],
+    });
+  },
+);

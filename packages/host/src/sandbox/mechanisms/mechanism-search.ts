@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import { CommandRun } from "../processes/command-run.ts";
 import { findProgram } from "../processes/program.ts";
-import { outerSearchPath } from "../processes/search-path.ts";
+import { findOuterProgram } from "../processes/search-path.ts";
 import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine, maskedFolders } from "./confinement.ts";
@@ -35,6 +35,8 @@ export interface SearchOptions {
   readonly clock: Clock;
   readonly mechanisms?: readonly MechanismName[] | undefined;
   readonly containment?: Containment["kind"] | undefined;
+  /** The system's own folders, whose programs come first; those of this system if not given. */
+  readonly systemPath?: string | undefined;
 }
 
 /** Finds by trial what works on this machine, on first use. What worked once is not tried again by this process. */
@@ -45,14 +47,31 @@ export class MechanismSearch {
 
   readonly #options: SearchOptions;
   #found: Promise<FoundMechanism> | undefined;
+  /** Without the bubblewrap that is in a project, by the one that is taken instead. */
+  readonly #outside = new Map<string | undefined, Promise<FoundMechanism>>();
   #containment: Promise<Containment> | undefined;
 
   constructor(options: SearchOptions) {
     this.#options = options;
   }
 
-  /** The mechanism for confined commands. */
-  mechanism(): Promise<FoundMechanism> {
+  /** The mechanism for confined commands that can write these folders, from none of which any of it is started. */
+  async mechanism(folders: readonly string[] = []): Promise<FoundMechanism> {
+    const found = await this.#ofServer();
+    if (!(found.mechanism instanceof Bubblewrap) || folders.length === 0) return found;
+    const program = await this.#findBubblewrap(folders);
+    if (program === found.mechanism.program) return found;
+    const { mechanisms = MECHANISM_NAMES } = this.#options;
+    const other = this.#outside.get(program) ?? this.#findMechanism(mechanisms, folders);
+    this.#outside.set(program, other);
+    const { mechanism } = await other;
+    // What is missing may be installed meanwhile.
+    if (mechanism === undefined) this.#outside.delete(program);
+    return other;
+  }
+
+  /** The mechanism for a command in the folder that this process was started in. */
+  #ofServer(): Promise<FoundMechanism> {
     this.#found ??= this.#knownMechanism().catch((error: unknown) => {
       // A failure of this process, such as a lack of descriptors, proves nothing about the machine.
       this.#found = undefined;
@@ -94,10 +113,13 @@ export class MechanismSearch {
     return JSON.stringify([names, environment.HOME, searchPath, process.cwd(), process.getuid?.()]);
   }
 
-  async #findMechanism(names: readonly MechanismName[]): Promise<FoundMechanism> {
+  async #findMechanism(
+    names: readonly MechanismName[],
+    folders: readonly string[] = [],
+  ): Promise<FoundMechanism> {
     const failures: string[] = [];
     for (const name of names) {
-      const mechanism = await this.#create(name);
+      const mechanism = await this.#create(name, folders);
       const failure = mechanism === undefined ? "not installed" : await this.#try(mechanism);
       if (failure === undefined) return { mechanism, failures };
       failures.push(`${name}: ${failure}`);
@@ -105,12 +127,17 @@ export class MechanismSearch {
     return { mechanism: undefined, failures };
   }
 
-  async #create(name: MechanismName): Promise<Mechanism | undefined> {
+  async #findBubblewrap(folders: readonly string[]): Promise<string | undefined> {
+    const { searchPath, systemPath = SYSTEM_PATH } = this.#options;
+    const installed = await findProgram("bwrap", systemPath);
+    return installed ?? (await findOuterProgram("bwrap", searchPath, [process.cwd(), ...folders])).path;
+  }
+
+  async #create(name: MechanismName, folders: readonly string[]): Promise<Mechanism | undefined> {
     const { searchPath } = this.#options;
     switch (name) {
       case "bubblewrap": {
-        const outer = outerSearchPath(searchPath, [process.cwd()]);
-        const program = await findProgram("bwrap", `${SYSTEM_PATH}:${outer}`);
+        const program = await this.#findBubblewrap(folders);
         return program === undefined ? undefined : new Bubblewrap(program, searchPath);
       }
       case "namespaces": {
