@@ -259,7 +259,11 @@ export class SessionApp {
         this.#isShared = server.isShared;
         session.run(async () => {
           await session.opened(server);
-          if (isFirst) await this.#first(server);
+          try {
+            if (isFirst) await this.#first(server);
+          } finally {
+            session.ready();
+          }
           this.#sendLater();
         });
       },

@@ -89,6 +89,80 @@ describe("a prompt that is entered while the server cannot be reached", () => {
   });
 });
 
+describe("a command that is entered before it can be carried out", () => {
+  test("is carried out once the server has answered", async () => {
+    const session = new SessionFixture();
+    session.terminal.type("/status");
+    session.terminal.type(ENTER);
+    await session.settle(0);
+    await session.settle();
+    expect(session.terminal.screen.join("\n")).toContain("(starts with the first prompt)");
+  });
+
+  test("waits for the thread that is resumed, and so does a prompt", async () => {
+    const first = await SessionFixture.open({ scripts: [[{ text: "one" }], [{ text: "two" }]] });
+    await first.keys("hello", ENTER);
+    const { data } = await first.client.listThreads();
+    first.app.close(0);
+    const found = new Gate();
+    const findThread = async () => {
+      await found.opened;
+      return data[0]?.id ?? "";
+    };
+    const session = new SessionFixture({ engine: first.engine, start: { findThread } });
+    await session.settle();
+    await session.keys("go on", ENTER);
+    expect(session.terminal.screen.join("\n")).toContain("› go on");
+    found.open();
+    await session.settle();
+    expect(session.terminal.everything).toMatch(/› hello\n[\s\S]*one\n[\s\S]*› go on\n\ntwo\n/);
+    expect((await session.client.listThreads()).data).toHaveLength(1);
+  });
+
+  test("is kept while the server is gone, and carried out afterwards", async () => {
+    const session = await SessionFixture.open();
+    await session.cut();
+    session.terminal.type("/model");
+    session.terminal.type(ENTER);
+    await session.settle(0);
+    expect(session.terminal.screen.join("\n")).toContain("› /model");
+    expect(session.terminal.screen.join("\n")).toContain("is sent as soon as");
+    await session.settle(5_000);
+    expect(session.terminal.screen.join("\n")).toContain("scripted/steady");
+    expect(session.terminal.screen.join("\n")).toContain("to choose");
+  });
+
+  test("shows help and quits without a server all the same", async () => {
+    const session = await SessionFixture.open();
+    session.failures.push(new Error("gone"));
+    await session.cut();
+    session.terminal.type("/help");
+    session.terminal.type(ENTER);
+    await session.settle(0);
+    expect(session.terminal.isAlternate).toBe(true);
+    await session.keys("q");
+    session.terminal.type("/quit");
+    session.terminal.type(ENTER);
+    expect(await session.exit).toBe(0);
+  });
+
+  test("keeps what was written if it cannot be carried out now", async () => {
+    const session = await SessionFixture.open();
+    await session.keys("/rename the answer", ENTER);
+    const screen = session.terminal.screen.join("\n");
+    expect(screen).toContain("› /rename the answer\n");
+    expect(screen).toContain("Not now: no thread is open.");
+  });
+
+  test("by a key says why not", async () => {
+    const session = await SessionFixture.open();
+    await session.cut();
+    session.terminal.type("\u0014");
+    await session.settle(0);
+    expect(session.terminal.screen.join("\n")).toContain("Not now: the server cannot be reached.");
+  });
+});
+
 test("inputs are put aside and taken back, the latest first, also in a later session", async () => {
   const { path: notesFolder } = await temporaryFolder();
   const session = await SessionFixture.open({ notesFolder });

@@ -57,6 +57,7 @@ export interface SessionContext {
   readonly state: ThreadState | undefined;
   /** The settings in force, or those that a new thread will have. */
   readonly settings: ThreadSettings | undefined;
+  readonly isConnected: boolean;
   /** Throws if the server cannot be reached at the moment. */
   readonly client: FlintClient;
   readonly look: Look;

@@ -138,25 +138,34 @@ export class Session implements SessionContext {
     this.#page = page;
   }
 
+  get isConnected(): boolean {
+    return this.#client !== undefined;
+  }
+
   get client(): FlintClient {
     if (this.#client === undefined) throw new Error("The server cannot be reached at the moment.");
     return this.#client;
   }
 
-  /** The server can be used, for the first time or again. */
+  /** The server can be reached, for the first time or again. What the user enters is sent once the session is `ready`. */
   async opened({ client, notice: about }: SessionServer): Promise<void> {
     const isNew = this.#thread.id === undefined;
     this.#client = client;
     if (about !== undefined) this.warn(about);
     if (isNew) await this.#thread.readDefaults();
     else await this.#attachAgain();
-    this.link = "open";
     this.run(() => Promise.all([this.others.load(), this.statusLine.load()]));
     // Expected: an agent that cannot list its models now. Then their names are not completed.
     void client.models().then(
       (models) => this.help.setModels(models),
       () => undefined,
     );
+    this.changed();
+  }
+
+  /** The thread that was asked for is open: what the user enters is sent from now on. */
+  ready(): void {
+    if (this.isConnected) this.link = "open";
     this.changed();
   }
 

@@ -47,6 +47,8 @@ export interface Command {
   readonly arguments?: readonly CommandArgument[] | undefined;
   /** All of them have to hold. */
   readonly when?: readonly Condition[] | undefined;
+  /** Set if it can do nothing without a server. */
+  readonly needsServer?: true | undefined;
   /** Set if its keys mean this in every place, before what they mean there. */
   readonly isFirst?: true | undefined;
   /** Set for what would make no sense in a palette, such as moving the cursor. */

@@ -10,6 +10,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "new",
     arguments: [optional("prompt", { kind: "text" })],
+    needsServer: true,
   },
   resumeThread: {
     title: "Resume another thread",
@@ -18,6 +19,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "resume",
     arguments: [optional("thread", { kind: "thread" })],
+    needsServer: true,
   },
   listThreads: {
     title: "List all threads",
@@ -25,6 +27,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["ctrl+t"],
     slash: "threads",
+    needsServer: true,
   },
   nextThread: {
     title: "Go to the next thread that waits, failed or is running",
@@ -32,6 +35,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["alt+n"],
     slash: "next",
+    needsServer: true,
   },
   previousThread: {
     title: "Go back to the thread that was open before",
@@ -39,6 +43,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["alt+o"],
     slash: "back",
+    needsServer: true,
   },
   forkThread: {
     title: "Continue in a copy of this thread",
@@ -48,6 +53,7 @@ export const SESSION_COMMANDS = {
     slash: "fork",
     arguments: [optional("turn", { kind: "turn" })],
     when: ["turns"],
+    needsServer: true,
   },
   rewindThread: {
     title: "Go back to an earlier prompt, with or without its file changes",
@@ -57,6 +63,7 @@ export const SESSION_COMMANDS = {
     slash: "rewind",
     arguments: [optional("turn", { kind: "turn" })],
     when: ["turns", "idle"],
+    needsServer: true,
   },
   undoRewind: {
     title: "Undo the last rewind",
@@ -65,6 +72,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "undo",
     when: ["thread", "idle"],
+    needsServer: true,
   },
   renameThread: {
     title: "Name this thread",
@@ -74,6 +82,7 @@ export const SESSION_COMMANDS = {
     slash: "rename",
     arguments: [required("name", { kind: "text" })],
     when: ["thread"],
+    needsServer: true,
   },
   exportThread: {
     title: "Export this thread to a file",
@@ -83,6 +92,7 @@ export const SESSION_COMMANDS = {
     slash: "export",
     arguments: [optional("file", { kind: "file" })],
     when: ["turns"],
+    needsServer: true,
   },
   chooseAgent: {
     title: "Switch to another agent",
@@ -91,6 +101,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "agent",
     arguments: [optional("agent", { kind: "agent" })],
+    needsServer: true,
   },
   chooseModel: {
     title: "Choose the model",
@@ -99,6 +110,7 @@ export const SESSION_COMMANDS = {
     keys: ["alt+m"],
     slash: "model",
     arguments: [optional("model", { kind: "model" })],
+    needsServer: true,
   },
   openControls: {
     title: "Change agent settings",
@@ -106,6 +118,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["alt+s"],
     slash: "settings",
+    needsServer: true,
   },
   choosePermissions: {
     title: "Choose what the agent may do",
@@ -114,6 +127,7 @@ export const SESSION_COMMANDS = {
     keys: ["shift+tab"],
     slash: "permissions",
     arguments: [optional("permissions", { kind: "permissions" })],
+    needsServer: true,
   },
   planOnly: {
     title: "Plan without changing anything",
@@ -122,6 +136,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "plan",
     arguments: [optional("prompt", { kind: "text" })],
+    needsServer: true,
   },
   setGoal: {
     title: "Set, show or clear the goal of the thread",
@@ -131,6 +146,7 @@ export const SESSION_COMMANDS = {
     slash: "goal",
     arguments: [optional("goal", { kind: "text" })],
     when: ["thread"],
+    needsServer: true,
   },
   showMcp: {
     title: "Show the MCP servers and their status",
@@ -138,6 +154,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "mcp",
+    needsServer: true,
   },
   startReview: {
     title: "Review changes",
@@ -147,6 +164,7 @@ export const SESSION_COMMANDS = {
     slash: "review",
     arguments: [optional("what", { kind: "text" })],
     when: ["idle"],
+    needsServer: true,
   },
   compactContext: {
     title: "Summarise the context to free space",
@@ -155,6 +173,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "compact",
     when: ["turns", "idle"],
+    needsServer: true,
   },
   interruptTurn: {
     title: "Interrupt the running turn, and close what is in front of it",
@@ -171,6 +190,7 @@ export const SESSION_COMMANDS = {
     keys: ["alt+up"],
     slash: "queue",
     when: ["queued"],
+    needsServer: true,
   },
   listBackground: {
     title: "List the commands in the background, to stop one",
@@ -178,6 +198,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "ps",
+    needsServer: true,
   },
   stopBackground: {
     title: "Stop a background command, or all of them",
@@ -186,6 +207,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "stop",
     arguments: [optional("process", { kind: "text" })],
+    needsServer: true,
   },
   showDiff: {
     title: "Show file changes",
@@ -210,6 +232,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["alt+i"],
     slash: "inbox",
+    needsServer: true,
   },
   showTasks: {
     title: "Show tasks, those that need you first",
@@ -218,6 +241,7 @@ export const SESSION_COMMANDS = {
     keys: ["alt+t"],
     slash: "tasks",
     arguments: [optional("task", { kind: "text" })],
+    needsServer: true,
   },
   compareAgents: {
     title: "Compare what several agents make of a prompt, and keep one result",
@@ -226,6 +250,7 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "compare",
     arguments: [optional("prompt", { kind: "text" })],
+    needsServer: true,
   },
   showUsage: {
     title: "Show what this thread has used",
@@ -240,6 +265,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "limits",
+    needsServer: true,
   },
   showStatus: {
     title: "Show the agent, model, permissions and folder of this thread",

@@ -91,8 +91,15 @@ function turnNamed(session: Session, wanted: string): string | undefined {
 export function runCommand(session: Session, id: CommandId, argument: string): boolean {
   const run = RUNS[id];
   if (run === undefined) return false;
-  const reason = reasonUnavailable(commandOf(id), situationOf(session));
+  const reason = reasonNotNow(session, id);
   if (reason === undefined) run(session, argument);
   else session.say(`Not now: ${reason}.`);
   return true;
+}
+
+/** Why a command cannot be carried out now; undefined if it can. */
+export function reasonNotNow(session: Session, id: CommandId): string | undefined {
+  const command = commandOf(id);
+  const isCut = command.needsServer === true && !session.isConnected;
+  return isCut ? "the server cannot be reached" : reasonUnavailable(command, situationOf(session));
 }

@@ -1,6 +1,6 @@
-import { readCommand, usageOf } from "@flint/view/commands";
+import { type CommandId, readCommand, usageOf } from "@flint/view/commands";
 import type { Session } from "../session.ts";
-import { runCommand } from "./run.ts";
+import { reasonNotNow, runCommand } from "./run.ts";
 
 /** Sends what is in the composer: a command, a shell command after `!`, or a prompt. */
 export function submit(session: Session, delivery: "steer" | "queue"): void {
@@ -9,7 +9,10 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   if (text === "") return;
   const typed = readCommand(text);
   if (typed?.type === "incomplete") session.say(`Usage: ${usageOf(typed.id) ?? ""}`);
-  else if (typed?.type === "command") {
+  else if (typed?.type === "command" && !needsServer(session, typed.id)) {
+    const reason = reasonNotNow(session, typed.id);
+    // What was written is not lost.
+    if (reason !== undefined && typed.argument !== "") return session.say(`Not now: ${reason}.`);
     composer.clear();
     if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
   } else if (session.link === "failed") session.say("The server cannot be reached. Your prompt is kept.");
@@ -23,6 +26,15 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
       isShell ? runShell(session, text.slice(1).trim()) : session.sendInput(input, delivery),
     );
   }
+}
+
+/** What makes sense before anything is known of the server and the thread. */
+const AT_ONCE: readonly CommandId[] = ["showHelp", "showKeys", "chooseTheme", "quit"];
+
+/** Whether a command has to wait for the server, or until the thread is open. */
+function needsServer(session: Session, id: CommandId): boolean {
+  if (session.link === "open") return false;
+  return session.link === "connecting" ? !AT_ONCE.includes(id) : reasonNotNow(session, id) !== undefined;
 }
 
 /** Runs a command of the user in the thread, confined like the agent's. */
