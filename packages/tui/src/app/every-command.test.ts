@@ -87,6 +87,15 @@ test.each([
   expect(session.terminal.everything).toContain(shown);
 });
 
+test("a session can begin with a goal", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "done" }]] });
+  await session.keys("/goal", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("No goal. /goal TEXT sets one.");
+  expect((await session.client.listThreads()).data).toEqual([]);
+  await session.keys("/goal ship it", ENTER);
+  expect(session.terminal.everything).toContain("› ship it\n\ndone\n");
+});
+
 test("a command that makes no sense now says why", async () => {
   const gate = new Gate();
   const session = await SessionFixture.open({ scripts: [[{ wait: gate }]] });

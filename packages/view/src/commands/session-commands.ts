@@ -145,7 +145,6 @@ export const SESSION_COMMANDS = {
     keys: [],
     slash: "goal",
     arguments: [optional("goal", { kind: "text" })],
-    when: ["thread"],
     needsServer: true,
   },
   showMcp: {

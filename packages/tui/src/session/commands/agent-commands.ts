@@ -153,15 +153,16 @@ function setControl(session: SessionContext, id: string, value: string): void {
   });
 }
 
+const NO_GOAL = "No goal. /goal TEXT sets one.";
+
 /** Sets, shows or clears the goal of the thread. `/goal TEXT --check COMMAND` goes on until the command succeeds. */
 export function setGoal(session: SessionContext, text: string): void {
   session.run(async () => {
+    if (text === "" && session.state === undefined) return session.say(NO_GOAL);
     const threadId = await session.ensureThread();
     if (text === "") {
       const { goal } = await session.client.call("thread/goal/get", { threadId });
-      return session.say(
-        goal === null ? "No goal. /goal TEXT sets one." : escapeControls(describeGoal(goal)),
-      );
+      return session.say(goal === null ? NO_GOAL : escapeControls(describeGoal(goal)));
     }
     if (text === "clear") {
       await session.client.call("thread/goal/clear", { threadId });
