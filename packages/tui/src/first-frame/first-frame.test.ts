@@ -73,6 +73,22 @@ test("becomes the session's own, with what was typed meanwhile", async () => {
   ]);
 });
 
+test("Enter that was pressed before raw mode is Enter, and Ctrl-J later is Ctrl-J", async () => {
+  const { frame, keyboard } = drawOn(new XtermTerminal());
+  keyboard.emit("data", Buffer.from("/status\n"));
+  await new Promise((resolve) => setImmediate(resolve));
+  keyboard.emit("data", Buffer.from("one\ntwo"));
+  expect(frame.take().typed.map(String)).toEqual(["/status\r", "one\ntwo"]);
+});
+
+test("begins where the row begins, whatever was typed and echoed before", async () => {
+  const terminal = new XtermTerminal();
+  terminal.write("early");
+  drawOn(terminal);
+  await terminal.drawn();
+  expect(terminal.screen.slice(0, 3)).toEqual(["Flint · ~/project (main)", "", "› Starting…"]);
+});
+
 test("is removed without a trace if the command ends without a session", async () => {
   const terminal = new XtermTerminal();
   const { frame, keyboard } = drawOn(terminal);

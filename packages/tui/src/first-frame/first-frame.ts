@@ -1,6 +1,7 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Line } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
+import { CookedInput } from "../terminal/cooked-input.ts";
 import { type CursorPlace, InlineScreen } from "../terminal/inline-screen.ts";
 import {
   COMPOSER_MARGIN,
@@ -43,6 +44,7 @@ export interface FirstFrameTerminal {
 export function drawFirstFrame(terminal: FirstFrameTerminal, place: StartingPlace, look: Look): FirstFrame {
   const { input, output } = terminal;
   const typed: Uint8Array[] = [];
+  const cooked = new CookedInput();
   const rows = [startingHeader(place, look), [], emptyComposer(startingHint(look), look), []];
   const cursor = { row: 2, column: COMPOSER_MARGIN };
   const screen = new InlineScreen(
@@ -59,12 +61,15 @@ export function drawFirstFrame(terminal: FirstFrameTerminal, place: StartingPlac
     input.setRawMode(false);
   };
   const read = (bytes: Buffer): void => {
-    if (!bytes.includes(CTRL_C)) return void typed.push(bytes);
+    if (!bytes.includes(CTRL_C)) return void typed.push(cooked.read(bytes));
     erase();
     terminal.exit(INTERRUPTED);
   };
   // Keys must not be echoed into the frame.
   input.setRawMode(true);
+  cooked.rawBegins();
+  // What was typed before is echoed already.
+  output.write("\r");
   screen.draw([], rows, cursor);
   input.on("data", read);
   input.resume();

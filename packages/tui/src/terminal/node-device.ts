@@ -1,12 +1,14 @@
 import { readlinkSync } from "node:fs";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { TerminalSize } from "../draw/look.ts";
+import { CookedInput } from "./cooked-input.ts";
 import type { DeviceListener, TerminalDevice } from "./device.ts";
 
 /** The terminal of this process. */
 export class NodeDevice implements TerminalDevice {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
+  readonly #cooked = new CookedInput();
   #typed: readonly Uint8Array[];
   #listener: DeviceListener | undefined;
 
@@ -38,7 +40,7 @@ export class NodeDevice implements TerminalDevice {
 
   listen(listener: DeviceListener): void {
     this.#listener = listener;
-    this.#input.setRawMode(true);
+    this.#enterRawMode();
     this.#input.on("data", this.#onData);
     this.#input.on("end", this.#onEnd);
     this.#input.on("error", this.#onEnd);
@@ -69,12 +71,19 @@ export class NodeDevice implements TerminalDevice {
     process.kill(0, "SIGTSTP");
   }
 
-  readonly #onData = (bytes: Buffer): void => this.#listener?.input(bytes);
+  #enterRawMode(): void {
+    if (!this.#input.isRaw) this.#cooked.rawBegins();
+    this.#input.setRawMode(true);
+  }
+
+  readonly #onData = (bytes: Buffer): void => this.#listener?.input(this.#cooked.read(bytes));
   readonly #onEnd = (): void => this.#listener?.ended();
   readonly #onResize = (): void => this.#listener?.resized();
 
   readonly #onContinue = (): void => {
-    this.#input.setRawMode(true);
+    // The shell has changed the mode, whatever was set before.
+    this.#input.setRawMode(false);
+    this.#enterRawMode();
     this.#listener?.continued();
   };
 }
