@@ -24,6 +24,10 @@ describe("a request", () => {
       "The user ran this command in the terminal: ls\nIt ended with exit code 0. Its output:\na\n\nrun `make`",
       ["shell", "make"],
     ],
+    [
+      "You were interrupted by a crash at 2026-11-18T00:00:00.000Z. Look at the work tree.\n\nrun `make`",
+      ["shell", "make"],
+    ],
     ["write `hello` to notes/a.txt.", ["write_file", "notes/a.txt", "hello\n"]],
     ["write hello there to a.txt", ["write_file", "a.txt", "hello there\n"]],
     ["write notes.md", ["write_file", "notes.md", ""]],

@@ -40,6 +40,8 @@ const MAX_COUNT = 1_000_000;
 const WORKSPACE_LINE = /^Workspace: [^\n]*\n+/;
 /** What Flint says in front of a prompt about commands that the user ran before it; the prompt is the last line. */
 const COMMAND_NOTE = /^The user ran this command in the terminal: [\s\S]*\n(?=[^\n]+$)/;
+/** What Flint says in front of a task whose earlier turn was cut off. */
+const INTERRUPTED_NOTE = /^(?:You were interrupted by [^\n]*\n\n)+(?=\S)/;
 const POLITE = /^(?:(?:please|now|then|and|ok|okay|can you|could you|would you)\b[, ]*)+/i;
 const QUOTED = "`[^`]+`|\"[^\"]+\"|'[^']+'";
 /** Something that can only be a file: it has a folder or an extension, or it is quoted. */
@@ -136,11 +138,15 @@ export interface SplitInput {
 /** Takes piped input out of a request. It reaches to the very last tag, so nothing in it can pretend to be outside. */
 export function splitInput(text: string): SplitInput {
   const [, before = "", rest] = /^([\s\S]*?)<stdin>\n([\s\S]*)$/.exec(text) ?? [];
-  if (rest === undefined)
-    return { prompt: text.replace(WORKSPACE_LINE, "").trim().replace(COMMAND_NOTE, ""), input: undefined };
+  if (rest === undefined) return { prompt: withoutNotes(text), input: undefined };
   const end = rest.lastIndexOf("</stdin>");
   if (end === -1) return { prompt: before.trim(), input: rest };
   return { prompt: `${before}\n${rest.slice(end + "</stdin>".length)}`.trim(), input: rest.slice(0, end) };
+}
+
+function withoutNotes(text: string): string {
+  const prompt = text.replace(WORKSPACE_LINE, "").trim();
+  return prompt.replace(COMMAND_NOTE, "").replace(INTERRUPTED_NOTE, "");
 }
 
 function replyFor(rules: readonly Rule[], text: string): Reply | undefined {
