@@ -9,6 +9,7 @@ import {
   WorkerRegistry,
 } from "@flint/tasks/fleet";
 import { testSpec } from "../../packages/tasks/src/testing/spec.ts";
+import { realTask } from "./real-tasks.ts";
 import { type AddingServerOptions, AGENT, NAMESPACE } from "./worker-order.ts";
 
 const CHECK_MS = 500;
@@ -26,13 +27,15 @@ export class AddingServer {
   /** The key that workers have to trust. */
   readonly publicKey: string;
   readonly #repository: string | undefined;
+  readonly #isReal: boolean;
   #isClosed = false;
 
   private constructor(
     parts: { store: RedisStore; queue: BullQueue; file: AcceptedFile; publicKey: string },
-    { leaseMs, repository }: AddingServerOptions,
+    { leaseMs, repository, isReal = false }: AddingServerOptions,
   ) {
     this.#repository = repository;
+    this.#isReal = isReal;
     const { store, queue, file, publicKey } = parts;
     const onProblem = () => {};
     const context = () => ({ now: Date.now(), random: Math.random(), id: () => mintId() });
@@ -68,9 +71,10 @@ export class AddingServer {
   /** Adds a task, again if that fails, and returns its id once it is acknowledged. */
   async add(key: string): Promise<string> {
     const cwd = this.#repository;
+    const roles = this.#isReal ? realTask(key) : { executors: [{ model: AGENT }], reviewers: [] };
     const spec = testSpec({
       ...{ title: key, cwd: cwd ?? "/", approve: "reviewer", merge: cwd === undefined ? "none" : "branch" },
-      ...(cwd === undefined ? {} : { executors: [{ model: AGENT }], reviewers: [] }),
+      ...(cwd === undefined ? {} : roles),
     });
     for (;;) {
       // Expected: Redis lost the task before it was stored here, so it is not acknowledged.

@@ -61,10 +61,30 @@ needs("redis", "bwrap", "git")(
     leavesNoProcess(10_000);
     const faults: readonly Fault[] = ["kill", "stop", "cut", "kill", "server", "stop"];
     const folder = await agentFolder();
-    const options = { tasks: 12, workers: 2, agents: true, faults, seed: 3, folder };
+    const options = { tasks: 12, workers: 2, agents: "scripted" as const, faults, seed: 3, folder };
     const invariants = await playCampaign(options);
     expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
     expect(invariants.map(({ seen }) => seen)).toContain("12 branches");
+  },
+  240_000,
+);
+
+needs(
+  "redis",
+  "claude",
+  "codex",
+  "bwrap",
+  "git",
+)(
+  "Claude and Codex review each other's work while their workers are killed and stopped, and every result is the accepted one",
+  async () => {
+    leavesNoProcess(15_000);
+    const faults: readonly Fault[] = ["kill", "stop"];
+    const folder = await agentFolder();
+    const options = { tasks: 2, workers: 2, agents: "real" as const, faults, seed: 5, folder };
+    const invariants = await playCampaign(options);
+    expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+    expect(invariants.map(({ seen }) => seen)).toContain("1 by claude, 1 by codex");
   },
   240_000,
 );

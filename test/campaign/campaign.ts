@@ -6,11 +6,12 @@ import { Random } from "../../packages/tasks/src/testing/random.ts";
 import type { Fault } from "./faults.ts";
 import { type Invariant, judge } from "./invariants.ts";
 import { Ledger } from "./ledger.ts";
+import { judgeReviews } from "./real-tasks.ts";
 import { CampaignRepository } from "./refs.ts";
 import { type Cut, Relay } from "./relay.ts";
 import { ServerProcess } from "./server-process.ts";
 import { NAMESPACE, POISON } from "./worker-order.ts";
-import { buildPrograms, type CampaignPrograms, WorkerProcess } from "./worker-process.ts";
+import { buildPrograms, type CampaignPrograms, realEnvironment, WorkerProcess } from "./worker-process.ts";
 
 /** How a campaign is played. */
 export interface CampaignOptions {
@@ -18,21 +19,23 @@ export interface CampaignOptions {
   readonly workers: number;
   /** How many of the tasks kill every worker that runs them. */
   readonly poison?: number | undefined;
-  /** Whether a scripted agent works in a repository; otherwise runs only take their time. */
-  readonly agents?: boolean | undefined;
+  /** Who works in a repository: a scripted agent, or the real Claude and Codex. Runs only take their time if absent. */
+  readonly agents?: "scripted" | "real" | undefined;
   readonly faults: readonly Fault[];
   readonly seed: number;
   readonly folder: TemporaryFolder;
   onProgress?(line: string): void;
 }
 
-const LEASE_MS = 1500;
-const WORK_MS = 100;
+/** How long leases and the work of a run last. Real agents keep this machine busy, so renewals may come late. */
+const TIMES = {
+  none: { leaseMs: 1500, workMs: 100, patienceMs: 60_000 },
+  scripted: { leaseMs: 1500, workMs: 100, patienceMs: 60_000 },
+  real: { leaseMs: 6000, workMs: 5000, patienceMs: 600_000 },
+} as const;
 const OUTAGE_MS = 1000;
 const LONG_OUTAGE_MS = 30_000;
 const LOOK_MS = 200;
-/** How long a campaign waits for something that has to happen before it is given up. */
-const PATIENCE_MS = 60_000;
 
 /** Plays a campaign and judges it. Rejects if it comes to a halt. */
 export async function playCampaign(options: CampaignOptions): Promise<Invariant[]> {
@@ -44,7 +47,7 @@ export async function playCampaign(options: CampaignOptions): Promise<Invariant[
   const watcher = await RedisStore.open({ url: redis.url, namespace: NAMESPACE, version: "0" });
   const programs = await buildPrograms(folder.join("program"));
   const repository =
-    options.agents === true ? await CampaignRepository.make(folder.join("place", "repo")) : undefined;
+    options.agents !== undefined ? await CampaignRepository.make(folder.join("place", "repo")) : undefined;
   const campaign = new Campaign(options, { programs, redis, relay, watcher, repository });
   try {
     return await campaign.play();
@@ -75,6 +78,8 @@ class Campaign {
   readonly #options: CampaignOptions;
   readonly #parts: CampaignParts;
   readonly #random: Random;
+  /** How long leases and work last, and how long something that has to happen is waited for before it is given up. */
+  readonly #times: (typeof TIMES)[keyof typeof TIMES];
   readonly #ledger: string;
   readonly #accepted: string;
   readonly #signingKey = TaskSigner.generate();
@@ -92,6 +97,7 @@ class Campaign {
     this.#options = options;
     this.#parts = parts;
     this.#random = new Random(options.seed);
+    this.#times = TIMES[options.agents ?? "none"];
     this.#ledger = options.folder.join("ledger");
     this.#accepted = options.folder.join("accepted.jsonl");
     writeFileSync(this.#ledger, "");
@@ -113,12 +119,14 @@ class Campaign {
     await Promise.all(this.#starting);
     const logs = await this.#logs();
     const invariants = judge({
-      ...{ acknowledged: this.#acknowledged, logs, leaseMs: LEASE_MS },
+      ...{ acknowledged: this.#acknowledged, logs, leaseMs: this.#times.leaseMs },
       ...{ ledger: new Ledger(this.#ledger).read(), flushes: this.#flushes },
       awayMs: faults.includes("outage") ? LONG_OUTAGE_MS : 0,
     });
     const { repository } = this.#parts;
-    return repository === undefined ? invariants : [...invariants, await repository.judge(logs)];
+    if (repository === undefined) return invariants;
+    const reviews = this.#options.agents === "real" ? [judgeReviews(logs)] : [];
+    return [...invariants, await repository.judge(logs), ...reviews];
   }
 
   async end(): Promise<void> {
@@ -157,7 +165,8 @@ class Campaign {
 
   async #cause(fault: Fault, adding: Promise<void>): Promise<void> {
     const { redis, relay, watcher } = this.#parts;
-    const beyondLease = LEASE_MS + this.#random.below(LEASE_MS);
+    const { leaseMs, workMs } = this.#times;
+    const beyondLease = leaseMs + this.#random.below(leaseMs);
     switch (fault) {
       case "redis":
       case "outage":
@@ -184,7 +193,7 @@ class Campaign {
     await adding;
     const victim = await this.#victim();
     // Anywhere in the work of its runs.
-    await this.#pass(this.#random.below(WORK_MS));
+    await this.#pass(this.#random.below(workMs));
     if (fault === "kill") await victim.kill();
     else if (fault === "stop") {
       victim.stop();
@@ -226,7 +235,8 @@ class Campaign {
   #startServer(): Promise<ServerProcess> {
     const { redis, repository, programs } = this.#parts;
     const kept = { accepted: this.#accepted, signingKey: this.#signingKey, repository: repository?.path };
-    const order = { url: redis.url, leaseMs: LEASE_MS, ...kept };
+    const isReal = this.#options.agents === "real";
+    const order = { url: redis.url, leaseMs: this.#times.leaseMs, isReal, ...kept };
     return ServerProcess.start(programs.server, order).catch((thrown: unknown) => {
       // Expected: Redis was killed in that moment.
       if (this.#isOver) throw thrown;
@@ -240,16 +250,26 @@ class Campaign {
     const { publicKey: key } = TaskSigner.fromPem(this.#signingKey);
     const order = { url: relay.url, name: `w${this.#names}`, key, ledger: this.#ledger };
     const place = repository === undefined ? undefined : this.#options.folder.join("place");
-    const program = repository === undefined ? programs.worker : programs.agentWorker;
-    const starting = WorkerProcess.start(program, {
-      ...{ ...order, place, leaseMs: LEASE_MS, workMs: WORK_MS },
-    }).then(
+    const { leaseMs, workMs } = this.#times;
+    const [program, environment] = this.#workerProgram(programs);
+    const starting = WorkerProcess.start(program, { ...order, place, leaseMs, workMs }, environment).then(
       (worker) => this.#onStarted(worker),
       // Expected: Redis was killed, or the network cut, in that moment.
       () => this.#startWorker(),
     );
     this.#starting.add(starting);
     void starting.finally(() => this.#starting.delete(starting));
+  }
+
+  #workerProgram(programs: CampaignPrograms): readonly [path: string, environment?: NodeJS.ProcessEnv] {
+    switch (this.#options.agents) {
+      case undefined:
+        return [programs.worker];
+      case "scripted":
+        return [programs.agentWorker];
+      case "real":
+        return [programs.realWorker, realEnvironment(this.#options.folder)];
+    }
   }
 
   /** Whatever ends a worker, another one takes its place. */
@@ -263,10 +283,11 @@ class Campaign {
 
   /** Resolves once it is so. Looks now and then too, because a loss of data is no change of a task. */
   async #until(what: string, isSo: () => boolean): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const { patienceMs } = this.#times;
+    const deadline = Date.now() + patienceMs;
     while (!isSo()) {
       if (Date.now() > deadline)
-        throw new Error(`Waited ${PATIENCE_MS / 1000} s in vain until ${what}: ${phases(this.#states)}.`);
+        throw new Error(`Waited ${patienceMs / 1000} s in vain until ${what}: ${phases(this.#states)}.`);
       await this.#change();
       await this.#parts.watcher.list();
     }

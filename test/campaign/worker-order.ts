@@ -17,14 +17,20 @@ export interface WorkerOrder {
   readonly place?: string | undefined;
 }
 
+/** The agents that are real in a campaign with real agents. */
+export const REAL_AGENTS = ["claude", "codex"] as const;
+export type RealAgentName = (typeof REAL_AGENTS)[number];
+
 /** Where a server that adds tasks keeps them. */
 export interface AddingServerOptions {
   readonly url: string;
   /** The file with its own copy of the tasks it acknowledged. */
   readonly accepted: string;
   readonly leaseMs: number;
-  /** The repository in which a scripted agent works for its tasks; none does if absent. */
+  /** The repository in which an agent works for its tasks; none does if absent. */
   readonly repository?: string | undefined;
+  /** Whether Claude and Codex work and review there, in turn, instead of the scripted agent. */
+  readonly isReal?: boolean | undefined;
   /** The key with which it signs, as PEM; one of its own if absent. */
   readonly signingKey?: string | undefined;
 }
@@ -32,18 +38,6 @@ export interface AddingServerOptions {
 /** The agent of tasks in which one works, and the file that it writes. */
 export const AGENT = "scripted";
 export const RESULT_FILE = "by.txt";
-
-/** Where a server that adds tasks keeps them. */
-export interface AddingServerOptions {
-  readonly url: string;
-  /** The file with its own copy of the tasks it acknowledged. */
-  readonly accepted: string;
-  readonly leaseMs: number;
-  /** The repository in which a scripted agent works for its tasks; none does if absent. */
-  readonly repository?: string | undefined;
-  /** The key with which it signs, as PEM; one of its own if absent. */
-  readonly signingKey?: string | undefined;
-}
 
 /** The title of tasks that kill every worker which runs them. */
 export const POISON = "poison";

@@ -1,25 +1,48 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { agentProgram, type TemporaryFolder } from "@flint/testkit";
 import { bundleModules } from "../../scripts/build/library.mjs";
+import { plainEnvironment } from "../server/plain-environment.ts";
 import { ROOT } from "../source/files.ts";
-import type { WorkerOrder } from "./worker-order.ts";
+import { REAL_AGENTS, type RealAgentName, type WorkerOrder } from "./worker-order.ts";
 
 /** The programs of a campaign, by their paths. */
 export interface CampaignPrograms {
   readonly worker: string;
   /** A worker with a scripted agent. */
   readonly agentWorker: string;
+  /** A worker with the real Claude and Codex. */
+  readonly realWorker: string;
   readonly server: string;
 }
 
 /** Builds the programs into a folder, because many of them are started. */
 export async function buildPrograms(folder: string): Promise<CampaignPrograms> {
-  const names = ["worker", "agent-worker", "server"] as const;
+  const names = ["worker", "agent-worker", "real-worker", "server"] as const;
   const input = Object.fromEntries(names.map((name) => [name, `./test/campaign/${name}.ts`]));
   await bundleModules(ROOT, input, folder, { extension: ".mjs" });
-  const [worker, agentWorker, server] = names.map((name) => join(folder, `${name}.mjs`));
-  return { worker: worker ?? "", agentWorker: agentWorker ?? "", server: server ?? "" };
+  const [worker = "", agentWorker = "", realWorker = "", server = ""] = names.map((name) =>
+    join(folder, `${name}.mjs`),
+  );
+  return { worker, agentWorker, realWorker, server };
+}
+
+/** What the workers find instead of what the user of this machine has set up. Throws if an agent is not there. */
+export function realEnvironment(folder: TemporaryFolder): NodeJS.ProcessEnv {
+  const [claude, codex] = REAL_AGENTS.map(programOf);
+  const home = folder.path;
+  return {
+    ...{ ...plainEnvironment(folder.join("state")), HOME: home, XDG_CONFIG_HOME: undefined },
+    ...{ CLAUDE_CODE_EXECUTABLE: claude, CODEX_EXECUTABLE: codex },
+  };
+}
+
+function programOf(name: RealAgentName): string {
+  const path = agentProgram(name);
+  if (path === undefined)
+    throw new Error(`${name} is not there: node scripts/test-setup.mjs looks for it, and fetches it.`);
+  return path;
 }
 
 const running = new Set<ChildProcess>();
@@ -47,9 +70,14 @@ export class WorkerProcess {
   }
 
   /** Starts the program that was built; resolves once it takes runs. */
-  static async start(program: string, order: WorkerOrder): Promise<WorkerProcess> {
+  static async start(
+    program: string,
+    order: WorkerOrder,
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<WorkerProcess> {
     const child = spawn(process.execPath, [program, JSON.stringify(order)], {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...environment },
     });
     endWithThisProcess(child);
     const worker = new WorkerProcess(order.name, child);
