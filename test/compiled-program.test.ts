@@ -92,6 +92,14 @@ describe("the code cache of the built command", () => {
   });
 });
 
+test("the built command is ASCII, which V8 reads fastest", () => {
+  const files = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".cjs"),
+  );
+  expect(files).toContain("flint.cjs");
+  expect(files.filter((name) => readFileSync(join(DIST, name)).some((byte) => byte > 0x7f))).toEqual([]);
+});
+
 test("loading the command loads no module of Node that only some commands need", () => {
   const loaded = loadCommand("process.moduleLoadList.join()")
     .split(",")

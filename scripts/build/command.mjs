@@ -1,6 +1,15 @@
 import { rolldown } from "rolldown";
 import { Chunks } from "./chunks.mjs";
 
+/** V8 reads a file of ASCII in a third of the time and keeps it in half the space. docs/why/decisions/0007-start-up.md */
+const ASCII = {
+  name: "ascii",
+  generateBundle: (_options, files) => {
+    for (const file of Object.values(files))
+      if (file.type === "chunk") file.code = escapeBeyondAscii(file.code);
+  },
+};
+
 /** Bundles the `flint` command into a few files with lazy chunks, and the first frame of a session into one file. */
 export async function bundleCommand(root, dir) {
   const chunks = new Chunks(root);
@@ -18,7 +27,7 @@ async function bundle(cwd, input, plugins, output) {
     input,
     platform: "node",
     resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
-    plugins,
+    plugins: [...plugins, ASCII],
     preserveEntrySignatures: "allow-extension",
     // A module may be imported lazily in one module and statically in another on purpose.
     checks: { ineffectiveDynamicImport: false },
@@ -35,4 +44,9 @@ async function bundle(cwd, input, plugins, output) {
     ...output,
   });
   await built.close();
+}
+
+/** A character of code as an escape means the same in strings, templates and patterns; String.raw must stay ASCII. */
+function escapeBeyondAscii(code) {
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
