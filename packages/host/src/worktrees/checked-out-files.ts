@@ -4,11 +4,12 @@ import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 import { makeFoldersIn } from "./included-files.ts";
-import type { WorktreeRepository } from "./worktree-repository.ts";
+import { gitFoldersOf, type WorktreeRepository } from "./worktree-repository.ts";
 
 /** A worktree whose index is what its files are to become. */
 export interface FilesRequest {
   readonly top: string;
+  readonly repository: WorktreeRepository;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +23,7 @@ const TEN_MINUTES = 600_000;
  */
 export async function writeFiles(
   sandbox: Pick<Sandbox, "launch">,
-  { top, environment }: FilesRequest,
+  { top, repository, environment }: FilesRequest,
 ): Promise<void> {
   let printed = "";
   const { exitCode } = await sandbox.launch({
@@ -32,7 +33,7 @@ export async function writeFiles(
     // Not by the policy: at the top of a writable workspace, the settings of tools cannot be written.
     policy: { type: "readOnly" },
     ownPaths: [top],
-    readOnlyPaths: [join(top, ".git")],
+    readOnlyPaths: [join(top, ".git"), ...(await gitFoldersOf(repository))],
     environment,
     timeoutMs: TEN_MINUTES,
     onOutput: (text) => {

@@ -5,7 +5,7 @@ import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 import type { LocatedAttempt, Worktree, WorktreeName } from "./attempt.ts";
 import { push } from "./shared-remote.ts";
-import { commitOf, createRef, FLINT_IDENTITY, taskRef } from "./worktree-repository.ts";
+import { commitOf, createRef, FLINT_IDENTITY, gitFoldersOf, taskRef } from "./worktree-repository.ts";
 import type { Worktrees } from "./worktrees.ts";
 
 /** What a turn left behind. */
@@ -119,6 +119,7 @@ export class TurnCommits {
       cwd: worktree.top,
       workspace: worktree.top,
       policy: { type: "workspaceWrite", writableRoots: [scratch] },
+      readOnlyPaths: await gitFoldersOf(worktree.repository),
       environment: {
         ...(await this.#worktrees.variables(worktree.repository)),
         GIT_INDEX_FILE: join(scratch, "index"),

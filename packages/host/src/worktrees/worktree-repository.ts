@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { FlintError } from "@flint/protocol";
 import { GitCommand } from "../git/git-command.ts";
-import { isPlainRepository } from "../git/repository.ts";
+import { alternatesOf, isPlainRepository } from "../git/repository.ts";
 
 /** A repository that attempts are made from. */
 export interface WorktreeRepository {
@@ -30,6 +30,11 @@ export async function repositoryAt(
   const [top = "", common = ""] = found.stdout.trimEnd().split("\n");
   const commonDir = await realpath(isAbsolute(common) ? common : join(folder, common));
   return { top, commonDir, subfolder: relative(top, await realpath(folder)) };
+}
+
+/** What git reads of a repository besides the worktree. A sandbox that covers /tmp has to show it, if it is there. */
+export async function gitFoldersOf({ commonDir }: WorktreeRepository): Promise<string[]> {
+  return [commonDir, ...(await alternatesOf(join(commonDir, "objects")))];
 }
 
 /** The commit that a name stands for now. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { agentFolder, needs } from "@flint/testkit";
+import { agentFolder, needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { keptRef } from "../git/incoming.ts";
 import { CommandSandbox } from "../sandbox/index.ts";
@@ -20,9 +20,9 @@ const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
 const NAME = { task: "task-1", attempt: 1 };
 
 /** A repository with one commit on main, and a private folder for worktrees. */
-async function setUp() {
+async function setUp(repository?: string) {
   const home = await agentFolder();
-  const cwd = home.join("repo");
+  const cwd = repository ?? home.join("repo");
   await mkdir(cwd);
   const git = async (...args: string[]) => (await run("git", [...WHO, ...args], { cwd })).stdout.trim();
   await git("init", "-q", "-b", "main");
@@ -218,6 +218,13 @@ describe("the work of a turn", () => {
       isChanged(lines, "a.txt", 3),
       isChanged(lines, "c.txt", 1),
     ]).toEqual([true, false, false]);
+  });
+
+  confined("is committed to a repository in /tmp, which the sandbox covers", async () => {
+    const setup = await setUp((await temporaryFolder()).join("repo"));
+    const { worktree, made } = await commitWork(setup, { "b.txt": "new\n" });
+    expect(await readFile(join(worktree.top, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+    expect(await setup.git("diff", "--name-only", worktree.base, made.commit)).toBe("b.txt");
   });
 
   confined("of a lost run cannot take the place of a later one", async () => {

@@ -263,7 +263,7 @@ export class Worktrees {
     const top = join(home, "tree");
     const gitDir = await gitDirOf(repository, top);
     if (gitDir === undefined || !(await isFolder(top))) throw notAWorktree(repository, top);
-    await writeFiles(this.#sandbox, { top, environment: await this.variables(repository) });
+    await writeFiles(this.#sandbox, { top, repository, environment: await this.variables(repository) });
     await updateSubmodules(this.git(top).in({ worktree: top, gitDir }), repository, top);
     const included = await copyIncluded(this.git(repository.top), repository, top, this.#trust);
     if (included === "untrusted") await writeFile(join(home, UNTRUSTED), "");
