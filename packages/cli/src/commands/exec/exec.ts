@@ -4,7 +4,6 @@ import { marksFor, TurnTally } from "@flint/tui/draw";
 import { escapeControls } from "@flint/view";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
-import { OFFLINE_MODEL } from "../../command-line/flags.ts";
 import { describeLimit, LIMIT_NAMES } from "../../command-line/limit-flags.ts";
 import { complain } from "../../command-line/output.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
@@ -13,7 +12,7 @@ import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
 import { declinedReport, declinedUnasked } from "./asks/declined.ts";
 import { questionsFor } from "./asks/questions.ts";
-import { headerOf } from "./header.ts";
+import { blindModel, headerOf } from "./header.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
 import { lastMessageWriter } from "./last-message.ts";
@@ -156,9 +155,8 @@ class ExecRun {
       this.#terminal.header(headerOf(settings, between, server.offlineAgents));
     }
     for (const notice of notices) this.#terminal.notify(notice);
-    if (options.images.length > 0 && settings.model === OFFLINE_MODEL) {
-      this.#terminal.notify("The offline model cannot see images. Choose another model with -m.");
-    }
+    const blind = options.images.length > 0 ? blindModel(settings, server.offlineAgents) : undefined;
+    if (blind !== undefined) this.#terminal.notify(blind);
     if (resumed !== undefined) {
       this.#tally.costBefore = thread.state.cost;
       this.#terminal.view.show(resumed);

@@ -8,6 +8,7 @@ import {
   SANDBOX_NAMES,
   sandboxPolicyNamed,
 } from "@flint/server/config";
+import { OFFLINE_MODEL } from "../../command-line/flags.ts";
 
 type Permissions = Pick<
   ThreadSettings,
@@ -21,6 +22,13 @@ export function headerOf(settings: ThreadSettings, between: string, isOffline = 
   const isDefault = model === undefined || model === "default";
   const named = isOffline && isDefault ? "offline" : isDefault ? "its default model" : model;
   return [agent, named, `permissions: ${permissionsText(settings)}`].join(between);
+}
+
+/** Says that the model of a run cannot see its images; undefined if it may. Any agent can be run on the offline model. */
+export function blindModel({ model }: Pick<ThreadSettings, "model">, isOffline = false): string | undefined {
+  if (!isOffline && model !== OFFLINE_MODEL) return undefined;
+  const way = isOffline ? "Leave out --offline to use another model." : "Choose another model with -m.";
+  return `The offline model cannot see images. ${way}`;
 }
 
 /** The permission mode of settings; what makes them up, if they are not those of a mode. */
