@@ -81,6 +81,12 @@ export class GitCommand {
     return outputOf(args[0], await this.#runOverridden(command));
   }
 
+  /** Like `run`, with a file for its output. */
+  async runToFile(args: readonly string[], file: string, input: string): Promise<void> {
+    const command = ["/bin/sh", "-c", 'exec "$@" > "$0"', file, "git", ...HARDENED, ...args];
+    outputOf(args[0], await this.#runOverridden(command, input));
+  }
+
   /** Runs a command and returns its output. Rejects with a FlintError if it fails. */
   async run(args: readonly string[], input: string | Readable = ""): Promise<string> {
     return outputOf(args[0], await this.attempt(args, input));

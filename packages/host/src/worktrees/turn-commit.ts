@@ -146,11 +146,15 @@ export class TurnCommits {
     const scratch = await this.#worktrees.scratch(request);
     const git = this.#worktrees.git(worktree.repository.top);
     const lent = git.with({ GIT_ALTERNATE_OBJECT_DIRECTORIES: join(scratch, "objects") });
-    const pack = join(scratch, "incoming");
-    const name = await lent.run(["pack-objects", "-q", "--revs", pack], `${tree}\n--not\n${parent}\n`);
-    const file = `${pack}-${name.trim()}`;
-    await git.runWithFile(["unpack-objects", "-q", "--strict"], `${file}.pack`);
-    await Promise.all([".pack", ".idx"].map((extension) => rm(`${file}${extension}`, { force: true })));
+    const pack = join(scratch, "incoming.pack");
+    // Through the output: git itself would first write it in the repository, which may be on another disk.
+    try {
+      const wanted = `${tree}\n--not\n${parent}\n`;
+      await lent.runToFile(["pack-objects", "-q", "--revs", "--stdout"], pack, wanted);
+      await git.runWithFile(["unpack-objects", "-q", "--strict"], pack);
+    } finally {
+      await rm(pack, { force: true });
+    }
   }
 }
 
