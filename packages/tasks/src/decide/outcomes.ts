@@ -27,6 +27,8 @@ export type Setback =
   | { readonly kind: "interrupted"; readonly message: string }
   /** Only the user can do something about it, such as log in. */
   | { readonly kind: "needsPerson"; readonly message: string }
+  /** What it made could not be stored, such as on a full disk; another agent would fail as well. */
+  | { readonly kind: "unstored"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
 /** How the executor's turn ended. */

@@ -114,6 +114,15 @@ describe("the executor's turn", () => {
     ).toMatchObject({ phase: "asking", ask: { reason: "limit" } });
   });
 
+  test("that could not be stored asks at once: neither another agent nor another attempt is tried", () => {
+    const state = executing({ executors: [{ model: "claude" }, { model: "codex" }], attempts: 3 });
+    const full = { kind: "unstored", message: "The disk is full.", usage: { seconds: 1 } } as const;
+    expect(after(state, afterTurn(state, full, context))).toMatchObject({
+      ...{ phase: "asking", ask: { reason: "place", message: "The disk is full." } },
+      ...{ attempt: 1, executor: 0 },
+    });
+  });
+
   test("that is overloaded again and again pauses longer each time, and fails after five pauses", () => {
     let state = executing();
     const pauses: number[] = [];

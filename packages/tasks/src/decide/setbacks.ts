@@ -31,6 +31,8 @@ function consequences(state: TaskState, role: RoleName, setback: Setback, contex
       return [asking(context, "budget", setback.message)];
     case "interrupted":
       return [event("run/released", { reason: setback.message })];
+    case "unstored":
+      return [asking(context, "place", setback.message)];
     case "needsPerson":
       return fallback(state, role, setback.message) ?? [asking(context, "failure", setback.message)];
     case "failed":

@@ -213,6 +213,7 @@ function outcomeOf(
 function failureOf(error: TurnError | undefined): Setback {
   const message = error?.message ?? "The turn failed without a reason.";
   if (error?.limit?.status === "reached") return { kind: "limit", limit: error.limit };
+  if (error?.errorInfo === "StorageFailed") return { kind: "unstored", message };
   if (error?.errorInfo === "Unauthorized") return { kind: "needsPerson", message };
   if (error?.errorInfo === "BudgetExceeded") return { kind: "budget", message };
   const passes = error?.errorInfo !== undefined && PASSING.has(error.errorInfo);
@@ -223,6 +224,8 @@ function failureOf(error: TurnError | undefined): Setback {
 function problemOf(thrown: unknown, signal: AbortSignal): Setback {
   if (signal.aborted) return { kind: "interrupted", message: "The run was stopped." };
   const message = errorMessage(thrown);
+  if (thrown instanceof FlintRequestError && thrown.kind === "storageFailed")
+    return { kind: "unstored", message };
   return thrown instanceof FlintConnectionError ? { kind: "overload", message } : { kind: "failed", message };
 }
 

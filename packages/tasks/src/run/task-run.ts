@@ -221,12 +221,18 @@ export class TaskRun {
     const work = await places
       .commit(this.#state, round.round, outcome.commits)
       // Expected: the disk is full, or the remote cannot be reached. The work is in the folder, and the next turn has it.
-      .catch((thrown: unknown) => errorMessage(thrown));
+      .catch((thrown: unknown) => this.#unstored(thrown));
     if (typeof work === "string")
-      return { kind: "needsPerson", message: work, usage: outcome.usage, turn: outcome.turn };
+      return { kind: "unstored", message: work, usage: outcome.usage, turn: outcome.turn };
     const { summary, contested } = readReport(outcome.text);
     const turn = { ...outcome.turn, worker: this.#lease.worker };
     return { kind: "completed", turn, usage: outcome.usage, ...work, summary, contested };
+  }
+
+  /** Why the work of a turn could not be committed, and what to do if there is no space for it. */
+  async #unstored(thrown: unknown): Promise<string> {
+    const kept = "The work is still in the folder of the task: answer when it can be committed.";
+    return [errorMessage(thrown), await this.#options.diskProblem?.(), kept].filter(Boolean).join(" ");
   }
 
   #named(role: Role | undefined): Role | undefined {
