@@ -22,6 +22,9 @@ import { Namespaces } from "./namespaces.ts";
 
 const TRIAL_TIMEOUT_MS = 10_000;
 
+/** How many sets of folders are remembered. */
+const MOST_FOLDERS = 200;
+
 /** The first mechanism that works on this machine, and why others before it do not. */
 export interface FoundMechanism {
   readonly mechanism: Mechanism | undefined;
@@ -47,6 +50,8 @@ export class MechanismSearch {
 
   readonly #options: SearchOptions;
   #found: Promise<FoundMechanism> | undefined;
+  /** The bubblewrap for commands that can write these folders: looking at all folders around them takes a while. */
+  readonly #programs = new Map<string, Promise<string | undefined>>();
   /** Without the bubblewrap that is in a project, by the one that is taken instead. */
   readonly #outside = new Map<string | undefined, Promise<FoundMechanism>>();
   #containment: Promise<Containment> | undefined;
@@ -59,7 +64,7 @@ export class MechanismSearch {
   async mechanism(folders: readonly string[] = []): Promise<FoundMechanism> {
     const found = await this.#ofServer();
     if (!(found.mechanism instanceof Bubblewrap) || folders.length === 0) return found;
-    const program = await this.#findBubblewrap(folders);
+    const program = await this.#bubblewrapOutside(folders);
     if (program === found.mechanism.program) return found;
     const { mechanisms = MECHANISM_NAMES } = this.#options;
     const other = this.#outside.get(program) ?? this.#findMechanism(mechanisms, folders);
@@ -125,6 +130,14 @@ export class MechanismSearch {
       failures.push(`${name}: ${failure}`);
     }
     return { mechanism: undefined, failures };
+  }
+
+  #bubblewrapOutside(folders: readonly string[]): Promise<string | undefined> {
+    const key = JSON.stringify(folders);
+    const known = this.#programs.get(key) ?? this.#findBubblewrap(folders);
+    if (this.#programs.size >= MOST_FOLDERS) this.#programs.clear();
+    this.#programs.set(key, known);
+    return known;
   }
 
   async #findBubblewrap(folders: readonly string[]): Promise<string | undefined> {
