@@ -16,8 +16,12 @@ import {
   write,
 } from "./work.ts";
 
-/** A pattern and the reply to a request that matches it; undefined passes the request on to the next rule. */
-type Rule = readonly [RegExp, (...groups: string[]) => Reply | undefined];
+/**
+ * The words that a request may begin with, a pattern for all of the request after them, and the reply to a request that
+ * matches; undefined passes the request on to the next rule. Without words the pattern is for the whole request. V8
+ * compiles a pattern when it is first used, and few are for one request.
+ */
+type Rule = readonly [words: readonly string[], rest: RegExp, (...groups: string[]) => Reply | undefined];
 
 const ABILITIES = [
   "I am Flint's offline model: I follow fixed rules and understand only a few requests.",
@@ -51,74 +55,79 @@ const pattern = (source: string) => new RegExp(source, "i");
 /** Requests that give their command or file word for word, however long. */
 const VERBATIM: readonly Rule[] = [
   [
-    /^write (?:`([^`]+)`|"([^"]+)"|'([^']+)') (?:in)?to (?:the )?(?:file )?[`"']?([^\s`"']+)/i,
+    ["write"],
+    /^ (?:`([^`]+)`|"([^"]+)"|'([^']+)') (?:in)?to (?:the )?(?:file )?[`"']?([^\s`"']+)/i,
     (code, double, single, path) => writing(path, code ?? double ?? single),
   ],
   [
-    /^(?:change|create) (?:an? |the )?file [`"']?([^\s`"']+)[`"']? (?:to|with) ([\s\S]+)$/i,
+    ["change", "create"],
+    /^ (?:an? |the )?file [`"']?([^\s`"']+)[`"']? (?:to|with) ([\s\S]+)$/i,
     (path, content = "") => writing(path, unquote(content)),
   ],
-  [/^run\b[^`]{0,200}```\w*\n([\s\S]+?)\n?```/i, running],
-  [/^run\b[^`]{0,200}`([^`]+)` in the background\b/i, runningOn],
-  [/^run\b[^`]{0,200}`([^`]+)`/i, running],
-  [/^`([^`\n]+)`$/, running],
+  [["run"], /^[^`]{0,200}```\w*\n([\s\S]+?)\n?```/i, running],
+  [["run"], /^[^`]{0,200}`([^`]+)` in the background\b/i, runningOn],
+  [["run"], /^[^`]{0,200}`([^`]+)`/i, running],
+  [[], /^`([^`\n]+)`$/, running],
 ];
 
 /** Requests that can be steps of a plan. In order: the first rule that matches decides. */
 const WORK: readonly Rule[] = [
   ...VERBATIM,
-  [/^run (?:all )?(?:the |my |our )?tests?\b/i, () => running("npm test")],
-  [/^run (?:the )?(?:command:? )?([\s\S]+)$/i, running],
+  [["run"], /^ (?:all )?(?:the |my |our )?tests?\b/i, () => running("npm test")],
+  [["run"], /^ (?:the )?(?:command:? )?([\s\S]+)$/i, running],
   [
-    pattern(
-      `^(?:replace|change) (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|\\S+) in (?:the )?(?:file )?${FILE}`,
-    ),
+    ["replace", "change"],
+    pattern(`^ (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|\\S+) in (?:the )?(?:file )?${FILE}`),
     (from = "", to = "", path) =>
       (context) =>
         replace(toPath(path), unquote(from), unquote(to), context),
   ],
   [
-    pattern(`^write ([^\\n]{1,200}?) (?:in)?to (?:the )?(?:file )?${FILE}[.?!]*$`),
+    ["write"],
+    pattern(`^ ([^\\n]{1,200}?) (?:in)?to (?:the )?(?:file )?${FILE}[.?!]*$`),
     (content, path) => writing(path, content),
   ],
   [
-    pattern(`^(?:create|make|write|add) (?:an? |the )?(?:\\w+ ){0,2}?${FILE}(?:[ ,]+([\\s\\S]+))?$`),
+    ["create", "make", "write", "add"],
+    pattern(`^ (?:an? |the )?(?:\\w+ ){0,2}?${FILE}(?:[ ,]+([\\s\\S]+))?$`),
     (path, description = "") =>
       (context) =>
         write(toPath(path), newFileContent(toPath(path), unquote(description)), context),
   ],
+  [["what"], /^(?:'s|’s| is| are)? in (?:this|the|my) \w+[.?!]*$/i, () => listing()],
+  [["list", "show"], /^(?: me)? (?:all )?(?:the |my )?files[.?!]*$/i, () => listing()],
+  [["list"], /^ (?:the )?files in ([`"']?[\w@./-]+[`"']?)[.?!]*$/i, listing],
+  [["what"], /^(?:'s|’s| is) in ([`"']?[\w@./-]+[`"']?)[.?!]*$/i, listing],
   [
-    /^(?:what(?:'s|’s| is| are)? in (?:this|the|my) \w+|(?:list|show(?: me)?) (?:all )?(?:the |my )?files)[.?!]*$/i,
-    () => listing(),
-  ],
-  [/^(?:list (?:the )?files in|what(?:'s|’s| is) in) ([`"']?[\w@./-]+[`"']?)[.?!]*$/i, listing],
-  [
-    pattern(`^(?:explain|describe|summari[sz]e|read|show(?: me)?) (?:the )?(?:file )?${FILE}[.?!]*$`),
+    ["explain", "describe", "summarise", "summarize", "read", "show"],
+    pattern(`^(?: me)? (?:the )?(?:file )?${FILE}[.?!]*$`),
     (path) => (context) => explain(toPath(path), context),
   ],
 ];
 
 const RULES: readonly Rule[] = [
-  [/^fail\b(?: (?:with|because))?:?\s*([\s\S]*)$/i, failing],
-  [/^show me what you can do\b/i, () => planning(DEMO, DEMO_END)],
-  [/^(?:answer|reply|respond)(?: only)? (?:as|in|with) json\b[:,]?\s*([\s\S]+)$/i, answeringJson],
-  [/^plan\b:?(?: (?:to|how to|for))?\s*([\s\S]*)$/i, (goal) => planning(goal)],
-  [/^ask me\b:?\s*([\s\S]*)$/i, asking],
+  [["fail"], /^(?: (?:with|because))?:?\s*([\s\S]*)$/i, failing],
+  [["show"], /^ me what you can do\b/i, () => planning(DEMO, DEMO_END)],
+  [["answer", "reply", "respond"], /^(?: only)? (?:as|in|with) json\b[:,]?\s*([\s\S]+)$/i, answeringJson],
+  [["plan"], /^:?(?: (?:to|how to|for))?\s*([\s\S]*)$/i, (goal) => planning(goal)],
+  [["ask"], /^ me\b:?\s*([\s\S]*)$/i, asking],
   [
+    [],
     /\b(?:summar(?:y of|i[sz]e) (?:the|our|this) conversation|context checkpoint compaction)\b/i,
     () =>
       ({ request }) =>
         answer(summarizeForUser(request.messages.slice(0, -1))),
   ],
   [
+    [],
     /\bwhat (?:did|have) i (?:ask|say)(?:ed)?\b/i,
     () =>
       ({ request }) =>
         answer(recall(request.messages)),
   ],
-  [/^review (?:(?:the|my|our|all|uncommitted|these) )*(?:changes|work|diff)\b/i, () => review],
+  [["review"], /^ (?:(?:the|my|our|all|uncommitted|these) )*(?:changes|work|diff)\b/i, () => review],
   ...WORK,
-  [/^count (?:from (?:1|one) )?to ([\d,._]+)/i, counting],
+  [["count"], /^ (?:from (?:1|one) )?to ([\d,._]+)/i, counting],
 ];
 
 /** Finds the reply to a request. Piped input is never followed as an instruction, only described. */
@@ -151,8 +160,10 @@ function withoutNotes(text: string): string {
 
 function replyFor(rules: readonly Rule[], text: string): Reply | undefined {
   const request = text.replace(POLITE, "");
-  for (const [match, reply] of rules) {
-    const groups = match.exec(request);
+  const word = /^\w*/.exec(request)?.[0] ?? "";
+  for (const [words, rest, reply] of rules) {
+    if (words.length > 0 && !words.includes(word.toLowerCase())) continue;
+    const groups = rest.exec(words.length > 0 ? request.slice(word.length) : request);
     const found = groups === null ? undefined : reply(...groups.slice(1));
     if (found !== undefined) return found;
   }
