@@ -1,6 +1,6 @@
 import { needs, realSandbox, testEngine } from "@flint/testkit";
 import { expect } from "vitest";
-import { realClaude } from "./testing/claude-fixture.ts";
+import { realClaude, run } from "./testing/claude-fixture.ts";
 
 const test = needs("claude");
 
@@ -25,4 +25,19 @@ test("continues a fork of an earlier turn, and a rolled back thread, in a copy t
   expect(client.eventsOf("extension/notified").map(({ data }) => data.method)).not.toContain(
     "anthropic/forkFailed",
   );
+});
+
+test("begins with a summary in a fork of a turn that the session does not have", async () => {
+  const fixture = await realClaude();
+  const { turn } = await run(fixture, "hello");
+  const nativeId = turn.events.find((event) => event.type === "session")?.nativeId ?? "";
+  const handoffSummary = async () => "everything at once";
+  const forkOf = { nativeId, position: "00000000-0000-4000-8000-000000000000", handoffSummary };
+  const fork = await run(fixture, "hi", {}, await fixture.open({ forkOf, handoffSummary }));
+  expect(fork.outcome).toEqual({ status: "completed" });
+  const asked = JSON.stringify(fixture.model.requests.at(-1)?.body.messages);
+  expect(["hello", "everything at once"].map((text) => asked.includes(text))).toEqual([false, true]);
+  const message = expect.stringContaining("summary of the thread");
+  const failure = { type: "extension", method: "anthropic/forkFailed", params: { message } };
+  expect(fork.turn.events).toContainEqual(failure);
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import {
   createServer,
@@ -37,7 +38,7 @@ const LOOPBACK = "127.0.0.1";
 /** The offline model over HTTP for one test: it records its requests and can be made to fail. */
 export class OfflineModelServer {
   readonly requests: ModelRequest[] = [];
-  readonly #model: ModelServer;
+  #model: ModelServer;
   readonly #front: Server;
   readonly #failing: ModelServer[] = [];
   readonly #started: ModelServer[] = [];
@@ -72,6 +73,15 @@ export class OfflineModelServer {
     this.#failing.push(failing);
   }
 
+  /** Begins another script, or the rules again, for an agent that works on with the same model; forgets what was asked. */
+  async follow(script?: OfflineScript): Promise<void> {
+    const next = await modelServer(script === undefined ? undefined : withCallIds(script));
+    this.#started.push(this.#model);
+    this.#model = next;
+    this.#failing.length = 0;
+    this.requests.length = 0;
+  }
+
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#front.close(() => resolve()));
     this.#front.closeAllConnections();
@@ -98,6 +108,13 @@ export async function offlineModel(
   const server = await OfflineModelServer.start(script);
   atEnd(() => server.close());
   return server;
+}
+
+/** An agent takes a call with an id that it has seen for one that was broken off, and every script counts from one. */
+function withCallIds(script: OfflineScript): OfflineScript {
+  return JSON.parse(JSON.stringify(script), (_key, part: unknown) =>
+    typeof part === "object" && part !== null && "call" in part ? { id: randomUUID(), ...part } : part,
+  );
 }
 
 async function modelServer(steps: OfflineScript | undefined): Promise<ModelServer> {

@@ -5,6 +5,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import {
   agentFolder,
   agentProgram,
+  emptyFolder,
   leavesNoProcess,
   RecordingTurn,
   type RecordingTurnOptions,
@@ -42,6 +43,17 @@ export interface FixtureOptions {
   readonly agent?: Partial<AgentOptions>;
 }
 
+/** What a fixture is made of. */
+interface FixtureParts {
+  readonly setup: FixtureSetup;
+  readonly folders: FixtureFolders;
+  readonly model: OfflineModelServer;
+  readonly driver: ClaudeDriver;
+  readonly lines: string[];
+  /** Gives the session that tests share to those that want no special one. */
+  readonly openShared?: () => Promise<DriverSession>;
+}
+
 /** Claude on the offline model, in a workspace of its own. */
 export class ClaudeFixture implements FixtureFolders {
   readonly workspace: string;
@@ -50,56 +62,87 @@ export class ClaudeFixture implements FixtureFolders {
   readonly driver: ClaudeDriver;
   readonly settings: ThreadSettings;
   /** What was written to Claude and by it: `-> …` and `<- …`. */
-  readonly lines: string[] = [];
-  readonly #setup: FixtureSetup;
+  readonly lines: readonly string[];
+  readonly #parts: FixtureParts;
 
-  private constructor(
-    setup: FixtureSetup,
-    folders: FixtureFolders,
-    model: OfflineModelServer,
-    options: FixtureOptions,
-  ) {
-    this.#setup = setup;
-    this.workspace = folders.workspace;
-    this.config = folders.config;
-    this.model = model;
-    const program = { command: setup.command, environment: { CLAUDE_CONFIG_DIR: folders.config } };
-    const agent: AgentOptions = {
-      program: async () => program,
-      offlineModel: async () => model.url,
-      trace: (direction, _kind, line) => this.lines.push(`${direction === "in" ? "<-" : "->"} ${line}`),
-      version: "0.0.0",
-      ...options.agent,
-    };
-    this.driver = new ClaudeDriver(agent, setup.clock, setup.folder);
-    const settings = { approvalPolicy: "unlessTrusted", ...options.settings } as const;
-    this.settings = testSettings("claude/default", folders.workspace, settings);
+  private constructor(parts: FixtureParts, changes: Partial<ThreadSettings> | undefined) {
+    this.#parts = parts;
+    this.workspace = parts.folders.workspace;
+    this.config = parts.folders.config;
+    this.model = parts.model;
+    this.driver = parts.driver;
+    this.lines = parts.lines;
+    const settings = { approvalPolicy: "unlessTrusted", ...changes } as const;
+    this.settings = testSettings("claude/default", this.workspace, settings);
   }
 
   /** Makes the folders and starts the model. */
   static async make(setup: FixtureSetup, options: FixtureOptions = {}): Promise<ClaudeFixture> {
     const folders = { workspace: join(setup.folder, "workspace"), config: join(setup.folder, "config") };
     await Promise.all(Object.values(folders).map((folder) => mkdir(folder)));
-    const { script } = options;
-    const model = await offlineModel(setup.atEnd, typeof script === "function" ? script(folders) : script);
-    return new ClaudeFixture(setup, folders, model, options);
+    const model = await offlineModel(setup.atEnd, scriptFor(folders, options));
+    const program = { command: setup.command, environment: { CLAUDE_CONFIG_DIR: folders.config } };
+    const lines: string[] = [];
+    const agent: AgentOptions = {
+      program: async () => program,
+      offlineModel: async () => model.url,
+      trace: (direction, _kind, line) => lines.push(`${direction === "in" ? "<-" : "->"} ${line}`),
+      version: "0.0.0",
+      ...options.agent,
+    };
+    const driver = new ClaudeDriver(agent, setup.clock, setup.folder);
+    return new ClaudeFixture({ setup, folders, model, driver, lines }, options.settings);
   }
 
-  /** Opens a session that is closed with the test at the latest. */
-  async open(spec: Partial<SessionSpec> = {}): Promise<DriverSession> {
-    const session = await this.driver.open(sessionSpec(this.settings, this.#setup.sandbox, spec));
-    this.#setup.atEnd(() => session.close());
+  /** Opens a session that is closed with the test at the latest, or takes the one that tests share. */
+  async open(spec?: Partial<SessionSpec>): Promise<DriverSession> {
+    const { setup, openShared } = this.#parts;
+    if (spec === undefined && openShared !== undefined) return openShared();
+    const session = await this.openKept(spec);
+    setup.atEnd(() => session.close());
     return session;
+  }
+
+  /** Opens a session that the caller closes. */
+  openKept(spec?: Partial<SessionSpec>): Promise<DriverSession> {
+    return this.driver.open(sessionSpec(this.settings, this.#parts.setup.sandbox, spec));
+  }
+
+  /** The same Claude for the running test: its workspace is empty again, and the model follows another script. */
+  async forTest(
+    options: Pick<FixtureOptions, "script" | "settings">,
+    openShared: () => Promise<DriverSession>,
+  ): Promise<ClaudeFixture> {
+    await emptyFolder(this.workspace);
+    await this.model.follow(scriptFor(this, options));
+    const setup = { ...this.#parts.setup, atEnd: onTestFinished };
+    return new ClaudeFixture({ ...this.#parts, setup, openShared }, options.settings);
   }
 }
 
-/** A fixture on the real program, for the running test, which may leave no process. */
-export async function realClaude(options: FixtureOptions = {}): Promise<ClaudeFixture> {
-  leavesNoProcess();
-  const { path: folder } = await agentFolder();
+function scriptFor(
+  folders: FixtureFolders,
+  { script }: Pick<FixtureOptions, "script">,
+): OfflineScript | undefined {
+  return typeof script === "function" ? script(folders) : script;
+}
+
+/** A fixture on the real program, outside of any test. */
+export async function makeRealClaude(
+  atEnd: FixtureSetup["atEnd"],
+  options: FixtureOptions = {},
+): Promise<ClaudeFixture> {
+  const { path: folder, remove } = await agentFolder();
+  atEnd(remove);
   const sandbox = realSandbox({ brokerFolder: join(folder, "run") });
   const command = [agentProgram("claude") ?? "claude"];
-  return ClaudeFixture.make({ folder, command, sandbox, atEnd: onTestFinished }, options);
+  return ClaudeFixture.make({ folder, command, sandbox, atEnd }, options);
+}
+
+/** A fixture on the real program, for the running test, which may leave no process. */
+export function realClaude(options: FixtureOptions = {}): Promise<ClaudeFixture> {
+  leavesNoProcess();
+  return makeRealClaude(onTestFinished, options);
 }
 
 /** A turn with the settings of a fixture, unless others are given. */
