@@ -8,6 +8,7 @@ export interface RunningProcess {
   readonly parentPid: number;
   /** In clock ticks since the machine started. */
   readonly startTime: number;
+  /** Read when it is asked for, because that waits for a process that is just being started; empty once it has ended. */
   readonly command: string;
 }
 
@@ -21,7 +22,10 @@ const START_TIME = 19;
 
 /** All processes below one, children of children included. Those whose parent died first are no longer below it. */
 export function descendantsOf(pid: number): RunningProcess[] {
-  const running = runningProcesses();
+  return descendantsAmong(runningProcesses(), pid);
+}
+
+function descendantsAmong(running: readonly RunningProcess[], pid: number): RunningProcess[] {
   const found: RunningProcess[] = [];
   const parents = [pid];
   for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
@@ -61,11 +65,15 @@ export async function waitForExit(
  */
 export class ProcessGuard {
   readonly #before: ReadonlySet<string>;
+  /** The start of the youngest process that was there before: none that was started since is older. */
+  readonly #since: number;
   readonly #mark = randomUUID();
   readonly #outer = process.env[GUARD_VARIABLE];
 
   constructor() {
-    this.#before = new Set(descendantsOf(process.pid).map(identity));
+    const running = runningProcesses();
+    this.#before = new Set(running.map(identity));
+    this.#since = running.reduce((latest, { startTime }) => Math.max(latest, startTime), 0);
     process.env[GUARD_VARIABLE] = this.#mark;
   }
 
@@ -82,9 +90,11 @@ export class ProcessGuard {
 
   #started(): RunningProcess[] {
     const mark = `${GUARD_VARIABLE}=${this.#mark}`;
-    const marked = runningProcesses().filter(({ pid }) => pid !== process.pid && hasMark(pid, mark));
-    const found = [...descendantsOf(process.pid), ...marked].map((one) => [identity(one), one] as const);
-    return [...new Map(found)].filter(([key]) => !this.#before.has(key)).map(([, one]) => one);
+    const running = runningProcesses();
+    const below = new Set(descendantsAmong(running, process.pid));
+    return running
+      .filter((one) => one.startTime >= this.#since && !this.#before.has(identity(one)))
+      .filter((one) => below.has(one) || hasMark(one.pid, mark));
   }
 }
 
@@ -124,8 +134,14 @@ function readProcess(pid: number): RunningProcess | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const state = fields[STATE] ?? "X";
   if (state === "Z" || state === "X") return undefined;
-  const command = readQuietly(`/proc/${pid}/cmdline`)?.replaceAll("\0", " ").trim() ?? "";
-  return { pid, parentPid: Number(fields[PARENT]), startTime: Number(fields[START_TIME]), command };
+  return {
+    pid,
+    parentPid: Number(fields[PARENT]),
+    startTime: Number(fields[START_TIME]),
+    get command() {
+      return readQuietly(`/proc/${pid}/cmdline`)?.replaceAll("\0", " ").trim() ?? "";
+    },
+  };
 }
 
 function readQuietly(path: string): string | undefined {
