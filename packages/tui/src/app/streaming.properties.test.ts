@@ -34,14 +34,18 @@ const work: fc.Arbitrary<Work> = fc.oneof(
   fc.record({ kind: fc.constant("command" as const), lines: fc.integer({ min: 0, max: 3 }) }),
 );
 const characters = fc.integer({ min: 1, max: 200 });
-/**
- * One side at a time: of rows that do not fit any more xterm.js does not say whether it has wrapped or dropped them. And
- * never so low that live rows are pushed into the scrollback, where no terminal lets them be erased.
- */
+/** The sizes at which nothing stale stays either: one side changes at a time, and live rows have room on the screen. */
 const moment: fc.Arbitrary<Moment> = fc.oneof(
   fc.record({ characters, columns: fc.integer({ min: 24, max: 110 }) }),
   fc.record({ characters, rows: fc.integer({ min: HIGH, max: HIGH + 20 }) }),
 );
+
+/** Both sides at once, and as low as it gets: rows that were live may stay above, where they cannot be erased. */
+const anySize: fc.Arbitrary<Moment> = fc.record({
+  characters,
+  columns: fc.integer({ min: 24, max: 110 }),
+  rows: fc.integer({ min: LOW, max: HIGH }),
+});
 
 /** Names words one after the other, so that each is there once. */
 class Words {
@@ -129,8 +133,14 @@ class Plan {
   }
 }
 
-/** Plays it in a session, with a size of the terminal for each piece; gives everything that stands in it at the end. */
-async function play(plan: Plan, height: number, sizes: readonly Moment[] = []): Promise<string> {
+/** What a terminal shows at the end, and that with everything above it. */
+interface Played {
+  readonly screen: string;
+  readonly everything: string;
+}
+
+/** Plays it in a session, with a size of the terminal for each piece. */
+async function play(plan: Plan, height: number, sizes: readonly Moment[] = []): Promise<Played> {
   const session = await SessionFixture.open({ columns: COLUMNS, rows: height, scripts: [plan.script] });
   await session.keys("go", ENTER);
   for (const [index, gate] of plan.gates.entries()) {
@@ -143,10 +153,10 @@ async function play(plan: Plan, height: number, sizes: readonly Moment[] = []): 
     await session.settle(60);
   }
   await session.settle();
-  const { everything } = session.terminal;
+  const { everything, screen } = session.terminal;
   session.app.close(0);
   await session.terminal.drawn();
-  return everything;
+  return { everything, screen: screen.join("\n") };
 }
 
 const works = fc.array(work, { minLength: 1, maxLength: 4 });
@@ -156,7 +166,7 @@ test("however deltas are cut, the screen and its scrollback end as if everything
   await fc.assert(
     fc.asyncProperty(works, moments, async (each, cuts) => {
       const once = await play(new Plan(each, []), LOW);
-      expect(await play(new Plan(each, cuts), LOW)).toBe(once);
+      expect((await play(new Plan(each, cuts), LOW)).everything).toBe(once.everything);
     }),
     { numRuns: 10 },
   );
@@ -166,9 +176,22 @@ test("whatever the sizes of the terminal in between, each word is printed once a
   await fc.assert(
     fc.asyncProperty(works, moments, async (each, sizes) => {
       const plan = new Plan(each, sizes);
-      const everything = await play(plan, HIGH, sizes);
+      const { everything } = await play(plan, HIGH, sizes);
       expect(everything.match(/w\d+o/g) ?? []).toEqual(plan.words.all);
       expect(everything.split("Ask for something").length - 1).toBe(1);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test("even if sizes push live rows into the scrollback, no word is lost and the screen has one composer [S0-102]", async () => {
+  await fc.assert(
+    fc.asyncProperty(works, fc.array(anySize, { maxLength: 12 }), async (each, sizes) => {
+      const plan = new Plan(each, sizes);
+      const { everything, screen } = await play(plan, HIGH, sizes);
+      const found: readonly string[] = everything.match(/w\d+o/g) ?? [];
+      expect(plan.words.all.filter((word) => !found.includes(word))).toEqual([]);
+      expect(screen.split("Ask for something").length - 1).toBe(1);
     }),
     { numRuns: 10 },
   );
