@@ -165,6 +165,7 @@ test("on a small screen an approval shows the keys alone, and what the selected 
   expect(screen()).toContain("Up and Down show what each answer\n  allows.");
   await session.keys("\u001b[B");
   expect(screen()).toContain("  Allow it this time");
+  expect(screen()).toContain("▸ [y] once");
   await session.keys(ENTER);
   expect(session.terminal.everything).toContain("→ allowed once");
 });

@@ -159,11 +159,11 @@ export class AskPanel {
   /** For a small screen: the keys alone, so that what is asked about stays visible, and what the selected one allows. */
   #shortRows(head: Line, look: Look): Line[] {
     const selected = this.#selected === undefined ? undefined : this.#choices[this.#selected];
+    const { current } = marksFor(look.unicode);
     const names = [...this.#choices, DECLINE].map(({ key, label }): Line => {
-      return [
-        span(`[${key}] `, "cyan"),
-        span(escapeExact(label), selected?.key === key ? "bold" : undefined),
-      ];
+      const isSelected = selected?.key === key;
+      const mark = isSelected ? `${current} ` : "";
+      return [span(`${mark}[${key}] `, "cyan"), span(escapeExact(label), isSelected ? "bold" : undefined)];
     });
     const help = selected?.help ?? "Up and Down show what each answer allows.";
     const lines = [head, ...flowed(names, look.columns - 1), [span(`  ${escapeExact(help)}`, "dim")]];
