@@ -70,6 +70,24 @@ needs("tmux")(
   TEST_MS,
 );
 
+needs("tmux")(
+  "what is typed before a session has drawn anything is entered, and Ctrl-Z without a shell to go to leaves it open",
+  async () => {
+    const { state, open } = await place();
+    onTestFinished(() => stopServer(state));
+    const terminal = await open(["--offline"]);
+    await terminal.type("count to 3");
+    await terminal.press("Enter");
+    await terminal.until(sees("1 2 3."), "the answer");
+    await terminal.press("C-z");
+    await terminal.type("still here");
+    await terminal.until(sees("› still here"), "what was typed");
+    await terminal.press("C-c");
+    await quit(terminal);
+  },
+  TEST_MS,
+);
+
 needs("tmux")("a mistake on the command line leaves nothing but its message", async () => {
   const { open } = await place();
   const terminal = await open(["--agent", "nobody"]);

@@ -4,6 +4,9 @@ import type { TerminalSize } from "../draw/look.ts";
 import { CookedInput } from "./cooked-input.ts";
 import type { DeviceListener, TerminalDevice } from "./device.ts";
 
+/** A program that still runs after this long was not stopped, or has been continued. */
+const STOPPED_MS = 100;
+
 /** The terminal of this process. */
 export class NodeDevice implements TerminalDevice {
   readonly #input: ReadStream;
@@ -11,6 +14,7 @@ export class NodeDevice implements TerminalDevice {
   readonly #cooked = new CookedInput();
   #typed: readonly Uint8Array[];
   #listener: DeviceListener | undefined;
+  #isSuspended = false;
 
   /** `typed` is what was read before the session began. */
   constructor(input: ReadStream, output: WriteStream, typed: readonly Uint8Array[] = []) {
@@ -68,7 +72,12 @@ export class NodeDevice implements TerminalDevice {
 
   suspend(): void {
     this.#input.setRawMode(false);
+    this.#isSuspended = true;
     process.kill(0, "SIGTSTP");
+    // Without a shell that could continue it, such as in a window of its own, the system stops no program.
+    setTimeout(() => {
+      if (this.#isSuspended) this.#onContinue();
+    }, STOPPED_MS);
   }
 
   #enterRawMode(): void {
@@ -81,6 +90,7 @@ export class NodeDevice implements TerminalDevice {
   readonly #onResize = (): void => this.#listener?.resized();
 
   readonly #onContinue = (): void => {
+    this.#isSuspended = false;
     // The shell has changed the mode, whatever was set before.
     this.#input.setRawMode(false);
     this.#enterRawMode();
