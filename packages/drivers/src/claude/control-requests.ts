@@ -163,9 +163,11 @@ export function neededBy(
 function withNeeds(action: Action, needs: Permission | undefined, isPossible: boolean): Action {
   if (needs === undefined) return action;
   if (isPossible) return { ...action, needs };
-  const reason = "It asks for more than the sandbox allows, which is not possible here, so it stays inside.";
-  return { ...action, reason: [action.reason, reason].filter((part) => part !== undefined).join(" ") };
+  return { ...action, reason: [action.reason, STAYS_INSIDE].filter((part) => part !== undefined).join(" ") };
 }
+
+const STAYS_INSIDE =
+  "(Claude asks for more than the sandbox allows, which is not possible here (flint doctor says why); it stays in the sandbox.)";
 
 async function askUser(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools): Promise<ClaudePermission> {
   const { tool_name: name, tool_use_id: id, input } = ask;

@@ -57,7 +57,7 @@ export async function approveCommand(
 }
 
 const STAYS_INSIDE =
-  "(Codex asks for more than the sandbox allows, which is not possible here; it stays in the sandbox.)";
+  "(Codex asks for more than the sandbox allows, which is not possible here (flint doctor says why); it stays in the sandbox.)";
 
 /** Has an approved command run with what was granted to it, instead of in Codex's sandbox. */
 async function grant(
