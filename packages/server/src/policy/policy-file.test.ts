@@ -404,7 +404,7 @@ describe("a policy file with a mistake is rejected", () => {
 
   test("reports the path of a missing file", async () => {
     await expect(readPolicyFile("/no/such/policy.toml")).rejects.toThrow(
-      "The policy file /no/such/policy.toml cannot be read: ENOENT",
+      "The policy file /no/such/policy.toml does not exist. Check the path after --policy.",
     );
   });
 });

@@ -16,12 +16,19 @@ export async function readPolicyFile(path: string, agents?: readonly string[]): 
   return parsePolicy(await readText(path), path, agents);
 }
 
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist. Check the path after --policy.",
+  EISDIR: "is a folder. Give the file in it.",
+  EACCES: "cannot be read: permission is denied.",
+};
+
 async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    const why = errorMessage(error);
-    throw new ConfigError(`The policy file ${path} cannot be read: ${why}.`, { cause: error });
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const why = PROBLEMS[code] ?? `cannot be read: ${errorMessage(error)}.`;
+    throw new ConfigError(`The policy file ${path} ${why}`, { cause: error });
   }
 }
 
