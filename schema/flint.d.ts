@@ -1196,7 +1196,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Read the account that the agent uses, and whether it needs a login. */
+  /** Read the account that the agent uses, and whether it needs a login. `kind` is set if the agent is not named after its kind, such as `codex`. */
   "account/read": {
     params: {
       threadId?: Id;
@@ -1207,6 +1207,7 @@ export interface Methods {
       requiresLogin: boolean;
       provider: string;
       agent?: string;
+      kind?: string;
       _meta?: Meta;
     };
   };
@@ -1254,6 +1255,7 @@ export interface Methods {
     };
     result: {
       agent: string;
+      kind?: string;
       data: AgentFeature[];
       _meta?: Meta;
     };
@@ -1267,6 +1269,7 @@ export interface Methods {
     };
     result: {
       agent: string;
+      kind?: string;
       data: FolderSkills[];
       _meta?: Meta;
     };
@@ -2609,6 +2612,7 @@ export interface Notifications {
   "account/updated": {
     threadId?: Id;
     agent: string;
+    kind?: string;
     account: AgentAccount | null;
     _meta?: Meta;
   };

@@ -38,3 +38,16 @@ test("stops the process of an idle agent whose session can be resumed", async ()
   const { started } = await idleThread("goose");
   await waitForExit(started);
 });
+
+test("names the kind of an agent that has another name", () => {
+  const options = { program: async () => ({ command: ["codex"], environment: {} }), version: "0.0.0" };
+  const drivers = builtInDrivers({}, [
+    { id: "codex", command: ["codex"], options },
+    { id: "work", driver: "codex", command: ["codex"], options },
+  ]);
+  const kinds = drivers.map(({ id, kind }) => ({ id, kind })).filter(({ id }) => id !== "flint");
+  expect(kinds).toEqual([
+    { id: "codex", kind: undefined },
+    { id: "work", kind: "codex" },
+  ]);
+});

@@ -92,5 +92,11 @@ function agentDriver({ id, driver = id, command, options: given, model }: NamedA
 /** The facts of a known agent under another name. It gets none of the user's variables but its own. */
 function instanceOf(descriptor: AgentDescriptor, id: string): AgentDescriptor {
   const { executableVariable: _shared, ...facts } = descriptor;
-  return { ...facts, id, displayName: `${descriptor.displayName} (${id})`, ownVariables: /^$/ };
+  return {
+    ...facts,
+    id,
+    kind: descriptor.id,
+    displayName: `${descriptor.displayName} (${id})`,
+    ownVariables: /^$/,
+  };
 }

@@ -202,7 +202,12 @@ export const EVENTS = {
       }),
   ),
   "account/updated": row("live", "An agent works with another account from now on, or with none.", () =>
-    looseObject({ threadId: z.optional(Id), agent: z.string(), account: z.nullable(AgentAccount) }),
+    looseObject({
+      threadId: z.optional(Id),
+      agent: z.string(),
+      kind: z.optional(z.string()),
+      account: z.nullable(AgentAccount),
+    }),
   ),
   "account/limits": row(
     "live",

@@ -1,7 +1,7 @@
 import { type EventBody, FlintError, type ThreadEvent } from "@flint/protocol";
 import type { AccountControl, AccountListener, Driver, EndedLogin, LoginRequest } from "../ports/index.ts";
 import type { Services } from "../services.ts";
-import { driverOf, settingsOf } from "./config.ts";
+import { driverOf, namesOf, settingsOf } from "./config.ts";
 import type { GlobalHandlers } from "./handler.ts";
 
 /** The accounts of agents: who is logged in, their limits, and how to log in and out. */
@@ -14,7 +14,7 @@ export const accountHandlers: Pick<
     const account = (await driver.account?.()) ?? { account: null, requiresLogin: false };
     const { model } = await settingsOf(services, threadId);
     const provider = driver.provider?.(model) ?? driver.id;
-    return { result: { ...account, provider, agent: driver.id } };
+    return { result: { ...account, provider, ...namesOf(driver) } };
   },
 
   async "account/limits/read"({ agent }, { services: { options, usageLimits } }) {
@@ -103,7 +103,7 @@ class AccountEvents implements AccountListener {
   async accountChanged(): Promise<void> {
     // Expected: an agent that does not answer. Then no account of it is known.
     const read = await this.#driver.account?.().catch(() => undefined);
-    const data = { agent: this.#driver.id, account: read?.account ?? null };
+    const data = { ...namesOf(this.#driver), account: read?.account ?? null };
     this.#publish({ type: "account/updated", data });
   }
 

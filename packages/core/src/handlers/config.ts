@@ -72,7 +72,7 @@ export const configHandlers: Pick<
 
   async "agent/features/list"({ threadId }, { services }) {
     const driver = await driverOf(services, threadId);
-    return { result: { agent: driver.id, data: [...((await driver.features?.()) ?? [])] } };
+    return { result: { ...namesOf(driver), data: [...((await driver.features?.()) ?? [])] } };
   },
 
   async "agent/skills/list"({ threadId, cwds }, { services, client }) {
@@ -83,7 +83,7 @@ export const configHandlers: Pick<
       const steering = await services.options.workspaces.steering(cwd, driver.projectFiles ?? []);
       return (await driver.skills?.(cwd, steering)) ?? { cwd, skills: [], errors: [] };
     });
-    return { result: { agent: driver.id, data: await Promise.all(data) } };
+    return { result: { ...namesOf(driver), data: await Promise.all(data) } };
   },
 };
 
@@ -93,6 +93,11 @@ function agentOf(driver: Driver, model: string) {
   const provider = driver.provider?.(model) ?? id;
   const capabilities = { ...(driver.capabilities?.(model) ?? ALL_CAPABILITIES) };
   return { id, displayName, provider, capabilities };
+}
+
+/** The agent that something is of, with its kind if that is not its name. */
+export function namesOf({ id, kind }: Driver) {
+  return { agent: id, ...(kind === undefined ? {} : { kind }) };
 }
 
 /** The settings of a thread, or those of new threads. */

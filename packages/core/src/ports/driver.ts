@@ -24,6 +24,8 @@ import type { TurnContext, TurnOutcome } from "./turn-context.ts";
 export interface Driver {
   /** The part of a model id before the slash. */
   readonly id: string;
+  /** The kind of its agents, for one that is not named after its kind. */
+  readonly kind?: string | undefined;
   /** Set if its agents call `approve` before anything that may change files; for others all files are saved first. */
   readonly asksFirst?: boolean;
   /** Set if its agents call `approve` for each action that may write, unless the approval policy is "never". */

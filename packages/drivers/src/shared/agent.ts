@@ -22,6 +22,8 @@ export interface AgentLogin {
 export interface AgentDescriptor {
   /** The part of its model ids before the slash, and its name in the configuration. */
   readonly id: string;
+  /** The id of the known agent that it is another instance of. */
+  readonly kind?: string;
   readonly displayName: string;
   /** Who serves its models, such as `anthropic`; its own notifications begin with it. */
   readonly provider: string;

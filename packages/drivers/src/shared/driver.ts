@@ -28,6 +28,7 @@ export type LoadDriver = (options: AgentOptions) => Promise<Driver>;
 /** A driver as far as the descriptor of its agent determines it. */
 export abstract class DescribedDriver {
   readonly id: string;
+  readonly kind: string | undefined;
   readonly displayName: string;
   readonly projectFiles: readonly string[];
   readonly asksToWrite: boolean;
@@ -40,6 +41,7 @@ export abstract class DescribedDriver {
   constructor(descriptor: AgentDescriptor) {
     const { id, displayName, project, asksToWrite, stopsWhenIdle, usageReports, passedSettings } = descriptor;
     this.id = id;
+    this.kind = descriptor.kind;
     this.displayName = displayName;
     this.projectFiles = project.files;
     this.#usageReports = usageReports;

@@ -144,7 +144,7 @@ export const SERVER_METHODS = {
       }),
   }),
   "account/read": method({
-    doc: "Read the account that the agent uses, and whether it needs a login.",
+    doc: "Read the account that the agent uses, and whether it needs a login. `kind` is set if the agent is not named after its kind, such as `codex`.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
@@ -153,6 +153,7 @@ export const SERVER_METHODS = {
         requiresLogin: z.boolean(),
         provider: z.string(),
         agent: z.optional(z.string()),
+        kind: z.optional(z.string()),
       }),
   }),
   "account/login/start": method({
@@ -186,13 +187,15 @@ export const SERVER_METHODS = {
     doc: "List the optional features of the agent, as it reports them; empty if it has none.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
-    result: () => looseObject({ agent: z.string(), data: z.array(AgentFeature) }),
+    result: () =>
+      looseObject({ agent: z.string(), kind: z.optional(z.string()), data: z.array(AgentFeature) }),
   }),
   "agent/skills/list": method({
     doc: "List the skills of the agent in folders, as it reports them; empty if it has none. Without folders: that of the thread, or of new threads. Those of a project that is not trusted are left out.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id), cwds: z.optional(z.array(absolutePath)) }),
-    result: () => looseObject({ agent: z.string(), data: z.array(FolderSkills) }),
+    result: () =>
+      looseObject({ agent: z.string(), kind: z.optional(z.string()), data: z.array(FolderSkills) }),
   }),
   "account/limits/read": method({
     doc: "Read the usage limits of the agents' accounts, as last reported. A running Codex is asked; no agent is started. A limit that has reset since is left out.",

@@ -1,7 +1,7 @@
 import type { EventData, Result } from "@flint/protocol";
 import type { CodexAccount } from "@flint/protocol/codex";
 
-type ReadAccount = Pick<Result<"account/read">, "account" | "agent">;
+type ReadAccount = Pick<Result<"account/read">, "account" | "agent" | "kind">;
 
 /** The end of a login, as Codex tells it. */
 export function loginEnded(data: EventData<"account/login/completed">) {
@@ -21,9 +21,14 @@ export function authModeOf(account: CodexAccount | null): string | null {
   return account === null ? null : (modes[account.type] ?? account.type);
 }
 
+/** Whether something is of Codex, under whatever name the user has configured it. */
+export function isCodex({ agent, kind }: Pick<ReadAccount, "agent" | "kind">): boolean {
+  return (kind ?? agent) === "codex";
+}
+
 /** The account of Codex itself; clients know no other kinds. */
-export function codexAccountOf({ account, agent }: ReadAccount): CodexAccount | null {
-  if (agent !== "codex" || account === null) return null;
+export function codexAccountOf({ account, ...names }: ReadAccount): CodexAccount | null {
+  if (!isCodex(names) || account === null) return null;
   switch (account.type) {
     case "chatgpt":
       return {

@@ -3,6 +3,7 @@ import type { CodexModel } from "@flint/protocol/codex";
 import * as z from "zod/mini";
 import { modelDescription } from "../../shared/client-text.ts";
 import type { CoreCalls } from "../../shared/core-calls.ts";
+import { isCodex } from "../events/accounts.ts";
 import { REASONING_EFFORT } from "../events/threads.ts";
 import type { Handlers } from "../requests/handler.ts";
 import { codexError } from "../wire/errors.ts";
@@ -20,9 +21,9 @@ type Lists =
 /** What Codex has lists of. Flint has none of some of it, so those lists are empty. */
 export const lists: Handlers<Lists> = {
   async "skills/list"({ cwds }, { core, reply }) {
-    const { agent, data } = await core.call("agent/skills/list", cwds == null ? {} : { cwds });
+    const { data, ...names } = await core.call("agent/skills/list", cwds == null ? {} : { cwds });
     // Clients send a skill back by its path, which means something to Codex only.
-    const folders = agent === "codex" ? data : data.map(({ cwd }) => ({ cwd, skills: [], errors: [] }));
+    const folders = isCodex(names) ? data : data.map(({ cwd }) => ({ cwd, skills: [], errors: [] }));
     reply({ data: folders.map((folder) => ({ ...folder, skills: folder.skills.map(skillOf) })) });
   },
   "hooks/list"({ cwds }, { reply }) {
@@ -40,9 +41,9 @@ export const lists: Handlers<Lists> = {
   },
   async "experimentalFeature/list"({ cursor }, { core, reply }) {
     expectNoCursor(cursor);
-    const { agent, data } = await core.call("agent/features/list", {});
+    const { data, ...names } = await core.call("agent/features/list", {});
     // Clients read the stages of Codex; another agent's would mean something else.
-    reply({ data: agent === "codex" ? data.map(featureOf) : [], nextCursor: null });
+    reply({ data: isCodex(names) ? data.map(featureOf) : [], nextCursor: null });
   },
   async "mcpServerStatus/list"({ threadId, cursor }, { core, reply }) {
     expectNoCursor(cursor);

@@ -125,6 +125,21 @@ const SKILL = {
   enabled: true,
 };
 
+test("skills, features and the account of a second Codex are those of Codex, whatever its name", async () => {
+  const agent = Object.assign(scriptedDriver({ id: "work" }), {
+    kind: "codex",
+    skills: async (cwd: string) => ({ cwd, skills: [SKILL], errors: [] }),
+    features: async () => [{ name: "steer", stage: "beta", enabled: true, defaultEnabled: false }],
+    account: async () => ({ account: { type: "chatgpt", label: "ann@example.org" }, requiresLogin: false }),
+  });
+  const { client } = await connected(agent);
+  const { data } = fields(await client.request("skills/list", { cwds: ["/a"] }));
+  expect(data).toMatchObject([{ cwd: "/a", skills: [{ name: "lamps" }] }]);
+  expect(await client.request("experimentalFeature/list", {})).toMatchObject({ data: [{ name: "steer" }] });
+  const { account } = fields(await client.request("account/read", {}));
+  expect(account).toMatchObject({ type: "chatgpt", email: "ann@example.org" });
+});
+
 test.each([
   ["codex", [{ ...SKILL, interface: { displayName: "Lamps", shortDescription: null }, pluginId: null }]],
   ["other", []],
