@@ -23,7 +23,6 @@ export * from "./task/task-row.ts";
 export * from "./task/task-spec.ts";
 export * from "./task/task-state.ts";
 export * from "./task/verdict.ts";
-export * from "./task/worker-row.ts";
 export * from "./thread/agent-command.ts";
 export * from "./thread/agent-command.ts";
 export { describeGoal, goalInstruction } from "./thread/agent-notes.ts";

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
 import { News } from "../task/task-news.ts";
-import { TaskPhaseName, TaskRow } from "../task/task-row.ts";
+import { TaskPhaseName, TaskRow, WorkerRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
-import { WorkerRow } from "../task/worker-row.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, lazy, looseObject } from "../wire/loose-object.ts";
 import { clientId, method } from "./method.ts";
