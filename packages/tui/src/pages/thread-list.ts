@@ -5,7 +5,7 @@ import type { CommandId, KeyPlace } from "@flint/view/commands";
 import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
 import { type Look, type Marks, marksFor } from "../draw/look.ts";
 import { shortFolder } from "../first-frame/starting-rows.ts";
-import { exportThread } from "../session/commands/export.ts";
+import { exportThread } from "../session/commands/thread-commands.ts";
 import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";

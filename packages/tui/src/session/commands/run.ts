@@ -17,7 +17,6 @@ import * as show from "./show-commands.ts";
 import { situationOf } from "./situation.ts";
 import { changeStatusLine } from "./status-line.ts";
 import * as threads from "./thread-commands.ts";
-import { compactContext, startReview } from "./turn-commands.ts";
 
 /** What a command does with its argument, which may be empty. */
 type Run = (session: Session, argument: string) => void;
@@ -49,8 +48,8 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   openControls: agent.settingsCommand,
   planOnly: agent.planOnly,
   setGoal: agent.setGoal,
-  startReview,
-  compactContext,
+  startReview: threads.startReview,
+  compactContext: threads.compactContext,
   editQueue: (session) => editQueue(session),
   listBackground: (session) => listBackground(session),
   stopBackground,

@@ -1,5 +1,6 @@
+import type { Turn } from "@flint/protocol";
+import { transcript } from "@flint/view";
 import type { SessionContext } from "../context.ts";
-import { exportThread } from "./export.ts";
 
 /** Continues in a copy of the thread, up to a turn or with all of them. */
 export function forkThread(session: SessionContext, wanted: string): void {
@@ -48,4 +49,53 @@ export function exportCommand(session: SessionContext, file: string): void {
   const threadId = session.state?.thread.id;
   if (threadId === undefined) return;
   session.run(async () => session.say(`Exported to ${await exportThread(session, threadId, file)}.`));
+}
+
+/** Writes a thread as Markdown to a new file, and gives its name. */
+export async function exportThread(session: SessionContext, threadId: string, file: string): Promise<string> {
+  const turns: Turn[] = [];
+  let cursor: string | undefined;
+  let thread: Awaited<ReturnType<typeof read>>["thread"] | undefined;
+  do {
+    const page = await read(session, threadId, cursor);
+    turns.unshift(...(page.turns ?? []));
+    thread ??= page.thread;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  const name = file === "" ? `flint-${threadId.slice(-8)}.md` : file;
+  await session.machine.writeFile(name, thread === undefined ? "" : transcript(thread, turns));
+  return name;
+}
+
+function read(session: SessionContext, threadId: string, cursor: string | undefined) {
+  return session.client.call("thread/read", {
+    threadId,
+    includeTurns: true,
+    limit: 100,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+}
+
+/** Reviews uncommitted changes, changes since a branch, a commit, or what the user says. */
+export function startReview(session: SessionContext, what: string): void {
+  session.run(async () => {
+    const threadId = await session.ensureThread();
+    await session.client.call("review/start", { threadId, target: targetOf(what) });
+  });
+}
+
+function targetOf(what: string) {
+  const [first = "", second] = what.split(/\s+/);
+  if (what === "") return { type: "uncommittedChanges" as const };
+  if (first === "branch" && second !== undefined) return { type: "baseBranch" as const, branch: second };
+  if (/^[0-9a-f]{7,40}$/.test(what)) return { type: "commit" as const, sha: what };
+  return { type: "custom" as const, instructions: what };
+}
+
+/** Summarises the context to free space. */
+export function compactContext(session: SessionContext): void {
+  session.run(async () => {
+    const threadId = await session.ensureThread();
+    await session.client.call("thread/compact/start", { threadId });
+  });
 }
