@@ -4,6 +4,7 @@ import { type Look, marksFor } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { TypedNumber } from "../../session/menu.ts";
 import { keyName } from "../key-name.ts";
+import { Pager } from "../pager.ts";
 import { wordsOf } from "../tasks/task-feed.ts";
 import { TaskPage } from "../tasks/task-page.ts";
 import { taskResultPage } from "../tasks/task-result.ts";
@@ -11,7 +12,7 @@ import { detailOf, oneLine } from "../tasks/task-rows.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import { compareRows } from "./compare-rows.ts";
 import { canBeKept, keepResult } from "./comparison.ts";
-import { diffsPage } from "./diffs-page.ts";
+import { belowEachOther, sideBySide, type TitledDiff } from "./side-by-side.ts";
 
 /** What the agents of a comparison make of their prompt, live, and keys to look at their changes and to keep one. */
 export class ComparePage implements Page {
@@ -211,4 +212,26 @@ export class ComparePage implements Page {
       lineOf(keys.join(between), "dim"),
     ].filter((line, at, lines) => line.length > 0 || at === lines.length - 1);
   }
+}
+
+/** Two diffs side by side, or one after the other if there is no room. `key` shows the next one beside the first. */
+function diffsPage(first: TitledDiff, others: readonly TitledDiff[], key: string): Pager {
+  let at = 0;
+  return new Pager({
+    title: "Changes side by side",
+    hint: others.length < 2 ? undefined : `${key} next agent`,
+    lines: (look) => {
+      const other = others[at];
+      const both = other === undefined ? [first] : [first, other];
+      const columns = look.columns - 1;
+      // Read aloud, columns would be mixed up.
+      const beside = look.isPlain === true || !look.unicode ? undefined : sideBySide(both, columns);
+      return beside ?? belowEachOther(both).flatMap((line) => wrapLine(line, columns, 1));
+    },
+    command: (id) => {
+      if (id !== "toggleSplit") return false;
+      at = (at + 1) % Math.max(1, others.length);
+      return true;
+    },
+  });
 }
