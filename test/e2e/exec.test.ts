@@ -279,7 +279,7 @@ describe("flint exec in a pipe", () => {
     const { code, stderr } = await exec(workspace, ["-i", "dot.png", "say hello"]);
     expect({ code, stderr: stderr.split("\n").slice(1) }).toEqual({
       code: 0,
-      stderr: ["The offline model cannot see images. Choose another model with -m.", ""],
+      stderr: ["The offline model cannot see images. Leave out --offline to use another model.", ""],
     });
   });
 
