@@ -20,9 +20,9 @@ import { serverOptions } from "../../command-line/server-options.ts";
 import { takeFirstFrame } from "../../command-line/shown-frame.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { permissionsText } from "../exec/header.ts";
+import type { RESUME_FLAGS, SESSION_FLAGS } from "./flags.ts";
 import { LocalMachine } from "./machine.ts";
 import { serverOpener, sessionSettings } from "./server.ts";
-import type { RESUME_FLAGS, SESSION_FLAGS } from "./table.ts";
 
 type SessionValues = FlagValues<typeof SESSION_FLAGS>;
 
