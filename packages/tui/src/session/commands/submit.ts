@@ -12,7 +12,10 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   else if (typed?.type === "command" && !needsServer(session, typed.id)) {
     const reason = reasonNotNow(session, typed.id);
     // What was written is not lost.
-    if (reason !== undefined && typed.argument !== "") return session.say(`Not now: ${reason}.`);
+    if (reason !== undefined && typed.argument !== "") {
+      session.say(`Not now: ${reason}.`);
+      return;
+    }
     composer.clear();
     if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
   } else if (session.link === "failed") session.say("The server cannot be reached. Your prompt is kept.");
