@@ -41,6 +41,7 @@ const FOR_AGENTS = [
   "@flint/core/denials",
   "@flint/core/elicitation",
   "@flint/core/text",
+  "@flint/host/addresses",
   "@flint/host/globs",
   "@flint/host/files",
   "@flint/host/folder-identity",

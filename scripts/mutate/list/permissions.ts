@@ -4,8 +4,8 @@ const NETWORK_GATE = "packages/core/src/approval/network-gate.ts";
 const NETWORK_GATE_TESTS = ["packages/core/src/approval/network-gate.test.ts"];
 const HOST_GATE = "packages/host/src/network/host-gate.ts";
 const HOST_GATE_TESTS = ["packages/host/src/network/host-gate.test.ts"];
-const DIAL = "packages/host/src/network/dial.ts";
-const DIAL_TESTS = ["packages/host/src/network/dial.test.ts"];
+const ADDRESSES = "packages/host/src/network/addresses.ts";
+const ADDRESSES_TESTS = ["packages/host/src/network/addresses.test.ts"];
 const BROKER = "packages/host/src/sandbox/broker/command-broker.ts";
 const BROKER_TESTS = ["packages/host/src/sandbox/broker/command-broker.test.ts"];
 const CONFINEMENT = "packages/host/src/sandbox/mechanisms/confinement.ts";
@@ -75,18 +75,27 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
   {
     name: "dial-metadata-address",
     promise: "An allowed host does not lead to the metadata address of a cloud.",
-    file: DIAL,
+    file: ADDRESSES,
     find: '  ["169.254.0.0", 16],\n',
     replace: "",
-    tests: DIAL_TESTS,
+    tests: ADDRESSES_TESTS,
   },
   {
     name: "dial-mapped-loopback",
     promise: "An IPv6 address that stands for a private IPv4 address is private.",
-    file: DIAL,
+    file: ADDRESSES,
     find: "if (plain !== address) return isPublicAddress(plain);",
     replace: 'if (plain !== address) return plain !== "";',
-    tests: DIAL_TESTS,
+    tests: ADDRESSES_TESTS,
+  },
+  {
+    name: "page-own-server",
+    promise:
+      "Flint's own agent fetches nothing from a Flint server, also by a public address of this machine.",
+    file: "packages/agent/src/tools/web/page-request.ts",
+    find: "isPublicAddress(address) && isNoOwnServer(address, port, ownAddresses)",
+    replace: "isPublicAddress(address)",
+    tests: ["packages/agent/src/tools/web/web-tools.test.ts"],
   },
   {
     name: "git-ref-names-unchecked",

@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
-import { BlockList, connect, isIP, type Socket } from "node:net";
-import { networkInterfaces } from "node:os";
+import { connect, isIP, type Socket } from "node:net";
 import { type Endpoint, errorMessage, formatEndpoint } from "@flint/protocol";
 import { isServerPort } from "../sandbox/sockets.ts";
+import { isOwnServer, isPublicAddress, machineAddresses } from "./addresses.ts";
 
 /** Finds the addresses of a host. Rejects if there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -31,60 +31,6 @@ export interface DialOptions {
 const MOST_LOOKUPS = 2;
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** Networks that are not the public internet, with the wire servers of clouds, which look as if they were. */
-const PRIVATE_NETWORKS_4: readonly (readonly [string, number])[] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["168.63.129.16", 32],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3],
-];
-
-/** What is not global inside of the one block of IPv6 that is: tunnels to IPv4, tests and examples. */
-const PRIVATE_NETWORKS_6: readonly (readonly [string, number])[] = [
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["3fff::", 20],
-];
-
-const PRIVATE = blockList(PRIVATE_NETWORKS_4, PRIVATE_NETWORKS_6);
-const GLOBAL_6 = blockList([], [["2000::", 3]]);
-/** Addresses that stand for an IPv4 address in their last four bytes: mapped ones, and those of NAT64. */
-const EMBEDDED_4 = blockList(
-  [],
-  [
-    ["::ffff:0:0", 96],
-    ["64:ff9b::", 96],
-  ],
-);
-
-/** Whether an address is on the public internet: no loopback, private, link-local, metadata or reserved one. */
-export function isPublicAddress(address: string): boolean {
-  if (address.includes("%")) return false;
-  switch (isIP(address)) {
-    case 4:
-      return !PRIVATE.check(address, "ipv4");
-    case 6: {
-      const plain = unembedded(address);
-      if (plain !== address) return isPublicAddress(plain);
-      return GLOBAL_6.check(address, "ipv6") && !PRIVATE.check(address, "ipv6");
-    }
-    default:
-      return false;
-  }
-}
-
 /** Reaches hosts that are allowed already: resolves them once, and dials only the addresses that it checked. */
 export class Dialer {
   readonly #resolve: Resolve;
@@ -98,7 +44,7 @@ export class Dialer {
   constructor(options: DialOptions = {}) {
     this.#resolve = options.resolve ?? systemResolve;
     this.#connect = options.connect ?? connectToAny;
-    this.#ownAddresses = options.ownAddresses ?? interfaceAddresses;
+    this.#ownAddresses = options.ownAddresses ?? machineAddresses;
     this.#timeoutMs = options.timeoutMs ?? CONNECT_TIMEOUT_MS;
   }
 
@@ -113,8 +59,7 @@ export class Dialer {
     if (resolved.length === 0)
       return { ok: false, code: "unresolved", reason: `the host ${host} was not found` };
     const addresses = resolved.filter(isPublicAddress);
-    const isOwn = addresses.some((address) => this.#ownAddresses().includes(unembedded(address)));
-    if (isOwn && (await isServerPort(port))) return OWN_SERVER;
+    if (await isOwnServer(addresses, port, this.#ownAddresses())) return OWN_SERVER;
     if (addresses.length > 0) return this.#open(addresses, { host, port });
     const reason = `${host} has only private addresses, which no rule for a name opens; for a service on your machine allow localhost:${port}`;
     return { ok: false, code: "private-address", reason };
@@ -180,11 +125,6 @@ const OWN_SERVER: Dialled = {
   reason: "a server of Flint listens there, which no command may connect to",
 };
 
-/** Also public ones: a name may lead to the machine that it is looked up on. */
-function interfaceAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address));
-}
-
 /** As every program of the user resolves names, with the files of the system. */
 async function systemResolve(host: string): Promise<string[]> {
   const found = await lookup(host, { all: true, verbatim: true });
@@ -206,29 +146,4 @@ function unreachable(endpoint: Endpoint, why: string): Dialled {
     code: "unreachable",
     reason: `${formatEndpoint(endpoint)} could not be reached: ${why}`,
   };
-}
-
-function blockList(
-  four: readonly (readonly [string, number])[],
-  six: readonly (readonly [string, number])[],
-): BlockList {
-  const list = new BlockList();
-  for (const [network, prefix] of four) list.addSubnet(network, prefix, "ipv4");
-  for (const [network, prefix] of six) list.addSubnet(network, prefix, "ipv6");
-  return list;
-}
-
-/** The IPv4 address that an IPv6 address stands for; any other is returned as it is. */
-function unembedded(address: string): string {
-  const isEmbedded = isIP(address) === 6 && EMBEDDED_4.check(address, "ipv6");
-  return isEmbedded ? lastFourBytes(address) : address;
-}
-
-/** The end of an IPv6 address as an IPv4 address, however it is written. */
-function lastFourBytes(address: string): string {
-  const dotted = /(?:^|:)([0-9]+(?:\.[0-9]+){3})$/.exec(address)?.[1];
-  if (dotted !== undefined) return dotted;
-  const [low = "0", high = "0"] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split(":").reverse();
-  const words = [high === "" ? "0" : high, low === "" ? "0" : low].map((word) => Number.parseInt(word, 16));
-  return words.flatMap((word) => [word >> 8, word & 0xff]).join(".");
 }

@@ -1,8 +1,9 @@
 import { lookup as resolveName } from "node:dns";
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
-import { BlockList, isIP, type LookupFunction } from "node:net";
-import { errorMessage, lazy } from "@flint/protocol";
+import { isIP, type LookupFunction } from "node:net";
+import { isOwnServer, isPublicAddress } from "@flint/host/addresses";
+import { errorMessage } from "@flint/protocol";
 
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -73,9 +74,10 @@ export function parseWebUrl(address: string, base?: URL): URL {
   return url;
 }
 
-function respond(url: URL, isAllowedAddress: AddressRule, signal: AbortSignal): Promise<IncomingMessage> {
+async function respond(url: URL, isAllowed: AddressRule, signal: AbortSignal): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 && !isAllowedAddress(host)) throw notAllowed(host);
+  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  if (isIP(host) !== 0 && !(await isAllowed(host, port))) throw notAllowed(host);
   const request = url.protocol === "https:" ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
     const sent: ClientRequest = request(url, {
@@ -86,28 +88,28 @@ function respond(url: URL, isAllowedAddress: AddressRule, signal: AbortSignal): 
         "accept-encoding": "identity",
         "user-agent": "Flint",
       },
-      lookup: checkedLookup(isAllowedAddress),
+      lookup: checkedLookup(isAllowed, port),
       signal,
     });
-    sent.once("socket", (socket) =>
-      socket.once("connect", () => {
-        if (!isAllowedAddress(socket.remoteAddress ?? ""))
-          sent.destroy(notAllowed(socket.remoteAddress ?? host));
-      }),
-    );
+    const sendTo = async (address = "") => {
+      if (await isAllowed(address, port)) sent.end();
+      else sent.destroy(notAllowed(address || host));
+    };
+    // Nothing is sent before the address that was connected to is checked too.
+    sent.once("socket", (socket) => socket.once("connect", () => void sendTo(socket.remoteAddress)));
     sent.once("response", resolve);
     sent.once("error", reject);
-    sent.end();
   });
 }
 
 /** Resolves a name to allowed addresses only, so that the address that was checked is the one that is used. */
-function checkedLookup(isAllowedAddress: AddressRule): LookupFunction {
+function checkedLookup(isAllowed: AddressRule, port: number): LookupFunction {
   return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, found) => {
-      const allowed = error === null ? found.filter(({ address }) => isAllowedAddress(address)) : [];
-      const [first] = allowed;
+    resolveName(hostname, { ...options, all: true }, async (error, found) => {
       if (error !== null) return callback(error, "", 0);
+      const areAllowed = await Promise.all(found.map(({ address }) => isAllowed(address, port)));
+      const allowed = found.filter((_, at) => areAllowed[at]);
+      const [first] = allowed;
       if (first === undefined) return callback(notAllowed(hostname), "", 0);
       if (options.all === true) return callback(null, allowed);
       callback(null, first.address, first.family);
@@ -159,56 +161,23 @@ function decode(bytes: Buffer, contentType: string): string {
   }
 }
 
-/** Decides whether an address may be connected to. */
-export type AddressRule = (address: string) => boolean;
+/** Decides whether an address may be connected to at a port. */
+export type AddressRule = (address: string, port: number) => boolean | Promise<boolean>;
 
-const PRIVATE = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  // The wire server of Azure, which looks like a public address.
-  "168.63.129.16/32",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-];
-/** Of IPv6 only global unicast; the rest embeds IPv4 addresses or belongs to a local network. */
-const PUBLIC_6 = ["2000::/3"];
-const TUNNELS_6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
-
-/** Created on first use: few turns connect anywhere. */
-const lists = lazy(() => ({
-  private: listOf(PRIVATE, "ipv4"),
-  public6: listOf(PUBLIC_6, "ipv6"),
-  tunnels6: listOf(TUNNELS_6, "ipv6"),
-}));
-
-/** Whether an address is on the public internet, and neither this machine nor a private network. */
-export function isPublicAddress(address: string): boolean {
-  switch (isIP(address)) {
-    case 4:
-      return !lists().private.check(address, "ipv4");
-    case 6:
-      return lists().public6.check(address, "ipv6") && !lists().tunnels6.check(address, "ipv6");
-    default:
-      return false;
-  }
+/** Allows everything but a Flint server of this machine, to which a client acts as the user. */
+export async function isNoOwnServer(
+  address: string,
+  port: number,
+  ownAddresses?: readonly string[],
+): Promise<boolean> {
+  return !(await isOwnServer([address], port, ownAddresses));
 }
 
-function listOf(networks: readonly string[], family: "ipv4" | "ipv6"): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = "", prefix] = network.split("/");
-    list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
+/** Allows what is on the public internet, other than a Flint server of this machine. */
+export async function isFetchable(
+  address: string,
+  port: number,
+  ownAddresses?: readonly string[],
+): Promise<boolean> {
+  return isPublicAddress(address) && isNoOwnServer(address, port, ownAddresses);
 }

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { machineAddresses } from "@flint/host/addresses";
+import { announcePort } from "@flint/host/sandbox";
 import type { Action } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,7 +10,7 @@ import { builtInTools } from "../built-in.ts";
 import { FileVersions } from "../files/file-versions.ts";
 import { BackgroundCommands } from "../shell/background.ts";
 import { htmlToText } from "./html-text.ts";
-import { isPublicAddress } from "./page-request.ts";
+import { type AddressRule, isFetchable, isNoOwnServer } from "./page-request.ts";
 import { fetchUrlTool, searchWebTool } from "./web-tools.ts";
 
 const LOCAL = (address: string): boolean => address === "127.0.0.1" || address === "::ffff:127.0.0.1";
@@ -26,7 +28,7 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-async function fetchUrl(url: string, options: TurnOptions = {}, isAllowedAddress = LOCAL) {
+async function fetchUrl(url: string, options: TurnOptions = {}, isAllowedAddress: AddressRule = LOCAL) {
   return callTool(fetchUrlTool(isAllowedAddress), { url }, await temporaryFolder(), options);
 }
 
@@ -90,7 +92,7 @@ test("does not reach this machine and private networks by address, name or redir
     "[fd00::1]",
     "[64:ff9b::7f00:1]",
   ]) {
-    const { status, text } = await fetchUrl(`http://${host}:${port}/`, {}, isPublicAddress);
+    const { status, text } = await fetchUrl(`http://${host}:${port}/`, {}, isFetchable);
     expect({ host, status, text }).toEqual({
       host,
       status: "failed",
@@ -196,31 +198,29 @@ test("fails a search that returns something else or redirects elsewhere", async 
   expect((await search("/away")).text).toMatch(/not allowed/);
 });
 
-test("recognizes public addresses", () => {
-  const open = ["93.184.216.34", "8.8.8.8", "2606:4700:4700::1111"];
-  const closed = [
-    "127.0.0.1",
-    "10.1.2.3",
-    "172.31.0.1",
-    "192.168.1.1",
-    "169.254.1.1",
-    "100.64.0.1",
-    "0.0.0.0",
+test("reaches no Flint server of this machine, whatever address it has and whatever leads there", async () => {
+  let requests = 0;
+  const site = await serve((_, response) => {
+    requests += 1;
+    response.end("token");
+  });
+  const port = Number(new URL(site).port);
+  const presence = await announcePort(port);
+  onTestFinished(() => presence.close());
+  const [own = ""] = machineAddresses();
+  const rules = [
+    isFetchable("8.8.8.8", port),
+    isFetchable("8.8.8.8", port, ["8.8.8.8"]),
+    isNoOwnServer(own, port),
   ];
-  const closed6 = [
-    "::",
-    "::1",
-    "fe80::1",
-    "fc00::1",
-    "::ffff:8.8.8.8",
-    "64:ff9b::808:808",
-    "2002:7f00:1::",
-    "2001::1",
-  ];
-  expect(open.filter((address) => !isPublicAddress(address))).toEqual([]);
-  expect([...closed, ...closed6, "255.255.255.255", "ff02::1", "name", ""].filter(isPublicAddress)).toEqual(
-    [],
+  expect(await Promise.all(rules)).toEqual([true, false, false]);
+  const searched = await callTool(
+    searchWebTool(`${site}/?q={query}`),
+    { query: "x" },
+    await temporaryFolder(),
   );
+  const fetched = await fetchUrl(site, {}, async (host, at) => LOCAL(host) && isNoOwnServer(host, at));
+  expect([searched.status, fetched.status, requests]).toEqual(["failed", "failed", 0]);
 });
 
 test("converts hostile pages to text quickly and without scripts", () => {

@@ -39,7 +39,7 @@ async function fetchPage(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   // Loaded with the first page: most threads fetch none.
-  const { isPublicAddress, parseWebUrl, requestPage } = await import("./page-request.ts");
+  const { isFetchable, parseWebUrl, requestPage } = await import("./page-request.ts");
   const first = parseWebUrl(address);
   const reject = (url: URL) =>
     requestApproval("fetch_url", { url: url.href }, context, webNeeds(url, context.turn.settings));
@@ -54,7 +54,7 @@ async function fetchPage(
     if (rejectedRedirect === undefined) hosts.add(url.host);
     return rejectedRedirect === undefined;
   };
-  const request = { signal: context.signal, isAllowedAddress: isAllowedAddress ?? isPublicAddress };
+  const request = { signal: context.signal, isAllowedAddress: isAllowedAddress ?? isFetchable };
   const page = await requestPage(first.href, { ...request, isAllowedRedirect }).catch(
     (thrown: unknown): ToolOutcome => {
       if (rejectedRedirect === undefined) throw thrown;
@@ -103,13 +103,13 @@ async function search(searchUrl: string, query: string, context: ToolContext): P
   const needs = settings.network === "none" ? webNeeds(address, settings) : undefined;
   const rejected = await requestApproval("search_web", { query }, context, needs);
   if (rejected !== undefined) return rejected;
-  // The user chose this URL, so it may be on this machine, but it must not redirect elsewhere.
+  // The user chose this URL, so it may be on this machine, but it must not redirect elsewhere or be a Flint server.
   const isAllowedRedirect = (url: URL) => url.origin === address.origin;
   // Loaded with the first search: most threads make none.
-  const { requestPage } = await import("./page-request.ts");
+  const { isNoOwnServer, requestPage } = await import("./page-request.ts");
   const page = await requestPage(address.href, {
     signal: context.signal,
-    isAllowedAddress: () => true,
+    isAllowedAddress: isNoOwnServer,
     isAllowedRedirect,
   });
   if (page.status >= 400) return failed(`The search returned ${page.status}.`);
