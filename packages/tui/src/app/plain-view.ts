@@ -1,6 +1,7 @@
 import { type Line, textOf } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import { spoken } from "../draw/plain.ts";
+import { withoutControls } from "../draw/styled.ts";
 import type { Page } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
@@ -44,7 +45,7 @@ export class PlainView implements SessionView {
     const lines = [...this.#withoutSent(final.map(textOf)), ...changedLines(before, front), ...notice];
     this.#front = front;
     this.#notice = session.notice;
-    const printed = lines.map((line) => `${line}\r\n`).join("");
+    const printed = lines.map((line) => `${withoutControls(line)}\r\n`).join("");
     const isNew = printed !== "" || before?.of !== front.of;
     // What was typed stays on its line.
     if (isNew) this.#write(`${(before?.field ?? "") === "" ? "" : "\r\n"}${printed}${front.field}`);
@@ -89,7 +90,7 @@ function frontOf(session: Session, look: Look): Front {
   }
   // While a turn runs, what it does is not cut up by prompts that are not used.
   const isIdle = session.state?.activeTurnId === undefined;
-  const typed = composer.text.replaceAll("\n", " ");
+  const typed = withoutControls(composer.text.replaceAll("\n", " "));
   return { of: "composer", lines: [], field: typed === "" && !isIdle ? "" : `${PROMPT}${typed}` };
 }
 
@@ -106,7 +107,8 @@ function withField(
   otherwise: string,
 ): Pick<Front, "lines" | "field"> {
   if (cursor === undefined) return { lines: rows, field: otherwise };
-  return { lines: rows.filter((_, at) => at !== cursor.row), field: rows[cursor.row] ?? otherwise };
+  const field = withoutControls(rows[cursor.row] ?? otherwise);
+  return { lines: rows.filter((_, at) => at !== cursor.row), field };
 }
 
 const SELECTED = "Selected: ";

@@ -55,6 +55,11 @@ export function oneLine(text: string): string {
   return escapeControls(text).replaceAll("\n", " ");
 }
 
+/** Text that a user must judge by its exact characters, on one line: a line break in a name is not the end of it. */
+export function exactLine(text: string): string {
+  return escapeExact(text).replaceAll("\n", "\\u{a}");
+}
+
 /** A command as it would be typed; `end` follows its first line. */
 export function commandLines(title: readonly Span[], mark: StyledSpan, end?: StyledSpan): Line[] {
   const [first = "", ...rest] = drawText(title).split("\n");
@@ -102,8 +107,7 @@ function fileLink(path: string, { links }: Look, cwd: string): { readonly link?:
 function shortPath(path: string, cwd: string): string {
   const inside = relative(cwd, path);
   const shown = inside === "" || inside.startsWith("..") ? path : inside;
-  // A line break in a name must not look like the end of it.
-  return escapeExact(shown).replaceAll("\n", "\\u{a}");
+  return exactLine(shown);
 }
 
 /** The steps of a plan with their marks. */

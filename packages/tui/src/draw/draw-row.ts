@@ -17,6 +17,7 @@ import {
   commandLines,
   drawSpan,
   drawText,
+  exactLine,
   imageLine,
   messageBlocks,
   metaSpans,
@@ -105,7 +106,7 @@ export function callLine({ title, meta }: Pick<Row, "title" | "meta">, mark: Spa
 
 /** What an agent wants to do, in full: never cut or folded. */
 export function drawApproval(prompt: ApprovalPrompt, look: Look, cwd: string): LineBlock {
-  const head = [span(marksFor(look.unicode).current, "yellow"), span(` ${prompt.title}`, "bold")];
+  const head = [span(marksFor(look.unicode).current, "yellow"), span(` ${exactLine(prompt.title)}`, "bold")];
   const place: Line[] = prompt.place === undefined ? [] : [[span("in ", "dim"), drawSpan(prompt.place)]];
   const subject =
     prompt.place === undefined ? prompt.subject.map((each) => [drawSpan(each)]) : shellLines(prompt);

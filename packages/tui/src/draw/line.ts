@@ -177,8 +177,8 @@ const ASCII = /^[\x20-\x7e]*$/;
 /** A tab, whose width depends on its place, and a no-break space, which is written as a plain one. */
 const NEEDS_CELLS = /[\t\u00a0]/;
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}/u;
-/** A soft hyphen takes a column on terminals, although it is a format character. */
-const NO_WIDTH = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
+/** A soft hyphen takes a column on terminals, although it is a format character; so does what a control character becomes. */
+const NO_WIDTH = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}\n]/u;
 const WIDE =
   /^[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1d300}-\u{1d356}\u{1d360}-\u{1d376}\u{1f200}-\u{1f251}\u{20000}-\u{3fffd}]/u;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { span, textOf, wrapLine } from "./line.ts";
+import { span, textOf, textWidth, wrapLine } from "./line.ts";
 import type { Look } from "./look.ts";
 import { markdownLines } from "./markdown.ts";
 import { linkTarget, styled } from "./styled.ts";
@@ -98,4 +98,19 @@ describe("a link", () => {
       { numRuns: 300 },
     );
   });
+});
+
+test("a line writes no control character, with or without colours, and takes the columns it is measured with [P36]", () => {
+  const anything = fc.string({
+    unit: fc.constantFrom("\u001b", "\u0007", "\u009b", "\r", "\n", "[2J", "a", " "),
+  });
+  fc.assert(
+    fc.property(anything, fc.constantFrom("red" as const, undefined), (text, style) => {
+      for (const row of wrapLine([span(text, style)], 20)) {
+        expect(styled(row, true).replaceAll(COLOURS, "")).not.toMatch(/\p{Cc}/u);
+        expect(styled(row, false)).not.toMatch(/\p{Cc}/u);
+        if (!text.includes("\n")) expect(textWidth(textOf(row))).toBe(styled(row, false).length);
+      }
+    }),
+  );
 });

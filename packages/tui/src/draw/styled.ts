@@ -23,9 +23,20 @@ const CODES: Readonly<Record<Style, string>> = {
 /** Yellow cannot be read on a light background. */
 const LIGHT_CODES: Readonly<Record<Style, string>> = { ...CODES, yellow: "35" };
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be in a line
+const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g;
+
+/**
+ * Text as it is written to a terminal. What others wrote is escaped where it becomes part of a line; a control character
+ * that still gets here is replaced by a question mark, so that nothing can steer the terminal.
+ */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROLS, "?");
+}
+
 /** The line as it is written to a terminal. */
 export function styled(line: Line, colour: boolean, isLight = false): string {
-  if (!colour) return textOf(line);
+  if (!colour) return withoutControls(textOf(line));
   let written = "";
   for (let at = 0; at < line.length; ) {
     const { style, link }: Omit<Span, "text"> = line[at] ?? {};
@@ -33,6 +44,7 @@ export function styled(line: Line, colour: boolean, isLight = false): string {
     // Pieces of the same style that follow each other are one.
     for (; at < line.length && line[at]?.style === style && line[at]?.link === link; at += 1)
       text += line[at]?.text ?? "";
+    text = withoutControls(text);
     const shown = style === undefined ? text : withStyle(text, isLight ? LIGHT_CODES[style] : CODES[style]);
     written += link === undefined ? shown : withLink(shown, link);
   }

@@ -19,6 +19,7 @@ import {
   THEMES,
   usageOf,
 } from "@flint/view/commands";
+import { oneLine } from "../../draw/draw-blocks.ts";
 import { type Line, lineOf, span } from "../../draw/line.ts";
 import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
@@ -27,7 +28,7 @@ import type { SessionContext } from "../context.ts";
 import { situationOf } from "./situation.ts";
 
 function facts(rows: readonly (readonly [string, string])[]): Line[] {
-  return rows.map(([name, value]) => [span(`${name.padEnd(16)} `, "cyan"), span(escapeControls(value))]);
+  return rows.map(([name, value]) => [span(`${oneLine(name).padEnd(16)} `, "cyan"), span(oneLine(value))]);
 }
 
 /** The agent, model, permissions and folder of the thread. */
