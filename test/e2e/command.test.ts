@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { commandFixture } from "./flint.ts";
 
@@ -66,6 +66,19 @@ describe("the flint command", () => {
     expect((await flint(["threads", "rm", "last", "--yes"])).stdout).toMatch(/^Deleted /);
     expect((await flint(["rules", "ls"])).code).toBe(0);
     expect((await flint(["fix the tests"])).stderr).toContain('flint exec "fix the tests"');
+  });
+
+  test("removes a rule without writing what steers the terminal [P36]", async () => {
+    const { flint, cwd, home } = await commandFixture();
+    const words = "write /tmp/\u001b[2J\na\u202e";
+    const match = { type: "exact", path: cwd };
+    const rule = { id: "r1", project: cwd, tool: "fileChange", match, scope: "always", words, grantedAt: 0 };
+    await writeFile(`${home}/rules.jsonl`, `${JSON.stringify(rule)}\n`);
+    const { stdout, stderr } = await flint(["rules", "remove", "r1"], { env: { FLINT_HOME: home } });
+    expect({ stdout, stderr }).toEqual({
+      stdout: "Removed: write /tmp/\\u{1b}[2J\\na\\u{202e}\n",
+      stderr: "",
+    });
   });
 
   test("publishes the protocol as JSON Schema and as TypeScript [S0-93]", async () => {

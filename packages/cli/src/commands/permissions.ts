@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { describeRule, type WorkspaceFile } from "@flint/protocol";
+import { describeRule, type Rule, type WorkspaceFile } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls, escapeExact } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
@@ -90,9 +90,14 @@ export async function listRules({ values, positionals }: ListArguments): Promise
   if (data.length === 0) return say('No rules. Answer an approval with "always" to add one.\n');
   const rows = data.map((rule) => [
     ...[rule.id, rule.agent ?? "all", rule.scope, rule.project],
-    escapeExact(describeRule(rule)).replaceAll("\n", "\\n"),
+    allowedBy(rule),
   ]);
   return say(columns([["ID", "AGENT", "SCOPE", "FOLDER", "ALLOWED TO"], ...rows]));
+}
+
+/** What a rule allows, on one line. */
+function allowedBy(rule: Rule): string {
+  return escapeExact(describeRule(rule)).replaceAll("\n", "\\n");
 }
 
 /** `flint rules remove ID`, by an id or its prefix. */
@@ -109,6 +114,6 @@ export async function removeRule({
       throw new UsageError(`No rule ${JSON.stringify(reference)}; see flint rules list.`);
     if (others.length > 0) throw new UsageError(`Several rules start with ${reference}; use a longer id.`);
     await client.call("rules/remove", { id: found.id });
-    return say(`Removed: ${describeRule(found)}\n`);
+    return say(`Removed: ${allowedBy(found)}\n`);
   });
 }
