@@ -18,6 +18,15 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: STORES,
   },
   {
+    name: "task-lease-not-in-force",
+    promise: "A lease is in force before its event is sent to anyone.",
+    file: "packages/tasks/src/store/memory-store.ts",
+    find: "    stored.leaseEndsAt = this.#elapsed() + milliseconds;\n    this.#append(task, leased({ runId, worker, fence, leaseId }));",
+    replace:
+      "    this.#append(task, leased({ runId, worker, fence, leaseId }));\n    stored.leaseEndsAt = this.#elapsed() + milliseconds;",
+    tests: [...STORES, "packages/tasks/src/service/service.test.ts", ...SIMULATION],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

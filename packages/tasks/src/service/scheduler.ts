@@ -44,11 +44,16 @@ export class TaskScheduler {
     this.#ticking ??= this.#tickAll();
   }
 
+  /** Resolves once it has looked at everything that it was woken for. */
+  async settled(): Promise<void> {
+    await this.#ticking;
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#unsubscribe();
     clearTimeout(this.#timer);
-    await this.#ticking;
+    await this.settled();
   }
 
   async #tickAll(): Promise<void> {

@@ -54,6 +54,29 @@ describe("a worker", () => {
     expect(types).toEqual(["task/added", "run/leased", "run/lost", "run/leased"]);
   });
 
+  test("takes one task after the other from a backlog, each in one run", async () => {
+    const { store, scheduler, add } = setUp();
+    const numbers = [1, 2, 3, 4, 5, 6];
+    for (const _ of numbers) await add();
+    const worker = new TaskWorker({
+      ...{ store, name: "w", concurrency: 2, leaseMs: LEASE_MS, now: () => context.now },
+      onProblem: (problem) => expect.unreachable(problem),
+      run: async (lease) => {
+        // As long as a sweep that is under way.
+        await new Promise(setImmediate);
+        const expected = (await store.read(lease.task))?.version ?? 0;
+        const events = [{ type: "task/ended", data: { status: "done" } }] as const;
+        await store.commit({ task: lease.task, expect: expected, lease, events });
+      },
+    });
+    onTestFinished(() => worker.stop());
+    scheduler.wake();
+    worker.wake();
+    await expect.poll(async () => (await store.list()).every(({ phase }) => phase === "done")).toBe(true);
+    const logs = (await store.list()).map(async ({ id }) => (await store.events(id)).map(({ type }) => type));
+    expect(await Promise.all(logs)).toEqual(numbers.map(() => ["task/added", "run/leased", "task/ended"]));
+  });
+
   test("survives a disk that is full, says so, and goes on when there is space", async () => {
     let isFull = false;
     const { start, ran, add, problems } = setUp(() => {

@@ -60,8 +60,9 @@ export class MemoryStore implements TaskStore {
     if (stored === undefined || stored.state.phase !== "ready") return undefined;
     const lease: Lease = { task, runId: this.#id(), worker, fence: stored.fence + 1, id: this.#id() };
     const { runId, fence, id: leaseId } = lease;
-    this.#append(task, leased({ runId, worker, fence, leaseId }));
+    // Before the listeners are called: one that sweeps finds it in force. Without a run it means nothing.
     stored.leaseEndsAt = this.#elapsed() + milliseconds;
+    this.#append(task, leased({ runId, worker, fence, leaseId }));
     return lease;
   }
 

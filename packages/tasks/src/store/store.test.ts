@@ -8,7 +8,7 @@ import { context } from "../testing/task.ts";
 import { JournalStore } from "./journal-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { RedisStore } from "./redis/redis-store.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { LostRun, TaskStore } from "./task-store.ts";
 
 class Clock {
   time = 1_800_000_000_000;
@@ -123,6 +123,17 @@ describe.each(STORES)("a store %s", (_name, test, open) => {
     expect(await store.renew(lease, 1000)).toBe(false);
     await store.sweep();
     expect(await store.commit(write)).toEqual({ status: "fenced" });
+  });
+
+  test("has a lease in force before it notifies anyone of it", async () => {
+    const { store } = await open();
+    const { id } = await add(store);
+    const lost: Promise<readonly LostRun[]>[] = [];
+    store.subscribe(() => void lost.push(store.sweep()));
+    const lease = await store.lease(id, "w1", 60_000);
+    expect(lost).not.toEqual([]);
+    expect((await Promise.all(lost)).flat()).toEqual([]);
+    expect(lease !== undefined && (await store.renew(lease, 60_000))).toBe(true);
   });
 
   test("sends every change, in order, until the listener leaves", async () => {

@@ -12,6 +12,7 @@ describe("random histories of tasks", () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const simulation = new Simulation(seed);
       await simulation.play(2, 80);
+      expect(simulation.problems, `seed ${seed}`).toEqual([]);
       fenced += simulation.fencedWrites;
       for (const state of await simulation.store.list()) {
         const events = await simulation.store.events(state.id);

@@ -11,7 +11,7 @@ import { finish } from "../decide/finish.ts";
 import type { ExecuteOutcome, ReviewOutcome, Setback } from "../decide/outcomes.ts";
 import * as person from "../decide/person.ts";
 import * as run from "../decide/run.ts";
-import { due } from "../schedule.ts";
+import { TaskScheduler } from "../service/scheduler.ts";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { Lease } from "../store/task-store.ts";
 import { Random } from "./random.ts";
@@ -37,19 +37,32 @@ export class Simulation {
   #now = 1_800_000_000_000;
   #ids = 0;
   readonly store: MemoryStore;
+  /** The real one: it hears of each change before the one who made it goes on, and looks at once. */
+  readonly #scheduler: TaskScheduler;
   readonly #hands: Hand[] = [];
   /** Writes of workers whose lease was over; none of them was accepted. */
   fencedWrites = 0;
+  /** What the scheduler could not do. */
+  readonly problems: string[] = [];
   /** Whether faults happen: a calm world has to bring every task to its end. */
   #calm = false;
 
   constructor(seed: number) {
     this.#random = new Random(seed);
     this.store = new MemoryStore({ now: () => this.#now, id: () => `id-${++this.#ids}` });
+    this.#scheduler = new TaskScheduler({
+      ...{ store: this.store, leaseMs: LEASE_MS, context: () => this.#context() },
+      onProblem: (message) => this.problems.push(message),
+    });
   }
 
   /** Plays the history: some turbulent steps, then calm ones until every task has ended. */
   async play(tasks: number, steps: number): Promise<void> {
+    await this.#play(tasks, steps);
+    await this.#scheduler.stop();
+  }
+
+  async #play(tasks: number, steps: number): Promise<void> {
     for (let index = 0; index < tasks; index += 1) await this.#add();
     for (let step = 0; step < steps; step += 1) await this.#step();
     this.#calm = true;
@@ -77,8 +90,9 @@ export class Simulation {
   async #step(): Promise<void> {
     const random = this.#random;
     this.#now += random.below(10_000);
-    await this.#sweep();
-    await this.#resumeDue();
+    this.#scheduler.wake();
+    // Sometimes it is still looking while others write.
+    if (random.chance(0.7)) await this.#scheduler.settled();
     const roll = random.next();
     if (roll < 0.3) await this.#lease();
     else if (roll < 0.85) await this.#work();
@@ -89,27 +103,6 @@ export class Simulation {
 
   #context(): DecisionContext {
     return { now: this.#now, random: this.#random.next(), id: () => `id-${++this.#ids}` };
-  }
-
-  async #sweep(): Promise<void> {
-    for (const { task, fence } of await this.store.sweep()) {
-      const state = await this.store.read(task);
-      if (state === undefined) continue;
-      await this.store.commit({
-        task,
-        expect: state.version,
-        events: run.afterLost(state, fence, this.#context()),
-      });
-    }
-  }
-
-  async #resumeDue(): Promise<void> {
-    for (const state of due(await this.store.list(), this.#now))
-      await this.store.commit({
-        task: state.id,
-        expect: state.version,
-        events: person.resume(state, "scheduler"),
-      });
   }
 
   async #lease(): Promise<void> {
@@ -278,6 +271,7 @@ export function violations(id: string, events: readonly TaskEvent[], final: Task
   let state: TaskState | undefined;
   let fence = 0;
   let running = false;
+  let leasedAt = 0;
   for (const event of events) {
     const before = state;
     state = reduceTask(id, state, event);
@@ -288,8 +282,11 @@ export function violations(id: string, events: readonly TaskEvent[], final: Task
       if (running) found.push(`${at}: leased while leased`);
       if (event.data.fence <= fence) found.push(`${at}: the fence did not rise`);
       fence = event.data.fence;
+      leasedAt = event.at;
       running = true;
     } else if (running && state.run === undefined) running = false;
+    if (event.type === "run/lost" && event.at < leasedAt + LEASE_MS)
+      found.push(`${at}: the lease was not over`);
     if (state.fence < (before?.fence ?? 0)) found.push(`${at}: the fence fell`);
     if (event.type === "round/started" && event.data.round > state.spec.rounds + state.extraRounds)
       found.push(`${at}: more rounds than allowed`);
