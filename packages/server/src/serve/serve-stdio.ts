@@ -6,6 +6,8 @@ import { type ServedClients, signalled, stopServer } from "./shutdown.ts";
 
 /** How long other clients wait for the first response on stdio before they are let in without it. */
 const SHARE_MS = 200;
+/** How long they wait after it: most clients ask for a thread next, and loading the listeners would delay that answer. */
+const FIRST_REQUESTS_MS = 40;
 
 /** Further clients of the engine that serves stdio. */
 export interface FurtherClients extends ServedClients {
@@ -16,8 +18,8 @@ export interface FurtherClients extends ServedClients {
 /** Options of `serveStdio`. */
 export interface StdioOptions {
   /**
-   * Lets other clients join. Called after the first response, so that the client on stdio does not wait for it; or after a
-   * moment, so that the others do not wait for a silent client.
+   * Lets other clients join. Called a moment after the first response, so that the client on stdio does not wait for it; or
+   * after a longer one, so that the others do not wait for a silent client.
    */
   readonly share?: ((frontend: Frontend) => Promise<FurtherClients | undefined>) | undefined;
 }
@@ -42,7 +44,8 @@ export async function serveStdio(
     if (!isStopping) sharing ??= options.share?.(frontend);
   };
   const timer = setTimeout(share, SHARE_MS).unref();
-  const transport = afterFirstWrite(stdioTransport(), share);
+  const shareSoon = () => setTimeout(share, FIRST_REQUESTS_MS).unref();
+  const transport = afterFirstWrite(stdioTransport(), shareSoon);
   const connection = new ClientConnection(frontend, engine, transport);
   const disconnected = connection.closed.then(async () => (await sharing)?.empty());
   await Promise.race([disconnected, signalled()]);
@@ -55,7 +58,7 @@ function afterFirstWrite(transport: Transport, then: () => void): Transport {
   const write = transport.write.bind(transport);
   transport.write = (text) => {
     transport.write = write;
-    setImmediate(then);
+    then();
     return write(text);
   };
   return transport;
