@@ -28,6 +28,7 @@ export class ThreadHandle {
   readonly #unsubscribe: () => void;
   #state: ThreadState;
   #epoch: string | undefined;
+  #hasEarlierTurns = false;
   // Events that came while a snapshot was on its way; they are folded on top of it.
   #held: AgentEvent[] | undefined;
   #waiting: { readonly seq: number; readonly reached: () => void }[] = [];
@@ -47,6 +48,11 @@ export class ThreadHandle {
   /** The thread as of the last event that arrived. A new value with every event; never mutated. */
   get state(): ThreadState {
     return this.#state;
+  }
+
+  /** Whether the thread has turns before those in `state`, which attaching leaves out of a long one. `thread/read` has all. */
+  get hasEarlierTurns(): boolean {
+    return this.#hasEarlierTurns;
   }
 
   /** Where this handle stands, to attach again from later. */
@@ -106,7 +112,10 @@ export class ThreadHandle {
     try {
       const answer = await this.#client.call("thread/attach", attachParams(this.id, cursor), options);
       this.#epoch = answer.epoch;
-      if (cursor.afterSeq === undefined || answer.truncated) this.#state = snapshotState(answer);
+      if (cursor.afterSeq === undefined || answer.truncated) {
+        this.#state = snapshotState(answer);
+        this.#hasEarlierTurns = answer.nextCursor !== undefined;
+      }
       return answer;
     } finally {
       const held = this.#held;

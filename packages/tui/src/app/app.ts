@@ -153,8 +153,9 @@ export class SessionApp {
 
   /** The thread that is shown, and whether its turn goes on without the session; undefined before the first prompt. */
   get thread(): { readonly id: string; readonly goesOn: boolean } | undefined {
-    const { threadId, state } = this.#session;
-    if (threadId === undefined || state === undefined || state.turns.length === 0) return undefined;
+    const { threadId, state, turns } = this.#session;
+    const isEmpty = turns.isComplete && turns.known.length === 0;
+    if (threadId === undefined || state === undefined || isEmpty) return undefined;
     return { id: threadId, goesOn: this.#isShared && state.activeTurnId !== undefined };
   }
 

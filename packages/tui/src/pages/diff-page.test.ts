@@ -1,4 +1,3 @@
-import { emptyThread, type ThreadState } from "@flint/protocol";
 import { expect, test } from "vitest";
 import { textOf } from "../draw/line.ts";
 import { diffPage } from "./diff-page.ts";
@@ -11,14 +10,15 @@ const item = {
   changes: [{ kind: "modify", path: "/a.txt", diff }],
 } as const;
 
-const state: ThreadState = {
-  ...emptyThread("t1"),
-  turns: [{ id: "u1", status: "completed", items: [{ ...item, changes: [...item.changes] }] }],
+const known = [{ id: "u1", status: "completed" as const, items: [{ ...item, changes: [...item.changes] }] }];
+const session = {
+  turns: { known, isComplete: true, read: async () => known },
+  ...{ settings: undefined, run: () => {}, changed: () => {} },
 };
 
 /** What the page shows at a width, as text. */
 function shown(columns: number, ...commands: readonly "toggleSplit"[]): string[] {
-  const page = diffPage(() => state);
+  const page = diffPage(session);
   for (const command of commands) page.command(command);
   return page.draw({ columns, rows: 12, colour: false, unicode: true }).rows.map(textOf);
 }

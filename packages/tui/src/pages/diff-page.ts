@@ -1,21 +1,28 @@
-import { isKnownItem, type ThreadState, type Turn } from "@flint/protocol";
+import { isKnownItem, type Turn } from "@flint/protocol";
 import { type DiffBlock, diffBlock } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { canSplit, diffLines, splitDiff } from "../draw/diff.ts";
 import { changeSpans } from "../draw/draw-blocks.ts";
 import { type Line, lineOf, wrapLine } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
+import type { SessionContext } from "../session/context.ts";
 import { Pager } from "./pager.ts";
 
+/** What the changes of a thread are read from. */
+type DiffSource = Pick<SessionContext, "turns" | "settings" | "run" | "changed">;
+
 /** The changes to files of a thread, or of its last turn. */
-export function diffPage(state: () => ThreadState | undefined, turnId?: string): Pager {
+export function diffPage(session: DiffSource, turnId?: string): Pager {
+  session.run(async () => {
+    await session.turns.read();
+    session.changed();
+  });
   return changesPage({
     title: turnId === undefined ? "Changes in this thread" : "Changes in this turn",
     empty: "No files were changed by the agent's edits.",
     changes: () => {
-      const now = state();
-      const turns = (now?.turns ?? []).filter(({ id }) => turnId === undefined || id === turnId);
-      return { blocks: turns.flatMap(blocksIn), cwd: now?.settings.cwd ?? "/" };
+      const turns = session.turns.known.filter(({ id }) => turnId === undefined || id === turnId);
+      return { blocks: turns.flatMap(blocksIn), cwd: session.settings?.cwd ?? "/" };
     },
   });
 }

@@ -10,9 +10,8 @@ import { Pager } from "./pager.ts";
 /** The whole thread, nothing folded until the user folds it. Turns that are not here yet are read from the server. */
 export function transcriptPage(session: SessionContext): Pager {
   const lines = new TranscriptLines();
-  const earlier: Turn[] = [];
   session.run(async () => {
-    await readEarlier(session, earlier);
+    await session.turns.read();
     session.changed();
   });
   return new Pager({
@@ -20,10 +19,8 @@ export function transcriptPage(session: SessionContext): Pager {
     hint: "Enter folds all, or unfolds",
     fromEnd: true,
     lines: (look) => {
-      const { turns = [], settings, openItemIds = [] } = session.state ?? {};
-      const known = new Set(turns.map(({ id }) => id));
-      const all = [...earlier.filter(({ id }) => !known.has(id)), ...turns];
-      return lines.of(all, openItemIds, settings?.cwd ?? "/", look);
+      const { settings, openItemIds = [] } = session.state ?? {};
+      return lines.of(session.turns.known, openItemIds, settings?.cwd ?? "/", look);
     },
     command: (id) => {
       if (id !== "toggleFold") return false;
@@ -31,19 +28,6 @@ export function transcriptPage(session: SessionContext): Pager {
       return true;
     },
   });
-}
-
-/** Reads all pages of turns, oldest first in `into`. */
-async function readEarlier(session: SessionContext, into: Turn[]): Promise<void> {
-  const threadId = session.state?.thread.id;
-  if (threadId === undefined) return;
-  let cursor: string | undefined;
-  do {
-    const page = { threadId, includeTurns: true, limit: 100, ...(cursor === undefined ? {} : { cursor }) };
-    const { turns = [], nextCursor } = await session.client.call("thread/read", page);
-    into.unshift(...turns);
-    cursor = nextCursor;
-  } while (cursor !== undefined);
 }
 
 /** The lines of turns at one width, remembered for turns whose rows do not change. */

@@ -4,6 +4,7 @@ import type { CommandId, Keymap, KeyPlace, Theme } from "@flint/view/commands";
 import type { Line, LineBlock } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { AllTurns } from "./all-turns.ts";
 import type { AskAnswers } from "./ask-panel.ts";
 import type { Composer } from "./composer.ts";
 import type { MenuOptions } from "./menu.ts";
@@ -55,6 +56,8 @@ export interface SessionContext {
   readonly composer: Composer;
   /** The thread; undefined before its first turn. */
   readonly state: ThreadState | undefined;
+  /** Its turns; `state` may lack the earlier ones. */
+  readonly turns: Pick<AllTurns, "known" | "isComplete" | "read">;
   /** The settings in force, or those that a new thread will have. */
   readonly settings: ThreadSettings | undefined;
   readonly isConnected: boolean;

@@ -1,11 +1,13 @@
 import type { ThreadSettings, ThreadState } from "@flint/protocol";
 import type { FlintClient, ThreadHandle } from "@flint/sdk";
+import { AllTurns } from "./all-turns.ts";
 import type { NewThreadSettings } from "./context.ts";
 
 /** The thread of a session: none before the first prompt, which starts one with the settings chosen until then. */
 export class OpenThread {
   readonly #client: () => FlintClient;
   #handle: ThreadHandle | undefined;
+  #turns: AllTurns;
   /** The thread that is being attached to. Its first events arrive before the answer. */
   #attaching: string | undefined;
   /** The settings that a new thread gets, and what the server adds to them. */
@@ -15,6 +17,7 @@ export class OpenThread {
 
   constructor(client: () => FlintClient, settings: NewThreadSettings) {
     this.#client = client;
+    this.#turns = new AllTurns(client);
     this.#pending = settings;
   }
 
@@ -30,6 +33,10 @@ export class OpenThread {
 
   get state(): ThreadState | undefined {
     return this.#handle?.state;
+  }
+
+  get turns(): AllTurns {
+    return this.#turns;
   }
 
   /** The settings in force, or those that a new thread will have. */
@@ -69,7 +76,7 @@ export class OpenThread {
     const next = threadId === undefined ? undefined : await this.#attach(threadId);
     if (next === undefined) await this.readDefaults();
     await this.#handle?.unsubscribe();
-    this.#handle = next;
+    this.#use(next);
   }
 
   /** Attaches again after the connection was lost. Gives how many events were missed. */
@@ -77,8 +84,9 @@ export class OpenThread {
     const before = this.#handle;
     if (before === undefined) return 0;
     before.release();
-    this.#handle = await this.#client().attachThread(before.id);
-    return this.#handle.state.seq - before.state.seq;
+    const handle = await this.#client().attachThread(before.id);
+    this.#use(handle);
+    return handle.state.seq - before.state.seq;
   }
 
   /** Interrupts the running turn. */
@@ -111,7 +119,13 @@ export class OpenThread {
   }
 
   async #start(): Promise<string> {
-    this.#handle = await this.#client().startThread(this.#pending);
-    return this.#handle.id;
+    const handle = await this.#client().startThread(this.#pending);
+    this.#use(handle);
+    return handle.id;
+  }
+
+  #use(handle: ThreadHandle | undefined): void {
+    this.#handle = handle;
+    this.#turns = new AllTurns(this.#client, handle);
   }
 }

@@ -119,15 +119,29 @@ export class PromptHelp {
 
   #values() {
     const agents = [...new Set(this.#models.map(({ id }) => agentOfModel(id)))];
-    const turns = this.#session.state?.turns ?? [];
     return {
       model: (): NameChoice[] =>
         this.#models.map(({ id, displayName }) => ({ name: id, detail: displayName })),
       agent: (): NameChoice[] => agents.map((name) => ({ name })),
       permissions: (): NameChoice[] =>
         this.#session.permissions.map(({ name, doc }) => ({ name, detail: doc })),
-      turn: (): NameChoice[] => turns.map((_, index) => ({ name: `#${index + 1}` })),
+      turn: (): NameChoice[] => this.#turnNumbers(),
     };
+  }
+
+  /** None before all turns are here: a number counts from the first one. */
+  #turnNumbers(): NameChoice[] {
+    const { turns } = this.#session;
+    if (turns.isComplete) return turns.known.map((_, index) => ({ name: `#${index + 1}` }));
+    // Expected: the server is gone. Then the numbers are not completed.
+    void turns.read().then(
+      () => {
+        this.completer.refresh();
+        this.#session.changed();
+      },
+      () => undefined,
+    );
+    return [];
   }
 }
 

@@ -15,6 +15,7 @@ import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { type Content, keyLabel } from "../input/index.ts";
+import type { AllTurns } from "./all-turns.ts";
 import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { Composer } from "./composer.ts";
@@ -124,6 +125,10 @@ export class Session implements SessionContext {
   }
   get state(): ThreadState | undefined {
     return this.#thread.state;
+  }
+
+  get turns(): AllTurns {
+    return this.#thread.turns;
   }
 
   get settings(): ThreadSettings | undefined {
@@ -290,8 +295,10 @@ export class Session implements SessionContext {
   async openThread(threadId: string, isFirst = false): Promise<void> {
     await this.#switchTo(threadId, isFirst);
     const left = this.state === undefined ? 0 : this.transcript.begin(this.state, this.#header);
-    const turns = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
-    if (left > 0) this.say(`${turns} not printed. Ctrl+O shows the whole thread.`);
+    if (left === 0 && this.turns.isComplete) return;
+    const one = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
+    const turns = this.turns.isComplete ? one : "Earlier turns are";
+    this.say(`${turns} not printed. Ctrl+O shows the whole thread.`);
   }
 
   /** Begins without a thread: prints what a new one will use, and brings back what was being written. */
@@ -362,6 +369,7 @@ export class Session implements SessionContext {
   #ownEvent(event: AgentEvent): void {
     if (event.type === "item/mcpToolCall/progress")
       this.transcript.progress(event.data.itemId, event.data.message);
+    if (event.type === "thread/reverted") this.turns.drop(event.data.turnIds);
     const block = noticeOf(event, this.look) ?? this.answers.outcome(event, this.look);
     if (block !== undefined) this.put(block);
   }

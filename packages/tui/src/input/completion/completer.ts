@@ -93,7 +93,7 @@ export class Completer {
     else if (!isSame || this.#picker === undefined) this.#open(trigger);
   }
 
-  /** Searches again, because there are more files by now. */
+  /** Searches again, because there is more to choose from by now. */
   refresh(): void {
     if (this.#trigger !== undefined && this.#picker !== undefined) this.#open(this.#trigger);
   }

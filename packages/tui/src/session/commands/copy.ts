@@ -1,4 +1,4 @@
-import { inputText, isKnownItem, type ThreadState } from "@flint/protocol";
+import { inputText, isKnownItem, type Turn } from "@flint/protocol";
 import { escapeControls, transcript } from "@flint/view";
 import type { SessionContext } from "../context.ts";
 
@@ -15,10 +15,19 @@ const MAX_CHOICES = 200;
 export function copyFromThread(session: SessionContext, what: string): void {
   const { state } = session;
   if (state === undefined) return;
-  const all = copyables(state);
-  if (what === "choose") choose(session, all.toReversed().slice(0, MAX_CHOICES));
-  else if (what === "thread") copy(session, transcript(state.thread, state.turns));
-  else copy(session, all.findLast(({ kind }) => kind === (what === "code" ? "code" : "answer"))?.text ?? "");
+  session.run(async () => {
+    if (what === "choose") {
+      const all = copyables(await session.turns.read());
+      choose(session, all.toReversed().slice(0, MAX_CHOICES));
+    } else if (what === "thread") copy(session, transcript(state.thread, await session.turns.read()));
+    else copy(session, await lastOf(session, what === "code" ? "code" : "answer"));
+  });
+}
+
+/** The text of the last one of a kind, which is seldom far back. */
+async function lastOf({ turns }: SessionContext, wanted: Copyable["kind"]): Promise<string> {
+  const last = (among: readonly Turn[]) => copyables(among).findLast(({ kind }) => kind === wanted)?.text;
+  return last(turns.known) ?? last(await turns.read()) ?? "";
 }
 
 function copy(session: SessionContext, text: string): void {
@@ -40,7 +49,7 @@ function choose(session: SessionContext, choices: readonly Copyable[]): void {
 }
 
 /** The messages of a thread and the code blocks in them, oldest first. */
-function copyables({ turns }: ThreadState): Copyable[] {
+function copyables(turns: readonly Turn[]): Copyable[] {
   return turns.flatMap(({ items }) =>
     items.flatMap((item): Copyable[] => {
       if (!isKnownItem(item)) return [];

@@ -2,6 +2,7 @@ import { inputText, isKnownItem, type Turn, type UserInput } from "@flint/protoc
 import { escapeControls } from "@flint/view";
 import { contentOf } from "../../input/index.ts";
 import { type RestorePreview, restorePage } from "../../pages/restore-page.ts";
+import { turnNumbered } from "../all-turns.ts";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
 import { forkAt } from "./thread-commands.ts";
@@ -15,8 +16,7 @@ function inputOf(turn: Turn): readonly UserInput[] {
 }
 
 /** The turns that began with a prompt, newest first, as rows of a menu. */
-function turnItems(session: SessionContext, choose: (turn: Turn) => void): MenuItem[] {
-  const turns = session.state?.turns ?? [];
+function turnItems(turns: readonly Turn[], choose: (turn: Turn) => void): MenuItem[] {
   return turns
     .map((turn, index) => ({ turn, number: index + 1 }))
     .filter(({ turn }) => inputOf(turn).length > 0)
@@ -31,13 +31,13 @@ function turnItems(session: SessionContext, choose: (turn: Turn) => void): MenuI
 
 /** Goes back to before a prompt: in this thread, with or without its files, or in a copy. */
 export function rewindThread(session: SessionContext, wanted: string): void {
-  const turns = session.state?.turns ?? [];
-  const named = turns[Number(wanted.replace(/^#/, "")) - 1];
-  if (wanted !== "" && named !== undefined) chooseHow(session, named);
-  else {
-    const items = turnItems(session, (turn) => chooseHow(session, turn));
+  session.run(async () => {
+    const turns = await session.turns.read();
+    const named = turnNumbered(turns, wanted);
+    if (wanted !== "" && named !== undefined) return chooseHow(session, named);
+    const items = turnItems(turns, (turn) => chooseHow(session, turn));
     session.openMenu({ title: "Go back to before which prompt?", items }, 0);
-  }
+  });
 }
 
 function chooseHow(session: SessionContext, turn: Turn): void {
@@ -111,9 +111,9 @@ function rewind(session: SessionContext, turn: Turn, files: "keep" | "restore"):
 }
 
 function forkBefore(session: SessionContext, turn: Turn): void {
-  const turns = session.state?.turns ?? [];
-  const before = turns[turns.findIndex(({ id }) => id === turn.id) - 1];
   session.run(async () => {
+    const turns = await session.turns.read();
+    const before = turns[turns.findIndex(({ id }) => id === turn.id) - 1];
     const threadId = session.state?.thread.id;
     if (before === undefined || threadId === undefined) await session.newThread();
     else await forkAt(session, threadId, before.id);

@@ -1,3 +1,4 @@
+import type { Turn } from "@flint/protocol";
 import { type CommandId, commandOf, reasonUnavailable } from "@flint/view/commands";
 import { approvalPage } from "../../pages/approval-page.ts";
 import { compareCommand } from "../../pages/compare/compare-command.ts";
@@ -7,6 +8,7 @@ import { InboxPage } from "../../pages/inbox-page.ts";
 import { TasksPage } from "../../pages/tasks/tasks-page.ts";
 import { ThreadList } from "../../pages/thread-list.ts";
 import { transcriptPage } from "../../pages/transcript-page.ts";
+import { turnNumbered } from "../all-turns.ts";
 import type { Session } from "../session.ts";
 import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
@@ -53,7 +55,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   editQueue: (session) => editQueue(session),
   listBackground: (session) => listBackground(session),
   stopBackground,
-  showDiff: (session, turn) => session.openPage(diffPage(() => session.state, turnNamed(session, turn))),
+  showDiff: (session, wanted) => session.run(() => showDiff(session, wanted)),
   askView: (session) => {
     const { approval } = session.asks;
     if (approval !== undefined) session.openPage(approvalPage(approval, session.settings?.cwd ?? "/"));
@@ -81,9 +83,14 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   quit: (session) => session.quit(),
 };
 
-function turnNamed(session: Session, wanted: string): string | undefined {
-  const turns = session.state?.turns ?? [];
-  return wanted === "last" ? turns.at(-1)?.id : turns[Number(wanted.replace(/^#/, "")) - 1]?.id;
+async function showDiff(session: Session, wanted: string): Promise<void> {
+  const turn = await turnNamed(session, wanted);
+  session.openPage(diffPage(session, turn?.id));
+}
+
+async function turnNamed({ turns }: Session, wanted: string): Promise<Turn | undefined> {
+  if (wanted === "") return undefined;
+  return wanted === "last" ? turns.known.at(-1) : turnNumbered(await turns.read(), wanted);
 }
 
 /** Carries out a command. False if it is not one of the session. */

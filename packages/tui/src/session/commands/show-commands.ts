@@ -1,4 +1,4 @@
-import { type ThreadState, totalTokens } from "@flint/protocol";
+import { type ThreadState, type Turn, totalTokens } from "@flint/protocol";
 import {
   budget,
   duration,
@@ -36,21 +36,30 @@ export function showStatus(session: SessionContext): void {
   const { settings, state, machine } = session;
   if (settings === undefined) return;
   const branch = machine.branchOf(settings.cwd);
-  session.openPage(
-    textPage("Status", [
-      ...facts([
-        ["Thread", state?.thread.id ?? "(starts with the first prompt)"],
-        ["Name", state?.thread.name ?? "(none)"],
-        ["Model", settings.model],
-        ["Permissions", session.describePermissions(settings)],
-        ["Budget", budget(settings.budget ?? {}) || "no limits"],
-        ["Folder", shortFolder(settings.cwd, machine.home)],
-        ["Branch", branch ?? "(none)"],
-        ["Turns", String(state?.turns.length ?? 0)],
+  session.run(async () => {
+    const turns = await countTurns(session);
+    session.openPage(
+      textPage("Status", [
+        ...facts([
+          ["Thread", state?.thread.id ?? "(starts with the first prompt)"],
+          ["Name", state?.thread.name ?? "(none)"],
+          ["Model", settings.model],
+          ["Permissions", session.describePermissions(settings)],
+          ["Budget", budget(settings.budget ?? {}) || "no limits"],
+          ["Folder", shortFolder(settings.cwd, machine.home)],
+          ["Branch", branch ?? "(none)"],
+          ["Turns", turns],
+        ]),
+        ...(state === undefined ? [] : usageLines(state)),
       ]),
-      ...(state === undefined ? [] : usageLines(state)),
-    ]),
-  );
+    );
+  });
+}
+
+async function countTurns({ turns }: SessionContext): Promise<string> {
+  // Expected: the server is gone.
+  const all = await turns.read().catch(() => undefined);
+  return all === undefined ? `${turns.known.length} or more` : String(all.length);
 }
 
 /** What the thread has used. */
@@ -121,7 +130,11 @@ export function runDoctor(session: SessionContext): void {
 
 /** Opens an image of the thread; if there are several, the user chooses, the latest first. */
 export function openImage(session: SessionContext): void {
-  const rows = session.state === undefined ? [] : rowsOf(session.state);
+  session.run(async () => openImageIn(session, await session.turns.read()));
+}
+
+function openImageIn(session: SessionContext, turns: readonly Turn[]): void {
+  const rows = rowsOf({ turns, openItemIds: session.state?.openItemIds ?? [] });
   const images = rows.flatMap(({ body }) => body.filter((block) => block.kind === "image")).reverse();
   const open = ({ source }: ImageBlock) => {
     session.run(async () => session.say(`Opened ${await session.machine.openImage(source)}`));

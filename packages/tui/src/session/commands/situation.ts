@@ -1,12 +1,12 @@
-import type { ThreadState } from "@flint/protocol";
 import type { Situation } from "@flint/view/commands";
+import type { SessionContext } from "../context.ts";
 
 /** What is the case in a session, for commands that make sense only then. */
-export function situationOf({ state }: { readonly state: ThreadState | undefined }): Situation {
+export function situationOf({ state, turns }: Pick<SessionContext, "state" | "turns">): Situation {
   const isRunning = state?.activeTurnId !== undefined;
   return {
     thread: state !== undefined,
-    turns: state !== undefined && state.turns.length > 0,
+    turns: !turns.isComplete || turns.known.length > 0,
     idle: !isRunning,
     running: isRunning,
     queued: state !== undefined && state.queue.length > 0,

@@ -1,12 +1,15 @@
-import type { Turn } from "@flint/protocol";
 import { transcript } from "@flint/view";
+import { readThread, turnNumbered } from "../all-turns.ts";
 import type { SessionContext } from "../context.ts";
 
 /** Continues in a copy of the thread, up to a turn or with all of them. */
 export function forkThread(session: SessionContext, wanted: string): void {
-  const turn = session.state?.turns[Number(wanted.replace(/^#/, "")) - 1];
   const threadId = session.state?.thread.id;
-  if (threadId !== undefined) session.run(() => forkAt(session, threadId, turn?.id));
+  if (threadId === undefined) return;
+  session.run(async () => {
+    const turn = wanted === "" ? undefined : turnNumbered(await session.turns.read(), wanted);
+    await forkAt(session, threadId, turn?.id);
+  });
 }
 
 /** Opens a copy of the thread. */
@@ -53,27 +56,10 @@ export function exportCommand(session: SessionContext, file: string): void {
 
 /** Writes a thread as Markdown to a new file, and gives its name. */
 export async function exportThread(session: SessionContext, threadId: string, file: string): Promise<string> {
-  const turns: Turn[] = [];
-  let cursor: string | undefined;
-  let thread: Awaited<ReturnType<typeof read>>["thread"] | undefined;
-  do {
-    const page = await read(session, threadId, cursor);
-    turns.unshift(...(page.turns ?? []));
-    thread ??= page.thread;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  const { thread, turns } = await readThread(session.client, threadId);
   const name = file === "" ? `flint-${threadId.slice(-8)}.md` : file;
-  await session.machine.writeFile(name, thread === undefined ? "" : transcript(thread, turns));
+  await session.machine.writeFile(name, transcript(thread, turns));
   return name;
-}
-
-function read(session: SessionContext, threadId: string, cursor: string | undefined) {
-  return session.client.call("thread/read", {
-    threadId,
-    includeTurns: true,
-    limit: 100,
-    ...(cursor === undefined ? {} : { cursor }),
-  });
 }
 
 /** Reviews uncommitted changes, changes since a branch, a commit, or what the user says. */
