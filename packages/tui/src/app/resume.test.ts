@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { JsonlStore } from "@flint/host/store";
 import { Gate, temporaryFolder } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 import type { SessionServer } from "./connection.ts";
 
@@ -21,6 +21,52 @@ test("a resumed thread is printed below the header", async () => {
   expect(resumed.terminal.everything).toBe(
     `${HEADER}\n\n› hi\n\nHello\n\n› Ask for something, / for commands\n  scripted/steady · ask · F1 for help`,
   );
+});
+
+describe("a thread that waits for an answer shows what is asked below its history", () => {
+  const history = Array.from({ length: 40 }, (_, at) => `- row ${at}`).join("\n");
+  const change = { path: "/code/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-safe\n+risky\n" };
+  const asked = [
+    ["a command", { command: "rm -rf build" }, "$ rm -rf build"],
+    ["a change", { fileChange: [change] }, "+risky"],
+  ] as const;
+
+  /** The rows from the prompt of the turn that waits to the answers. */
+  const waiting = ({ terminal }: SessionFixture) => {
+    const rows = terminal.screen.join("\n");
+    return rows.slice(rows.indexOf("› second"), rows.indexOf("Allow it?"));
+  };
+
+  test.each(asked)("%s, when it is resumed", async (_, step, subject) => {
+    const first = await SessionFixture.open({ scripts: [[{ text: history }], [step]] });
+    await first.keys("first", ENTER, "second", ENTER);
+    for (const screen of ["inline", "full"] as const) {
+      const { engine } = first;
+      const resumed = await SessionFixture.open({ rows: 30, screen, engine, start: latest });
+      expect(waiting(resumed)).toContain(subject);
+    }
+    const plain = await SessionFixture.open({ screen: "plain", engine: first.engine, start: latest });
+    const read = plain.terminal.everything;
+    expect(read.indexOf("You: second")).toBeGreaterThan(0);
+    expect(read.lastIndexOf("Approval: ")).toBeGreaterThan(read.indexOf("You: second"));
+  });
+
+  test.each(asked)("%s, when the user goes there", async (_, step, subject) => {
+    for (const way of [["\u001bn"], ["/inbox", ENTER, ENTER]]) {
+      const scripts = [[{ text: "mine" }], [{ text: history }], [step]];
+      const session = await SessionFixture.open({ rows: 30, scripts });
+      await session.keys("home", ENTER);
+      const other = await session.connect({ onApproval: () => new Promise(() => undefined) });
+      const thread = await other.startThread({});
+      await thread.run("first");
+      void thread.run("second", { allowFailure: true });
+      await session.settle();
+      await session.keys(...way);
+      expect(waiting(session)).toContain(subject);
+      await session.keys("y");
+      expect(session.terminal.screen.join("\n")).toContain("allowed once");
+    }
+  });
 });
 
 test("what is typed while the thread is being opened is for that thread, and other drafts are not", async () => {

@@ -125,6 +125,17 @@ test("of a long thread only the end is printed", () => {
   expect(final.at(-1)).toBe("message 9999");
 });
 
+test("what is asked in a thread is not asked in the next one", () => {
+  const inline = transcript();
+  const message: ThreadItem = { type: "agentMessage", id: "m", text: "Begun.\n\nNot fin" };
+  taken(inline, stateOf([message], ["m"]));
+  inline.put({ head: [lineOf("Connected again.")] });
+  inline.put({ head: [lineOf("Allow it?")] }, "command");
+  inline.leave();
+  const { final } = taken(inline, { ...emptyThread("other") });
+  expect(final.filter((line) => line !== "")).toEqual(["Connected again."]);
+});
+
 test("the clock of a turn stands still while the user is waited for", () => {
   const now = { ms: 10_000 };
   const inline = transcript(now);

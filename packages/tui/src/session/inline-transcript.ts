@@ -43,7 +43,7 @@ export class InlineTranscript {
   #progress: ReadonlyMap<string, string> = new Map();
   #streamed: Streamed | undefined;
   #waiting: { readonly block: LineBlock; readonly itemId?: string | undefined }[] = [];
-  /** Whether the history of a thread comes next, below everything that waits. */
+  /** Whether the history of a thread comes next, below everything that waits and is about no item of it. */
   #isBeginning = false;
   #last: "nothing" | "line" | "block" = "nothing";
 
@@ -70,9 +70,13 @@ export class InlineTranscript {
     if (state !== undefined) this.#skipEarlier(state);
   }
 
-  /** Another thread is shown from now on: the message that is being written in this one is not continued. */
+  /**
+   * Another thread is shown from now on: the message that is being written in this one is not continued, and what waits
+   * to be asked in it is not asked there.
+   */
   leave(): void {
     this.#streamed = undefined;
+    this.#waiting = this.#waiting.filter(({ itemId }) => itemId === undefined);
   }
 
   /**
@@ -97,7 +101,7 @@ export class InlineTranscript {
   take(state: ThreadState | undefined): { final: Line[]; live: Line[] } {
     const final: Line[] = [];
     if (state !== undefined) this.#figures.look(state);
-    if (this.#isBeginning) this.#flush(final);
+    if (this.#isBeginning) this.#flushFor(undefined, final);
     this.#isBeginning = false;
     const open = state === undefined ? [] : this.#advance(state, final);
     if (this.#streamed?.isPrinted !== true) this.#flush(final);
@@ -210,7 +214,7 @@ export class InlineTranscript {
     this.#last = "block";
   }
 
-  /** Prints what waits, up to the first block about another item. */
+  /** Prints what waits, up to the first block about another item; without one, about any. */
   #flushFor(itemId: string | undefined, final: Line[]): void {
     const other = this.#waiting.findIndex((each) => each.itemId !== undefined && each.itemId !== itemId);
     this.#flush(final, other === -1 ? undefined : other);
