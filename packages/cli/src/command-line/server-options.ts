@@ -171,8 +171,8 @@ function unknownAgent(name: string | undefined, known: readonly string[]): strin
   return `No agent ${name}. ${hint}`;
 }
 
-/** A command line contains a space or a slash; a name contains neither. */
-function isCommandLine(agent: string): boolean {
+/** Whether an agent is given as a command line: that contains a space or a slash, and a name contains neither. */
+export function isCommandLine(agent: string): boolean {
   return /[\s/]/.test(agent);
 }
 

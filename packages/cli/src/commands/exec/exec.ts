@@ -23,22 +23,16 @@ import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
 import { openThread, ThreadFeed } from "./thread.ts";
 
 /** `flint exec "PROMPT"`: runs one turn in a new or existing thread and prints it as it happens. */
-export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): Promise<number> {
+export async function exec(given: Given<typeof EXEC_FLAGS>): Promise<number> {
+  const { values, positionals } = given;
+  if (values.detach === true) return (await import("./detach.ts")).execDetached(given);
   const options = readExecOptions(values);
   const server = await serverOptions(options.server);
   const schema = options.schemaFile === undefined ? undefined : await readSchema(options.schemaFile);
   const images = await Promise.all(options.images.map(imageInput));
   const log = (text: string): void => void process.stderr.write(text);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, log) : undefined;
-  const texts = textInput(positionals, piped);
-  if (values.detach === true) {
-    const { checkDetached, execDetached } = await import("./detach.ts");
-    checkDetached(values);
-    const prompt = texts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
-    const model = values.model ?? values.agent;
-    return execDetached({ options, cwd: server.cwd, model, prompt, json: values.json === true });
-  }
-  const input = [...texts, ...images];
+  const input = [...textInput(positionals, piped), ...images];
   const file = options.lastMessageFile;
   const onAnswer = file === undefined ? undefined : lastMessageWriter(file);
   return runTurn({ options, server, schema, input, onAnswer });
