@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { errorMessage } from "@flint/protocol";
-import { nearest } from "@flint/server/config";
+import { nearest } from "@flint/view/commands";
 import type { Flags, FlagValues } from "./flags.ts";
 
 /** One command: what help and completions say about it, and how it runs. */

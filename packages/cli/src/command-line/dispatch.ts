@@ -1,4 +1,4 @@
-import { nearest } from "@flint/server/config";
+import { nearest } from "@flint/view/commands";
 import { session } from "../commands/session/table.ts";
 import { type Command, type CommandGroup, isGroup, UsageError } from "./command.ts";
 import { commandHelp, groupHelp, overview } from "./help.ts";

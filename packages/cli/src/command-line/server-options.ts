@@ -9,7 +9,6 @@ import {
   type ConfigValues,
   GIT_MODES,
   modelOfAgent,
-  nearest,
   PERMISSION_MODES,
   type PermissionMode,
   permissionMode,
@@ -21,6 +20,7 @@ import {
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
 import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import type { AgentTraces, ServerOptions } from "@flint/server/serve";
+import { nearest } from "@flint/view/commands";
 import { choice, numberOption, UsageError } from "./command.ts";
 import { type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
 import { askLine, isInteractive } from "./terminal.ts";

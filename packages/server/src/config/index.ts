@@ -18,7 +18,7 @@ export {
 } from "./keys/policy-names.ts";
 export { CONFIG_KEYS, CONFIG_NAMES, namesBelow, rowNameOf } from "./keys/table.ts";
 export { mcpServersOf } from "./mcp-servers.ts";
-export { ConfigError, ConfigValues, checkedDocument, isTable, nearest, unknownKey } from "./parse.ts";
+export { ConfigError, ConfigValues, checkedDocument, isTable, unknownKey } from "./parse.ts";
 export {
   PERMISSION_MODES,
   PERMISSION_MODES_DOC,

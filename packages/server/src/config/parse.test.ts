@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseKey } from "./key-path.ts";
 import { CONFIG_NAMES } from "./keys/table.ts";
-import { ConfigError, nearest, parseConfig } from "./parse.ts";
+import { ConfigError, parseConfig } from "./parse.ts";
 
 const GOOD = `
 model = "flint/offline"           # a comment
@@ -89,20 +89,6 @@ test("every key has a description and its accepted values", async () => {
     expect(CONFIG_KEYS[name].takes).not.toBe("");
     expect(CONFIG_KEYS[name].doc).toMatch(/\.$/);
   }
-});
-
-test.each([
-  ["modle", "model"],
-  ["aproval_policy", "approval_policy"],
-  ["SANDBOX", "sandbox"],
-  ["sandbxo", "sandbox"],
-])("%s is corrected to %s", (given, meant) => {
-  expect(nearest(given, ["model", "approval_policy", "sandbox"])).toBe(meant);
-});
-
-test("no correction is suggested for an unrelated name", () => {
-  expect(nearest("telemetry", ["model", "approval_policy", "sandbox"])).toBeUndefined();
-  expect(nearest("x", [])).toBeUndefined();
 });
 
 test("a model with a version in its name can have a price and a window", async () => {

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import type { SettingsLocks } from "@flint/core";
 import { agentOfModel } from "@flint/protocol";
-import { ConfigError, ConfigValues, checkedDocument, nearest, parseDocument } from "./parse.ts";
+import { nearest } from "@flint/view/commands";
+import { ConfigError, ConfigValues, checkedDocument, parseDocument } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
 
 /** The configuration file of the machine. No variable can move it, because then the users it restricts could. */

@@ -1,4 +1,4 @@
-import { nearest } from "../config/parse.ts";
+import { nearest } from "@flint/view/commands";
 import type { PolicyRule } from "./file-rules.ts";
 import { allows, isWrapper, type Pattern, type Subject } from "./pattern.ts";
 import { meantTool, shellSyntaxIn, TOOL, unknownName } from "./rule-names.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "../config/parse.ts";
+import { nearest } from "@flint/view/commands";
 
 /** The tools that every agent has. */
 export const TOOL = { shell: "shell", edit: "edit" } as const;

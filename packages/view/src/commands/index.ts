@@ -10,6 +10,7 @@ export {
   type Situation,
 } from "./command.ts";
 export { commandFor, type Keymap, keymapOf, NAMED_KEYS, readChord } from "./keymap.ts";
+export { nearest } from "./nearest.ts";
 export { completeCommand, readCommand, type TypedCommand } from "./slash.ts";
 export {
   DEFAULT_STATUS_LINE,

@@ -6,12 +6,12 @@ import {
   type ConfiguredAgent,
   ConfigValues,
   configuredAgents,
-  nearest,
   UserConfig,
 } from "@flint/server/config";
 import { embed } from "@flint/server/embed";
 import { userConfigPath } from "@flint/server/environment";
 import { escapeControls } from "@flint/view";
+import { nearest } from "@flint/view/commands";
 import { noArguments, oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, complain, say, sayJson } from "../../command-line/output.ts";
 

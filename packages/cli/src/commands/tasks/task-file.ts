@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isRecord, METHODS, type Params } from "@flint/protocol";
-import { nearest } from "@flint/server/config";
+import { nearest } from "@flint/view/commands";
 import { parse } from "yaml";
 import { UsageError } from "../../command-line/command.ts";
 import { startTimeOf } from "./given-values.ts";
