@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import type { Model } from "@flint/protocol";
-import { agentOfModel } from "@flint/protocol";
 import {
   argumentChoices,
   Completer,
@@ -12,11 +11,11 @@ import {
   HistoryFile,
   HistoryWalk,
   keyLabel,
-  type NameChoice,
   promptsForSearch,
   promptsIn,
   Stash,
 } from "../input/index.ts";
+import { ArgumentNames } from "./commands/argument-names.ts";
 import { situationOf } from "./commands/situation.ts";
 import type { Composer } from "./composer.ts";
 import type { SessionContext } from "./context.ts";
@@ -32,7 +31,7 @@ export class PromptHelp {
   readonly #history: HistoryFile | undefined;
   readonly #drafts: Drafts | undefined;
   #walk: HistoryWalk | undefined;
-  #models: readonly Model[] = [];
+  readonly #names: ArgumentNames;
 
   constructor(session: SessionContext, clock: Clock) {
     this.#session = session;
@@ -42,10 +41,15 @@ export class PromptHelp {
       notesFolder === undefined ? undefined : new HistoryFile(join(notesFolder, "history.jsonl"));
     this.#drafts = notesFolder === undefined ? undefined : new Drafts(join(notesFolder, "drafts"));
     this.stash = new Stash(notesFolder === undefined ? undefined : join(notesFolder, "stash.jsonl"));
+    this.#names = new ArgumentNames(session, () => {
+      this.completer.refresh();
+      session.changed();
+    });
     this.completer = new Completer({
       findFiles: (query, signal) => this.#files.find(query, signal),
       commands: () => commandChoices(situationOf(session), commandsOfAgent(session.state)),
-      argumentsOf: (command) => argumentChoices(command, this.#values()),
+      argumentsOf: (command, typed) => argumentChoices(command, this.#names.choices, typed),
+      begun: () => this.#names.forget(),
       used: (path) => this.#files.noteUse(path),
       changed: () => session.changed(),
     });
@@ -94,7 +98,7 @@ export class PromptHelp {
 
   /** The models whose names can be completed. */
   setModels(models: readonly Model[]): void {
-    this.#models = models;
+    this.#names.models = models;
   }
 
   close(): void {
@@ -115,33 +119,6 @@ export class PromptHelp {
 
   get #draftName(): string {
     return this.#session.state?.thread.id ?? this.#session.machine.cwd;
-  }
-
-  #values() {
-    const agents = [...new Set(this.#models.map(({ id }) => agentOfModel(id)))];
-    return {
-      model: (): NameChoice[] =>
-        this.#models.map(({ id, displayName }) => ({ name: id, detail: displayName })),
-      agent: (): NameChoice[] => agents.map((name) => ({ name })),
-      permissions: (): NameChoice[] =>
-        this.#session.permissions.map(({ name, doc }) => ({ name, detail: doc })),
-      turn: (): NameChoice[] => this.#turnNumbers(),
-    };
-  }
-
-  /** None before all turns are here: a number counts from the first one. */
-  #turnNumbers(): NameChoice[] {
-    const { turns } = this.#session;
-    if (turns.isComplete) return turns.known.map((_, index) => ({ name: `#${index + 1}` }));
-    // Expected: the server is gone. Then the numbers are not completed.
-    void turns.read().then(
-      () => {
-        this.completer.refresh();
-        this.#session.changed();
-      },
-      () => undefined,
-    );
-    return [];
   }
 }
 

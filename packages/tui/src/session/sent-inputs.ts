@@ -27,6 +27,8 @@ export class SentInputs {
   readonly #target: InputTarget;
   readonly #mark = `${SENDER}${randomUUID()}`;
   #sent = 0;
+  /** What was held back last, because it may not be meant for the agent. */
+  #heldBack: string | undefined;
   #later: { readonly text: string; readonly delivery: Delivery } | undefined;
 
   constructor(target: InputTarget) {
@@ -50,6 +52,13 @@ export class SentInputs {
   sendLater(delivery: Delivery): void {
     this.#later = { text: this.#target.composer.text, delivery };
     this.#target.say("Your prompt is sent as soon as the server can be reached.");
+  }
+
+  /** Whether to hold a prompt back once. Entered again right after that, it is meant. */
+  holdsBack(text: string): boolean {
+    const isAgain = this.#heldBack === text;
+    this.#heldBack = isAgain ? undefined : text;
+    return !isAgain;
   }
 
   /** How to send what is in the composer, if that was to be done later and nothing was edited since. */

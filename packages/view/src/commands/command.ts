@@ -28,9 +28,14 @@ export interface CommandArgument {
   readonly values: ArgumentValues;
 }
 
+/** What arguments can be that only a session can list. */
+export type ListedArgument =
+  | ("thread" | "turn" | "model" | "agent" | "permissions")
+  | ("process" | "task" | "control" | "statusParts");
+
 /** Where the completions of an argument come from. */
 export type ArgumentValues =
-  | { readonly kind: "text" | "thread" | "turn" | "model" | "agent" | "permissions" | "file" }
+  | { readonly kind: "text" | "file" | ListedArgument }
   | { readonly kind: "choice"; readonly choices: readonly string[] };
 
 /** A command of a session: one row of the palette, the help page and the table of keys. */
@@ -51,6 +56,8 @@ export interface Command {
   readonly needsServer?: true | undefined;
   /** Set if its keys mean this in every place, before what they mean there. */
   readonly isFirst?: true | undefined;
+  /** Set if choosing it in a palette only begins to type it, because it would do too much without an argument. */
+  readonly isTyped?: true | undefined;
   /** Set for what would make no sense in a palette, such as moving the cursor. */
   readonly isOnlyKey?: true | undefined;
 }

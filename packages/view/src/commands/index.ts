@@ -6,6 +6,7 @@ export {
   type Condition,
   isAvailable,
   type KeyPlace,
+  type ListedArgument,
   reasonUnavailable,
   type Situation,
 } from "./command.ts";
@@ -27,6 +28,7 @@ export {
   commandOf,
   commandSections,
   isCommandId,
+  isTypedOut,
   paletteCommands,
   usageOf,
 } from "./table.ts";

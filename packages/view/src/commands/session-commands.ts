@@ -118,6 +118,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["alt+s"],
     slash: "settings",
+    arguments: [optional("setting", { kind: "control" })],
     needsServer: true,
   },
   choosePermissions: {
@@ -205,7 +206,8 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "stop",
-    arguments: [optional("process", { kind: "text" })],
+    arguments: [optional("process", { kind: "process" })],
+    isTyped: true,
     needsServer: true,
   },
   showDiff: {
@@ -239,7 +241,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: ["alt+t"],
     slash: "tasks",
-    arguments: [optional("task", { kind: "text" })],
+    arguments: [optional("task", { kind: "task" })],
     needsServer: true,
   },
   compareAgents: {
@@ -310,7 +312,7 @@ export const SESSION_COMMANDS = {
     place: "everywhere",
     keys: [],
     slash: "statusline",
-    arguments: [optional("parts", { kind: "text" })],
+    arguments: [optional("parts", { kind: "statusParts" })],
   },
   showKeys: { title: "Show all keys", group: "Session", place: "everywhere", keys: [], slash: "keys" },
   showHelp: { title: "Show help", group: "Session", place: "everywhere", keys: ["f1"], slash: "help" },

@@ -26,6 +26,12 @@ export function paletteCommands(): readonly CommandId[] {
   return COMMAND_IDS.filter((id) => commandOf(id).isOnlyKey !== true);
 }
 
+/** Whether choosing a command in a palette types it for the user to go on: without an argument it does nothing, or too much. */
+export function isTypedOut(id: CommandId): boolean {
+  const { isTyped = false, arguments: taken = [] } = commandOf(id);
+  return isTyped || taken.some(({ isRequired }) => isRequired);
+}
+
 /** A heading and its commands. */
 export interface CommandSection {
   readonly group: CommandGroup;

@@ -1,5 +1,11 @@
 import { type AgentCommand, agentOfModel, type ThreadState } from "@flint/protocol";
-import { COMMAND_IDS, commandOf, isAvailable, type Situation } from "@flint/view/commands";
+import {
+  COMMAND_IDS,
+  commandOf,
+  isAvailable,
+  type ListedArgument,
+  type Situation,
+} from "@flint/view/commands";
 import type { NameChoice } from "./completer.ts";
 
 /** More commands of an agent than this are not offered. */
@@ -35,14 +41,18 @@ export function commandChoices(situation: Situation, agent: readonly AgentComman
 
 /** Where the values of an argument come from that are not in the table of commands. */
 export type ArgumentChoices = Readonly<
-  Partial<Record<"thread" | "turn" | "model" | "agent" | "permissions", () => readonly NameChoice[]>>
+  Partial<Record<ListedArgument, (typed: string) => readonly NameChoice[]>>
 >;
 
-/** What a command's argument can be; empty if it is any text, or if the command is not Flint's. */
-export function argumentChoices(name: string, values: ArgumentChoices): readonly NameChoice[] | "files" {
+/** What a command's argument can be, given what is typed of it; empty if it is any text, or if the command is not Flint's. */
+export function argumentChoices(
+  name: string,
+  values: ArgumentChoices,
+  typed = "",
+): readonly NameChoice[] | "files" {
   const id = COMMAND_IDS.find((each) => commandOf(each).slash === name.toLowerCase());
   const [argument] = id === undefined ? [] : (commandOf(id).arguments ?? []);
   if (argument === undefined || argument.values.kind === "text") return [];
   if (argument.values.kind === "choice") return argument.values.choices.map((choice) => ({ name: choice }));
-  return argument.values.kind === "file" ? "files" : (values[argument.values.kind]?.() ?? []);
+  return argument.values.kind === "file" ? "files" : (values[argument.values.kind]?.(typed) ?? []);
 }

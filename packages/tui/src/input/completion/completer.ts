@@ -30,8 +30,10 @@ export interface CompletionSources {
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
   /** The commands that can be typed, those of Flint and those of the agent. */
   commands(): readonly NameChoice[];
-  /** The values of a command's argument; `files` if they are files. */
-  argumentsOf(command: string): readonly NameChoice[] | "files";
+  /** The values of a command's argument, given what is typed of it; `files` if they are files. */
+  argumentsOf(command: string, typed: string): readonly NameChoice[] | "files";
+  /** Called when the argument of another command begins: what was known of its values may be old. */
+  begun?(): void;
   /** Called with a file that was chosen. */
   used?(path: string): void;
   /** Called when completions have arrived, to draw again. */
@@ -88,6 +90,7 @@ export class Completer {
     const key = trigger === undefined ? undefined : keyOf(trigger, cursorLine, beforeCursor);
     if (key !== this.#dismissed) this.#dismissed = undefined;
     const isSame = sameTrigger(trigger, this.#trigger);
+    if (trigger?.command !== this.#trigger?.command) this.#sources.begun?.();
     this.#trigger = trigger;
     if (trigger === undefined || this.#dismissed !== undefined) this.#close();
     else if (!isSame || this.#picker === undefined) this.#open(trigger);
@@ -124,7 +127,10 @@ export class Completer {
   }
 
   #open(trigger: Trigger): void {
-    const names = trigger.kind === "argument" ? this.#sources.argumentsOf(trigger.command ?? "") : undefined;
+    const names =
+      trigger.kind === "argument"
+        ? this.#sources.argumentsOf(trigger.command ?? "", trigger.query)
+        : undefined;
     if (trigger.kind === "file" || names === "files") this.#openFiles(trigger);
     else if (names !== undefined) this.#show(itemsOf(names, ""), trigger.query);
     else this.#show(itemsOf(this.#sources.commands(), "/"), trigger.query);

@@ -90,16 +90,21 @@ export function choosePermissions(session: SessionContext, wanted: string): void
   }
 }
 
-/** Shows every selector that the agent advertises, as a control. None is known by name. */
+/** Every selector that the agent advertises, as a control. None is known by name. */
+export async function readControls(session: SessionContext): Promise<readonly Control[]> {
+  const { model = "", config = {} } = session.settings ?? {};
+  const params = { threadId: session.state?.thread.id, ...(model === "" ? {} : { model }) };
+  const { options: listed } = await session.client.call("config/list", params);
+  // What was chosen before the first prompt is not the server's to know yet.
+  const options = listed.map((option) => ({ ...option, value: config[option.id] ?? option.value }));
+  const isRunning = session.state?.activeTurnId !== undefined;
+  return controlsOf(options, { model, isRunning });
+}
+
+/** Shows the settings of the agent. */
 export function openControls(session: SessionContext): void {
   session.run(async () => {
-    const { model = "", config = {} } = session.settings ?? {};
-    const params = { threadId: session.state?.thread.id, ...(model === "" ? {} : { model }) };
-    const { options: listed } = await session.client.call("config/list", params);
-    // What was chosen before the first prompt is not the server's to know yet.
-    const options = listed.map((option) => ({ ...option, value: config[option.id] ?? option.value }));
-    const isRunning = session.state?.activeTurnId !== undefined;
-    const controls = controlsOf(options, { model, isRunning });
+    const controls = await readControls(session);
     if (controls.length === 0) session.say("This agent has no settings for its model.");
     else {
       const items = controls.map((control) => controlItem(session, control));

@@ -21,7 +21,8 @@ export function listBackground(session: SessionContext): void {
 }
 
 /** Stops a background command, or all of them if none is named. */
-export function stopBackground(session: SessionContext, processId: string): void {
+export function stopBackground(session: SessionContext, named: string): void {
+  const processId = named === "all" ? "" : named;
   session.run(async () => {
     const threadId = session.state?.thread.id;
     if (threadId === undefined) return session.say(NOTHING_RUNS);

@@ -1,3 +1,4 @@
+import { type CommandId, commandOf } from "@flint/view/commands";
 import { clipboardImage, droppedFiles, editExternally } from "../../input/index.ts";
 import type { Session } from "../session.ts";
 
@@ -34,6 +35,12 @@ export function stashOrTakeBack(session: Session): void {
   help.stash.push(composer.content);
   composer.clear();
   session.say(`Put aside. ${help.stashKey} brings it back when the prompt is empty.`);
+}
+
+/** Begins to type a command, for the user to go on. What was written is put aside. */
+export function typeOut(session: Session, id: CommandId): void {
+  if (!session.composer.isEmpty) stashOrTakeBack(session);
+  session.composer.setText(`/${commandOf(id).slash ?? ""} `);
 }
 
 /** Attaches the image of the clipboard. */

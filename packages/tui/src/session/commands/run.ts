@@ -1,5 +1,5 @@
 import type { Turn } from "@flint/protocol";
-import { type CommandId, commandOf, reasonUnavailable } from "@flint/view/commands";
+import { type CommandId, commandOf, isTypedOut, reasonUnavailable } from "@flint/view/commands";
 import { approvalPage } from "../../pages/approval-page.ts";
 import { compareCommand } from "../../pages/compare/compare-command.ts";
 import { diffPage } from "../../pages/diff-page.ts";
@@ -13,6 +13,7 @@ import type { Session } from "../session.ts";
 import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
 import { copyFromThread } from "./copy.ts";
+import { typeOut } from "./prompt-tools.ts";
 import { editQueue } from "./queue-menu.ts";
 import { rewindThread, undoRewind } from "./rewind.ts";
 import * as show from "./show-commands.ts";
@@ -73,7 +74,8 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   runDoctor: show.runDoctor,
   chooseTheme: show.chooseTheme,
   changeStatusLine,
-  openPalette: (session) => show.openPalette(session, (id) => runCommand(session, id, "")),
+  openPalette: (session) =>
+    show.openPalette(session, (id) => (isTypedOut(id) ? typeOut(session, id) : runCommand(session, id, ""))),
   showKeys: (session) => session.openPage(helpPage(session.keymap)),
   showHelp: (session) => session.openPage(helpPage(session.keymap)),
   interruptTurn: (session) => session.interrupt(),

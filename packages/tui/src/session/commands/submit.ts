@@ -1,4 +1,6 @@
-import { type CommandId, readCommand, usageOf } from "@flint/view/commands";
+import { escapeControls } from "@flint/view";
+import { COMMAND_IDS, type CommandId, commandOf, nearest, readCommand, usageOf } from "@flint/view/commands";
+import { commandsOfAgent } from "../../input/index.ts";
 import type { Session } from "../session.ts";
 import { reasonNotNow, runCommand } from "./run.ts";
 
@@ -18,6 +20,14 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
     }
     composer.clear();
     if (!runCommand(session, typed.id, typed.argument)) session.say(`/${text.slice(1)} cannot be used here.`);
+  } else if (
+    typed?.type === "unknown" &&
+    isNoCommand(session, typed.name) &&
+    session.inputs.holdsBack(text)
+  ) {
+    const meant = nearest(typed.name, namesIn(session));
+    const hint = meant === undefined ? "" : ` Did you mean /${escapeControls(meant)}?`;
+    session.say(`There is no command /${typed.name}.${hint} Enter again sends it.`);
   } else if (session.link === "failed") session.say("The server cannot be reached. Your prompt is kept.");
   else if (session.link !== "open") session.inputs.sendLater(delivery);
   else {
@@ -29,6 +39,19 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
       isShell ? runShell(session, text.slice(1).trim()) : session.sendInput(input, delivery),
     );
   }
+}
+
+/** Every command that can be typed: Flint's own, and those that the agent has reported. */
+function namesIn({ state }: Session): string[] {
+  const own = COMMAND_IDS.flatMap((id) => commandOf(id).slash ?? []);
+  return [...own, ...commandsOfAgent(state).map(({ name }) => name)];
+}
+
+/** Whether a slash command is a mistake: the agent has said what it knows, or one that exists is spelled almost like it. */
+function isNoCommand(session: Session, name: string): boolean {
+  const known = namesIn(session);
+  if (known.includes(name)) return false;
+  return commandsOfAgent(session.state).length > 0 || nearest(name, known) !== undefined;
 }
 
 /** What makes sense before anything is known of the server and the thread. */
