@@ -98,6 +98,22 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/agent/src/tools/web/web-tools.test.ts"],
   },
   {
+    name: "git-without-filter",
+    promise: "Hooks of the agent that run at the end of a turn can open no vsock.",
+    file: "packages/host/src/sandbox/preparation.ts",
+    find: "const filterFile = await scopes?.filter(mechanism);",
+    replace: "const filterFile = undefined;",
+    tests: ["packages/host/src/git/confined-git.test.ts"],
+  },
+  {
+    name: "git-with-network",
+    promise: "Hooks of the agent that run at the end of a turn have no network.",
+    file: "packages/host/src/sandbox/preparation.ts",
+    find: "...unscoped(false),",
+    replace: "...unscoped(true),",
+    tests: ["packages/host/src/git/confined-git.test.ts"],
+  },
+  {
     name: "git-ref-names-unchecked",
     promise: "Refs with names that agents may not use are not taken over.",
     file: "packages/host/src/git/incoming.ts",

@@ -98,7 +98,7 @@ export class CommandSandbox implements Sandbox {
       this.#scopes = new SandboxScopes({
         ...{ folder, environment: inherited, clock },
         ...(options.onConnection === undefined ? {} : { onEvent: options.onConnection }),
-        confined: (worktree, mounts) => this.#preparation.confinedGit(worktree, mounts),
+        confined: (worktree, mounts) => this.#preparation.confinedGit(worktree, mounts, this.#scopes),
       });
   }
 

@@ -69,15 +69,25 @@ export class Preparation {
     return isFree ? this.#prepareUnconfined(request) : this.#prepareConfined(request, policy, scopes);
   }
 
-  /** Runs git in a sandbox without network in which nothing but the mounts can be written. */
-  async confinedGit(worktree: string, mounts: readonly Mount[]): Promise<ConfinedGit> {
+  /** Runs git in a sandbox without network in which nothing but the mounts can be written, with the filter of the scopes. */
+  async confinedGit(
+    worktree: string,
+    mounts: readonly Mount[],
+    scopes: SandboxScopes | undefined,
+  ): Promise<ConfinedGit> {
     const { mechanism } = await this.#options.search.mechanism([worktree]);
     const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
     if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
+    const filterFile = await scopes?.filter(mechanism);
+    const filter = filterFile === undefined ? "" : ` ${FILTER_DESCRIPTOR}<"$0"`;
     // The first process writes an empty line when everything is set up.
     const wrap = async (command: readonly string[]) => {
-      const { confinement } = await this.#confine(spec, READ_ONLY, { ...unscoped(false), mounts });
-      const descriptors = ["/bin/sh", "-c", 'exec 3>&1 4>&2; exec "$@"', "sh"];
+      const { confinement } = await this.#confine(spec, READ_ONLY, {
+        ...unscoped(false),
+        mounts,
+        filterFile,
+      });
+      const descriptors = ["/bin/sh", "-c", `exec 3>&1 4>&2${filter}; exec "$@"`, filterFile ?? "sh"];
       return [...descriptors, ...mechanism.launchArguments(command, confinement)];
     };
     const options = { cwd: "/", env: gitEnvironment(this.#options.environment), timeoutMs: GIT_TIMEOUT_MS };

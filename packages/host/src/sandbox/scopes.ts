@@ -56,7 +56,7 @@ export class SandboxScopes {
     mechanism: Mechanism,
     environment: Readonly<Record<string, string>>,
   ): Promise<ScopeLease> {
-    const filterFile = mechanism.loadsFilter ? await this.#network.filter() : undefined;
+    const filterFile = await this.filter(mechanism);
     const git = await this.#acquireGit(request, policy);
     // If there is no network to be had, nothing is left behind.
     try {
@@ -79,11 +79,16 @@ export class SandboxScopes {
     }
   }
 
+  /** A file with the seccomp filter of everything confined; undefined if the mechanism or the processor has none. */
+  async filter(mechanism: Mechanism): Promise<string | undefined> {
+    return mechanism.loadsFilter ? this.#network.filter() : undefined;
+  }
+
   /** What cannot be enforced or offered with a mechanism on this machine, as sentences. Leaves nothing behind. */
   async limitations(mechanism: Mechanism): Promise<string[]> {
     const tools = await this.#tools(mechanism);
     const problem = tools === undefined ? NO_NSENTER : await NetworkNamespace.problem(tools, this.#clock);
-    const hasFilter = mechanism.loadsFilter && (await this.#network.filter()) !== undefined;
+    const hasFilter = (await this.filter(mechanism)) !== undefined;
     return [
       ...(problem === undefined
         ? []
