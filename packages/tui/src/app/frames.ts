@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 
-/** At most about 20 frames a second: text that streams is read, not watched, and a key is drawn at once. */
-const FRAME_MS = 50;
+/** At most about 15 frames a second: text that streams is read, not watched, and a key is drawn at once. */
+const FRAME_MS = 66;
 
 /** Draws at the right moments: at once after a key, together for a stream of changes, and never when nothing changes. */
 export class Frames {

@@ -23,7 +23,9 @@ export class StreamedMarkdown {
 
   /** Adds a piece that starts at this offset; text that was added before is skipped. */
   add(piece: string, offset: number): void {
-    this.#text = appendAt(this.#text, piece, offset);
+    // The whole text so far, which is how a thread keeps it, needs no second copy.
+    const isWhole = offset === 0 && piece.length >= this.#text.length;
+    this.#text = isWhole ? piece : appendAt(this.#text, piece, offset);
   }
 
   /** Ends the message: all of it is final now. */

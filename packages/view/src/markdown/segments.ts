@@ -14,35 +14,48 @@ const MARKER = /^(?:[-*+]|\d{1,9}[.)]?)(?:[ \t]|$)/;
 const RAW_HTML = /^<(?<tag>pre|script|style|textarea|!--|\?|!\[CDATA\[|![a-z])/i;
 
 /** Cuts Markdown into segments. */
-export function segmentsOf(text: string, from = 0): Segment[] {
-  const cuts = new Cuts(from);
-  for (let start = from; start < text.length; ) {
-    const newline = text.indexOf("\n", start);
-    const end = newline === -1 ? text.length : newline + 1;
-    cuts.line(
-      text.slice(start, newline === -1 ? text.length : newline).replace(/\r$/, ""),
-      start,
-      newline !== -1,
-    );
-    start = end;
-  }
-  return cuts.end(text.length);
+export function segmentsOf(text: string): Segment[] {
+  const cuts = new Cuts();
+  cuts.lines(text);
+  return cuts.end(text);
 }
 
-/** Finds the cuts line by line. */
-class Cuts {
+/** Finds the cuts line by line, in a text that may grow at its end. */
+export class Cuts {
   readonly #segments: Segment[] = [];
-  #start: number;
+  /** Where the first line begins that was not complete. */
+  #at = 0;
+  /** Where the segment begins that is still open. */
+  #start = 0;
   #first: string | undefined;
   #fence: string | undefined;
   #wasBlank = false;
   #rawHtml: string | undefined;
 
-  constructor(start: number) {
-    this.#start = start;
+  /** The segments whose end no text that follows can change; the array only grows. */
+  get final(): readonly Segment[] {
+    return this.#segments;
   }
 
-  line(text: string, start: number, isComplete: boolean): void {
+  /** Reads the lines that are complete by now. The text continues the one of the last call. */
+  lines(text: string): void {
+    for (let newline = text.indexOf("\n", this.#at); newline !== -1; newline = text.indexOf("\n", this.#at)) {
+      const at = this.#at;
+      this.#at = newline + 1;
+      this.#line(text.slice(at, text[newline - 1] === "\r" ? newline - 1 : newline), at, true);
+    }
+  }
+
+  /** All segments of the text, the open one last. Nothing can be added afterwards. */
+  end(text: string): Segment[] {
+    if (this.#at < text.length) this.#line(text.slice(this.#at), this.#at, false);
+    const isOpen = this.#start < text.length;
+    return isOpen
+      ? [...this.#segments, { start: this.#start, end: text.length, isFinal: false }]
+      : this.#segments;
+  }
+
+  #line(text: string, start: number, isComplete: boolean): void {
     const isBlank = text.trim() === "";
     if (this.#canCut(text, isBlank)) {
       this.#segments.push({ start: this.#start, end: start, isFinal: isComplete });
@@ -52,11 +65,6 @@ class Cuts {
     }
     if (!isBlank) this.#note(text);
     this.#wasBlank = isBlank;
-  }
-
-  end(length: number): Segment[] {
-    if (this.#start < length) this.#segments.push({ start: this.#start, end: length, isFinal: false });
-    return this.#segments;
   }
 
   #canCut(text: string, isBlank: boolean): boolean {
@@ -76,6 +84,7 @@ class Cuts {
   }
 
   #noteFence(text: string): void {
+    if (!text.includes("```") && !text.includes("~~~")) return;
     const { fence, info = "" } = FENCE.exec(text)?.groups ?? {};
     if (fence === undefined) return;
     if (this.#fence === undefined) {

@@ -1,7 +1,7 @@
 import type { Block } from "../row.ts";
 import type { MarkdownBlock } from "./blocks.ts";
 import { lexBlocks } from "./lex.ts";
-import { segmentsOf } from "./segments.ts";
+import { Cuts, segmentsOf } from "./segments.ts";
 
 /** The blocks of a text. */
 export function parseMarkdown(text: string): readonly MarkdownBlock[] {
@@ -25,6 +25,9 @@ export function markdownOf(block: Extract<Block, { kind: "markdown" }>): readonl
  */
 export class MarkdownStream {
   #text = "";
+  #cuts = new Cuts();
+  /** How many segments of the text are frozen, and where the last of them ends. */
+  #segments = 0;
   #done = 0;
   #frozen: MarkdownBlock[] = [];
   #open: readonly MarkdownBlock[] | undefined = [];
@@ -33,13 +36,16 @@ export class MarkdownStream {
   update(text: string): void {
     if (text === this.#text) return;
     if (!text.startsWith(this.#text)) {
+      this.#cuts = new Cuts();
+      this.#segments = 0;
       this.#done = 0;
       this.#frozen = [];
     }
     this.#text = text;
-    for (const { start, end, isFinal } of segmentsOf(text, this.#done)) {
-      if (!isFinal) break;
+    this.#cuts.lines(text);
+    for (const { start, end } of this.#cuts.final.slice(this.#segments)) {
       this.#frozen.push(...lexBlocks(text.slice(start, end)));
+      this.#segments += 1;
       this.#done = end;
     }
     this.#open = undefined;
