@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { folderIdentity } from "@flint/host/folder-identity";
-import { isUnconfined } from "@flint/protocol";
+import { isFullAccess } from "@flint/protocol";
 import { composeAgents } from "./agents.ts";
 import {
   homeFolder,
@@ -113,7 +113,8 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     acceptEdits: options.acceptEdits,
     agentPermissions: agentPermissions(options),
     budget: options.budget,
-    allowUnconfined: options.allowUnconfined ?? startsUnconfined(options),
+    // A server that starts without approvals and sandbox allows clients to do the same.
+    allowUnconfined: options.allowUnconfined ?? isFullAccess(options.approvalPolicy, options.sandboxPolicy),
     locks: options.locks,
     home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
@@ -162,11 +163,6 @@ function agentPermissions(options: ServerOptions): ServerOptions["agentPermissio
 }
 
 const POLICY_OPTIONS = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
-
-/** Starting a server without approvals and sandbox allows clients to do the same. */
-function startsUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
-  return approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
-}
 
 function realPath(path: string): string {
   // Expected: a missing or inaccessible path.

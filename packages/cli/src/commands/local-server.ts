@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isUnconfined } from "@flint/protocol";
+import { isFullAccess } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
 import { serverFile, stateFolder } from "@flint/server/environment";
 import { complain } from "../command-line/output.ts";
@@ -55,8 +55,7 @@ export function ownServerFlags(
   const { agent, offline } = flags;
   if (agent !== undefined && /[\s/]/.test(agent)) given.push("--agent with a command");
   if (agent !== undefined && agent !== "flint" && offline === true) given.push("--offline with --agent");
-  const isOpen = approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
-  return isOpen ? [...given, "full access"] : given;
+  return isFullAccess(approvalPolicy, sandboxPolicy) ? [...given, "full access"] : given;
 }
 
 const OWN_SERVER_FLAGS = ["policy", "trace", "durability", "approval-timeout", "allow-unconfined"] as const;

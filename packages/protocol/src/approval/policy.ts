@@ -45,6 +45,14 @@ export function isUnconfined(policy: SandboxPolicy): policy is UnconfinedPolicy 
   return IS_UNCONFINED[policy.type];
 }
 
+/** Whether an agent may do anything without being asked about; what is not given does not say so. */
+export function isFullAccess(
+  approvalPolicy: ApprovalPolicy | undefined,
+  sandboxPolicy: SandboxPolicy | undefined,
+): boolean {
+  return approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
+}
+
 const SHORTHANDS = {
   readOnly: "readOnly",
   "read-only": "readOnly",
