@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, rename, rm, statfs } from "node:fs/promises";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { isPathIn } from "@flint/protocol";
 
 /** Thrown where a file may not or cannot be read or written; its message is for users and for the model. */
 export class FileAccessError extends Error {
@@ -33,7 +34,7 @@ export async function realPathOf(path: string, shown: string = path): Promise<st
       `${shown} ${error.code === "ENOENT" ? "does not exist" : "cannot be reached"}.`,
     );
   });
-  if (KERNEL_FOLDERS.some((folder) => real === folder || real.startsWith(folder + sep))) {
+  if (KERNEL_FOLDERS.some((folder) => isPathIn(real, folder))) {
     throw new FileAccessError(`${shown} belongs to the system and is not read.`);
   }
   return real;

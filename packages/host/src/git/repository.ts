@@ -1,7 +1,7 @@
 import { lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
+import { isPathIn } from "@flint/protocol";
 import { plainText } from "../files/plain-file.ts";
-import { isInside } from "../sandbox/mechanisms/binds.ts";
 import type { GitCommand } from "./git-command.ts";
 import { type RefRow, refsInFiles } from "./ref-files.ts";
 
@@ -111,9 +111,9 @@ export async function findSubmodules(
   const found: Repository[] = [];
   for (const entry of stdout.split("\0")) {
     const path = join(worktree, entry.slice(entry.indexOf("\n") + 1));
-    if (entry === "" || found.length >= left || !isInside(path, worktree) || path === worktree) continue;
+    if (entry === "" || found.length >= left || !isPathIn(path, worktree) || path === worktree) continue;
     const submodule = await findRepository(gitIn(path), path).catch(() => undefined);
-    if (submodule?.worktree !== path || !submodule.isLinked || !isInside(submodule.gitDir, modules)) continue;
+    if (submodule?.worktree !== path || !submodule.isLinked || !isPathIn(submodule.gitDir, modules)) continue;
     found.push(...(await findSubmodules(submodule, gitIn, left - found.length - 1)), submodule);
   }
   return found;

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import type { Clock, CommitOffer, LaunchSpec, ProcessSpec } from "@flint/core/ports";
-import { type ConfinedPolicy, errorMessage, FlintError, type Permission } from "@flint/protocol";
+import { type ConfinedPolicy, errorMessage, FlintError, isPathIn, type Permission } from "@flint/protocol";
 import { GitScopes, type GitScopesOptions } from "../git/git-scopes.ts";
 import type { RefusedHost } from "../network/connection-log.ts";
 import { type NamespaceTools, NetworkNamespace } from "../network/namespace.ts";
 import { NetworkScopes, type NetworkScopesOptions, type ScopedNetwork } from "../network/network-scopes.ts";
-import { isInside } from "./mechanisms/binds.ts";
 import { type Mount, maskedFolders } from "./mechanisms/confinement.ts";
 import { type Mechanism, SYSTEM_PATH } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
@@ -116,7 +115,7 @@ export class SandboxScopes {
   async #shownPrograms(): Promise<Mount[]> {
     const masks = await maskedFolders();
     const source = this.#networkFolder;
-    return masks.some((mask) => isInside(source, mask)) ? [{ source, target: source, writable: false }] : [];
+    return masks.some((mask) => isPathIn(source, mask)) ? [{ source, target: source, writable: false }] : [];
   }
 
   /** Only where the workspace can be written. */

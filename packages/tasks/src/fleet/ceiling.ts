@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
-import { isAbsolute, relative } from "node:path";
+import { resolve } from "node:path";
 import { isBelowRemote, isRemoteAddress, isSameRemote, shownAddress } from "@flint/host/worktrees";
-import type { MergeMode, TaskSpec } from "@flint/protocol";
+import { isPathIn, type MergeMode, type TaskSpec } from "@flint/protocol";
 
 /** A clone on a worker's machine, and the address under which it reaches the remote. */
 export interface Project {
@@ -37,7 +37,7 @@ export interface WorkerCeiling {
 
 /** Whether the folder of a task is in one that the worker allows, and does not lead out of it by a link. */
 export function isInFolders({ cwd }: TaskSpec, { folders }: WorkerCeiling): boolean {
-  return folders.some((folder) => isInside(realOf(cwd), realOf(folder)));
+  return folders.some((folder) => isPathIn(realOf(cwd), realOf(folder)));
 }
 
 /** What a task wants beyond the ceiling of a worker; undefined if it stays below. `own` are the remotes of its folder here. */
@@ -92,11 +92,6 @@ function realOf(path: string): string {
     // As the system follows it: `..` after a link is the folder above what it leads to.
     return realpathSync.native(path);
   } catch {
-    return path;
+    return resolve(path);
   }
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (!way.startsWith("..") && !isAbsolute(way));
 }

@@ -1,11 +1,11 @@
 import { dirname } from "node:path";
-import { isInside } from "../../sandbox/mechanisms/binds.ts";
+import { isPathIn } from "@flint/protocol";
 import { isProtectedName as isProtectedAtTop } from "../../sandbox/paths/protected-names.ts";
 import type { Disk } from "./disk.ts";
 
 /** The root that contains a path; a root does not contain itself. */
 export function rootOf(path: string, roots: readonly string[]): string | undefined {
-  return roots.find((root) => path !== root && isInside(path, root));
+  return roots.find((root) => path !== root && isPathIn(path, root));
 }
 
 /** The path segments from a root to a path in it. */
@@ -41,7 +41,7 @@ export function resolveParent(disk: Disk, path: string): string {
 /** The real paths of the folders that exist, without those inside another. */
 export function realRoots(disk: Disk, roots: readonly string[]): readonly string[] {
   const real = [...new Set(roots.flatMap((root) => realFolder(disk, root) ?? []))];
-  return real.filter((root) => !real.some((other) => other !== root && isInside(root, other)));
+  return real.filter((root) => !real.some((other) => other !== root && isPathIn(root, other)));
 }
 
 function realFolder(disk: Disk, path: string): string | undefined {

@@ -1,9 +1,8 @@
 import { access, constants, readFile, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Denial, EndedCommand, RefusedConnection } from "@flint/core/ports";
-import { type ConfinedPolicy, describeRefusedConnection, formatEndpoint } from "@flint/protocol";
+import { type ConfinedPolicy, describeRefusedConnection, formatEndpoint, isPathIn } from "@flint/protocol";
 import type { RefusedHost } from "../../network/connection-log.ts";
-import { isInside } from "../mechanisms/binds.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
 import { writeProblem } from "../paths/writable-paths.ts";
 import { isServerPort } from "../sockets.ts";
@@ -77,9 +76,9 @@ async function writeDenial(
   if (!(await canWrite(target))) return [];
   const listed = policy.type === "readOnly" ? [] : [workspace, ...(policy.writableRoots ?? [])];
   const roots = await Promise.all(listed.map(nearest));
-  if (roots.some((root) => isInside(target, root)))
+  if (roots.some((root) => isPathIn(target, root)))
     return [{ evidence: `The sandbox keeps ${path} from being changed, because its name is protected.` }];
-  if ((await maskedFolders()).some((mask) => isInside(target, mask))) return [];
+  if ((await maskedFolders()).some((mask) => isPathIn(target, mask))) return [];
   const evidence = `The sandbox does not let commands write ${path}.`;
   return (await isGrantable(target, command)) ? [{ needs: { write: [target] }, evidence }] : [{ evidence }];
 }
@@ -89,8 +88,8 @@ async function isGrantable(
   target: string,
   { workspace, home, locked }: EndedConfinedCommand,
 ): Promise<boolean> {
-  const isTooWide = [workspace, ...locked].some((kept) => isInside(kept, target));
-  const isLocked = locked.some((kept) => isInside(target, kept));
+  const isTooWide = [workspace, ...locked].some((kept) => isPathIn(kept, target));
+  const isLocked = locked.some((kept) => isPathIn(target, kept));
   return !isTooWide && !isLocked && (await writeProblem(target, home)) === undefined;
 }
 

@@ -13,11 +13,6 @@ export function inOrder<Each extends Bind>(binds: readonly Each[]): Each[] {
     .sort((left, right) => depth(left.path) - depth(right.path));
 }
 
-/** Whether a path is a folder or anywhere inside of it. */
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
 function depth(path: string): number {
   return path.split(sep).length;
 }

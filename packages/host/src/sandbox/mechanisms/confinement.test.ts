@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConfinedPolicy } from "@flint/protocol";
+import { type ConfinedPolicy, isPathIn } from "@flint/protocol";
 import { expect, onTestFinished, test } from "vitest";
-import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine } from "./confinement.ts";
 import { firstProcess, UMASK_NAME } from "./launch.ts";
@@ -25,7 +24,7 @@ test("makes the workspace writable, and protected names in it read-only", async 
     return { protected: [...guarded, "/outside/.git"], locked: [], pins: [] };
   };
   const { binds } = await confine({ policy: { type: "workspaceWrite" }, workspace, cwd: workspace }, guard);
-  expect(binds.filter(({ path }) => isInside(path, workspace) || path.includes("outside"))).toEqual([
+  expect(binds.filter(({ path }) => isPathIn(path, workspace) || path.includes("outside"))).toEqual([
     { path: workspace, writable: true },
     ...guarded.map((path) => ({ path, writable: false })),
   ]);
@@ -38,7 +37,7 @@ test("makes a listed root writable even inside of a protected folder", async () 
   const policy = { type: "workspaceWrite" as const, writableRoots: [listed] };
   const guard = async () => ({ protected: [join(workspace, ".git")], locked: [], pins: [] });
   const { binds } = await confine({ policy, workspace, cwd: workspace }, guard);
-  expect(binds.filter(({ path }) => isInside(path, workspace))).toEqual([
+  expect(binds.filter(({ path }) => isPathIn(path, workspace))).toEqual([
     { path: workspace, writable: true },
     { path: join(workspace, ".git"), writable: false },
     { path: listed, writable: true },
@@ -102,8 +101,8 @@ test("enables the network only for a workspaceWrite policy that allows it", asyn
   expect(await network({ type: "workspaceWrite", networkAccess: true })).toBe(true);
 });
 
-test("isInside compares whole names", () => {
-  expect([isInside("/a/b", "/a"), isInside("/a", "/a"), isInside("/a", "/"), isInside("/ab", "/a")]).toEqual([
+test("compares whole names of folders", () => {
+  expect([isPathIn("/a/b", "/a"), isPathIn("/a", "/a"), isPathIn("/a", "/"), isPathIn("/ab", "/a")]).toEqual([
     ...[true, true, true, false],
   ]);
 });

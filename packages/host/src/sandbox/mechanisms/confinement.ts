@@ -1,9 +1,9 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { type ConfinedPolicy, FlintError } from "@flint/protocol";
+import { type ConfinedPolicy, FlintError, isPathIn } from "@flint/protocol";
 import { folderIdentity } from "../../files/folder-identity.ts";
 import { boundSockets } from "../sockets.ts";
-import { type Bind, inOrder, isInside } from "./binds.ts";
+import { type Bind, inOrder } from "./binds.ts";
 import { type PrivateMount, privateMount, type StagedFolder, stagedFolders } from "./private-mounts.ts";
 
 /** Something that is mounted at another path than its own. */
@@ -112,12 +112,12 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
   const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
-  const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isInside(mask, root)));
+  const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isPathIn(mask, root)));
   // What was opened for one command was not opened for the sockets in it.
-  const isOutside = (path: string) => !ownRoots.some((root) => isInside(path, root));
+  const isOutside = (path: string) => !ownRoots.some((root) => isPathIn(path, root));
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all, masks)))).flat();
-  const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
+  const privateAround = (path: string) => privates.find((mount) => isPathIn(path, mount.path));
   const { mounts = [] } = request;
   const isCoveredLater = (path: string) => mounts.some(({ target }) => target === path);
   const binds = all.filter(
@@ -127,9 +127,9 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
   const isSeen = (path: string) => {
     const shownAgain = privateAround(path)?.binds ?? binds;
     const isCovered = [...masks, "/dev", ...privates.map((mount) => mount.path)].some((cover) =>
-      isInside(path, cover),
+      isPathIn(path, cover),
     );
-    return !isCovered || shownAgain.some((bind) => isInside(path, bind.path));
+    return !isCovered || shownAgain.some((bind) => isPathIn(path, bind.path));
   };
   const foreign = await boundSockets((path) => isOutside(path) && isSeen(path));
   const covered = await hiddenIn(request.hiddenPaths ?? []);
@@ -164,7 +164,7 @@ async function hiddenIn(paths: readonly string[]) {
 
 /** The top folder in a mask that contains a program, with everything the program loads from beside it. */
 function shownFolder(program: string): string[] {
-  const mask = MASKS.find((folder) => isInside(program, folder) && program !== folder);
+  const mask = MASKS.find((folder) => isPathIn(program, folder) && program !== folder);
   if (mask === undefined) return [];
   const [top = ""] = program.slice(mask.length + 1).split(sep);
   return [join(mask, top)];
@@ -184,7 +184,7 @@ interface BindSources {
 function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
   const { locked, pins } = guarded;
   const names = guarded.protected.filter(
-    (path) => !roots.includes(path) && roots.some((root) => isInside(path, root)),
+    (path) => !roots.includes(path) && roots.some((root) => isPathIn(path, root)),
   );
   const writableRoots = roots.filter((root) => isOwnBind(root, roots, [...names, ...locked]));
   const isUnlocked = (path: string) => !locked.includes(path);
@@ -199,7 +199,7 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
     ...[...new Set(writable)].map((path) => ({ path, writable: true })),
   ]);
   const needsPin = (path: string) => {
-    const around = binds.findLast((bind) => isInside(path, bind.path));
+    const around = binds.findLast((bind) => isPathIn(path, bind.path));
     return around === undefined ? isRootWritable(roots, guarded) : around.writable && around.path !== path;
   };
   return inOrder([...binds, ...pins.filter(needsPin).map((path) => ({ path, writable: true }))]);
@@ -210,8 +210,8 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
  * its own: a command in the outer root could swap a folder on the path at the moment of the mount.
  */
 function isOwnBind(root: string, roots: readonly string[], guarded: readonly string[]): boolean {
-  const isNested = roots.some((other) => other !== root && isInside(root, other));
-  return !isNested || guarded.some((path) => isInside(root, path));
+  const isNested = roots.some((other) => other !== root && isPathIn(root, other));
+  return !isNested || guarded.some((path) => isPathIn(root, path));
 }
 
 /** The real paths of the roots. Rejects one that a command could redirect, because its path leads through another. */
@@ -221,7 +221,7 @@ async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise
   for (const [at, path] of listed.entries()) {
     const target = found[at];
     const isRedirected = (outer: string, index: number) =>
-      outer !== path && isInside(path, outer) && !isInside(target ?? path, found[index] ?? outer);
+      outer !== path && isPathIn(path, outer) && !isPathIn(target ?? path, found[index] ?? outer);
     if (target !== undefined && listed.some(isRedirected)) throw redirectedRoot(path, target);
   }
   return [...new Set(found.filter((path) => path !== undefined))];

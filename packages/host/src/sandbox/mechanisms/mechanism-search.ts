@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, readlink, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@flint/core/ports";
+import { isPathIn } from "@flint/protocol";
 import { CommandRun } from "../processes/command-run.ts";
 import { findProgram } from "../processes/program.ts";
 import { findOuterProgram } from "../processes/search-path.ts";
-import { isInside } from "./binds.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { confine, maskedFolders } from "./confinement.ts";
 import { findFilterLoader } from "./filter-loader.ts";
@@ -292,7 +292,7 @@ async function trialFolder(mechanism: Mechanism, folders: readonly string[]): Pr
   const masks = await maskedFolders();
   for (const candidate of folders) {
     const folder = await realpath(candidate).catch(() => undefined);
-    if (folder === undefined || masks.some((mask) => isInside(folder, mask))) continue;
+    if (folder === undefined || masks.some((mask) => isPathIn(folder, mask))) continue;
     const created = await mkdtemp(join(folder, `flint-${mechanism.name}-`)).catch(() => undefined);
     if (created !== undefined) return created;
   }

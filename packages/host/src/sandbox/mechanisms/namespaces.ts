@@ -1,5 +1,6 @@
 import { shellQuote, singleQuote } from "@flint/core/text";
-import { type Bind, isInside } from "./binds.ts";
+import { isPathIn } from "@flint/protocol";
+import type { Bind } from "./binds.ts";
 import type { Confinement, Mount } from "./confinement.ts";
 import {
   firstProcess,
@@ -75,11 +76,11 @@ exec "$@"`;
 function script(confinement: Confinement, identity: Identity, loader: readonly string[]): string {
   const { binds, masks, sockets, hidden, privateSources } = confinement;
   const covered = [...masks, "/dev"];
-  const isCovered = (bind: Bind) => covered.some((folder) => isInside(bind.path, folder));
-  const isWithin = (bind: Bind) => binds.some(({ path }) => path !== bind.path && isInside(bind.path, path));
+  const isCovered = (bind: Bind) => covered.some((folder) => isPathIn(bind.path, folder));
+  const isWithin = (bind: Bind) => binds.some(({ path }) => path !== bind.path && isPathIn(bind.path, path));
   // A bind inside another one comes back with that one.
   const staged = binds.filter((bind) => isCovered(bind) && !isWithin(bind));
-  const inTmp = staged.filter((bind) => isInside(bind.path, "/tmp"));
+  const inTmp = staged.filter((bind) => isPathIn(bind.path, "/tmp"));
   const elsewhere = staged.filter((bind) => !inTmp.includes(bind));
   const mounts = confinement.mounts.map((mount, at) => ({ ...mount, stage: `/dev/${STAGE}/mount-${at}` }));
   const size = `size=${temporaryBytes()}`;
@@ -172,16 +173,16 @@ function privateSteps(
  * be a link of the agent's that leads out.
  */
 function placeMount(stage: string, target: string, { masks, binds }: Confinement): string {
-  const isMasked = masks.some((mask) => isInside(target, mask));
+  const isMasked = masks.some((mask) => isPathIn(target, mask));
   const isOwn =
-    isInside(target, "/run/flint") || (isMasked && !binds.some(({ path }) => isInside(target, path)));
+    isPathIn(target, "/run/flint") || (isMasked && !binds.some(({ path }) => isPathIn(target, path)));
   return `${isOwn ? "restore" : "mount -n --move"} ${stage} ${singleQuote(target)}`;
 }
 
 /** Where a path is while the folder of private sources is staged. */
 function stagedSource(folder: string | undefined): (source: string) => string {
   return (source) =>
-    folder !== undefined && isInside(source, folder) ? SOURCES + source.slice(folder.length) : source;
+    folder !== undefined && isPathIn(source, folder) ? SOURCES + source.slice(folder.length) : source;
 }
 
 function bindLine({ path }: Bind): string {

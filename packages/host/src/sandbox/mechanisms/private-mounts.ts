@@ -1,7 +1,8 @@
 import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
-import { type Bind, inOrder, isInside } from "./binds.ts";
+import { isPathIn } from "@flint/protocol";
+import { type Bind, inOrder } from "./binds.ts";
 
 /** A private folder with what it is made of. */
 export interface StagedFolder extends PrivateFolder {
@@ -44,7 +45,7 @@ export async function stagedFolders(
     !roots.includes(folder.path) &&
     !known.some(
       ({ path }, other) =>
-        other !== at && isInside(folder.path, path) && (path !== folder.path || other < at),
+        other !== at && isPathIn(folder.path, path) && (path !== folder.path || other < at),
     );
   return known.filter(isAlone);
 }
@@ -58,7 +59,7 @@ export async function privateMount(
   const { path, source, hides = [], copies = [] } = folder;
   const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return [];
-  const added = all.filter((bind) => bind.path !== path && isInside(bind.path, path));
+  const added = all.filter((bind) => bind.path !== path && isPathIn(bind.path, path));
   const readOnly = (await readOnlyBinds(folder, masks)).filter((bind) => !isListed(bind, added));
   const isOther = ({ name }: { readonly name: string }) =>
     hides !== "everything" &&
@@ -86,7 +87,7 @@ function readOnlyBinds(
     const path = join(folder, basename(name));
     const real = await resolved(path);
     const isMasked = (found: string) =>
-      !isInside(found, folder) && masks.some((mask) => isInside(found, mask));
+      !isPathIn(found, folder) && masks.some((mask) => isPathIn(found, mask));
     const source = real === undefined || isMasked(real) ? placeholder(name) : real;
     return { path, writable: false, ...(source === path ? {} : { source }) };
   });

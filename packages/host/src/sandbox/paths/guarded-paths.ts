@@ -1,8 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { errorMessage, FlintError } from "@flint/protocol";
-import { isInside } from "../mechanisms/binds.ts";
+import { errorMessage, FlintError, isPathIn } from "@flint/protocol";
 
 /** The locations of Flint's own state and settings. */
 export interface GuardedLocations {
@@ -62,7 +61,7 @@ export class GuardedPaths {
     const { folders = [], files = [], hidden = [], sockets = [] } = this.#locations;
     const all = [...folders, ...files.map((file) => dirname(file)), ...hidden, ...sockets];
     const real = await Promise.all(all.map((each) => realpath(each).catch(() => resolve(each))));
-    return real.some((location) => isInside(path, location));
+    return real.some((location) => isPathIn(path, location));
   }
 
   /**
@@ -137,7 +136,7 @@ class Search {
 
   #guard(resolved: ResolvedPath | undefined): void {
     if (resolved === undefined) return;
-    if (this.#writable.some((folder) => isInside(resolved.path, folder))) this.#paths.add(resolved.path);
+    if (this.#writable.some((folder) => isPathIn(resolved.path, folder))) this.#paths.add(resolved.path);
     for (const step of resolved.steps) this.#pins.add(step);
   }
 
@@ -145,8 +144,8 @@ class Search {
   readonly #isWritable = (folder: string): boolean =>
     this.#writable.some(
       (open) =>
-        isInside(folder, open) &&
-        ![...this.#paths].some((path) => isInside(folder, path) && isInside(path, open)),
+        isPathIn(folder, open) &&
+        ![...this.#paths].some((path) => isPathIn(folder, path) && isPathIn(path, open)),
     );
 }
 

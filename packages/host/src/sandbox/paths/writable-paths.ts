@@ -1,7 +1,7 @@
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { WritablePath } from "@flint/core/ports";
-import { isInside } from "../mechanisms/binds.ts";
+import { isPathIn } from "@flint/protocol";
 import { isProtectedName } from "./protected-names.ts";
 
 /** A folder that a command wants to write beyond its policy. */
@@ -48,7 +48,7 @@ export async function resolveWritable(
   if ("problem" in found) return found;
   const { path: real } = found;
   const work = await realpath(workspace).catch(() => workspace);
-  if (work !== real && isInside(work, real)) return { problem: `${real} contains the workspace` };
+  if (work !== real && isPathIn(work, real)) return { problem: `${real} contains the workspace` };
   const problem = (await isGuarded(real)) ? "it belongs to Flint" : await writeProblem(real, home);
   return problem === undefined ? { path: real } : { problem: `${real} cannot be opened: ${problem}` };
 }
@@ -80,13 +80,13 @@ async function missingFolder(path: string): Promise<WritablePath> {
 
 /** Why no approval lets a command write a real path, not counting Flint's own files; undefined if one can. */
 export async function writeProblem(path: string, home: string | undefined): Promise<string | undefined> {
-  const isSystem = SYSTEM_FOLDERS.some((folder) => isInside(path, folder)) && !isInside(path, OWN_IN_SYSTEM);
+  const isSystem = SYSTEM_FOLDERS.some((folder) => isPathIn(path, folder)) && !isPathIn(path, OWN_IN_SYSTEM);
   if (path === sep || isSystem) return "it belongs to the system";
   const name = path.split(sep).find(isProtectedName);
   if (name !== undefined) return `${name} configures agents, editors, shells or version control`;
   const realHome = home === undefined ? undefined : await realpath(home).catch(() => home);
-  if (realHome !== undefined && isInside(realHome, path)) return "it contains your home folder";
-  const inHome = realHome !== undefined && isInside(path, realHome) ? relative(realHome, path) : "";
+  if (realHome !== undefined && isPathIn(realHome, path)) return "it contains your home folder";
+  const inHome = realHome !== undefined && isPathIn(path, realHome) ? relative(realHome, path) : "";
   const isHidden = inHome.startsWith(".") && !DATA_IN_HOME.test(inHome);
   if (isHidden || SETTINGS_FOLDERS.some((pattern) => pattern.test(path)))
     return "programs keep their settings there";

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { isInside } from "../mechanisms/binds.ts";
+import { isPathIn } from "@flint/protocol";
 import { findProgram } from "./program.ts";
 
 /**
@@ -55,11 +55,11 @@ function projectFolders(folder: string): readonly string[] {
   const home = realOf(homedir());
   const real = realOf(resolve(folder));
   const found = [folder, real];
-  for (let around = real; !isInside(home, around); around = dirname(around)) {
+  for (let around = real; !isPathIn(home, around); around = dirname(around)) {
     const dotGit = join(around, ".git");
     if (existsSync(dotGit)) found.push(around, ...mainWorktree(dotGit));
   }
-  return found.filter((path) => !isInside(home, realOf(path)));
+  return found.filter((path) => !isPathIn(home, realOf(path)));
 }
 
 /** The main worktree of a linked one, whose `.git` is a file. */
@@ -85,7 +85,7 @@ function realRoots(folders: readonly string[]): readonly string[] {
 /** By its own name as well: a link in a project can be changed at any time. */
 function isInAny(path: string, roots: readonly string[]): boolean {
   const names = [resolve(path), realOf(path)];
-  return roots.some((root) => names.some((name) => isInside(name, root)));
+  return roots.some((root) => names.some((name) => isPathIn(name, root)));
 }
 
 function isOfProject(folder: string): boolean {
