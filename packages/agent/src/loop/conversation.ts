@@ -1,6 +1,6 @@
+import { cutMiddle, visibleText } from "@flint/core/text";
 import { isKnownItem, isRecord, type KnownItem, type Turn } from "@flint/protocol";
 import { type Message, type ToolCall, type ToolResult, tokensInCharacters } from "../models/model.ts";
-import { truncateMiddle, visibleText } from "../text.ts";
 import { earlierUserMessage } from "./images.ts";
 
 /** Ends the work of an interrupted turn, so that the model does not continue it unasked. */
@@ -216,7 +216,9 @@ function messageTokens(message: Message): number {
 }
 
 function shortened(message: Message, limit: number): Message {
-  return message.role === "tool" ? { ...message, text: truncateMiddle(message.text, limit) } : message;
+  return message.role === "tool"
+    ? { ...message, text: cutMiddle(message.text, limit, "characters").text }
+    : message;
 }
 
 /** Splits before every user message that follows finished work, and around summaries. */

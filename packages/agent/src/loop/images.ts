@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { visibleText } from "@flint/core/text";
 import {
   FileAccessError,
   type ImageInput,
@@ -10,7 +11,6 @@ import {
 } from "@flint/host/files";
 import { errorMessage, inputText, type UserInput } from "@flint/protocol";
 import type { Message } from "../models/model.ts";
-import { visibleText } from "../text.ts";
 
 /** How many images go with one message. */
 const MAX_IMAGES = 10;

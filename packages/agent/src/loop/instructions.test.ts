@@ -137,5 +137,5 @@ test("does not read links that lead out, devices and folders, and truncates long
   writeFileSync(folder.join("long", "AGENTS.md"), "x".repeat(100_000));
   const [long] = await projectInstructions(folder.join("long"));
   expect(long?.text.length).toBeLessThan(33_000);
-  expect(long?.text).toMatch(/x\n… \d+ characters left out …\nx/);
+  expect(long?.text).toMatch(/x\n\[\.\.\. \d+ characters left out \.\.\.\]\nx/);
 });

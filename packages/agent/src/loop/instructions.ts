@@ -1,9 +1,9 @@
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { cutMiddle, visibleText } from "@flint/core/text";
 import { readPlainFile } from "@flint/host/files";
 import { pathWithin } from "@flint/host/globs";
 import type { ApprovalPolicy, ThreadSettings, TurnKind } from "@flint/protocol";
-import { truncateMiddle, visibleText } from "../text.ts";
 
 /** The input for the instructions of one turn. */
 export interface InstructionsInput {
@@ -139,7 +139,7 @@ export async function projectInstructions(cwd: string, limit = MAX_BYTES): Promi
   for (const folder of folders) {
     const instructions = await readInstructions(folder, root);
     if (instructions === undefined || room <= 0) continue;
-    const text = truncateMiddle(visibleText(instructions.text), room);
+    const text = cutMiddle(visibleText(instructions.text), room, "characters").text;
     room -= text.length;
     found.unshift({ path: instructions.path, text });
   }

@@ -1,5 +1,7 @@
 import { orAborted, type TurnContext } from "@flint/core/ports";
+import { visibleText } from "@flint/core/text";
 import type { PlanEntry, TokenUsage } from "@flint/protocol";
+import { boundedJson } from "../bounded-json.ts";
 import type {
   FinishReason,
   Message,
@@ -9,7 +11,6 @@ import type {
   ProviderMetadata,
   ToolCall,
 } from "../models/model.ts";
-import { visibleText, wellFormedValue } from "../text.ts";
 
 /** Reports what happens in one turn, in order, and hands out the ids of its items. */
 export interface TurnReport {
@@ -63,9 +64,12 @@ export async function runModelStep(
   return { message: { role: "assistant", text: visibleText(text), calls, ...metadata }, reason, usage };
 }
 
+/** No real input is deeper. */
+const MAX_INPUT = { depth: 32, characters: Number.POSITIVE_INFINITY };
+
 function callOf({ callId, tool, input, inputError }: ToolCall): ToolCall {
   // An object stays an object; only its strings are repaired.
-  const wellFormed = wellFormedValue(input) as ToolCall["input"];
+  const wellFormed = boundedJson(input, MAX_INPUT) as ToolCall["input"];
   return { callId, tool, input: wellFormed, ...(inputError === undefined ? {} : { inputError }) };
 }
 

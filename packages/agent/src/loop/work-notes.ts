@@ -1,6 +1,6 @@
+import { cutMiddle } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
 import type { Message, ToolCall } from "../models/model.ts";
-import { truncateMiddle } from "../text.ts";
 
 /** What must outlast every summary, whatever the model writes: the task, the open plan and the files worked on. */
 export interface WorkNotes {
@@ -121,7 +121,7 @@ function bounded({ requests, plan, files }: WorkNotes): WorkNotes {
   const kept =
     given.length <= MAX_REQUESTS ? given : [...given.slice(0, 1), ...given.slice(1 - MAX_REQUESTS)];
   return {
-    requests: kept.map((text) => truncateMiddle(text, MAX_REQUEST_LENGTH)),
+    requests: kept.map((text) => cutMiddle(text, MAX_REQUEST_LENGTH, "characters").text),
     plan: plan.slice(0, MAX_PLAN),
     files: files.slice(-MAX_FILES),
   };

@@ -1,6 +1,6 @@
-import { toUSVString } from "node:util";
-import { truncate } from "@flint/core/text";
+import { cutMiddle, toWellFormed, truncate } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
+import { boundedJson } from "../bounded-json.ts";
 
 /** The result of a call: what is stored with the item, and the text for the model. */
 export interface CallResult {
@@ -17,6 +17,11 @@ interface Block {
 
 /** How much of a result the model gets. */
 export const MAX_MODEL_TEXT = 50_000;
+
+/** A result as the model gets it: well-formed, without its middle if it is too long. */
+export function modelText(text: string): string {
+  return cutMiddle(toWellFormed(text), MAX_MODEL_TEXT, "characters").text;
+}
 
 const STORED_BOUNDS = { depth: 32, characters: 256 * 1024 };
 const MAX_BLOCKS = 200;
@@ -43,7 +48,7 @@ export function readCallResult(raw: unknown): CallResult {
   return {
     isError: isError === true,
     result: boundedJson(stored, STORED_BOUNDS),
-    text: cutMiddle(texts.join("\n"), MAX_MODEL_TEXT) || "(no content)",
+    text: modelText(texts.join("\n")) || "(no content)",
   };
 }
 
@@ -54,7 +59,7 @@ export function readResourceResult(raw: unknown): CallResult {
   return {
     isError: false,
     result: boundedJson({ contents: pieces.map((piece) => piece.stored) }, STORED_BOUNDS),
-    text: cutMiddle(pieces.map((piece) => piece.text).join("\n"), MAX_MODEL_TEXT) || "(no content)",
+    text: modelText(pieces.map((piece) => piece.text).join("\n")) || "(no content)",
   };
 }
 
@@ -110,96 +115,4 @@ function unknownBlock(type: string): Block {
 
 function label(value: unknown): string {
   return typeof value === "string" ? truncate(value, MAX_LABEL) : "";
-}
-
-const LEFT_OUT = "… left out …";
-
-/** The cost of a value without text, about its length in JSON. */
-const VALUE_COST = 8;
-
-/** The bounds of a JSON value. */
-export interface JsonBounds {
-  readonly depth: number;
-  /** All strings of it together. */
-  readonly characters: number;
-}
-
-/** Cuts the middle out of a text that is too long, with a line about how much is missing. */
-export function cutMiddle(text: string, limit: number): string {
-  if (text.length <= limit) return toUSVString(text);
-  const head = wholeCharacters(text.slice(0, Math.floor(limit * 0.75)));
-  const tail = text.slice(text.length - Math.floor(limit * 0.2)).replace(/^[\udc00-\udfff]/, "");
-  const omitted = text.length - head.length - tail.length;
-  return `${head}\n… ${omitted} characters left out …\n${toUSVString(tail)}`;
-}
-
-/** Whether a JSON value is within the bounds. */
-export function fits(value: unknown, { depth, characters }: JsonBounds): boolean {
-  return isWithin(value, depth) && (JSON.stringify(value) ?? "").length <= characters;
-}
-
-/** Copies a JSON value within the bounds, with well-formed strings; what is missing is marked. */
-export function boundedJson(value: unknown, bounds: JsonBounds): unknown {
-  return new Copy(bounds.characters).of(value, bounds.depth);
-}
-
-/** Copies an object with all its strings well-formed. */
-export function wellFormedObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return new Copy(Number.POSITIVE_INFINITY).members(value, Number.POSITIVE_INFINITY);
-}
-
-class Copy {
-  #left: number;
-
-  constructor(characters: number) {
-    this.#left = characters;
-  }
-
-  of(value: unknown, depth: number): unknown {
-    if (typeof value === "string") return this.#text(value);
-    if (Array.isArray(value)) return depth === 0 ? LEFT_OUT : this.#list(value, depth);
-    if (isRecord(value)) return depth === 0 ? LEFT_OUT : this.members(value, depth);
-    this.#left -= VALUE_COST;
-    return value;
-  }
-
-  members(value: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
-    const entries: [string, unknown][] = [];
-    for (const [key, member] of Object.entries(value)) {
-      if (key === "__proto__") continue;
-      if (this.#left <= 0) {
-        entries.push(["…", LEFT_OUT]);
-        break;
-      }
-      entries.push([this.#text(key), this.of(member, depth - 1)]);
-    }
-    return Object.fromEntries(entries);
-  }
-
-  #list(values: readonly unknown[], depth: number): unknown[] {
-    const copies: unknown[] = [];
-    for (const value of values) {
-      if (this.#left <= 0) {
-        copies.push(LEFT_OUT);
-        break;
-      }
-      copies.push(this.of(value, depth - 1));
-    }
-    return copies;
-  }
-
-  #text(text: string): string {
-    const kept = truncate(text, Math.max(1, this.#left));
-    this.#left -= kept.length + 2;
-    return kept;
-  }
-}
-
-function isWithin(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
-}
-
-function wholeCharacters(text: string): string {
-  return toUSVString(text.replace(/[\ud800-\udbff]$/, ""));
 }

@@ -2,8 +2,9 @@ import type { Clock } from "@flint/core/ports";
 import { displayText, truncate } from "@flint/core/text";
 import type { Action, Decision, Item } from "@flint/protocol";
 import type { Progress } from "@modelcontextprotocol/client";
+import { fits, wellFormedObject } from "../bounded-json.ts";
 import { declined, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import { type CallResult, fits, wellFormedObject } from "./call-result.ts";
+import type { CallResult } from "./call-result.ts";
 import type { CallListener } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
 

@@ -1,15 +1,10 @@
 import type { Clock } from "@flint/core/ports";
 import { truncate } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
+import { boundedJson } from "../bounded-json.ts";
 import type { ToolDescription } from "../models/model.ts";
 import { failed, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import {
-  boundedJson,
-  type CallResult,
-  cutMiddle,
-  MAX_MODEL_TEXT,
-  readResourceResult,
-} from "./call-result.ts";
+import { type CallResult, modelText, readResourceResult } from "./call-result.ts";
 import type { McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
 import { type CallTarget, McpCall } from "./mcp-call.ts";
@@ -127,7 +122,7 @@ async function listOf(sources: readonly Source[], signal: AbortSignal): Promise<
       rows.push({ server: source.name, error: thrown.message });
     }
   }
-  const text = cutMiddle(rows.map((row) => JSON.stringify(row)).join("\n"), MAX_MODEL_TEXT);
+  const text = modelText(rows.map((row) => JSON.stringify(row)).join("\n"));
   return { isError: false, result: boundedJson({ resources: rows }, STORED_BOUNDS), text: text || "(none)" };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { truncate } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
-import { fits, wellFormedObject } from "./call-result.ts";
+import { fits, wellFormedObject } from "../bounded-json.ts";
 
 /** A tool of a server, within bounds. */
 export interface ListedTool {

@@ -1,7 +1,7 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
+import { cutMiddle } from "@flint/core/text";
 import { errorMessage, type Item } from "@flint/protocol";
 import type { ToolDescription, ToolResult } from "../models/model.ts";
-import { truncateMiddle } from "../text.ts";
 import { type InputFields, type InputValues, InvalidInput, object } from "./input.ts";
 
 /** The context of one tool call. */
@@ -120,7 +120,7 @@ export async function runAsItem(
 type Result = Extract<ToolOutcome, { result: unknown }>["result"];
 
 function ending({ status, text }: Result): Partial<Item<"toolCall">> {
-  const stored = truncateMiddle(text, MAX_STORED_RESULT);
+  const stored = cutMiddle(text, MAX_STORED_RESULT, "characters").text;
   if (status === "done") return { status: "completed", result: stored };
   return { status, error: stored };
 }

@@ -37,6 +37,16 @@ test("cutMiddle keeps the beginning and the end of a long text and states how mu
   expect(cut).toBe(`${"a".repeat(75)}\n[... 1005 bytes left out ...]\n${"é".repeat(10)}`);
 });
 
+test("cutMiddle counts characters too, and splits none", () => {
+  expect(cutMiddle("short", 5, "characters")).toEqual({ text: "short", omitted: 0 });
+  const { text: cut, omitted } = cutMiddle("😀".repeat(10), 11, "characters");
+  expect(cut).toBe("😀😀😀😀\n[... 10 characters left out ...]\n😀");
+  expect(omitted).toBe(10);
+  expect(cutMiddle("x".repeat(1000), 100, "characters").text).toMatch(
+    /^x{75}\n\[\.\.\. 905 characters left out \.\.\.\]\nx{20}$/,
+  );
+});
+
 const GAP = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/;
 
 test("keeps and streams a short output unchanged", () => {

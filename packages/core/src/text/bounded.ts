@@ -42,22 +42,44 @@ export function tailOf(text: string, bytes: number): string {
   return end.toString("utf8", start);
 }
 
+/** How the length of a text is counted: as UTF-8, or in the units of its string. */
+type Unit = "bytes" | "characters";
+
+const UNITS = {
+  bytes: { sizeOf: (text: string) => Buffer.byteLength(text), head: headOf, tail: tailOf },
+  characters: { sizeOf: (text: string) => text.length, head: firstCharacters, tail: lastCharacters },
+} as const;
+
 /** Keeps the beginning and the end of a text that is too long, with a line between them that states the gap. */
-export function cutMiddle(text: string, bytes: number): { readonly text: string; readonly omitted: number } {
-  const size = Buffer.byteLength(text);
-  if (size <= bytes) return { text, omitted: 0 };
-  const head = headOf(text, Math.floor(bytes * HEAD_SHARE));
-  const tail = tailOf(text, Math.floor(bytes * TAIL_SHARE));
-  const omitted = size - Buffer.byteLength(head) - Buffer.byteLength(tail);
-  return { text: `${head}${gapLine(omitted)}${tail}`, omitted };
+export function cutMiddle(
+  text: string,
+  limit: number,
+  unit: Unit = "bytes",
+): { readonly text: string; readonly omitted: number } {
+  const { sizeOf, head, tail } = UNITS[unit];
+  const size = sizeOf(text);
+  if (size <= limit) return { text, omitted: 0 };
+  const first = head(text, Math.floor(limit * HEAD_SHARE));
+  const last = tail(text, Math.floor(limit * TAIL_SHARE));
+  const omitted = size - sizeOf(first) - sizeOf(last);
+  return { text: `${first}${gapLine(omitted, unit)}${last}`, omitted };
+}
+
+/** The beginning of a text without half of a surrogate pair. */
+function firstCharacters(text: string, count: number): string {
+  return text.slice(0, count).replace(/[\ud800-\udbff]$/, "");
+}
+
+function lastCharacters(text: string, count: number): string {
+  return text.slice(text.length - count).replace(/^[\udc00-\udfff]/, "");
 }
 
 /**
- * The line that stands for the bytes left out between the beginning and the end of a text. It is ASCII: one other
+ * The line that stands for what is left out between the beginning and the end of a text. It is ASCII: one other
  * character would double the memory that every copy of a long text takes.
  */
-export function gapLine(omitted: number): string {
-  return `\n[... ${omitted} bytes left out ...]\n`;
+function gapLine(omitted: number, unit: Unit = "bytes"): string {
+  return `\n[... ${omitted} ${unit} left out ...]\n`;
 }
 
 function isContinuation(byte: number | undefined): boolean {

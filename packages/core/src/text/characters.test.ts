@@ -1,5 +1,13 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { displayText, hasHiddenCharacters, toWellFormed, truncate, wellFormed } from "./characters.ts";
+import {
+  displayText,
+  hasHiddenCharacters,
+  toWellFormed,
+  truncate,
+  visibleText,
+  wellFormed,
+} from "./characters.ts";
 
 test("replaces lone surrogates at any depth", () => {
   expect(wellFormed({ a: ["x\ud83d", { "k\udc00": "y" }], b: 1, c: null })).toEqual({
@@ -61,4 +69,13 @@ test("truncates between characters, with an ellipsis", () => {
 
 test("removes what cannot be seen from untrusted text", () => {
   expect(displayText(" a\u001b[31mred\u202e\0\r\nb\tc\ud800 ", 100)).toBe("ared\nb\tc\ufffd");
+});
+
+test("makes control characters visible to a model", () => {
+  expect(visibleText("a\ud800b\0c\u001b[1m\u007f\t\r\n😀")).toBe("a\ufffdb␀c␛[1m␡\t\r\n😀");
+});
+
+test("leaves text unchanged that is visible already", () => {
+  const units = fc.array(fc.integer({ min: 0, max: 0xffff })).map((codes) => String.fromCharCode(...codes));
+  fc.assert(fc.property(units, (text) => visibleText(visibleText(text)) === visibleText(text)));
 });

@@ -59,3 +59,14 @@ export function displayText(text: string, limit: number): string {
   const start = stripVTControlCharacters(text.slice(0, 4 * limit));
   return truncate(start.replace(INVISIBLE, ""), limit).trim();
 }
+
+/** Every control character except tab and line endings. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to find
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+/** Untrusted text for a model: well-formed, with control characters replaced by visible symbols. */
+export function visibleText(text: string): string {
+  return toWellFormed(text).replace(CONTROLS, (control) =>
+    control === "\u007f" ? "\u2421" : String.fromCharCode(0x2400 + control.charCodeAt(0)),
+  );
+}

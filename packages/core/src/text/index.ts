@@ -1,4 +1,4 @@
 export { BoundedOutput, cutMiddle, headOf, tailOf } from "./bounded.ts";
-export { displayText, toWellFormed, truncate, wellFormed } from "./characters.ts";
+export { displayText, toWellFormed, truncate, visibleText, wellFormed } from "./characters.ts";
 export { commandActions } from "./command-actions.ts";
 export { shellQuote, singleQuote } from "./shell-words.ts";

@@ -1,4 +1,4 @@
-import { visibleText } from "../../text.ts";
+import { visibleText } from "@flint/core/text";
 
 /** How many lines are returned. */
 const MAX_LINES = 200;

@@ -1,5 +1,5 @@
+import { cutMiddle, visibleText } from "@flint/core/text";
 import { errorMessage, type Item, type Permission } from "@flint/protocol";
-import { truncateMiddle, visibleText } from "../../text.ts";
 import { string } from "../input.ts";
 import {
   declined,
@@ -69,7 +69,7 @@ function described({ url, status, contentType, text: content, isCut }: Page): st
   const readable = /html/i.test(contentType) ? htmlToText(content) : content;
   return [
     `(${url} returned ${status}. ${UNTRUSTED_NOTE})`,
-    truncateMiddle(visibleText(readable), MAX_PAGE_TEXT),
+    cutMiddle(visibleText(readable), MAX_PAGE_TEXT, "characters").text,
     ...(isCut ? ["(The page was truncated.)"] : []),
   ].join("\n");
 }
