@@ -42,3 +42,23 @@ test("ARCHITECTURE.md lists every package", () => {
   const listed = [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = ""]) => name);
   expect(listed.sort()).toEqual(packageNames(ROOT));
 });
+
+/** Where Flint's item types are defined, an example of each for tests, and the wire of Codex, which has its own. */
+const NO_MAPPINGS = new Set([
+  ...["protocol/src/items.ts", "view/src/testing/every-item.ts"],
+  ...["protocol/src/codex/items.ts", "drivers/src/codex/translate/items.ts"],
+]);
+
+test("ARCHITECTURE.md names every file that a new item type has to be added to", () => {
+  const [, adding = ""] = page.split("- **An item type**");
+  const [entry = ""] = adding.split("- **A driver**");
+  const named = [...entry.matchAll(new RegExp(`\`${path}\``, "g"))].map(([, file = ""]) => file);
+  const mappings = [...readSources(ROOT, "packages")]
+    .filter(([file, text]) => !/\.test\.ts$/.test(file) && MAPS_EVERY_ITEM.test(text))
+    .map(([file]) => file.replace("packages/", ""))
+    .filter((file) => !NO_MAPPINGS.has(file));
+  expect(mappings.sort()).toEqual(named.sort());
+});
+
+/** The rarest item type: a switch or table that has it has all of them. */
+const MAPS_EVERY_ITEM = /case "contextCompaction":|^\s+contextCompaction:/m;

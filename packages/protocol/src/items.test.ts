@@ -238,3 +238,11 @@ test("each delta event extends a text field of one item type", () => {
     ["item/plan/delta", "text"],
   ]);
 });
+
+test("text that streams may be long", () => {
+  const streamed = Object.entries(ITEMS).map(([type, { deltas, longFields }]) => ({
+    type,
+    short: Object.values<string>(deltas).filter((field) => !longFields.some((each) => each === field)),
+  }));
+  expect(streamed.filter(({ short }) => short.length > 0)).toEqual([]);
+});

@@ -199,37 +199,114 @@ const HookRun = looseObject(() => ({
   durationMs: z.optional(z.number()),
 }));
 
-/** Which text field of its item a delta event extends. */
-type DeltaFields = Readonly<Record<string, string>>;
+/**
+ * What becomes of an item whose turn ends first: its text is marked as partial; its status is that of work that was not
+ * approved, or failed; it has failed in any case; or it stays as it is.
+ */
+type Ending = "partial" | "declinedOrFailed" | "failed" | "unchanged";
 
-function row<Schema extends z.ZodMiniObject>(doc: string, schema: Schema, deltas: DeltaFields = {}) {
-  return { doc, schema, deltas };
+interface Row<Schema extends z.ZodMiniObject, End extends Ending> {
+  readonly doc: string;
+  readonly schema: Schema;
+  /** Which text field of the item each delta event extends. */
+  readonly deltas?: Readonly<Record<string, string>>;
+  readonly ending: End;
+  /** The fields with an agent's text that may be of any length; the core bounds them. */
+  readonly longFields: readonly (keyof Schema["shape"] & string)[];
 }
 
-/** Every item type that Flint knows, its schema, and the delta events that extend it. */
+function row<Schema extends z.ZodMiniObject, const End extends Ending>({
+  deltas = {},
+  ...more
+}: Row<Schema, End>) {
+  return { deltas, ...more };
+}
+
+/** The rest of the row of an item that is complete when it starts. */
+const SHORT = { ending: "unchanged", longFields: [] } as const;
+
+/** Every item type that Flint knows, its schema, the delta events that extend it, and what bounds and ends it. */
 export const ITEMS = {
-  userMessage: row("A message of the user, at the start of a turn or to steer it.", UserMessage),
-  agentMessage: row("A message of the agent.", AgentMessage, { "item/agentMessage/delta": "text" }),
-  subAgentMessage: row("A message of a sub-agent to the agent that started it.", SubAgentMessage),
-  reasoning: row("The reasoning of the agent, in full or as a summary.", Reasoning, {
-    "item/reasoning/textDelta": "content",
-    "item/reasoning/summaryTextDelta": "summary",
+  userMessage: row({
+    doc: "A message of the user, at the start of a turn or to steer it.",
+    schema: UserMessage,
+    ...SHORT,
   }),
-  commandExecution: row("A command that the agent runs or asks to run.", CommandExecution, {
-    "item/commandExecution/outputDelta": "aggregatedOutput",
+  agentMessage: row({
+    doc: "A message of the agent.",
+    schema: AgentMessage,
+    deltas: { "item/agentMessage/delta": "text" },
+    ending: "partial",
+    longFields: ["text"],
   }),
-  fileChange: row("Files that the agent adds, modifies or deletes.", FileChange, {
-    "item/fileChange/outputDelta": "output",
+  subAgentMessage: row({
+    doc: "A message of a sub-agent to the agent that started it.",
+    schema: SubAgentMessage,
+    ending: "unchanged",
+    longFields: ["text"],
   }),
-  mcpToolCall: row("A call of a tool on an MCP server.", McpToolCall),
-  toolCall: row("A call of any other tool of the agent.", ToolCall),
-  webSearch: row("A search of the web.", WebSearch),
-  plan: row("The agent's plan.", Plan, { "item/plan/delta": "text" }),
-  enteredReviewMode: row("A review started.", EnteredReviewMode),
-  exitedReviewMode: row("A review ended; `review` is its text.", ExitedReviewMode),
-  contextCompaction: row("The context was summarised to free space.", ContextCompaction),
-  agentHandoff: row("Another agent continues the thread from here.", AgentHandoff),
-  hookRun: row("A hook of the agent that ran: a program that the user configured for an event.", HookRun),
+  reasoning: row({
+    doc: "The reasoning of the agent, in full or as a summary.",
+    schema: Reasoning,
+    deltas: {
+      "item/reasoning/textDelta": "content",
+      "item/reasoning/summaryTextDelta": "summary",
+    },
+    ending: "partial",
+    longFields: ["content", "summary"],
+  }),
+  commandExecution: row({
+    doc: "A command that the agent runs or asks to run.",
+    schema: CommandExecution,
+    deltas: { "item/commandExecution/outputDelta": "aggregatedOutput" },
+    ending: "declinedOrFailed",
+    longFields: ["aggregatedOutput"],
+  }),
+  fileChange: row({
+    doc: "Files that the agent adds, modifies or deletes.",
+    schema: FileChange,
+    deltas: { "item/fileChange/outputDelta": "output" },
+    ending: "declinedOrFailed",
+    longFields: ["output"],
+  }),
+  mcpToolCall: row({
+    doc: "A call of a tool on an MCP server.",
+    schema: McpToolCall,
+    ending: "failed",
+    longFields: ["error"],
+  }),
+  toolCall: row({
+    doc: "A call of any other tool of the agent.",
+    schema: ToolCall,
+    ending: "declinedOrFailed",
+    longFields: ["error"],
+  }),
+  webSearch: row({ doc: "A search of the web.", schema: WebSearch, ...SHORT }),
+  plan: row({
+    doc: "The agent's plan.",
+    schema: Plan,
+    deltas: { "item/plan/delta": "text" },
+    ending: "partial",
+    longFields: ["text"],
+  }),
+  enteredReviewMode: row({ doc: "A review started.", schema: EnteredReviewMode, ...SHORT }),
+  exitedReviewMode: row({ doc: "A review ended; `review` is its text.", schema: ExitedReviewMode, ...SHORT }),
+  contextCompaction: row({
+    doc: "The context was summarised to free space.",
+    schema: ContextCompaction,
+    ...SHORT,
+  }),
+  agentHandoff: row({
+    doc: "Another agent continues the thread from here.",
+    schema: AgentHandoff,
+    ...SHORT,
+  }),
+  hookRun: row({
+    doc: "A hook of the agent that ran: a program that the user configured for an event.",
+    schema: HookRun,
+    ending: "failed",
+    longFields: ["output"],
+  }),
 } as const;
 
 /** The name of a known item type. */
@@ -257,6 +334,16 @@ export type KnownItem = z.output<typeof KnownItem>;
 
 /** One known item by its type. */
 export type Item<Type extends ItemType> = Extract<KnownItem, { type: Type }>;
+
+/** The items that end in one way if their turn ends first. */
+export type ItemEnding<End extends Ending> = {
+  [Type in ItemType]: (typeof ITEMS)[Type]["ending"] extends End ? Item<Type> : never;
+}[ItemType];
+
+/** Whether an item ends in this way if its turn ends first. */
+export function hasEnding<End extends Ending>(item: KnownItem, ending: End): item is ItemEnding<End> {
+  return ITEMS[item.type].ending === ending;
+}
 
 /** An item of a type that only the agent knows; clients show its id and any text it has. */
 export const ExtensionItem = looseObject(() => ({

@@ -66,7 +66,7 @@ export function cutMiddle(
 }
 
 /** The beginning of a text without half of a surrogate pair. */
-function firstCharacters(text: string, count: number): string {
+export function firstCharacters(text: string, count: number): string {
   return text.slice(0, count).replace(/[\ud800-\udbff]$/, "");
 }
 

@@ -6,6 +6,8 @@ import {
   type EventBody,
   errorMessage,
   FlintError,
+  hasEnding,
+  type ItemEnding,
   isKnownItem,
   type KnownItem,
   mintId,
@@ -136,29 +138,10 @@ function unfinished(item: ThreadItem, status: UnfinishedStatus): ThreadItem {
 }
 
 function unfinishedKnown(item: KnownItem, status: UnfinishedStatus): KnownItem {
-  switch (item.type) {
-    case "agentMessage":
-    case "reasoning":
-    case "plan":
-      return { ...item, partial: true };
-    case "commandExecution":
-    case "fileChange":
-    case "toolCall":
-      return item.status === "inProgress" ? { ...item, status } : item;
-    // MCP tool calls have no status "declined".
-    case "mcpToolCall":
-      return item.status === "inProgress" ? { ...item, status: "failed" } : item;
-    case "hookRun":
-      return item.status === "inProgress" ? { ...item, status: "failed" } : item;
-    case "userMessage":
-    case "subAgentMessage":
-    case "webSearch":
-    case "enteredReviewMode":
-    case "exitedReviewMode":
-    case "contextCompaction":
-    case "agentHandoff":
-      return item;
-  }
+  if (hasEnding(item, "partial")) return { ...item, partial: true };
+  if (hasEnding(item, "declinedOrFailed")) return item.status === "inProgress" ? { ...item, status } : item;
+  if (hasEnding(item, "failed")) return item.status === "inProgress" ? { ...item, status: "failed" } : item;
+  return item satisfies ItemEnding<"unchanged">;
 }
 
 /**

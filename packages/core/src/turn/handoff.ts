@@ -1,12 +1,5 @@
-import {
-  type Item,
-  inputText,
-  isKnownItem,
-  type KnownItem,
-  mintId,
-  type ThreadState,
-  type Turn,
-} from "@flint/protocol";
+import { type Item, mintId, type ThreadState, type Turn } from "@flint/protocol";
+import { itemText } from "../text/item-text.ts";
 
 /** The longest summary, and the longest part of one text in it. */
 const LIMIT = 24_000;
@@ -34,48 +27,9 @@ export function handoffSummary(turns: readonly Turn[]): string {
 function turnText(turn: Turn): string {
   // What a client added is meant to be read whole; it is bounded when it is added.
   const limit = turn.kind === "injected" ? LIMIT : TEXT_LIMIT;
-  const lines = turn.items.flatMap((item) => (isKnownItem(item) ? knownText(item, limit) : []));
+  const lines = turn.items.flatMap((item) => itemText(item, limit));
   const ending = turn.status === "completed" ? [] : [`(The turn was ${turn.status}.)`];
   return [...lines, ...ending].join("\n");
-}
-
-function knownText(item: KnownItem, limit: number): string[] {
-  const shortened = (text: string): string => shortenedTo(text, limit);
-  switch (item.type) {
-    case "userMessage":
-      return [`User: ${shortened(inputText(item.content))}`];
-    case "agentMessage":
-      return [`Agent: ${shortened(item.text)}`];
-    case "commandExecution": {
-      const how = item.exitCode === undefined ? item.status : `exit ${item.exitCode}`;
-      return [`Ran (${how}): ${shortened(item.command)}`];
-    }
-    case "fileChange":
-      return item.changes.map(({ kind, path }) => `File ${kind} (${item.status}): ${path}`);
-    case "mcpToolCall":
-    case "toolCall":
-      return [`Called ${item.tool} (${item.status})`];
-    case "webSearch":
-      return [`Searched the web: ${shortened(item.query)}`];
-    case "plan":
-      return [`Plan:\n${shortened(item.text)}`];
-    case "contextCompaction":
-      return item.summary === undefined ? [] : [`Summary so far: ${shortened(item.summary)}`];
-    case "exitedReviewMode":
-      return [`Review: ${shortened(item.review)}`];
-    case "reasoning":
-    case "subAgentMessage":
-    case "hookRun":
-    case "enteredReviewMode":
-    case "agentHandoff":
-      return [];
-  }
-}
-
-function shortenedTo(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  // A surrogate pair is kept whole or left out.
-  return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "")} … (${text.length - limit} characters left out)`;
 }
 
 /** How many ancestors of a fork are searched. */

@@ -1,4 +1,4 @@
-import { type Item, LIMITS } from "@flint/protocol";
+import { ITEMS, type Item, LIMITS, type ThreadItem } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { TurnCaps } from "./turn-caps.ts";
 
@@ -67,6 +67,22 @@ test("cuts overlong text in completed messages, reasoning, plans and patches", (
     const texts = Object.values(item).filter((field) => typeof field === "string" && field.length > 100);
     expect(texts.length).toBeGreaterThan(0);
     for (const text of texts) expect(text).toMatch(/bytes left out/);
+  }
+});
+
+test("bounds every field that the row of an item type calls long", () => {
+  const long = "x".repeat(LIMITS.output + LIMITS.text);
+  const types = Object.entries(ITEMS);
+  for (const [type, { longFields }] of types) {
+    // Only the fields that are bounded matter here.
+    const item = {
+      type,
+      id: type,
+      ...Object.fromEntries(longFields.map((field) => [field, long])),
+    } as ThreadItem;
+    const finished = new TurnCaps().finish(item);
+    const whole = longFields.filter((field) => Reflect.get(finished, field) === long);
+    expect({ type, whole }).toEqual({ type, whole: [] });
   }
 });
 

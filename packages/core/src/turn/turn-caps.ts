@@ -1,4 +1,4 @@
-import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
+import { type DeltaType, ITEMS, type Item, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
 import { cutMiddle, headOf } from "../text/bounded.ts";
 import { StreamMap } from "../thread/stream-map.ts";
 
@@ -48,28 +48,23 @@ export class TurnCaps {
   /** A completed item with its text within the limits, and the number of omitted bytes. */
   finish(item: ThreadItem): ThreadItem {
     if (!isKnownItem(item)) return item;
-    switch (item.type) {
-      case "agentMessage":
-      case "plan":
-        return this.#bounded(item, "text");
-      case "reasoning":
-        return this.#bounded(this.#bounded(item, "content"), "summary");
-      case "fileChange":
-        return this.#bounded(item, "output");
-      case "commandExecution": {
-        const whole = item.aggregatedOutput ?? "";
-        const { text, omitted } = cutMiddle(whole, this.#limitOf(item.id, whole, LIMITS.output));
-        const missing = Math.max(omitted + (item.omittedOutputBytes ?? 0), this.#omitted.get(item.id) ?? 0);
-        if (missing === 0) return item;
-        const output = item.aggregatedOutput === undefined ? {} : { aggregatedOutput: text };
-        return { ...item, ...output, omittedOutputBytes: missing };
-      }
-      default:
-        return item;
-    }
+    if (item.type === "commandExecution") return this.#finishCommand(item);
+    return ITEMS[item.type].longFields.reduce<ThreadItem>(
+      (bounded, field) => this.#bounded(bounded, field),
+      item,
+    );
   }
 
-  #bounded<Bounded extends ThreadItem>(item: Bounded, field: string): Bounded {
+  #finishCommand(item: Item<"commandExecution">): ThreadItem {
+    const whole = item.aggregatedOutput ?? "";
+    const { text, omitted } = cutMiddle(whole, this.#limitOf(item.id, whole, LIMITS.output));
+    const missing = Math.max(omitted + (item.omittedOutputBytes ?? 0), this.#omitted.get(item.id) ?? 0);
+    if (missing === 0) return item;
+    const output = item.aggregatedOutput === undefined ? {} : { aggregatedOutput: text };
+    return { ...item, ...output, omittedOutputBytes: missing };
+  }
+
+  #bounded(item: ThreadItem, field: string): ThreadItem {
     const whole: unknown = Reflect.get(item, field);
     if (typeof whole !== "string") return item;
     const { text, omitted } = cutMiddle(whole, this.#limitOf(item.id, whole, LIMITS.text));

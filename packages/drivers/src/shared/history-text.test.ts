@@ -20,8 +20,8 @@ test("lists messages, commands and changes in order, each with its status", () =
   ]);
   expect(text.split("\n").slice(1)).toEqual([
     "User: paint it red",
-    "Command (failed): make",
-    "File (add, completed): a.txt",
+    "Ran (failed): make",
+    "File add (completed): a.txt",
     "Agent: It is red.",
   ]);
 });
@@ -33,7 +33,7 @@ test("keeps the latest items if not all fit, and truncates long ones", () => {
   );
   expect(text.length).toBeLessThan(25_000);
   expect(text).toContain("(What came before is left out.)\nAgent: 29 ");
-  expect(text.split("\n").at(-1)).toMatch(/^Agent: 39 x+…$/);
+  expect(text.split("\n").at(-1)).toMatch(/^Agent: 39 x+ … \(3003 characters left out\)$/);
 });
 
 test("is empty for turns without items", () => expect(historyText([turnOf()])).toBe(""));

@@ -96,7 +96,12 @@ function knownSummary(item: KnownItem): Record<string, unknown> {
     case "subAgentMessage":
     case "plan":
       return { text: bounded(item.text) };
-    default:
+    case "userMessage":
+    case "hookRun":
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+    case "contextCompaction":
+    case "agentHandoff":
       return {};
   }
 }

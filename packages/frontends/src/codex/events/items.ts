@@ -25,16 +25,23 @@ const UNTIMED: CodexItemTimes = { startedAtMs: null, completedAtMs: null };
 
 /** An item as Codex has it; undefined for one that its clients are not shown. */
 export function itemOf(item: ThreadItem, times: CodexItemTimes = UNTIMED): TimedItem | undefined {
-  return isKnownItem(item) && isShown(item) ? { ...knownItem(item), ...times } : undefined;
+  const known = isKnownItem(item) ? knownItem(item) : undefined;
+  return known === undefined ? undefined : { ...known, ...times };
 }
 
-/** The items that this wire has; sub-agents have threads of their own there, and hooks their own notifications. */
-type ShownItem = Exclude<KnownItem, { type: "subAgentMessage" | "hookRun" }>;
+/**
+ * Whether clients are sent an item. The others reach them in another way: the agent's task list as `turn/plan/updated`, a
+ * question to the user as the question itself.
+ */
+export function isShown(item: KnownItem): boolean {
+  return knownItem(item) !== undefined;
+}
 
-function knownItem(item: ShownItem): CodexItem {
+function knownItem(item: KnownItem): CodexItem | undefined {
   const { id } = item;
   switch (item.type) {
     case "userMessage":
+      if (isEmpty(item)) return undefined;
       return { type: item.type, id, clientId: item.clientId ?? null, content: item.content.map(inputOf) };
     case "agentMessage":
       return agentMessage(id, item.text);
@@ -47,7 +54,7 @@ function knownItem(item: ShownItem): CodexItem {
     case "mcpToolCall":
       return mcpToolCall(item);
     case "toolCall":
-      return toolCall(item);
+      return ASKING_TOOLS.has(item.tool) ? undefined : toolCall(item);
     case "webSearch":
       return {
         type: item.type,
@@ -56,7 +63,7 @@ function knownItem(item: ShownItem): CodexItem {
         action: { type: "search", query: item.query, queries: null },
       };
     case "plan":
-      return { type: item.type, id, text: item.text };
+      return isTaskList(item) ? undefined : { type: item.type, id, text: item.text };
     case "enteredReviewMode":
     case "exitedReviewMode":
       return { type: item.type, id, review: item.review };
@@ -64,6 +71,10 @@ function knownItem(item: ShownItem): CodexItem {
       return { type: item.type, id };
     case "agentHandoff":
       return agentMessage(id, `${item.toAgent} continues from here instead of ${item.fromAgent}.`);
+    // Sub-agents have threads of their own on this wire, and hooks their own notifications.
+    case "subAgentMessage":
+    case "hookRun":
+      return undefined;
   }
 }
 
@@ -190,35 +201,6 @@ function toolCall(item: Item<"toolCall">): CodexItem<"dynamicToolCall"> {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-}
-
-/**
- * Whether clients are sent an item. The others reach them in another way: the agent's task list as `turn/plan/updated`, a
- * question to the user as the question itself. Codex has no items for them.
- */
-export function isShown(item: KnownItem): item is ShownItem {
-  switch (item.type) {
-    case "subAgentMessage":
-    case "hookRun":
-      return false;
-    case "userMessage":
-      return !isEmpty(item);
-    case "plan":
-      return !isTaskList(item);
-    case "toolCall":
-      return !ASKING_TOOLS.has(item.tool);
-    case "agentMessage":
-    case "reasoning":
-    case "commandExecution":
-    case "fileChange":
-    case "mcpToolCall":
-    case "webSearch":
-    case "enteredReviewMode":
-    case "exitedReviewMode":
-    case "contextCompaction":
-    case "agentHandoff":
-      return true;
-  }
 }
 
 /** The input of a turn that was started without any. */
