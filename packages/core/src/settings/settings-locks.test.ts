@@ -39,6 +39,36 @@ describe("a locked setting", () => {
     ["the model", {}, { model: "flint/ollama/qwen3" }, /model: flint\/offline/],
     ["a limit", { budget: { turn: { costUsd: 5 } } }, { budget: { turn: { costUsd: 1 } } }, /at most 1/],
     [
+      "approvals, by letting commands pass",
+      { acceptCommands: true },
+      { approvalPolicy: "unlessTrusted" },
+      /acceptCommands: true/,
+    ],
+    [
+      "hosts, by opening the network of the sandbox",
+      { sandboxPolicy: { type: "workspaceWrite", networkAccess: true } },
+      { hosts: [] },
+      /network: all is not allowed.*no host/,
+    ],
+    [
+      "hosts, by leaving the sandbox",
+      { sandboxPolicy: { type: "dangerFullAccess" }, network: "none" },
+      { hosts: [] },
+      /network: all, which the sandbox dangerFullAccess allows/,
+    ],
+    [
+      "a limit, by not keeping it",
+      { budget: { enforcement: "bestEffort", turn: { costUsd: 1 } } },
+      { budget: { turn: { costUsd: 1 } } },
+      /budget\.enforcement: bestEffort/,
+    ],
+    [
+      "a limit, by extending it",
+      { budget: { thread: { tokens: 9 }, extended: { tokens: 10 } } },
+      { budget: { thread: { tokens: 9 } } },
+      /budget\.thread\.tokens: its extension to 10/,
+    ],
+    [
       "a limit that is left out",
       {},
       { budget: { thread: { tokens: 9 } } },
@@ -55,6 +85,22 @@ describe("a locked setting", () => {
     ["hosts", { network: "none" }, { hosts: ["a.example"] }],
     ["commits", { git: "off" }, { git: "ask" }],
     ["limits", { budget: { turn: { tokens: 5 } } }, { budget: { turn: { tokens: 10 } } }],
+    ["commands that pass", { acceptCommands: true }, { approvalPolicy: "onRequest" }],
+    [
+      "hosts in an open sandbox that is locked too",
+      { sandboxPolicy: { type: "externalSandbox" } },
+      { hosts: [], sandboxPolicy: { type: "externalSandbox" } },
+    ],
+    [
+      "limits that Flint counts itself",
+      { budget: { enforcement: "bestEffort", turn: { seconds: 5 } } },
+      { budget: { turn: { seconds: 5 } } },
+    ],
+    [
+      "limits that the administrator does not insist on",
+      { budget: { enforcement: "bestEffort", turn: { tokens: 5 } } },
+      { budget: { enforcement: "bestEffort", turn: { tokens: 5 } } },
+    ],
     ["nothing", {}, {}],
   ])("accepts stricter settings of %s", (_name, settings, locks) => {
     expect(check(settings, locks)).not.toThrow();

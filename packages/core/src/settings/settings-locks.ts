@@ -4,9 +4,11 @@ import {
   type Budget,
   FlintError,
   type GitMode,
+  isUnconfined,
   type SandboxPolicy,
   type ThreadSettings,
 } from "@flint/protocol";
+import { networkOf } from "../approval/network-gate.ts";
 
 /** What an administrator has locked: no thread may have settings that allow more. */
 export interface SettingsLocks {
@@ -49,23 +51,35 @@ interface Beyond {
 }
 
 function whatIsBeyond(settings: ThreadSettings, locks: SettingsLocks): Beyond | undefined {
-  const { model, approvalPolicy, sandboxPolicy, git = "ask", acceptEdits } = settings;
+  const { model, sandboxPolicy, git = "ask" } = settings;
   if (locks.agent !== undefined && agentOfModel(model) !== locks.agent)
     return { field: "agent", given: agentOfModel(model), allowed: locks.agent };
   if (locks.model !== undefined && model !== locks.model)
     return { field: "model", given: model, allowed: locks.model };
-  const approval = locks.approvalPolicy;
-  if (approval !== undefined && APPROVALS[approvalPolicy] > APPROVALS[approval])
-    return { field: "approvalPolicy", given: approvalPolicy, allowed: approval };
-  if (approval === "always" && acceptEdits === true)
-    return { field: "acceptEdits", given: "true", allowed: `approvals of everything` };
   const sandbox = locks.sandboxPolicy;
   const wider = sandbox === undefined ? undefined : widerPart(sandboxPolicy, sandbox);
   if (sandbox !== undefined && wider !== undefined)
     return { field: "sandbox", given: wider, allowed: sandbox.type };
   if (locks.git !== undefined && GIT_MODES[git] > GIT_MODES[locks.git])
     return { field: "git", given: git, allowed: locks.git };
-  return beyondHosts(settings, locks) ?? beyondBudget(settings.budget, locks.budget);
+  return (
+    beyondApprovals(settings, locks.approvalPolicy) ??
+    beyondHosts(settings, locks) ??
+    beyondBudget(settings.budget, locks.budget)
+  );
+}
+
+function beyondApprovals(settings: ThreadSettings, locked: ApprovalPolicy | undefined): Beyond | undefined {
+  if (locked === undefined) return undefined;
+  const { approvalPolicy, acceptEdits, acceptCommands } = settings;
+  if (APPROVALS[approvalPolicy] > APPROVALS[locked])
+    return { field: "approvalPolicy", given: approvalPolicy, allowed: locked };
+  if (locked === "always" && acceptEdits === true)
+    return { field: "acceptEdits", given: "true", allowed: "approvals of everything" };
+  // Commands that are not known to be read-only are what these policies ask about.
+  if (APPROVALS[locked] <= APPROVALS.unlessTrusted && acceptCommands === true)
+    return { field: "acceptCommands", given: "true", allowed: `the approval policy ${locked}` };
+  return undefined;
 }
 
 /** What of a sandbox is wider than the locked one. */
@@ -82,23 +96,60 @@ function widerPart(policy: SandboxPolicy, locked: SandboxPolicy): string | undef
   return other === undefined ? undefined : `writing to ${other}`;
 }
 
-function beyondHosts({ network }: ThreadSettings, { hosts }: SettingsLocks): Beyond | undefined {
-  if (hosts === undefined || network === undefined || network === "none") return undefined;
+function beyondHosts(settings: ThreadSettings, { hosts, sandboxPolicy }: SettingsLocks): Beyond | undefined {
+  if (hosts === undefined) return undefined;
+  const allowed = hosts.length === 0 ? "no host" : hosts.join(", ");
+  const { type } = settings.sandboxPolicy;
+  // Outside of Flint's sandbox no list of hosts holds, unless the administrator chose that too.
+  const mayBeOpen = sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
+  if (isUnconfined(settings.sandboxPolicy) && !mayBeOpen)
+    return { field: "network", given: `all, which the sandbox ${type} allows,`, allowed };
+  const network = networkOf(settings);
+  if (network === undefined || network === "none") return undefined;
   const given = network === "all" ? "all" : network.hosts.find((host) => !hosts.includes(host));
-  if (given === undefined) return undefined;
-  return { field: "network", given, allowed: hosts.length === 0 ? "no host" : hosts.join(", ") };
+  return given === undefined ? undefined : { field: "network", given, allowed };
 }
 
+/** The units that Flint counts itself; whether others are kept depends on the agent. */
+const COUNTED: readonly string[] = ["seconds", "turns"];
+
 function beyondBudget(budget: Budget | undefined, locked: Budget | undefined): Beyond | undefined {
-  for (const scope of ["turn", "thread"] as const) {
-    const given: Readonly<Record<string, unknown>> = { ...budget?.[scope] };
-    for (const [unit, limit] of Object.entries({ ...locked?.[scope] })) {
-      if (typeof limit !== "number") continue;
-      const amount = given[unit];
-      if (typeof amount === "number" && amount <= limit) continue;
-      const shown = typeof amount === "number" ? String(amount) : "no limit";
-      return { field: `budget.${scope}.${unit}`, given: shown, allowed: `at most ${limit}` };
-    }
+  for (const [scope, unit, limit] of lockedAmounts(locked)) {
+    const field = `budget.${scope}.${unit}`;
+    const allowed = `at most ${limit}`;
+    const amount = amountOf(budget?.[scope], unit);
+    if (amount === undefined || amount > limit)
+      return { field, given: amount === undefined ? "no limit" : String(amount), allowed };
+    const extended = scope === "thread" ? amountOf(budget?.extended, unit) : undefined;
+    if (extended !== undefined && extended > limit)
+      return { field, given: `its extension to ${extended}`, allowed };
+    const isLoose = budget?.enforcement === "bestEffort" && locked?.enforcement !== "bestEffort";
+    if (isLoose && !COUNTED.includes(unit))
+      return { field: "budget.enforcement", given: "bestEffort", allowed: `limits that hold, by ${field}` };
   }
   return undefined;
+}
+
+/** The amount to which the administrator locked a limit, and the file that does; undefined if it is not locked. */
+export function lockedLimit(
+  locks: SettingsLocks | undefined,
+  scope: "turn" | "thread",
+  unit: string,
+): { readonly limit: number; readonly source: string } | undefined {
+  const limit = amountOf(locks?.budget?.[scope], unit);
+  return limit === undefined || locks === undefined ? undefined : { limit, source: locks.source };
+}
+
+function lockedAmounts(locked: Budget | undefined): ["turn" | "thread", string, number][] {
+  return (["turn", "thread"] as const).flatMap((scope) =>
+    Object.keys(locked?.[scope] ?? {}).flatMap((unit): ["turn" | "thread", string, number][] => {
+      const limit = amountOf(locked?.[scope], unit);
+      return limit === undefined ? [] : [[scope, unit, limit]];
+    }),
+  );
+}
+
+function amountOf(limits: Readonly<Record<string, unknown>> | undefined, unit: string): number | undefined {
+  const amount = limits?.[unit];
+  return typeof amount === "number" ? amount : undefined;
 }

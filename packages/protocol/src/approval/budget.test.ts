@@ -31,4 +31,12 @@ describe("a budget", () => {
     expect(changedBudget(undefined, { turn: { tokens: 5 } })).toEqual({ turn: { tokens: 5 } });
     expect(current.extended).toEqual({ turns: 4 });
   });
+
+  test("is not extended by a change", () => {
+    const current: Budget = { thread: { turns: 2 }, extended: { turns: 4 } };
+    expect(changedBudget(current, { extended: { turns: 99 } })).toEqual(current);
+    expect(changedBudget(undefined, { thread: { turns: 2 }, extended: { turns: 99 } })).toEqual({
+      thread: { turns: 2 },
+    });
+  });
 });

@@ -40,10 +40,14 @@ export const Budget = looseObject(() => ({
 }));
 export type Budget = z.output<typeof Budget>;
 
-/** A budget with a change applied: each of its two parts is replaced whole, and an empty part removes the limit. */
+/**
+ * A budget with a change applied: each of its two parts is replaced whole, and an empty part removes the limit. What
+ * the user has extended only changes with the user's answers.
+ */
 export function changedBudget(current: Budget | undefined, change: Budget): Budget | undefined {
   const { extended: _extended, ...unextended } = current ?? {};
-  const next: Budget = { ...(change.thread === undefined ? current : unextended), ...change };
+  const { extended: _ignored, ...changes } = change;
+  const next: Budget = { ...(change.thread === undefined ? current : unextended), ...changes };
   for (const part of ["turn", "thread", "extended"] as const) {
     if (Object.keys(next[part] ?? {}).length === 0) delete next[part];
   }

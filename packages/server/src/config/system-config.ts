@@ -89,9 +89,13 @@ function locksOf(
   };
 }
 
-/** The locked values; those of the workspace-write sandbox are locked with it. */
+/** The locked values; those of the workspace-write sandbox, and whether limits have to hold, are locked with them. */
 function lockedOnly(values: ConfigValues, names: ReadonlySet<string>): ConfigValues {
-  const parts = names.has("sandbox") ? ["network_access", "writable_roots"] : [];
+  const hasBudget = [...names].some((name) => name.startsWith("budget."));
+  const parts = [
+    ...(names.has("sandbox") ? ["network_access", "writable_roots"] : []),
+    ...(hasBudget ? ["budget.enforcement"] : []),
+  ];
   return new ConfigValues(
     new Map(values.entries().filter(([name]) => names.has(name) || parts.includes(name))),
   );
