@@ -73,6 +73,17 @@ describe("the turns of executor and reviewer", () => {
     ]);
   });
 
+  confined("ask before commands and edits where the administrator locked that", async () => {
+    const locks = { source: "/etc/flint/config.toml", approvalPolicy: "always" } as const;
+    const work = writes("b.txt", "x\n");
+    const { client, cwd, drivers } = await setUpTasks(work, undefined, undefined, undefined, {
+      ...{ locks, approvalPolicy: "always" },
+    });
+    const { id } = await addTask(client, cwd);
+    await untilPhase(client, id, "approving", "failed", "asking");
+    expect(drivers[0]?.sessions[0]?.settings).toMatchObject({ acceptEdits: false, acceptCommands: false });
+  });
+
   needs(...PARTS)(
     "log what went wrong and count what they used, also if no client follows them [S2-50]",
     async () => {

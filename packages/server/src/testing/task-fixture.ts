@@ -15,7 +15,7 @@ import {
 } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { type Embedded, embed } from "../embed.ts";
-import type { TaskOptions } from "../server-options.ts";
+import type { ServerOptions, TaskOptions } from "../server-options.ts";
 
 const run = promisify(execFile);
 
@@ -41,6 +41,7 @@ export async function setUpTasks(
   review: Work = () => [verdict("approve")],
   tasks: TaskOptions = {},
   beforeStart: (home: string, git: TaskFixture["git"]) => Promise<void> = async () => undefined,
+  options: Pick<ServerOptions, "locks" | "budget" | "approvalPolicy"> = {},
 ): Promise<TaskFixture> {
   const folder = await agentFolder();
   const cwd = folder.join("repo");
@@ -60,7 +61,8 @@ export async function setUpTasks(
   };
   onTestFinished(stop);
   const start = async () => {
-    const server = await embed({ root: folder.join("state"), cwd, drivers, tasks: { askMs: 50, ...tasks } });
+    const root = folder.join("state");
+    const server = await embed({ ...options, root, cwd, drivers, tasks: { askMs: 50, ...tasks } });
     open.push(server);
     return server;
   };

@@ -132,19 +132,45 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     sandbox: request.sandbox,
     // Asked about, because the answer is no: the task keeps commits under refs of its own, and touches no branch.
     git: request.git ? ("ask" as const) : ("off" as const),
-    acceptEdits: true,
-    acceptCommands: true,
+    ...ACCEPTED,
     summary: "concise" as const,
     ...(network === undefined ? {} : { network }),
     ...(role.instructions === undefined ? {} : { developerInstructions: role.instructions }),
     budget: { enforcement: "bestEffort" as const, turn: request.budget },
   };
-  if (threadId !== undefined) return client.resumeThread(threadId, settings);
-  return client.startThread({
-    ...settings,
-    name: request.threadName,
-    clientId: `thread.${request.clientId}`,
+  const named = { name: request.threadName, clientId: `thread.${request.clientId}` };
+  return withinLocks((accepted) => {
+    const allowed = { ...settings, ...accepted };
+    return threadId === undefined
+      ? client.startThread({ ...allowed, ...named })
+      : client.resumeThread(threadId, allowed);
   });
+}
+
+/** What a task lets its agents do in their sandbox, because no user watches them. */
+const ACCEPTED = { acceptEdits: true, acceptCommands: true } as const;
+
+/** Opens a thread that accepts as much as the administrator of the machine allows; the rest is asked about. */
+async function withinLocks(
+  open: (accepted: Partial<Record<keyof typeof ACCEPTED, boolean>>) => Promise<ThreadHandle>,
+): Promise<ThreadHandle> {
+  const accepted: Partial<Record<keyof typeof ACCEPTED, boolean>> = {};
+  for (;;) {
+    try {
+      return await open(accepted);
+    } catch (thrown) {
+      // Expected: one of them is locked.
+      const locked = lockedName(thrown);
+      if (locked === undefined || accepted[locked] === false) throw thrown;
+      accepted[locked] = false;
+    }
+  }
+}
+
+function lockedName(thrown: unknown): keyof typeof ACCEPTED | undefined {
+  const data = thrown instanceof FlintRequestError && isRecord(thrown.data) ? thrown.data : {};
+  if (data.lockedBy === undefined) return undefined;
+  return data.field === "acceptEdits" || data.field === "acceptCommands" ? data.field : undefined;
 }
 
 /** The effort of the role as a setting of its agent; one that the agent does not offer is left out, with a warning. */
