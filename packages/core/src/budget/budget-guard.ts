@@ -8,6 +8,7 @@ import {
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { Clock } from "../ports/index.ts";
+import { lockedLimit, type SettingsLocks } from "../settings/settings-locks.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { type CheckedLimits, unknownCost } from "./enforcement.ts";
 import {
@@ -17,6 +18,7 @@ import {
   describeLimit,
   furthest,
   type Limits,
+  lockedBudgetError,
   possibleUsage,
   type ReachedLimit,
   reachedOf,
@@ -33,6 +35,8 @@ export interface BudgetGuardOptions {
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
   readonly clock: Clock;
+  /** What an administrator has locked: the user cannot extend a limit beyond it. */
+  readonly locks?: SettingsLocks | undefined;
   /** Ends the turn for this reason. */
   exceeded(error: TurnError): void;
   /** The question could not be stored. */
@@ -212,8 +216,11 @@ export class BudgetGuard {
     return ends.length === 0 ? undefined : Math.min(...ends);
   }
 
-  async #ask(reached: readonly ReachedLimit[]): Promise<void> {
+  async #ask(all: readonly ReachedLimit[]): Promise<void> {
     const { log, requests, turnId } = this.#options;
+    const reached = all.map((one) => this.#withinLock(one));
+    const locked = reached.find(({ amount }) => amount <= 0);
+    if (locked !== undefined) return this.#stopLocked(locked);
     if (log.state.settings.approvalPolicy === "never") return this.#stop(reached, "approvals are off.");
     if (log.subscriberCount === 0) return this.#stop(reached, "no client was connected to ask.");
     try {
@@ -225,6 +232,23 @@ export class BudgetGuard {
       this.close();
       this.#options.onError(error);
     }
+  }
+
+  /** With as much as an answer can add without going beyond what the administrator locked. */
+  #withinLock(reached: ReachedLimit): ReachedLimit {
+    const locked = this.#lockOf(reached);
+    if (locked === undefined) return reached;
+    return { ...reached, amount: Math.min(reached.amount, locked.limit - reached.used) };
+  }
+
+  #lockOf({ scope, unit }: ReachedLimit) {
+    return lockedLimit(this.#options.locks, scope, unit);
+  }
+
+  #stopLocked(reached: ReachedLimit): void {
+    if (this.#closed) return;
+    this.close();
+    this.#options.exceeded(lockedBudgetError(reached, this.#lockOf(reached)?.source));
   }
 
   #extend(reached: readonly ReachedLimit[]): void {

@@ -157,6 +157,12 @@ export function budgetError(reached: readonly ReachedLimit[], why: string): Turn
   return { message, errorInfo: "BudgetExceeded" };
 }
 
+/** The error of a turn that was stopped at a limit that only the administrator of the machine can raise. */
+export function lockedBudgetError(reached: ReachedLimit, source = ""): TurnError {
+  const message = `${describeAll([reached])} and was stopped: the administrator of this machine locked ${nameOf(reached)} (${source}).`;
+  return { message, errorInfo: "BudgetExceeded" };
+}
+
 function describeAll(reached: readonly ReachedLimit[]): string {
   const each = reached.map((one) =>
     one.scope === "thread" ? `${describeLimit(one)} for the whole thread` : describeLimit(one),

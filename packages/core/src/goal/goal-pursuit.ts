@@ -1,5 +1,6 @@
 import { asFlintError, type EventBody, type Goal } from "@flint/protocol";
 import type { Clock } from "../ports/index.ts";
+import type { SettingsLocks } from "../settings/settings-locks.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { decideTurn, type StartedTurn } from "../turn/decisions.ts";
 import { ended, type GoalStep, goalStep } from "./goal-step.ts";
@@ -14,10 +15,12 @@ export interface TurnStarters {
 export class GoalPursuit {
   readonly #log: ThreadLog;
   readonly #clock: Clock;
+  readonly #locks: SettingsLocks | undefined;
 
-  constructor(log: ThreadLog, clock: Clock) {
+  constructor(log: ThreadLog, clock: Clock, locks?: SettingsLocks) {
     this.#log = log;
     this.#clock = clock;
+    this.#locks = locks;
   }
 
   /** Whether the end of a turn may lead to another one, or to the end of the goal. */
@@ -34,9 +37,11 @@ export class GoalPursuit {
     try {
       await this.#take(step, start);
     } catch (thrown) {
-      // Expected: the budget of the thread is used up, or the log cannot be written, which the next request reports.
+      // Expected: the budget of the thread is used up, its settings are locked, or the log cannot be written, which the
+      // next request reports.
       const { goal } = this.#log.state;
-      const stopped = goal && ended(goal, "budgetLimited", asFlintError(thrown).message);
+      const { kind, message } = asFlintError(thrown);
+      const stopped = goal && ended(goal, kind === "invalidParams" ? "blocked" : "budgetLimited", message);
       if (stopped?.do === "end") await this.#log.commit([this.#event(stopped.goal)]).catch(() => undefined);
     }
   }
@@ -51,7 +56,7 @@ export class GoalPursuit {
       input: [{ type: "text", text }],
       forGoal: isCheck ? "check" : "prompt",
     } as const;
-    const { events, started } = decideTurn(state, request, this.#clock.now());
+    const { events, started } = decideTurn(state, request, this.#clock.now(), this.#locks);
     await this.#log.commit(isCheck ? events : [this.#event(step.goal), ...events]);
     if (isCheck) start.shell(started);
     else start.prompt(started);

@@ -21,6 +21,7 @@ import type {
   Workspaces,
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
+import type { SettingsLocks } from "../settings/settings-locks.ts";
 import { AgentSession } from "../turn/agent-session.ts";
 import { ClientIds } from "../turn/client-ids.ts";
 import { decideBackgroundEnd } from "../turn/closing.ts";
@@ -40,6 +41,7 @@ export interface LiveThreadOptions {
   readonly usageLimits: UsageLimits;
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
+  readonly locks?: SettingsLocks | undefined;
   readonly checkpoints?: Checkpoints | undefined;
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
@@ -123,6 +125,7 @@ export class LiveThread {
       ...{ threadId: id, ephemeral: options.ephemeral, log, clock, queue: this.queue, deniedHosts },
       ...{ requests: this.requests, agent: this.#agent, sandbox: this.#sandbox, network: this.#network },
       usageLimits: options.usageLimits,
+      locks: options.locks,
       checkpoints: options.checkpoints,
       silenceMs: options.silenceMs,
       clientHost: () => options.clientHost(),

@@ -1,5 +1,6 @@
 import { agentOfModel } from "@flint/protocol";
 import type { AgentInitiatedWork, Clock } from "../ports/index.ts";
+import type { SettingsLocks } from "../settings/settings-locks.ts";
 import { type DecidedTurn, decideQueuedTurn, decideTurn, type StartedTurn } from "../turn/decisions.ts";
 import type { ThreadLog } from "./log.ts";
 
@@ -7,14 +8,16 @@ import type { ThreadLog } from "./log.ts";
 export class NextTurn {
   readonly #log: ThreadLog;
   readonly #clock: Clock;
+  readonly #locks: SettingsLocks | undefined;
   /** Work that the agent initiated, until it has a turn. */
   #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
   /** Whether queued input starts the next turn: not after a turn that did not complete, until the user starts another. */
   #continuesQueue = false;
 
-  constructor(log: ThreadLog, clock: Clock) {
+  constructor(log: ThreadLog, clock: Clock, locks: SettingsLocks | undefined) {
     this.#log = log;
     this.#clock = clock;
+    this.#locks = locks;
   }
 
   /** Adds work that an agent initiated, which gets a turn ahead of the queued input. */
@@ -38,7 +41,7 @@ export class NextTurn {
       await this.#log.commit(decided.events);
       start(decided.started);
     } catch {
-      // The log cannot be written, or the budget is used up: the input stays queued, and the next request reports it.
+      // The log cannot be written, the budget is used up, or settings are locked: the input stays queued, and the next request reports it.
       work?.refuse();
     }
   }
@@ -46,12 +49,12 @@ export class NextTurn {
   #decideQueued(): DecidedTurn | undefined {
     const { state } = this.#log;
     const [next] = this.#continuesQueue ? state.queue : [];
-    return next === undefined ? undefined : decideQueuedTurn(state, next, this.#clock.now());
+    return next === undefined ? undefined : decideQueuedTurn(state, next, this.#clock.now(), this.#locks);
   }
 
   #decideAgentInitiated({ reason }: AgentInitiatedWork): DecidedTurn {
     const request = { kind: "prompt", input: [], agentInitiated: reason } as const;
-    return decideTurn(this.#log.state, request, this.#clock.now());
+    return decideTurn(this.#log.state, request, this.#clock.now(), this.#locks);
   }
 
   /** The work that still waits for a turn, if its agent is still that of the thread. */

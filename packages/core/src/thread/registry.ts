@@ -21,6 +21,7 @@ import type {
 } from "../ports/index.ts";
 import type { Redactor } from "../redact/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
+import type { SettingsLocks } from "../settings/settings-locks.ts";
 import { closeTurn, SERVER_STOPPED } from "../turn/closing.ts";
 import type { Announcements } from "./announcements.ts";
 import { ClientProvided } from "./client-provided.ts";
@@ -37,6 +38,8 @@ export interface ThreadRegistryOptions {
   readonly checkpoints?: Checkpoints | undefined;
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
+  /** What an administrator has locked. */
+  readonly locks?: SettingsLocks | undefined;
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
@@ -230,6 +233,7 @@ export class ThreadRegistry {
       usageLimits: this.#options.usageLimits,
       rules,
       policyRules,
+      locks: this.#options.locks,
       checkpoints,
       sandbox,
       catalogue,

@@ -18,6 +18,7 @@ import { extendedBudget, type Limits } from "../budget/limits.ts";
 import { DeferredTexts } from "../denials/turn-denials.ts";
 import { GoalPursuit } from "../goal/goal-pursuit.ts";
 import type { AgentInitiatedWork, Checkpoints, ClientHost, Clock } from "../ports/index.ts";
+import type { SettingsLocks } from "../settings/settings-locks.ts";
 import type { AgentSession, OpenSession } from "../turn/agent-session.ts";
 import {
   type DecidedTurn,
@@ -49,6 +50,8 @@ export interface ThreadTurnsOptions {
   readonly silenceMs: number | undefined;
   /** Host rules that no command may connect to. */
   readonly deniedHosts: readonly string[];
+  /** What an administrator has locked: no turn runs with settings beyond it. */
+  readonly locks: SettingsLocks | undefined;
   /** The client that runs commands and has the files now, in place of this machine. */
   clientHost(): ClientHost | undefined;
   /** Runs the methods of the thread one after the other. */
@@ -77,12 +80,12 @@ export class ThreadTurns {
   #closed = false;
 
   constructor(options: ThreadTurnsOptions) {
-    const { log, clock } = options;
+    const { log, clock, locks } = options;
     this.#options = options;
     this.#log = log;
     this.#clock = clock;
-    this.#next = new NextTurn(log, clock);
-    this.#goal = new GoalPursuit(log, clock);
+    this.#next = new NextTurn(log, clock, locks);
+    this.#goal = new GoalPursuit(log, clock, locks);
   }
 
   /** Whether a turn is running. */
@@ -102,7 +105,7 @@ export class ThreadTurns {
 
   /** Decides on a new turn, to be committed. Throws while another one is running. */
   decide(request: NewTurn): DecidedTurn {
-    return decideTurn(this.#log.state, request, this.#clock.now());
+    return decideTurn(this.#log.state, request, this.#clock.now(), this.#options.locks);
   }
 
   /** Decides on a turn that only adds messages to the history, to be committed. Throws while another one is running. */
@@ -115,7 +118,7 @@ export class ThreadTurns {
 
   /** Decides on a turn for a queued input, which leaves the queue with it. */
   decideQueued(next: QueuedInput): DecidedTurn {
-    return decideQueuedTurn(this.#log.state, next, this.#clock.now());
+    return decideQueuedTurn(this.#log.state, next, this.#clock.now(), this.#options.locks);
   }
 
   /** Throws `turnInProgress` while a turn is running. */

@@ -13,6 +13,7 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import { rejectIfExhausted } from "../budget/limits.ts";
+import { rejectBeyondLocks, type SettingsLocks } from "../settings/settings-locks.ts";
 
 /** A request for a new turn. */
 export interface NewTurn {
@@ -47,10 +48,20 @@ export interface DecidedTurn {
   readonly started: StartedTurn;
 }
 
-/** Decides on a new turn. Throws while another one is running, and when the thread's budget is used up. */
-export function decideTurn(state: ThreadState, request: NewTurn, now: number): DecidedTurn {
+/**
+ * Decides on a new turn. Throws while another one is running, when the thread's budget is used up, and when its
+ * settings, which may be older than the locks, go beyond what is locked.
+ */
+export function decideTurn(
+  state: ThreadState,
+  request: NewTurn,
+  now: number,
+  locks?: SettingsLocks,
+): DecidedTurn {
+  const settings = request.settings ?? state.settings;
   rejectIfActive(state);
-  rejectIfExhausted(state, (request.settings ?? state.settings).budget);
+  rejectBeyondLocks(settings, locks);
+  rejectIfExhausted(state, settings.budget);
   const threadId = state.thread.id;
   const { kind, review, outputSchema, agentInitiated } = request;
   const why = startedBy(request);
@@ -70,8 +81,14 @@ function startedBy({ agentInitiated, forGoal }: NewTurn): Pick<Turn, "_meta"> {
 }
 
 /** Decides on a turn for a queued input, which leaves the queue with it. */
-export function decideQueuedTurn(state: ThreadState, next: QueuedInput, now: number): DecidedTurn {
-  const decided = decideTurn(state, { kind: "prompt", input: next.input, sender: senderOf(next) }, now);
+export function decideQueuedTurn(
+  state: ThreadState,
+  next: QueuedInput,
+  now: number,
+  locks?: SettingsLocks,
+): DecidedTurn {
+  const request = { kind: "prompt", input: next.input, sender: senderOf(next) } as const;
+  const decided = decideTurn(state, request, now, locks);
   return { ...decided, events: [queueEvent(state, dequeue(state.queue, next.id)), ...decided.events] };
 }
 

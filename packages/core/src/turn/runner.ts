@@ -30,6 +30,7 @@ import type {
   TurnContext,
   TurnOutcome,
 } from "../ports/index.ts";
+import type { SettingsLocks } from "../settings/settings-locks.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { effectiveSettings, type OpenSession } from "./agent-session.ts";
 import { agentFailed, closeTurn, type Ending, failedStorage, turnErrorOf } from "./closing.ts";
@@ -62,6 +63,8 @@ export interface TurnRunnerOptions {
   readonly silenceMs?: number | undefined;
   /** Host rules that no command may connect to. */
   readonly deniedHosts: readonly string[];
+  /** What an administrator has locked. */
+  readonly locks?: SettingsLocks | undefined;
   /** The client that has the files now; absent or undefined: they are on the disk. */
   clientHost?(): ClientHost | undefined;
   /** What the agent committed in its sandbox. */
@@ -131,6 +134,7 @@ export class TurnRunner {
       this.#files = new TurnFiles({ threadId, turnId, log, clock, checkpoints, ephemeral, signal });
     this.#guard = new BudgetGuard({
       ...{ threadId, turnId, log, requests, clock, onError: failed },
+      locks: options.locks,
       exceeded: stopFor,
       extendThread: (extended) => options.extendBudget(extended),
     });
