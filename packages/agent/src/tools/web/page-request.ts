@@ -1,4 +1,5 @@
-import { lookup as resolveName } from "node:dns";
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { lookup as resolveName } from "node:dns/promises";
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
@@ -92,11 +93,13 @@ async function respond(url: URL, isAllowed: AddressRule, signal: AbortSignal): P
       signal,
     });
     const sendTo = async (address = "") => {
-      if (await isAllowed(address, port)) sent.end();
-      else sent.destroy(notAllowed(address || host));
+      if (!(await isAllowed(address, port))) throw notAllowed(address || host);
+      sent.end();
     };
     // Nothing is sent before the address that was connected to is checked too.
-    sent.once("socket", (socket) => socket.once("connect", () => void sendTo(socket.remoteAddress)));
+    sent.once("socket", (socket) =>
+      socket.once("connect", () => sendTo(socket.remoteAddress).catch((thrown) => sent.destroy(thrown))),
+    );
     sent.once("response", resolve);
     sent.once("error", reject);
   });
@@ -104,16 +107,20 @@ async function respond(url: URL, isAllowed: AddressRule, signal: AbortSignal): P
 
 /** Resolves a name to allowed addresses only, so that the address that was checked is the one that is used. */
 function checkedLookup(isAllowed: AddressRule, port: number): LookupFunction {
+  const allowedOf = async (hostname: string, options: LookupOptions): Promise<LookupAddress[]> => {
+    const found = await resolveName(hostname, { ...options, all: true });
+    const areAllowed = await Promise.all(found.map(({ address }) => isAllowed(address, port)));
+    const allowed = found.filter((_, at) => areAllowed[at]);
+    if (allowed.length === 0) throw notAllowed(hostname);
+    return allowed;
+  };
   return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, async (error, found) => {
-      if (error !== null) return callback(error, "", 0);
-      const areAllowed = await Promise.all(found.map(({ address }) => isAllowed(address, port)));
-      const allowed = found.filter((_, at) => areAllowed[at]);
-      const [first] = allowed;
-      if (first === undefined) return callback(notAllowed(hostname), "", 0);
-      if (options.all === true) return callback(null, allowed);
-      callback(null, first.address, first.family);
-    });
+    const pass = (allowed: LookupAddress[]) => {
+      const [{ address, family } = { address: "", family: 0 }] = allowed;
+      if (options.all === true) callback(null, allowed);
+      else callback(null, address, family);
+    };
+    allowedOf(hostname, options).then(pass, (error) => callback(error, "", 0));
   };
 }
 

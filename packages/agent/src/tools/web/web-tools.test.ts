@@ -67,6 +67,22 @@ test("does not fetch a declined page", async () => {
   expect(requests).toBe(0);
 });
 
+test.each([
+  ["by name", "http://localhost:9/", 1],
+  ["by address", "http://127.0.0.1:9/", 1],
+  ["once it is connected", undefined, 2],
+])("fails if an address cannot be checked %s", async (_, url, failing) => {
+  let checks = 0;
+  const rule: AddressRule = async () => {
+    checks += 1;
+    if (checks < failing) return true;
+    throw new Error("EMFILE: too many open files");
+  };
+  const site = url ?? (await serve((__, response) => response.end("x")));
+  const { status, text } = await fetchUrl(site, {}, rule);
+  expect({ status, text }).toEqual({ status: "failed", text: expect.stringContaining("EMFILE") });
+});
+
 test("does not reach this machine and private networks by address, name or redirect [P32]", async () => {
   let requests = 0;
   const site = await serve((_, response) => {
