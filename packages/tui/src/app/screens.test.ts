@@ -103,6 +103,21 @@ test("a resize leaves one composer and nothing twice", async () => {
   gate.open();
 });
 
+test("a resize of the full screen keeps what is asked on it, until it is answered", async () => {
+  const session = await SessionFixture.open({ screen: "full", scripts: [[{ command: "make it" }]] });
+  await session.keys("go", ENTER);
+  const subjects = () => session.terminal.screen.filter((row) => row === "  $ make it");
+  for (const columns of [60, 100]) {
+    session.terminal.resize(columns, 24);
+    await session.settle();
+    expect(subjects()).toHaveLength(1);
+  }
+  await session.keys("y");
+  session.terminal.resize(80, 24);
+  await session.settle();
+  expect(subjects()).toEqual([]);
+});
+
 test("at 40 columns, without colour and Unicode, every row fits and is ASCII", async () => {
   const environment = { LANG: "C", NO_COLOR: "1" };
   const session = await SessionFixture.open({

@@ -21,6 +21,12 @@ export interface TranscriptOptions {
 const RESUMED_TURNS = 3;
 const RESUMED_ROWS = 200;
 
+/** A block that is to be printed, and the item that it asks about. */
+interface Waiting {
+  readonly block: LineBlock;
+  readonly itemId?: string | undefined;
+}
+
 /** The message that is being written, of which some rows are printed. */
 interface Streamed {
   readonly key: string;
@@ -42,7 +48,9 @@ export class InlineTranscript {
   readonly #since = new Map<string, number>();
   #progress: ReadonlyMap<string, string> = new Map();
   #streamed: Streamed | undefined;
-  #waiting: { readonly block: LineBlock; readonly itemId?: string | undefined }[] = [];
+  #waiting: Waiting[] = [];
+  /** What was asked last. */
+  #asked: Waiting | undefined;
   /** Whether the history of a thread comes next, below everything that waits and is about no item of it. */
   #isBeginning = false;
   #last: "nothing" | "line" | "block" = "nothing";
@@ -68,6 +76,9 @@ export class InlineTranscript {
     this.#streamed = undefined;
     this.#last = "nothing";
     if (state !== undefined) this.#skipEarlier(state);
+    const asked = this.#asked;
+    const isOpen = state?.approvals.some(({ action }) => action.itemId === asked?.itemId) === true;
+    if (asked !== undefined && isOpen && !this.#waiting.includes(asked)) this.#waiting.push(asked);
   }
 
   /**
@@ -84,7 +95,9 @@ export class InlineTranscript {
    * asked about an item comes before that item, but below everything earlier.
    */
   put(block: LineBlock, itemId?: string): void {
-    this.#waiting.push({ block, itemId });
+    const waiting = { block, itemId };
+    this.#waiting.push(waiting);
+    if (itemId !== undefined) this.#asked = waiting;
   }
 
   /** Notes that the user sees an item in full elsewhere, such as in an approval. */
