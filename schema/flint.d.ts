@@ -1443,6 +1443,7 @@ export interface Methods {
       seq: number;
       truncated: boolean;
       turns: Turn[];
+      openItemIds?: Id[];
       nextCursor?: string;
       approvals: Approval[];
       questions: QuestionRequest[];

@@ -145,11 +145,11 @@ export class TestClient {
 
 /** The state that a client has after it attached. */
 export function attachedState(answer: Result<"thread/attach">): ThreadState {
-  const { thread, settings, seq, turns, approvals, questions, queue, usage } = answer;
+  const { thread, settings, seq, turns, approvals, questions, queue, usage, openItemIds = [] } = answer;
   const active = turns.findLast((turn) => turn.status === "inProgress");
   return {
     ...emptyThread(thread.id),
-    ...{ thread, settings, seq, turns, approvals, questions, queue, usage },
+    ...{ thread, settings, seq, turns, approvals, questions, queue, usage, openItemIds },
     activeTurnId: active?.id,
   };
 }

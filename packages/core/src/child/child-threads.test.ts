@@ -106,6 +106,7 @@ test("a client that attaches to it while it works gets the rest live, and nothin
   const watcher = server.connect();
   const attached = await watcher.call("thread/attach", { threadId: childId });
   expect(attached.turns.flatMap(({ items }) => items.map(lineOf))).toEqual(CHILD_LINES.slice(0, 2));
+  expect(attached.openItemIds).toEqual(["ls"]);
   middle.open();
   await client.turnEnd(turnId);
   const { data } = await watcher.waitFor("turn/completed");

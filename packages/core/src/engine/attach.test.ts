@@ -42,14 +42,16 @@ function fold(state: ThreadState, events: readonly ThreadEvent[]): ThreadState {
 
 describe("attaching to a thread", () => {
   test("shows its current state, including the item in progress, and continues from there", async () => {
-    const { client, threadId, turnId, gate, owner } = await running([piece("!")]);
+    const { server, client, threadId, turnId, gate, owner } = await running([piece("!")]);
     const answer = await client.call("thread/attach", { threadId });
     expect(answer).toMatchObject({ truncated: false, thread: { status: { type: "active" } } });
     expect(answer.turns.map((turn) => turn.status)).toEqual(["completed", "inProgress"]);
     expect(answer.turns[1]?.items.at(-1)).toMatchObject({ id: "m", text: "Hello there" });
+    expect(answer.openItemIds).toEqual(["m"]);
     expect(client.events).toEqual([]);
     gate.open();
     await client.turnEnd(turnId);
+    expect((await server.connect().call("thread/attach", { threadId })).openItemIds).toEqual([]);
     expect(client.events.map((event) => event.type)).toEqual([
       "item/agentMessage/delta",
       "item/completed",

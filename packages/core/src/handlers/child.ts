@@ -85,11 +85,13 @@ const FOLLOW: FollowHandlers = {
     const truncated = isTruncated(params, log.epoch, log.current());
     const { child, turn, state } = await currentChild(context);
     const cursor = truncated ? undefined : params.afterSeq;
+    const shown = viewTurn(child, turn);
     return {
       result: {
         thread: viewThread(state.thread, child),
         ...{ settings: state.settings, epoch: log.epoch, seq: state.seq, truncated },
-        turns: cursor === undefined && params.turns !== 0 ? [viewTurn(child, turn)] : [],
+        turns: cursor === undefined && params.turns !== 0 ? [shown] : [],
+        openItemIds: shown.items.flatMap(({ id }) => (state.openItemIds.includes(id) ? [id] : [])),
         ...{ approvals: [], questions: [], toolCalls: [], queue: [], usage: NO_USAGE },
       },
       subscribe: {

@@ -64,6 +64,7 @@ export const historyHandlers: Pick<
         seq: state.seq,
         truncated,
         turns: withLatest(page.turns, limit > 0 ? state.turns : []),
+        openItemIds: [...state.openItemIds],
         ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
         approvals: [...state.approvals],
         questions: [...state.questions],

@@ -51,6 +51,8 @@ const AttachResult = looseObject(() => ({
   seq: z.number(),
   truncated: z.boolean(),
   turns: z.array(Turn),
+  /** The items in progress. Those without a status, such as messages, do not say it themselves. */
+  openItemIds: z.optional(z.array(Id)),
   nextCursor: z.optional(z.string()),
   approvals: z.array(Approval),
   questions: z.array(QuestionRequest),
