@@ -64,6 +64,50 @@ describe("the state of a thread", () => {
     expect(thread?.cursor).toEqual({ afterSeq: 4, epoch: "e1" });
   });
 
+  describe("after attach in the middle of a turn", () => {
+    const command = { type: "commandExecution", id: "c", command: "ls", cwd: "/" };
+    const message = { type: "agentMessage", id: "m", text: "Hel" };
+    const plan = { type: "plan", id: "p", text: "1. go" };
+
+    test.each([
+      [
+        "are those that the server names",
+        [plan, { ...command, status: "completed" }, message],
+        ["p", "m"],
+        ["p", "m"],
+      ],
+      ["are none if the server names none", [message], [], []],
+      [
+        "of an older server are by their status",
+        [{ ...command, status: "inProgress" }, message],
+        undefined,
+        ["c", "m"],
+      ],
+      [
+        "of an older server are without the prompt",
+        [{ type: "userMessage", id: "u", content: [] }],
+        undefined,
+        [],
+      ],
+      [
+        "of an older server are without a message above others",
+        [message, { ...command, status: "completed" }],
+        undefined,
+        [],
+      ],
+    ])("the items in progress %s", async (_, items, openItemIds, open) => {
+      const { client, server } = await scene();
+      server.answer("thread/attach", () => ({
+        thread: aThread("thread-2", { status: { type: "active" } }),
+        ...{ settings: SETTINGS, epoch: "e1", seq: 2, truncated: false, usage: usage(0, 0) },
+        turns: [aTurn("turn-1", { items: items as never })],
+        ...{ approvals: [], questions: [], queue: [], openItemIds },
+      }));
+      const { state } = await client.attachThread("thread-2");
+      expect(state.openItemIds).toEqual(open);
+    });
+  });
+
   test("has the whole history once a thread is resumed", async () => {
     const { client, server } = await scene();
     const fake = new FakeThread(server, "thread-2");

@@ -4,6 +4,7 @@ import {
   type ParamsInput,
   type Result,
   reduceThread,
+  type ThreadItem,
   type ThreadState,
 } from "@flint/protocol";
 import type { AppServerClient, CallOptions } from "../client/app-server-client.ts";
@@ -178,7 +179,6 @@ function attachParams(threadId: string, cursor: ThreadCursor): ParamsInput<"thre
 function snapshotState(answer: Result<"thread/attach">): ThreadState {
   const { thread, settings, seq, turns, approvals, questions, queue, usage, cost } = answer;
   const active = turns.findLast((turn) => turn.status === "inProgress");
-  const open = (active?.items ?? []).filter((item) => "status" in item && item.status === "inProgress");
   return {
     ...emptyThread(thread.id),
     ...{ thread, settings, seq, turns, approvals, questions, queue, usage, cost },
@@ -188,8 +188,14 @@ function snapshotState(answer: Result<"thread/attach">): ThreadState {
     usageTurnId: answer.lastUsage?.turnId,
     modelContextWindow: answer.lastUsage?.modelContextWindow,
     activeTurnId: active?.id,
-    openItemIds: open.map((item) => item.id),
+    openItemIds: answer.openItemIds ?? (active?.items ?? []).filter(isProbablyOpen).map(({ id }) => id),
   };
+}
+
+/** For servers that do not name the items in progress: what the agent says has no status, and only the last item grows. */
+function isProbablyOpen(item: ThreadItem, at: number, items: readonly ThreadItem[]): boolean {
+  if ("status" in item) return item.status === "inProgress";
+  return item.type !== "userMessage" && at === items.length - 1;
 }
 
 /**

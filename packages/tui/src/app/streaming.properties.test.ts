@@ -3,6 +3,7 @@ import { Gate, type Script, type Step } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
+import type { SessionServer } from "./connection.ts";
 
 const ENTER = "\r";
 const COLUMNS = 60;
@@ -159,6 +160,34 @@ async function play(plan: Plan, height: number, sizes: readonly Moment[] = []): 
   return { everything, screen: screen.join("\n") };
 }
 
+/** Plays it in a session that is cut off before one of the pieces, and attaches another one before another. */
+async function attach(plan: Plan, cutAt: number, attachAt: number): Promise<readonly string[]> {
+  const first = await SessionFixture.open({ columns: COLUMNS, rows: LOW, scripts: [plan.script] });
+  await first.keys("go", ENTER);
+  const sessions = [first];
+  const { engine } = first;
+  const findThread = async ({ client }: SessionServer) => (await client.listThreads()).data[0]?.id ?? "";
+  for (const [index, gate] of [...plan.gates, new Gate()].entries()) {
+    if (index === attachAt % (plan.gates.length + 1))
+      sessions.push(
+        await SessionFixture.open({ columns: COLUMNS, rows: LOW, engine, start: { findThread } }),
+      );
+    if (index === cutAt % (plan.gates.length + 1)) {
+      await first.cut();
+      await first.settle(1_000);
+    }
+    gate.open();
+    await first.settle(60);
+  }
+  await first.settle();
+  await sessions[1]?.settle();
+  for (const { app, terminal } of sessions) {
+    app.close(0);
+    await terminal.drawn();
+  }
+  return sessions.map(({ terminal }) => terminal.everything);
+}
+
 const works = fc.array(work, { minLength: 1, maxLength: 4 });
 const moments = fc.array(moment, { maxLength: 12 });
 
@@ -192,6 +221,18 @@ test("even if sizes push live rows into the scrollback, no word is lost and the 
       const found: readonly string[] = everything.match(/w\d+o/g) ?? [];
       expect(plan.words.all.filter((word) => !found.includes(word))).toEqual([]);
       expect(screen.split("Ask for something").length - 1).toBe(1);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test("wherever a session attaches, or connects again, each word is printed once and in order [S0-102]", async () => {
+  const place = fc.nat({ max: 12 });
+  await fc.assert(
+    fc.asyncProperty(works, moments, place, place, async (each, cuts, cutAt, attachAt) => {
+      const plan = new Plan(each, cuts);
+      for (const everything of await attach(plan, cutAt, attachAt))
+        expect(everything.match(/w\d+o/g) ?? []).toEqual(plan.words.all);
     }),
     { numRuns: 10 },
   );
