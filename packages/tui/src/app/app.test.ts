@@ -93,7 +93,7 @@ test("the words for a decline are dropped when another client answers it, and do
 test("Ctrl-C twice quits and restores the terminal", async () => {
   const session = await SessionFixture.open();
   await session.keys(CTRL_C);
-  expect(session.terminal.screen.join("\n")).toContain("Press Ctrl-C again to quit.");
+  expect(session.terminal.screen.join("\n")).toContain("Press Ctrl+C again to quit.");
   await session.keys(CTRL_C);
   expect(await session.exit).toBe(0);
   expect(session.terminal.isRaw).toBe(false);

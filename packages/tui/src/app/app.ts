@@ -171,7 +171,8 @@ export class SessionApp {
   }
 
   readonly #look = (): Look => {
-    const look = readLook(this.#options.environment, this.#options.device.size);
+    const { keys } = this.#options.keymap;
+    const look = { ...readLook(this.#options.environment, this.#options.device.size), keys };
     if (this.#options.screen === "plain") return { ...look, colour: false, isPlain: true };
     const light = this.#theme === "auto" ? this.#isLight : this.#theme === "light";
     return this.#theme === "plain" ? { ...look, colour: false } : { ...look, light, links: this.#links };

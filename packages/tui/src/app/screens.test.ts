@@ -177,7 +177,7 @@ test("on a small screen an approval shows the keys alone, and what the selected 
   const screen = () => session.terminal.screen.join("\n");
   expect(screen()).toContain("$ make all the things that there are");
   expect(screen()).toMatch(/Allow it\?\n {2}\[y\] once {2}\[s\] this thread\n/);
-  expect(screen()).toContain("Up and Down show what each answer\n  allows.");
+  expect(screen()).toContain("↑ and ↓ show what each answer allows.");
   await session.keys("\u001b[B");
   expect(screen()).toContain("  Allow it this time");
   expect(screen()).toContain("▸ [y] once");

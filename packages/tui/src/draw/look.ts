@@ -1,3 +1,5 @@
+import type { Keymap } from "@flint/view/commands";
+
 /** How the terminal follows links: files are named with the host they are on, so that no other machine opens them. */
 export interface Links {
   readonly host: string;
@@ -15,6 +17,8 @@ export interface Look {
   readonly isPlain?: boolean | undefined;
   /** How links are written; undefined if the terminal is not known to follow them. */
   readonly links?: Links | undefined;
+  /** The keys of the user, for hints; the default ones if absent. */
+  readonly keys?: Keymap["keys"] | undefined;
   /** Whether the terminal is xterm.js, as in VS Code: it moves the cursor in its own way when it wraps rows. */
   readonly isXtermJs?: boolean | undefined;
 }

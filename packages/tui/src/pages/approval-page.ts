@@ -5,6 +5,7 @@ import { changeSpans } from "../draw/draw-blocks.ts";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, screenRows } from "../draw/line.ts";
 import { labelled } from "../draw/plain.ts";
+import { hintsIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
 /** What an approval asks about, on the whole screen; a diff in one column or in two. It is answered after closing it. */
@@ -13,7 +14,7 @@ export function approvalPage({ action, suggestions }: Approval, cwd: string): Pa
   let isSplit = true;
   return new Pager({
     title: prompt.title,
-    hint: "s one or two columns",
+    hint: (look) => hintsIn(look, [["toggleSplit", "one or two columns"]]).join(""),
     lines: (look) => {
       const inner = { ...look, columns: look.columns - 1 };
       if (!isSplit || !canSplit(inner)) {

@@ -6,6 +6,7 @@ import { changeSpans } from "../draw/draw-blocks.ts";
 import { type Line, lineOf, wrapLine } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { SessionContext } from "../session/context.ts";
+import { hintsIn, keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
 /** What the changes of a thread are read from. */
@@ -45,10 +46,9 @@ export interface ChangesContent {
 export function changesPage(content: ChangesContent): Pager {
   const starts: number[] = [];
   let isSplit = false;
-  const keys = "[ ] previous and next file · s two columns";
   return new Pager({
     title: content.title,
-    hint: content.hint === undefined ? keys : `${content.hint} · ${keys}`,
+    hint: (look) => [...(content.hint === undefined ? [] : [content.hint]), ...keyHints(look)].join(" · "),
     lines: (look) => {
       const { blocks, cwd } = content.changes();
       if (blocks.length === 0) return [lineOf(content.empty, "dim")];
@@ -67,6 +67,12 @@ export function changesPage(content: ChangesContent): Pager {
       return true;
     },
   });
+}
+
+function keyHints(look: Look): string[] {
+  const parts = `${keyIn(look, "previousPart")} ${keyIn(look, "nextPart")}`.trim();
+  const files = parts === "" ? [] : [`${parts} previous and next file`];
+  return [...files, ...hintsIn(look, [["toggleSplit", "two columns"]])];
 }
 
 type DrawDiff = (block: DiffBlock, look: Look) => Line[];

@@ -2,13 +2,18 @@ import { type CommandId, commandOf, commandSections, type Keymap, usageOf } from
 import { type Line, lineOf, span, wrapLine } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import { keyLabel } from "../input/index.ts";
+import { keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
-const INTRODUCTION = [
-  "Type a prompt and press Enter. While the agent works, Enter steers it and Tab queues the input for later.",
-  "Escape interrupts the turn, also in a menu or page; twice, it goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.",
-  "Finished output is in your terminal's scrollback. Other clients of the thread see everything live.",
-];
+function introduction(look: Look): string[] {
+  const [send, queue] = [keyIn(look, "send"), keyIn(look, "queueInput")];
+  const [interrupt, back] = [keyIn(look, "interruptTurn"), keyIn(look, "rewindThread")];
+  return [
+    `Type a prompt and press ${send}. While the agent works, ${send} steers it and ${queue} queues the input for later.`,
+    `${interrupt} interrupts the turn, also in a menu or page; ${back} goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.`,
+    "Finished output is in your terminal's scrollback. Other clients of the thread see everything live.",
+  ];
+}
 
 /** Narrower terminals have the keys of a command on a row of their own. */
 const WIDE = 80;
@@ -19,7 +24,7 @@ export function helpPage(keymap: Keymap): Pager {
   return new Pager({
     title: "Help",
     lines: (look) => [
-      ...INTRODUCTION.flatMap((text) => wrapLine(lineOf(text), look.columns - 1)),
+      ...introduction(look).flatMap((text) => wrapLine(lineOf(text), look.columns - 1)),
       ...commandSections().flatMap(({ group, ids }): Line[] => [
         [],
         lineOf(group, "bold"),

@@ -9,14 +9,13 @@ import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";
 import { approvalPage } from "./approval-page.ts";
+import { closeHint, hintsIn } from "./key-name.ts";
 import type { Pager } from "./pager.ts";
 import { WaitingThreads } from "./waiting-threads.ts";
 
 /** The list takes a quarter of the screen, what is selected the rest. */
 const LIST_SHARE = 4;
 const LEAST_ROWS = 3;
-
-const FIRST_READ = "Read it to its end before you allow it: Page Down shows more.";
 
 /**
  * Everything that waits for the user, in all threads of all agents. The selected approval or question is shown whole and
@@ -145,6 +144,11 @@ export class InboxPage implements Page {
     return "close";
   }
 
+  get #firstRead(): string {
+    const more = hintsIn(this.#session.look, [["listPageDown", "shows more"]]).map((hint) => `: ${hint}`);
+    return `Read it to its end before you allow it${more.join("")}.`;
+  }
+
   /** A key of an answer. Gives whether it was one. */
   #press(keys: readonly string[]): boolean {
     const ask = this.#selected;
@@ -155,7 +159,7 @@ export class InboxPage implements Page {
     if (isFor(askView)) this.#whole = approvalPage(ask.approval, ask.cwd);
     else if (!this.#isQuiet) return choice !== undefined || isFor(askDeclineWithMessage);
     else if (isFor(askDeclineWithMessage)) this.#isAnswering = this.#panel.command("askDeclineWithMessage");
-    else if (choice?.decision.outcome === "allow" && !this.#hasShownEnd) this.#message = FIRST_READ;
+    else if (choice?.decision.outcome === "allow" && !this.#hasShownEnd) this.#message = this.#firstRead;
     else if (choice !== undefined) this.#panel.type(choice.key);
     else return false;
     return true;
@@ -216,10 +220,17 @@ export class InboxPage implements Page {
 
   #hintRows(look: Look, isLonger: boolean): Line[] {
     if (this.#message !== "") return wrapLine(lineOf(this.#message, "yellow"), look.columns - 1);
-    const answer = this.#selected?.kind === "question" ? "r answer" : "the keys above answer";
+    const question = hintsIn(look, [["listRename", "answer"]]);
+    const answer = this.#selected?.kind === "question" ? question : ["the keys above answer"];
+    const more = isLonger ? hintsIn(look, [["listPageDown", "shows more"]]) : [];
     const parts = this.#isAnswering
-      ? ["Enter sends it", "Ctrl-C goes back"]
-      : ["Enter open its thread", answer, ...(isLonger ? ["Page Down shows more"] : []), "q close"];
+      ? [...hintsIn(look, [["menuAccept", "sends it"]]), ...closeHint(look, "menuCancel", "goes back")]
+      : [
+          ...hintsIn(look, [["listOpen", "open its thread"]]),
+          ...answer,
+          ...more,
+          ...closeHint(look, "listClose"),
+        ];
     const words = parts.map((each) => each.replaceAll(" ", "\u00a0")).join(marksFor(look.unicode).between);
     return wrapLine([span(words, "dim")], look.columns - 1);
   }

@@ -1,9 +1,46 @@
-import type { CommandId } from "@flint/view/commands";
+import { type CommandId, type Keymap, keymapOf } from "@flint/view/commands";
+import type { Look } from "../draw/look.ts";
 import { keyLabel } from "../input/index.ts";
-import type { SessionContext } from "../session/context.ts";
 
-/** The first key of a command, as a page names it: a letter is itself. */
-export function keyName({ keymap, look }: Pick<SessionContext, "keymap" | "look">, id: CommandId): string {
-  const [chord = ""] = keymap.keys[id];
-  return chord.length === 1 ? chord : keyLabel(chord, look.unicode);
+type Keys = Pick<Look, "keys" | "unicode">;
+
+/** The first key of a command, as hints name it: a letter is itself. Empty if the user has left it without one. */
+export function keyIn(look: Keys, id: CommandId): string {
+  return labelOf(keysOf(look)[id][0], look);
+}
+
+/** The key of a command that closes something, as hints name it: if possible not one that interrupts a turn instead. */
+export function closeKeyIn(look: Keys, id: CommandId): string {
+  const keys = keysOf(look);
+  return labelOf(keys[id].find((chord) => !keys.interruptTurn.includes(chord)) ?? keys[id][0], look);
+}
+
+/** What keys do: `Enter open`. What has no key is left out. */
+export function hintsIn(look: Keys, hints: readonly (readonly [CommandId, string])[]): string[] {
+  return hints.flatMap(([id, what]) => hint(keyIn(look, id), what));
+}
+
+/** The key that closes something, and what it does, like other hints. */
+export function closeHint(look: Keys, id: CommandId, what = "close"): string[] {
+  return hint(closeKeyIn(look, id), what);
+}
+
+/** The first key of a command in a session. */
+export function keyName(
+  { keymap, look }: { readonly keymap: Keymap; readonly look: Look },
+  id: CommandId,
+): string {
+  return keyIn({ keys: keymap.keys, unicode: look.unicode }, id);
+}
+
+function hint(key: string, what: string): string[] {
+  return key === "" ? [] : [`${key} ${what}`];
+}
+
+function keysOf({ keys }: Keys): NonNullable<Look["keys"]> {
+  return keys ?? keymapOf().keys;
+}
+
+function labelOf(chord = "", { unicode }: Keys): string {
+  return chord.length === 1 ? chord : keyLabel(chord, unicode);
 }

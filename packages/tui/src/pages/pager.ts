@@ -4,6 +4,7 @@ import { cutLine, type Line, span, textOf, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import type { Page } from "../session/context.ts";
 import { Field } from "./field.ts";
+import { closeHint, hintsIn } from "./key-name.ts";
 
 /** What a pager shows. */
 export interface PagerContent {
@@ -13,7 +14,7 @@ export interface PagerContent {
   /** Further keys, with what they do. Gives whether the command was one of them, or `close` if the pager is over. */
   command?(id: CommandId, pager: Pager): boolean | "close";
   /** What the keys do that only this content has. */
-  readonly hint?: string | undefined;
+  readonly hint?: string | ((look: Look) => string) | undefined;
   /** Whether it begins at its end, as a transcript does. */
   readonly fromEnd?: boolean | undefined;
 }
@@ -161,11 +162,13 @@ export class Pager implements Page {
     const last = Math.min(this.#top + this.#height, this.#lines.length);
     const found =
       this.#match === undefined ? [] : [`match: ${textOf(this.#lines[this.#match] ?? []).trim()}`];
+    const { hint: given } = this.#content;
+    const hint = typeof given === "function" ? given(look) : given;
     const parts = [
       ...(look.isPlain === true ? found : [`${last} of ${this.#lines.length} lines`]),
-      "/ find",
-      ...(this.#content.hint === undefined ? [] : [this.#content.hint]),
-      "q close",
+      ...hintsIn(look, [["find", "find"]]),
+      ...(hint === undefined || hint === "" ? [] : [hint]),
+      ...closeHint(look, "closePager"),
     ];
     return cutLine([span(parts.join(between), "dim")], look.columns - 1, more);
   }

@@ -10,15 +10,27 @@ import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";
 import { Field } from "./field.ts";
+import { closeHint, hintsIn, keyName } from "./key-name.ts";
 import { Pins } from "./pins.ts";
 
 const LIMIT = 200;
 
 /** What the keys of the list do. A no-break space keeps a key with its word. */
-const HINTS = [
-  ...["Enter open", "/ search", "r rename", "p pin", "a archive", ". archived"],
-  ...["d delete", "f fork", "e export", "n new", "q close"],
-].map((hint) => hint.replaceAll(" ", "\u00a0"));
+function hintWords(look: Look): string[] {
+  const hints = hintsIn(look, [
+    ["listOpen", "open"],
+    ["listSearch", "search"],
+    ["listRename", "rename"],
+    ["listPin", "pin"],
+    ["listArchive", "archive"],
+    ["listArchived", "archived"],
+    ["listDelete", "delete"],
+    ["listFork", "fork"],
+    ["listExport", "export"],
+    ["listNew", "new"],
+  ]);
+  return [...hints, ...closeHint(look, "listClose")].map((hint) => hint.replaceAll(" ", "\u00a0"));
+}
 
 /** What text is typed for in the list. */
 type Typing = { readonly what: "search" | "rename"; readonly field: Field };
@@ -52,7 +64,7 @@ export class ThreadList implements Page {
 
   draw(look: Look): ReturnType<Page["draw"]> {
     const { more, between } = marksFor(look.unicode);
-    const hint = wrapLine([span(HINTS.join(between), "dim")], look.columns - 1);
+    const hint = wrapLine([span(hintWords(look).join(between), "dim")], look.columns - 1);
     const field = this.#typing?.field.draw(look);
     const status = field?.row ?? this.#status();
     const below = status === undefined ? hint : [status];
@@ -244,7 +256,12 @@ export class ThreadList implements Page {
 
   #status(): Line | undefined {
     if (this.#toDelete !== undefined)
-      return [span("Press d again to delete this thread and its log for good.", "yellow")];
+      return [
+        span(
+          `Press ${keyName(this.#session, "listDelete")} again to delete this thread and its log for good.`,
+          "yellow",
+        ),
+      ];
     return this.#message === "" ? undefined : [span(escapeControls(this.#message), "yellow")];
   }
 

@@ -5,6 +5,7 @@ import type { Line } from "../draw/line.ts";
 import type { Look } from "../draw/look.ts";
 import type { SessionContext } from "../session/context.ts";
 import { withoutOwnName } from "../session/sent-inputs.ts";
+import { hintsIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
 /** The whole thread, nothing folded until the user folds it. Turns that are not here yet are read from the server. */
@@ -16,7 +17,7 @@ export function transcriptPage(session: SessionContext): Pager {
   });
   return new Pager({
     title: session.state?.thread.name ?? session.state?.thread.preview ?? "Thread",
-    hint: "Enter folds all, or unfolds",
+    hint: (look) => hintsIn(look, [["toggleFold", "folds all, or unfolds"]]).join(""),
     fromEnd: true,
     lines: (look) => {
       const { settings, openItemIds = [] } = session.state ?? {};

@@ -5,6 +5,7 @@ import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, textOf, textWidth, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { labelled } from "../draw/plain.ts";
+import { hintsIn, keyIn } from "../pages/key-name.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
 import { QuestionForm } from "./question-form.ts";
 
@@ -144,13 +145,19 @@ export class AskPanel {
   #choiceRows(approval: Approval, look: Look): Line[] {
     const choices = this.#choices;
     const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
-    const view = hasDiff(approval) ? "  v shows it on the whole screen" : "";
+    const view = hasDiff(approval)
+      ? `  ${hintsIn(look, [["askView", "shows it on the whole screen"]]).join("")}`
+      : "";
     const head = [span("Allow it?", "bold"), span(more + view, "dim")];
     const width = Math.max(...[...choices, DECLINE].map(({ label }) => label.length));
     const isNarrow = look.isPlain === true || look.columns < width + MIN_HELP;
     const column = isNarrow ? 0 : width;
     const rows = choices.map((choice, index) => choiceLine(choice, index === this.#selected, look, column));
-    const lines = [head, ...rows, choiceLine(DECLINE, false, look, column)];
+    const lines = [
+      head,
+      ...rows,
+      choiceLine({ ...DECLINE, key: keyIn(look, "askDeclineWithMessage") }, false, look, column),
+    ];
     const drawn = lines.flatMap((line) => wrapLine(line, look.columns - 1, isNarrow ? 6 : width + 8));
     const isTooTall = look.isPlain !== true && drawn.length > look.rows * MAX_SHARE;
     return isTooTall ? this.#shortRows(head, look) : drawn;
@@ -160,12 +167,16 @@ export class AskPanel {
   #shortRows(head: Line, look: Look): Line[] {
     const selected = this.#selected === undefined ? undefined : this.#choices[this.#selected];
     const { current } = marksFor(look.unicode);
-    const names = [...this.#choices, DECLINE].map(({ key, label }): Line => {
-      const isSelected = selected?.key === key;
-      const mark = isSelected ? `${current} ` : "";
-      return [span(`${mark}[${key}] `, "cyan"), span(escapeExact(label), isSelected ? "bold" : undefined)];
-    });
-    const help = selected?.help ?? "Up and Down show what each answer allows.";
+    const names = [...this.#choices, { ...DECLINE, key: keyIn(look, "askDeclineWithMessage") }].map(
+      ({ key, label }): Line => {
+        const isSelected = selected?.key === key;
+        const mark = isSelected ? `${current} ` : "";
+        return [span(`${mark}[${key}] `, "cyan"), span(escapeExact(label), isSelected ? "bold" : undefined)];
+      },
+    );
+    const help =
+      selected?.help ??
+      `${keyIn(look, "menuUp")} and ${keyIn(look, "menuDown")} show what each answer allows.`;
     const lines = [head, ...flowed(names, look.columns - 1), [span(`  ${escapeExact(help)}`, "dim")]];
     return lines.flatMap((line) => wrapLine(line, look.columns - 1, 2));
   }
@@ -206,7 +217,7 @@ const MIN_HELP = 40;
 /** The share of the screen that the answers of an approval may use with their explanations. */
 const MAX_SHARE = 0.6;
 
-const DECLINE = { key: "m", label: "no, with reason", help: "Decline with a message to the agent" };
+const DECLINE = { label: "no, with reason", help: "Decline with a message to the agent" };
 
 function choiceLine(
   { key, label, help }: Pick<ApprovalChoice, "key" | "label" | "help">,
@@ -231,9 +242,16 @@ function flowed(names: readonly Line[], columns: number): Line[] {
   return rows;
 }
 
+function messageHint(look: Look): string {
+  return hintsIn(look, [
+    ["send", "declines with this message"],
+    ["interruptOrClose", "goes back"],
+  ]).join(", ");
+}
+
 function drawMessage(message: Composer, look: Look): { rows: Line[]; cursor: DrawnComposer["cursor"] } {
   const head = lineOf("What should the agent do instead?", "bold");
-  const drawn = message.draw(look, 5, "Enter declines with this message, Ctrl-C goes back");
+  const drawn = message.draw(look, 5, messageHint(look));
   return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };
 }
 

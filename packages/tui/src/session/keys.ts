@@ -1,6 +1,7 @@
-import { type CommandId, commandFor, type KeyPlace } from "@flint/view/commands";
+import { COMMAND_IDS, type CommandId, commandFor, commandOf, type KeyPlace } from "@flint/view/commands";
 import type { InputEvent, KeyPress } from "../input/index.ts";
-import { keyName } from "../input/index.ts";
+import { keyLabel, keyName } from "../input/index.ts";
+import { keyIn } from "../pages/key-name.ts";
 import { attachClipboard, editPrompt, pasteIntoComposer, stashOrTakeBack } from "./commands/prompt-tools.ts";
 import { runCommand } from "./commands/run.ts";
 import { searchHistory } from "./commands/search-history.ts";
@@ -48,7 +49,7 @@ export class SessionKeys {
     if (id !== "clearInput") this.#mayQuit = false;
     const isDone = id !== undefined && this.#command(id, place);
     if (isDone) this.#session.changed();
-    else if (more && id === undefined) session.say("Press Esc again to go back to an earlier prompt.");
+    else if (more && id === undefined) session.say(this.#rest(chord));
     else if (key.text !== undefined) this.#type(key.text, place);
     this.#written();
   }
@@ -202,12 +203,25 @@ export class SessionKeys {
     }
   }
 
+  /** What can follow the keys that were pressed. */
+  #rest(pressed: string): string {
+    const { keymap, look } = this.#session;
+    const id = COMMAND_IDS.find((each) => keymap.keys[each].some((chord) => chord.startsWith(`${pressed} `)));
+    if (id === undefined) return "";
+    const chord = keymap.keys[id].find((each) => each.startsWith(`${pressed} `)) ?? "";
+    const next = chord.slice(pressed.length + 1);
+    const again = next === pressed ? " again" : "";
+    const { title } = commandOf(id);
+    return `Press ${keyLabel(next, look.unicode)}${again} to ${title.slice(0, 1).toLowerCase()}${title.slice(1)}.`;
+  }
+
   #clearOrQuit(): void {
     const { composer } = this.#session;
     const isAgain = this.#mayQuit;
     this.#mayQuit = composer.isEmpty;
     if (isAgain) this.#session.quit();
-    else if (composer.isEmpty) this.#session.say("Press Ctrl-C again to quit.");
+    else if (composer.isEmpty)
+      this.#session.say(`Press ${keyIn(this.#session.look, "clearInput")} again to quit.`);
     else composer.clear();
   }
 

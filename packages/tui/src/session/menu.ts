@@ -1,6 +1,7 @@
 import type { CommandId } from "@flint/view/commands";
 import { cutLine, type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { hintsIn } from "../pages/key-name.ts";
 
 /** A longer text finds nothing that a shorter one does not, and costs time with every key. */
 const MAX_QUERY = 200;
@@ -143,7 +144,7 @@ export class Menu {
     const numbers = ["a number or arrows to select"];
     const parts = [
       ...(this.#number === undefined ? [`${Math.min(this.#selected + 1, count)} of ${count}`] : numbers),
-      "Enter to choose",
+      ...hintsIn(look, [["menuAccept", "to choose"]]),
       ...own,
       `${this.#closeKey()} to close`,
     ];

@@ -3,6 +3,7 @@ import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, wrapLine } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
+import { keyIn } from "../pages/key-name.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
 import { Composer } from "./composer.ts";
 
@@ -72,7 +73,7 @@ export class QuestionForm {
     const options = (question.options ?? []).map((option, index) => this.#option(option, index, look));
     const problem = this.#problem === "" ? [] : [[span(this.#problem, "yellow" as const)]];
     const rows = [title, ...options, ...problem].flatMap((line) => wrapLine(line, look.columns - 1, 4));
-    const hint = hintOf(question);
+    const hint = hintOf(question, look);
     if (question.secret === true) {
       const shown = this.#text.isEmpty ? span(hint, "dim") : span("(hidden)");
       return { rows: [...rows, [span("> ", "cyan"), shown]] };
@@ -149,13 +150,14 @@ export class QuestionForm {
   }
 }
 
-function hintOf(question: UserQuestion): string {
+function hintOf(question: UserQuestion, look: Look): string {
+  const send = keyIn(look, "send");
   const { options = [], multiple } = question;
   if (options.length === 0) return "Your answer";
-  if (isYesOrNo(question)) return "y, n, a number, or arrows and Enter";
+  if (isYesOrNo(question)) return `y, n, a number, or arrows and ${send}`;
   return multiple === true
-    ? "Numbers or Space mark several, Enter sends them; or your own words"
-    : "A number, arrows and Enter, or your own words";
+    ? `Numbers or Space mark several, ${send} sends them; or your own words`
+    : `A number, arrows and ${send}, or your own words`;
 }
 
 function oneLine(text: string): string {

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { ThreadItem, Turn, UserInput } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { Row } from "@flint/view";
+import type { Keymap } from "@flint/view/commands";
+import type { Look } from "../draw/look.ts";
 import type { Content } from "../input/index.ts";
+import { keyName } from "../pages/key-name.ts";
 import type { Composer } from "./composer.ts";
 import type { PromptHelp } from "./prompt-help.ts";
 
@@ -15,6 +18,8 @@ export interface InputTarget {
   readonly threadId: string | undefined;
   readonly composer: Composer;
   readonly help: PromptHelp;
+  readonly keymap: Keymap;
+  readonly look: Look;
   ensureThread(): Promise<string>;
   say(text: string): void;
 }
@@ -45,7 +50,7 @@ export class SentInputs {
     if (queuedInput === undefined) return;
     const why =
       delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
-    this.#target.say(`${why} Alt+Up edits the queue.`);
+    this.#target.say(`${why} ${keyName(this.#target, "editQueue") || "/queue"} edits the queue.`);
   }
 
   /** Notes that what is in the composer now is to be sent once the server can be reached. */

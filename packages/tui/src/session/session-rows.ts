@@ -5,6 +5,7 @@ import { cutLine, type Line, span } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { statusLine } from "../draw/turn-status.ts";
 import { startingHeader, startingHint } from "../first-frame/starting-rows.ts";
+import { hintsIn } from "../pages/key-name.ts";
 import type { CursorPlace } from "../terminal/inline-screen.ts";
 import type { Session } from "./session.ts";
 
@@ -58,7 +59,10 @@ function hintOf(session: Session, look: Look): string {
   if (session.link === "connecting") return startingHint(look);
   return session.state?.activeTurnId === undefined
     ? "Ask for something, / for commands"
-    : "Enter steers, Tab queues";
+    : hintsIn(look, [
+        ["send", "steers"],
+        ["queueInput", "queues"],
+      ]).join(", ");
 }
 
 function turnStatus(session: Session, state: ThreadState, now: number, look: Look): Line {
@@ -70,7 +74,15 @@ function turnStatus(session: Session, state: ThreadState, now: number, look: Loo
     ...(state.cost === undefined ? [] : [money(state.cost)]),
   ];
   const activity = session.transcript.activity(state);
-  return statusLine({ activity, figures, hint: "Esc to interrupt", tick: Math.floor(now / TICK_MS) }, look);
+  return statusLine(
+    {
+      activity,
+      figures,
+      hint: hintsIn(look, [["interruptTurn", "to interrupt"]]).join(""),
+      tick: Math.floor(now / TICK_MS),
+    },
+    look,
+  );
 }
 
 /** The list of completions above the composer. */

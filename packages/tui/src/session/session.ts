@@ -15,6 +15,7 @@ import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { type Look, marksFor } from "../draw/look.ts";
 import { type Content, keyLabel } from "../input/index.ts";
+import { closeKeyIn, keyIn } from "../pages/key-name.ts";
 import type { AllTurns } from "./all-turns.ts";
 import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
@@ -217,8 +218,9 @@ export class Session implements SessionContext {
   }
 
   openMenu(menu: MenuOptions, selected?: number): void {
-    // While a turn runs, Escape interrupts it.
-    const closeKey = () => (this.state?.activeTurnId === undefined ? "Esc" : "Ctrl-C");
+    // What interrupts the turn while one runs does not only close the menu.
+    const closeKey = () =>
+      (this.state?.activeTurnId === undefined ? keyIn : closeKeyIn)(this.look, "menuCancel");
     this.menu = new Menu(menu, selected, { isNumbered: this.look.isPlain, closeKey });
     this.changed();
   }
@@ -298,7 +300,7 @@ export class Session implements SessionContext {
     if (left === 0 && this.turns.isComplete) return;
     const one = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
     const turns = this.turns.isComplete ? one : "Earlier turns are";
-    this.say(`${turns} not printed. Ctrl+O shows the whole thread.`);
+    this.say(`${turns} not printed. ${keyIn(this.look, "showTranscript")} shows the whole thread.`);
   }
 
   /** Begins without a thread: prints what a new one will use, and brings back what was being written. */

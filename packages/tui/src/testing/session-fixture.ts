@@ -31,6 +31,8 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly start?: SessionStart;
   readonly statusLine?: readonly StatusPart[];
   readonly theme?: Theme;
+  /** The user's own keys, as the configuration has them. */
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly notes?: Map<string, string>;
   /** Where history and drafts are kept; nowhere by default. */
@@ -92,7 +94,7 @@ export class SessionFixture {
       },
       clock: this.#countingClock(),
       machine: this.#machine(),
-      keymap: keymapOf(),
+      keymap: keymapOf(options.keys),
       statusLine: options.statusLine ?? DEFAULT_STATUS_LINE,
       theme: options.theme ?? DEFAULT_THEME,
       permissions: PERMISSIONS,

@@ -1,6 +1,7 @@
 import { agentOfModel } from "@flint/protocol";
 import { count, escapeControls } from "@flint/view";
 import type { SessionContext } from "../../session/context.ts";
+import { keyIn } from "../key-name.ts";
 import { wordsOf } from "../tasks/task-feed.ts";
 import { ComparePage } from "./compare-page.ts";
 import { areComparable, type Comparison, namesIn, startComparison } from "./comparison.ts";
@@ -102,7 +103,7 @@ function openMenu(
     isCurrent: chosen.has(agent),
     choose: () => again(toggled(chosen, agent), at + 1),
   }));
-  const title = `Compare ${count(names.length, "agent")}: Enter adds or removes one, or starts`;
+  const title = `Compare ${count(names.length, "agent")}: ${keyIn(session.look, "menuAccept")} adds or removes one, or starts`;
   session.openMenu({ title, items: [begin, ...items] }, selected);
 }
 

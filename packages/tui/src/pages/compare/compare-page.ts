@@ -3,7 +3,7 @@ import { cutLine, type Line, lineOf, wrapLine } from "../../draw/line.ts";
 import { type Look, marksFor } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { TypedNumber } from "../../session/menu.ts";
-import { keyName } from "../key-name.ts";
+import { closeHint, keyName } from "../key-name.ts";
 import { Pager } from "../pager.ts";
 import { wordsOf } from "../tasks/task-feed.ts";
 import { TaskPage } from "../tasks/task-page.ts";
@@ -204,7 +204,7 @@ export class ComparePage implements Page {
       ...(current === undefined ? [] : [key("toggleFold", "open"), key("taskDiff", "diff")]),
       ...(this.#all.length < 2 ? [] : [key("toggleSplit", "side by side")]),
       ...(current !== undefined && canBeKept(current.task) ? [key("taskApprove", "keep")] : []),
-      "q close",
+      ...closeHint(look, "closePager"),
     ];
     return [
       ...wrapLine(lineOf(oneLine(detail)), columns, 2).slice(0, 3),

@@ -1,12 +1,20 @@
 import { type Line, lineOf } from "../../draw/line.ts";
 import type { Look } from "../../draw/look.ts";
 import { Composer, type DrawnComposer } from "../../session/composer.ts";
+import { closeHint, hintsIn } from "../key-name.ts";
 import type { TaskAction } from "./task-actions.ts";
 
 /** The most that a task takes at once, as the protocol has it. */
 const MOST = 4000;
 /** The most rows of it that are shown, and what the terminal keeps for the rest. */
 const [MOST_ROWS, OTHER_ROWS] = [6, 6];
+
+function hint(look: Look): string {
+  return [
+    ...hintsIn(look, [["menuAccept", "sends it"]]),
+    ...closeHint(look, "menuCancel", "closes this"),
+  ].join(", ");
+}
 
 /** What the user writes to a task: a comment, an answer, or a message to its executor. */
 export class TaskReply {
@@ -30,7 +38,7 @@ export class TaskReply {
   /** Its rows, with the cursor among them. */
   draw(look: Look): DrawnComposer {
     const most = Math.max(1, Math.min(MOST_ROWS, look.rows - OTHER_ROWS));
-    const { rows, cursor } = this.text.draw(look, most, "Enter sends it, Ctrl-C closes this");
+    const { rows, cursor } = this.text.draw(look, most, hint(look));
     const over = this.words.length - MOST;
     const head: Line =
       over > 0

@@ -5,6 +5,7 @@ import { hasEnded, inOrder } from "@flint/view/tasks";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
 import { type Look, marksFor } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
+import { closeHint, hintsIn } from "../key-name.ts";
 import { TaskFeed } from "./task-feed.ts";
 import { TaskPage } from "./task-page.ts";
 import { detailOf, isWaiting, oneLine, taskRows } from "./task-rows.ts";
@@ -152,9 +153,13 @@ export class TasksPage implements Page {
     const message = this.#message || (isStale ? (this.#feed.problem ?? "") : "");
     const ended = (this.#feed.tasks ?? []).filter(hasEnded).length;
     const hints = [
-      "Enter open",
-      ...(ended === 0 ? [] : [this.#withEnded ? ". open tasks only" : `. ${ended} that ended`]),
-      "q close",
+      ...hintsIn(look, [
+        ["listOpen", "open"],
+        ...(ended === 0
+          ? []
+          : [["listArchived", this.#withEnded ? "open tasks only" : `${ended} that ended`] as const]),
+      ]),
+      ...closeHint(look, "listClose"),
     ];
     return [
       ...wrapLine(lineOf(oneLine(detail)), columns, 2).slice(0, 3),

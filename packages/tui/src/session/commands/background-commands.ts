@@ -1,4 +1,5 @@
 import { escapeControls } from "@flint/view";
+import { keyIn } from "../../pages/key-name.ts";
 import type { SessionContext } from "../context.ts";
 
 const NOTHING_RUNS = "No background commands are running.";
@@ -11,7 +12,7 @@ export function listBackground(session: SessionContext): void {
     const { data } = await session.client.call("thread/backgroundCommands/list", { threadId });
     if (data.length === 0) return session.say(NOTHING_RUNS);
     session.openMenu({
-      title: "In the background (Enter stops it)",
+      title: `In the background (${keyIn(session.look, "menuAccept")} stops it)`,
       items: data.map(({ processId, command }) => ({
         label: escapeControls(`${processId}: ${command}`),
         choose: () => stopBackground(session, processId),

@@ -5,6 +5,7 @@ import {
   STATUS_PARTS,
   type StatusPart,
 } from "@flint/view/commands";
+import { keyIn } from "../../pages/key-name.ts";
 import type { Session } from "../session.ts";
 
 /** Sets the status line to the parts that are named, or lets the user choose them. */
@@ -32,7 +33,7 @@ function chooseParts(session: Session, selected: number): void {
   };
   session.openMenu(
     {
-      title: "Status line: Enter adds or removes",
+      title: `Status line: ${keyIn(session.look, "menuAccept")} adds or removes`,
       items: [...shown, ...rest].map((part) => ({
         label: part,
         detail: STATUS_PARTS[part],
