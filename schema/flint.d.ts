@@ -2,9 +2,9 @@
 // The flint protocol. Every object may carry more fields than are declared here.
 
 export type Action =
-  | { kind: "command"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; command: string; cwd: string; running?: boolean; _meta?: Meta }
-  | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; changes: FileUpdateChange[]; _meta?: Meta }
-  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: EarlierRun; tool: string; server?: string; arguments?: unknown; forItself?: boolean; _meta?: Meta };
+  | { kind: "command"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: PreviousRun; command: string; cwd: string; running?: boolean; _meta?: Meta }
+  | { kind: "fileChange"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: PreviousRun; changes: FileUpdateChange[]; _meta?: Meta }
+  | { kind: "tool"; itemId: Id; reason?: string; needs?: Permission; why?: string; after?: PreviousRun; tool: string; server?: string; arguments?: unknown; forItself?: boolean; _meta?: Meta };
 
 export interface AgentAccount {
   type: string;
@@ -242,13 +242,6 @@ export interface DeclinedAction {
   _meta?: Meta;
 }
 
-export interface EarlierRun {
-  itemId: Id;
-  ranMs: number;
-  evidence: string[];
-  _meta?: Meta;
-}
-
 export interface Empty {
   _meta?: Meta;
 }
@@ -461,35 +454,6 @@ export interface NativeSession {
 
 export type NetworkPermission = "none" | "all" | { hosts: HostRuleString[]; _meta?: Meta };
 
-export interface News {
-  event_id: string;
-  type: NewsType;
-  id: string;
-  plan_id: string;
-  project: string;
-  status: string;
-  source: "worker" | "cli";
-  v: 1;
-  ts: string;
-  extra: Record<string, unknown>;
-  _meta?: Meta;
-}
-
-export type NewsType =
-  | "task:turn"
-  | "task:item_started"
-  | "task:item_completed"
-  | "task:plan_updated"
-  | "task:turn_diff"
-  | "task:token_usage"
-  | "task:thread_status"
-  | "task:model_rerouted"
-  | "task:backend_error"
-  | "task:backend_warning"
-  | "task:execution_fallback"
-  | "task:heartbeat"
-  | "session:message";
-
 export interface NotSaved {
   path?: string;
   turnId?: Id;
@@ -528,6 +492,42 @@ export interface PlanItem {
 }
 
 export type PlanPriority = "high" | "medium" | "low";
+
+export interface PreviousRun {
+  itemId: Id;
+  ranMs: number;
+  evidence: string[];
+  _meta?: Meta;
+}
+
+export interface PublishedEvent {
+  event_id: string;
+  type: PublishedEventType;
+  id: string;
+  plan_id: string;
+  project: string;
+  status: string;
+  source: "worker" | "cli";
+  v: 1;
+  ts: string;
+  extra: Record<string, unknown>;
+  _meta?: Meta;
+}
+
+export type PublishedEventType =
+  | "task:turn"
+  | "task:item_started"
+  | "task:item_completed"
+  | "task:plan_updated"
+  | "task:turn_diff"
+  | "task:token_usage"
+  | "task:thread_status"
+  | "task:model_rerouted"
+  | "task:backend_error"
+  | "task:backend_warning"
+  | "task:execution_fallback"
+  | "task:heartbeat"
+  | "session:message";
 
 export interface QuestionRequest {
   id: Id;
@@ -2627,7 +2627,7 @@ export interface Notifications {
   /** Something happened in a turn of a task, for clients that called `task/follow`. `event` has the form in which other programs know it. */
   "task/event": {
     threadId?: Id;
-    event: News;
+    event: PublishedEvent;
     _meta?: Meta;
   };
 }
@@ -2646,7 +2646,7 @@ export interface ServerRequests {
       reason?: string;
       needs?: Permission;
       why?: string;
-      after?: EarlierRun;
+      after?: PreviousRun;
       agent?: string;
       project?: string;
       suggestions?: RuleSuggestion[];
@@ -2669,7 +2669,7 @@ export interface ServerRequests {
       reason?: string;
       needs?: Permission;
       why?: string;
-      after?: EarlierRun;
+      after?: PreviousRun;
       agent?: string;
       project?: string;
       suggestions?: RuleSuggestion[];
@@ -2690,7 +2690,7 @@ export interface ServerRequests {
       reason?: string;
       needs?: Permission;
       why?: string;
-      after?: EarlierRun;
+      after?: PreviousRun;
       agent?: string;
       project?: string;
       suggestions?: RuleSuggestion[];

@@ -3,7 +3,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { composeEngine } from "@flint/server";
-import { JournalStore, type Places, TaskService } from "@flint/tasks";
+import { JournalStore, TaskService, type TaskWorkspaces } from "@flint/tasks";
 import { scriptedDriver } from "@flint/testkit";
 import { connectTo } from "../../packages/server/src/task-parts.ts";
 import { interleave } from "../rounds.ts";
@@ -20,7 +20,7 @@ const client = await connectTo(engine);
 
 let trees = 0;
 /** Folders and commits that cost nothing; each turn leaves another tree. */
-const places: Places = {
+const places: TaskWorkspaces = {
   share: async (spec) => spec,
   remotes: async () => [],
   prepare: async () => ({ kind: "prepared", base: "0".repeat(40), folder: cwd }),

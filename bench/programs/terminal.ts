@@ -1,6 +1,6 @@
 // Draws a thread as a session in the terminal does, and prints what that costs as JSON. With "floor", nothing is drawn.
 import { emptyThread, reduceThread, type ThreadEvent, type ThreadState, type Turn } from "@flint/protocol";
-import { Frames } from "../../packages/tui/src/app/frames.ts";
+import { FrameScheduler } from "../../packages/tui/src/app/frames.ts";
 import { InlineTranscript } from "../../packages/tui/src/session/inline-transcript.ts";
 import { InlineScreen } from "../../packages/tui/src/terminal/inline-screen.ts";
 import { waitedForProcessorMs } from "../process-usage.ts";
@@ -24,7 +24,7 @@ const screen = new InlineScreen(
 const transcript = new InlineTranscript({ look: () => LOOK, now: Date.now });
 
 /** The frames of the stream, for keys. */
-let drawn: Frames = new Frames(FRAME_CLOCK, () => undefined);
+let drawn: FrameScheduler = new FrameScheduler(FRAME_CLOCK, () => undefined);
 
 function historyOf(items: number): ThreadState {
   const turns: Turn[] = Array.from({ length: items / 10 }, (_, index) => ({
@@ -67,7 +67,7 @@ async function stream(isDrawn: boolean): Promise<number> {
     const { final, live } = transcript.take(state);
     screen.draw(final, [...live.slice(-30), []], { row: Math.min(30, live.length), column: 0 });
   };
-  const frames = new Frames(FRAME_CLOCK, draw);
+  const frames = new FrameScheduler(FRAME_CLOCK, draw);
   drawn = frames;
   transcript.begin(state);
   // What is loaded once, such as the lexer, is part of the first frame and not of the stream.

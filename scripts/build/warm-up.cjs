@@ -16,8 +16,8 @@ function drawFirstFrame() {
   for (const stream of [process.stdin, process.stdout, process.stderr]) stream.isTTY = true;
   Object.assign(process.stdout, { columns: 80, rows: 24 });
   process.stdin.setRawMode = () => process.stdin;
-  const { showFirstFrame, drawHere } = program.load("first-frame.cjs");
-  (showFirstFrame(args) ?? drawHere()).erase();
+  const { showFirstFrame, drawEarlyFrame } = program.load("first-frame.cjs");
+  (showFirstFrame(args) ?? drawEarlyFrame()).erase();
 }
 
 function finish(exitCode) {

@@ -42,10 +42,10 @@ export class FlintProcess {
 
 /** One user of a fleet on this machine: a state folder and a configuration of its own. */
 export class FleetUser {
-  readonly #place: FleetPlace;
+  readonly #place: FleetFixture;
   readonly #env: Readonly<Record<string, string>>;
 
-  constructor(place: FleetPlace, env: Readonly<Record<string, string>>) {
+  constructor(place: FleetFixture, env: Readonly<Record<string, string>>) {
     this.#place = place;
     this.#env = env;
   }
@@ -97,7 +97,7 @@ export class FleetUser {
 }
 
 /** A repository with one commit, and the users of a fleet who work on it. */
-export class FleetPlace {
+export class FleetFixture {
   readonly folder: string;
   readonly repo: string;
 
@@ -106,10 +106,10 @@ export class FleetPlace {
     this.repo = join(folder, "repo");
   }
 
-  static async make(): Promise<FleetPlace> {
+  static async make(): Promise<FleetFixture> {
     const { path } = await agentFolder();
     leavesNoProcess(15_000);
-    const place = new FleetPlace(path);
+    const place = new FleetFixture(path);
     await mkdir(place.repo);
     await place.git("init", "-q", "-b", "main");
     await writeFile(join(place.repo, "a.txt"), "one\n");

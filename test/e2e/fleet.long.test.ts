@@ -9,7 +9,7 @@ import type { TaskEventBody } from "@flint/protocol";
 import { openConnection } from "@flint/tasks/fleet";
 import { agentProgram, needs, RedisServer } from "@flint/testkit";
 import { describe, expect, vi } from "vitest";
-import { FleetPlace } from "./fleet-place.ts";
+import { FleetFixture } from "./fleet-place.ts";
 
 const TEST_MS = 300_000;
 const run = promisify(execFile);
@@ -53,7 +53,7 @@ describe("a Redis that cannot keep tasks", () => {
     needs("redis", "git")(
       `and ${what} ends flint worker and flint serve with 1 and the reason`,
       async () => {
-        const place = await FleetPlace.make();
+        const place = await FleetFixture.make();
         const user = await place.user("state", await start());
         const worker = await user.flint("worker", "--offline");
         const server = await user.flint("serve", "--listen", "local");
@@ -80,7 +80,7 @@ describe("a Redis that cannot keep tasks", () => {
 needs("redis", "git")(
   "a worker reaches Redis with TLS if it trusts the CA, and says so if it does not",
   async () => {
-    const place = await FleetPlace.make();
+    const place = await FleetFixture.make();
     const port = await freePort();
     const tls = ["--tls-port", String(port), "--tls-auth-clients", "no", "--bind", "127.0.0.1"];
     const files = ["--tls-cert-file", fixture("localhost.pem"), "--tls-key-file", fixture("localhost.key")];
@@ -98,7 +98,7 @@ needs("redis", "git")(
 needs("redis", "bwrap", "git")(
   "a killed flint worker loses its run, another one finishes it, and SIGTERM drains",
   async () => {
-    const place = await FleetPlace.make();
+    const place = await FleetFixture.make();
     const redis = await RedisServer.start();
     const user = await place.user("server", redis.url);
     const helper = await place.user("worker", redis.url);
@@ -137,7 +137,7 @@ needs(
 )(
   "a task sleeps at Claude's limit, outlives every process, and is resumed, answered and approved from elsewhere",
   async () => {
-    const place = await FleetPlace.make();
+    const place = await FleetFixture.make();
     const redis = await RedisServer.start();
     const limit = join(place.folder, "limit");
     await writeFile(limit, "");

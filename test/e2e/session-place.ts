@@ -8,14 +8,14 @@ import { FLINT } from "./server.ts";
 import { Terminal } from "./tmux.ts";
 
 /** A project, its state folder, and how a session is opened in it. */
-export interface Place {
+export interface SessionFixture {
   readonly workspace: string;
   readonly state: string;
   open(args: readonly string[]): Promise<Terminal>;
 }
 
 /** Makes a project in a folder of its own; the offline model plays the script if there is one. */
-export async function place(configuration = "", script?: readonly unknown[]): Promise<Place> {
+export async function place(configuration = "", script?: readonly unknown[]): Promise<SessionFixture> {
   const { path } = await agentFolder();
   leavesNoProcess(5_000);
   const [workspace, home, state] = [join(path, "workspace"), join(path, "home"), join(path, "state")];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayDrawFirst } from "./first-frame.ts";
+import { canDrawFirstFrame } from "./first-frame.ts";
 
 test.each([
   { args: [] },
@@ -8,7 +8,7 @@ test.each([
   { args: ["resume"] },
   { args: ["resume", "--last"] },
 ])("flint $args draws its first frame before it is loaded", ({ args }) => {
-  expect(mayDrawFirst(args)).toBe(true);
+  expect(canDrawFirstFrame(args)).toBe(true);
 });
 
 test.each([
@@ -24,5 +24,5 @@ test.each([
   { args: ["-C", "elsewhere"] },
   { args: ["threads"] },
 ])("flint $args draws nothing before it is loaded", ({ args }) => {
-  expect(mayDrawFirst(args)).toBe(false);
+  expect(canDrawFirstFrame(args)).toBe(false);
 });

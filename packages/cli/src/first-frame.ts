@@ -9,7 +9,7 @@ import { branchOf } from "./commands/session/branch.ts";
 const LATER = /^(?:-h|--help|-V|--version|--yolo|--permissions|--screen|-C|--cwd)(?:=|$)/;
 
 /** Whether a session follows, inline and in this folder, with nothing in between. */
-export function mayDrawFirst(args: readonly string[]): boolean {
+export function canDrawFirstFrame(args: readonly string[]): boolean {
   const [first] = args;
   const isSession = first === undefined || first === "resume" || opensSession(args);
   return isSession && !args.some((argument) => isPrint(argument) || LATER.test(argument));
@@ -20,13 +20,13 @@ export function mayDrawFirst(args: readonly string[]): boolean {
  * screen before the rest of Flint is loaded.
  */
 export function showFirstFrame(args: readonly string[]): FirstFrame | undefined {
-  if (!mayDrawFirst(args)) return undefined;
+  if (!canDrawFirstFrame(args)) return undefined;
   const isTerminal = isInteractive() && process.stdout.isTTY === true;
-  return isTerminal && canMoveCursor(inheritedEnvironment()) ? drawHere() : undefined;
+  return isTerminal && canMoveCursor(inheritedEnvironment()) ? drawEarlyFrame() : undefined;
 }
 
 /** Draws the first frame of a session in this folder. */
-export function drawHere(): FirstFrame {
+export function drawEarlyFrame(): FirstFrame {
   const cwd = process.cwd();
   const terminal = {
     input: process.stdin,

@@ -1,13 +1,13 @@
 import { errorMessage } from "@flint/protocol";
-import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
+import { inheritedEnvironment, usePrivateUmask } from "@flint/server/environment";
 import type { FirstFrame } from "@flint/tui/first-frame";
 import { errorCodeOf } from "./command-line/exit-codes.ts";
-import { complain, lossOf, watchStandardStreams } from "./command-line/output.ts";
+import { outputFailureOf, printError, watchStandardStreams } from "./command-line/output.ts";
 import { eraseFirstFrame, keepFirstFrame } from "./command-line/shown-frame.ts";
 
 /** The `flint` command. Resolves with its exit code. The first frame of a session may be on the terminal already. */
 export async function main(args: readonly string[], firstFrame?: FirstFrame): Promise<number> {
-  keepPrivate();
+  usePrivateUmask();
   keepFirstFrame(firstFrame);
   const streams = watchStandardStreams();
   try {
@@ -17,14 +17,16 @@ export async function main(args: readonly string[], firstFrame?: FirstFrame): Pr
     await streams.written();
     const { failure } = streams;
     // A closed pipe is the reader's choice; output that cannot be written is a failure that must be reported.
-    const isLost = failure !== undefined && lossOf(failure) === "unwritable";
-    return isLost ? complain(`Cannot write the output: ${failure.message}.`, code === 0 ? 1 : code) : code;
+    const isLost = failure !== undefined && outputFailureOf(failure) === "unwritable";
+    return isLost ? printError(`Cannot write the output: ${failure.message}.`, code === 0 ? 1 : code) : code;
   } catch (error) {
     eraseFirstFrame();
     // The last catch of the program: a usage error gets a hint, anything else only its message.
     const message = await withoutSecrets(errorMessage(error));
     const hint = hintFor(error);
-    return hint === undefined ? complain(message, errorCodeOf(error)) : complain(`${message}\n${hint}`, 2);
+    return hint === undefined
+      ? printError(message, errorCodeOf(error))
+      : printError(`${message}\n${hint}`, 2);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Tolerances } from "./check.ts";
 import { fieldsOf, isFields, isList, mayBeNull, type Recording, type Shape } from "./recording.ts";
-import { shown } from "./wire/pattern.ts";
+import { formatValue } from "./wire/pattern.ts";
 
 /** Notifications may still be in flight when a check ends. */
 const CUT_OFF = 2;
@@ -134,5 +134,5 @@ function areAlike(first: readonly string[], second: readonly string[]): boolean 
 }
 
 function problem(place: string, first: Shape, second: Shape): Problem {
-  return { place, text: `${place} should be ${shown(first, 120)}, but is ${shown(second, 120)}` };
+  return { place, text: `${place} should be ${formatValue(first, 120)}, but is ${formatValue(second, 120)}` };
 }

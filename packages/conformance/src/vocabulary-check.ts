@@ -1,6 +1,6 @@
 import { isRecord, type Vocabulary } from "@flint/protocol";
 import type { CheckGroup } from "./check.ts";
-import { at, Failed, shown } from "./wire/pattern.ts";
+import { at, Failed, formatValue } from "./wire/pattern.ts";
 import type { Entry, Message } from "./wire/wire.ts";
 
 type Schema = { safeParse(value: unknown): { success: boolean; error?: unknown } };
@@ -28,7 +28,8 @@ export function problemsIn(vocabulary: Vocabulary, entries: readonly Entry[]): s
   for (const { direction, message, text } of entries) {
     if (direction === "sent" && message !== undefined) asked.set(message.id, String(message.method));
     if (direction === "sent") continue;
-    const problem = message === undefined ? `no object: ${shown(text)}` : faultOf(vocabulary, message, asked);
+    const problem =
+      message === undefined ? `no object: ${formatValue(text)}` : faultOf(vocabulary, message, asked);
     if (problem !== undefined) problems.add(problem);
   }
   return [...problems];
@@ -39,7 +40,8 @@ function faultOf(
   message: Message,
   asked: ReadonlyMap<unknown, string>,
 ): string | undefined {
-  if ((message.jsonrpc === "2.0") !== vocabulary.header) return `the jsonrpc field of ${shown(message)}`;
+  if ((message.jsonrpc === "2.0") !== vocabulary.header)
+    return `the jsonrpc field of ${formatValue(message)}`;
   if (typeof message.method === "string") return toldFault(vocabulary, message.method, message);
   if ("error" in message) return errorFault(vocabulary, message);
   const method = asked.get(message.id) ?? "";
@@ -59,11 +61,11 @@ function errorFault({ errorCodes }: Vocabulary, { error }: Message): string | un
   const known = typeof reason === "string" && codes[reason] === at(error, "code");
   return known && isRecord(error) && typeof error.message === "string"
     ? undefined
-    : `an error ${shown(error)}`;
+    : `an error ${formatValue(error)}`;
 }
 
 function against(what: string, schema: Schema | undefined, value: unknown): string | undefined {
   if (schema === undefined) return undefined;
   const { success, error } = schema.safeParse(value);
-  return success ? undefined : `${what}: ${shown(at(error, "issues", 0))}`;
+  return success ? undefined : `${what}: ${formatValue(at(error, "issues", 0))}`;
 }

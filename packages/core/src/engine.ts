@@ -4,8 +4,8 @@ import {
   METHODS,
   type Method,
   mintId,
-  type News,
   type Params,
+  type PublishedEvent,
   type Result,
   type ThreadEvent,
   type ThreadMethod,
@@ -54,7 +54,7 @@ export class Engine {
   }
 
   /** Sends an event of a task to the clients that follow the tasks. */
-  publishTaskEvent(event: News): void {
+  publishTaskEvent(event: PublishedEvent): void {
     this.#services.publishTaskEvent(event);
   }
 
@@ -108,7 +108,7 @@ export class ClientSession implements CallingClient {
   /** What this client provides, by thread. */
   readonly #hosts = new Map<string, ClientHost>();
   /** Nothing piles up for a client that cannot take more: what a task is now is in `task/list`. */
-  readonly #taskFollower: Listener = {
+  readonly #taskSubscriber: Listener = {
     announce: (event) => {
       if (!this.#subscriber.isFull()) this.#subscriber.send(event);
     },
@@ -240,15 +240,15 @@ export class ClientSession implements CallingClient {
     if (!this.isSubscribed(threadIdOf(event) ?? "")) this.#subscriber.announce?.(event);
   }
 
-  followTasks(): void {
-    if (!this.#closed) this.#services.taskFollowers.add(this.#taskFollower);
+  subscribeToTasks(): void {
+    if (!this.#closed) this.#services.taskSubscribers.add(this.#taskSubscriber);
   }
 
   /** Disconnects the client; its turns continue. */
   close(): void {
     this.#closed = true;
     this.#services.announcements.remove(this);
-    this.#services.taskFollowers.remove(this.#taskFollower);
+    this.#services.taskSubscribers.remove(this.#taskSubscriber);
     for (const threadId of [...this.#hosts.keys()]) this.provideHost(threadId, undefined);
     for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
   }

@@ -1,4 +1,4 @@
-import type { ClientTool, EventBody, News } from "@flint/protocol";
+import type { ClientTool, EventBody, PublishedEvent } from "@flint/protocol";
 import { MemoryLimitStore, UsageLimits } from "./account/usage-limits.ts";
 import { SerialQueue } from "./async.ts";
 import type {
@@ -68,7 +68,7 @@ export class Services {
   readonly redactor: Redactor;
   readonly announcements = new Announcements();
   /** The clients that follow the tasks. */
-  readonly taskFollowers = new Announcements();
+  readonly taskSubscribers = new Announcements();
   readonly usageLimits: UsageLimits;
   readonly startedThreads = new StartedThreads();
   /** Imports of agents' sessions run one after the other. */
@@ -90,9 +90,9 @@ export class Services {
   }
 
   /** Sends an event of a task to the clients that follow the tasks. */
-  publishTaskEvent(event: News): void {
+  publishTaskEvent(event: PublishedEvent): void {
     const at = this.options.clock.now();
-    this.taskFollowers.publish({ type: "task/event", data: { event }, at });
+    this.taskSubscribers.publish({ type: "task/event", data: { event }, at });
   }
 
   /** The notice about this server, for the client that opens a thread; it is given once. */

@@ -20,7 +20,7 @@ export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
 export { PriceList } from "@flint/agent/prices";
 export type { RunProgram } from "./codex/drift.ts";
 export type { AgentDescriptor, AgentLogin, AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent.ts";
-export { leftOutReason } from "./shared/agent.ts";
+export { ignoredProgramReason } from "./shared/agent.ts";
 
 /** An agent with a protocol of its own: its descriptor, and how its driver is loaded. */
 interface OwnProtocol {

@@ -4,7 +4,7 @@ import { Grant } from "./approval/grant.ts";
 import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
 import { AgentAccount, ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
-import { News } from "./task/task-news.ts";
+import { PublishedEvent } from "./task/task-news.ts";
 import { AgentCommand } from "./thread/agent-command.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
 import { QueuedInput } from "./thread/input.ts";
@@ -217,7 +217,7 @@ export const EVENTS = {
   "task/event": row(
     "live",
     "Something happened in a turn of a task, for clients that called `task/follow`. `event` has the form in which other programs know it.",
-    () => looseObject({ threadId: z.optional(Id), event: News }),
+    () => looseObject({ threadId: z.optional(Id), event: PublishedEvent }),
   ),
   "extension/notified": row(
     "live",

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { EarlierRun } from "./approval/action.ts";
+import { PreviousRun } from "./approval/action.ts";
 import { Answers, UserQuestion } from "./approval/approval.ts";
 import { RuleSuggestion } from "./approval/grant.ts";
 import { Permission } from "./approval/permission.ts";
@@ -26,7 +26,7 @@ const asked = lazy(() => ({
   /** Why it needs that, in the words of the agent. */
   why: z.optional(z.string()),
   /** Set if it has run before. */
-  after: z.optional(EarlierRun),
+  after: z.optional(PreviousRun),
   /** The agent that asks, and the folder of its thread: what an answer beyond this time applies to. */
   agent: z.optional(z.string()),
   project: z.optional(z.string()),

@@ -7,10 +7,10 @@ import type {
   CloneOf,
   DecisionContext,
   DiskSettings,
+  EventSink,
   GitFolders,
-  GitPlaces,
+  GitWorkspaces,
   Lease,
-  NewsSink,
   TaskStore,
   VerifyTask,
 } from "@flint/tasks";
@@ -53,10 +53,10 @@ export async function runParts(
   parts: TaskParts,
   store: TaskStore,
   context: () => DecisionContext,
-  sink?: NewsSink,
+  sink?: EventSink,
 ) {
-  const { RunNews, TaskCleaner, TaskRun } = await import("@flint/tasks");
-  const { places, folders } = await gitPlaces(parts);
+  const { RunEvents, TaskCleaner, TaskRun } = await import("@flint/tasks");
+  const { places, folders } = await gitWorkspaces(parts);
   const { now, disk, verify, onProblem } = parts;
   const cleaner = new TaskCleaner({ store, folders, now, disk, verify, onProblem });
   const client = await connectTo(parts.engine());
@@ -65,24 +65,24 @@ export async function runParts(
   const options = { store, places, client, context, askMs, defaultModel, diskProblem };
   const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
     if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
-    const observer = await RunNews.of(sink, parts.now, state, store);
+    const observer = await RunEvents.of(sink, parts.now, state, store);
     await new TaskRun({ ...options, observer }, lease, state, signal).work().finally(() => observer.stop());
   };
   return { places, run, client, cleaner };
 }
 
 /** Worktrees beside the state folder, and pull requests by the user's own program. */
-export async function gitPlaces({
+export async function gitWorkspaces({
   root,
   environment,
   sandbox,
   trust,
   cloneOf,
 }: Pick<TaskParts, "root" | "environment" | "sandbox" | "trust" | "cloneOf">): Promise<{
-  places: GitPlaces;
+  places: GitWorkspaces;
   folders: GitFolders;
 }> {
-  const { GitFolders: Folders, GitPlaces: Places } = await import("@flint/tasks");
+  const { GitFolders: Folders, GitWorkspaces: Places } = await import("@flint/tasks");
   const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
   const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox, trust);
   const openRequest = (request: PullRequest) =>

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import type { News } from "@flint/protocol";
+import type { PublishedEvent } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { needs, RedisServer } from "@flint/testkit";
 import { describe, expect } from "vitest";
@@ -18,8 +18,8 @@ import {
 const confined = needs("bwrap", "git");
 
 /** The events that a client gets, as they come. */
-function eventsAt(client: FlintClient): News[] {
-  const seen: News[] = [];
+function eventsAt(client: FlintClient): PublishedEvent[] {
+  const seen: PublishedEvent[] = [];
   client.subscribe({
     event: (event) => {
       if (event.type === "task/event") seen.push(event.data.event);
@@ -74,7 +74,8 @@ describe("without Redis the events of tasks", () => {
       const { id } = await addTask(client, cwd);
       await untilPhase(client, id, "approving", "failed", "asking");
       const turns = followed.filter(({ type }) => type === "task:turn");
-      const roleOf = ({ thread_context }: News) => (thread_context as { owner_role: string }).owner_role;
+      const roleOf = ({ thread_context }: PublishedEvent) =>
+        (thread_context as { owner_role: string }).owner_role;
       expect(turns.map((each) => [roleOf(each), each.status])).toEqual([
         ["executor", "started"],
         ["executor", "completed"],

@@ -5,10 +5,10 @@ import type { Engine } from "@flint/core";
 import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
 import type { ProjectTrust } from "@flint/host/worktrees";
 import {
+  EVENT_STREAM,
   FlintError,
-  NEWS_STREAM,
-  type News,
   type Params,
+  type PublishedEvent,
   type Result,
   type TaskMethod,
 } from "@flint/protocol";
@@ -18,7 +18,7 @@ import type { WorkerSettings } from "./fleet/fleet-options.ts";
 import type { TaskCalls } from "./fleet/fleet-service.ts";
 import type { WorkerTasks } from "./fleet/worker-tasks.ts";
 import type { ServerOptions, TaskOptions } from "./server-options.ts";
-import { connectTo, gitPlaces, type TaskParts } from "./task-parts.ts";
+import { connectTo, gitWorkspaces, type TaskParts } from "./task-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** What the tasks of a server depend on. */
@@ -103,7 +103,7 @@ export class ServerTasks implements Tasks {
   /** The workers of a fleet publish the events, where every machine can read them. */
   get eventStream(): string | undefined {
     const { fleet } = this.#options;
-    return fleet === undefined ? undefined : (fleet.events?.stream ?? NEWS_STREAM);
+    return fleet === undefined ? undefined : (fleet.events?.stream ?? EVENT_STREAM);
   }
 
   get isWorking(): boolean {
@@ -135,14 +135,14 @@ export class ServerTasks implements Tasks {
     const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
     const [{ places, folders }, client] = await Promise.all([
-      gitPlaces({ root, environment, sandbox, trust }),
+      gitWorkspaces({ root, environment, sandbox, trust }),
       connectTo(engine()),
     ]);
     const serviceOf = async (store: TaskStore, most = concurrency, verify?: VerifyTask) => {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
       this.#notifier = await Notifier.start({ ...notices, ...{ store, verify, onProblem, run } });
-      const news = { publish: (event: News) => engine().publishTaskEvent(event) };
+      const news = { publish: (event: PublishedEvent) => engine().publishTaskEvent(event) };
       const settings = { concurrency: most, askMs, limits, remote, news, verify, version: VERSION };
       return new TaskService({ ...{ store, places, folders, disk, client, now, onProblem }, ...settings });
     };

@@ -1,10 +1,10 @@
 export { type DecisionContext, TaskRefusal } from "./decide/decision.ts";
-export { type MessageNews, messageNews } from "./news/message-news.ts";
-export type { NewsSink } from "./news/news-stream.ts";
-export { RunNews } from "./news/run-news.ts";
+export { type ChannelMessage, messageEvent } from "./news/message-news.ts";
+export type { EventSink } from "./news/news-stream.ts";
+export { RunEvents } from "./news/run-news.ts";
 export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
-export { type CloneOf, GitPlaces } from "./run/git-places.ts";
-export type { Places } from "./run/places.ts";
+export { type CloneOf, GitWorkspaces } from "./run/git-places.ts";
+export type { TaskWorkspaces } from "./run/places.ts";
 export { GitFolders, type TaskFolders } from "./run/task-folders.ts";
 export { TaskRun, type TaskRunOptions } from "./run/task-run.ts";
 export { type DiskSettings, TaskCleaner } from "./service/task-cleaner.ts";

@@ -1,7 +1,7 @@
 import type { TaskSpec, TaskState } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { event } from "./decide/decision.ts";
-import { due, nextDue, obstacle, plan } from "./schedule.ts";
+import { due, nextDue, plan, waitReason } from "./schedule.ts";
 import { accountsOf } from "./service/accounts.ts";
 import { Random } from "./testing/random.ts";
 import { added, after, NOW } from "./testing/task.ts";
@@ -111,7 +111,7 @@ describe("a task that comes after others", () => {
     ["open", task("open")],
   ]);
   const kept = (after: string[], change: Partial<TaskSpec> = {}) =>
-    obstacle(task("t", { after, ...change }), (id) => states.get(id), NOW);
+    waitReason(task("t", { after, ...change }), (id) => states.get(id), NOW);
 
   test("waits for those that are open, and asks if one failed or is gone", () => {
     expect(kept(["done"])).toBeUndefined();

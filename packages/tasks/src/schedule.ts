@@ -102,14 +102,14 @@ function byPriorityThenAge(left: TaskState, right: TaskState): number {
 }
 
 /** What keeps a waiting task from running: its time, or the tasks it comes after. */
-export type Obstacle = "time" | "dependencies" | { readonly failed: number };
+export type WaitReason = "time" | "dependencies" | { readonly failed: number };
 
 /** What keeps a task from running; undefined if nothing does. */
-export function obstacle(
+export function waitReason(
   { spec }: Pick<TaskState, "spec">,
   find: (id: string) => TaskState | undefined,
   now: number,
-): Obstacle | undefined {
+): WaitReason | undefined {
   const before = spec.after.map(find);
   const failed = before.find(
     (task) => task === undefined || task.phase === "failed" || task.phase === "cancelled",

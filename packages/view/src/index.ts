@@ -37,5 +37,5 @@ export {
 export { argumentWords, valueWords } from "./rows/calls.ts";
 export { type DiffPair, diffBlock, diffBlocks, diffPairs } from "./rows/diff.ts";
 export { type Folds, type LiveFacts, rowsOf } from "./rows/thread-rows.ts";
-export { turnEndRow, workedMs } from "./rows/turn-rows.ts";
+export { turnEndRow, workingTimeMs } from "./rows/turn-rows.ts";
 export { transcript } from "./transcript.ts";

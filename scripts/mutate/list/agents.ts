@@ -19,8 +19,8 @@ export const AGENT_FAULTS: readonly Mutation[] = [
     name: "personality-dropped",
     promise: "The personality that a Codex client asks for reaches the agent.",
     file: "packages/frontends/src/codex/requests/settings.ts",
-    find: "...given({ cwd, model, summary, personality }),",
-    replace: "...given({ cwd, model, summary }),",
+    find: "...withoutNullish({ cwd, model, summary, personality }),",
+    replace: "...withoutNullish({ cwd, model, summary }),",
     tests: ["packages/frontends/src/codex/requests/requested-options.test.ts"],
   },
   {

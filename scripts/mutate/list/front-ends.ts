@@ -55,8 +55,8 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     name: "codex-ephemeral-dropped",
     promise: "A thread that a Codex client starts as ephemeral is ephemeral.",
     file: "packages/frontends/src/codex/requests/open-thread.ts",
-    find: "const start = { ...overrides, ...given({ ephemeral }), ...offeredTools(dynamicTools) };",
-    replace: "const start = { ...overrides, ...(ephemeral ? {} : {}), ...offeredTools(dynamicTools) };",
+    find: "const start = { ...overrides, ...withoutNullish({ ephemeral }), ...readClientTools(dynamicTools) };",
+    replace: "const start = { ...overrides, ...(ephemeral ? {} : {}), ...readClientTools(dynamicTools) };",
     tests: CODEX_OPTIONS,
   },
   {
@@ -71,8 +71,9 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     name: "codex-list-direction-ignored",
     promise: "thread/list has the direction that a Codex client asks for.",
     file: "packages/frontends/src/codex/requests/history.ts",
-    find: "...given({ cursor, archived, searchTerm, parentThreadId, sortDirection }),",
-    replace: "...given({ cursor, archived, searchTerm, parentThreadId, ...(sortDirection ? {} : {}) }),",
+    find: "...withoutNullish({ cursor, archived, searchTerm, parentThreadId, sortDirection }),",
+    replace:
+      "...withoutNullish({ cursor, archived, searchTerm, parentThreadId, ...(sortDirection ? {} : {}) }),",
     tests: ["packages/frontends/src/codex/requests/history.test.ts"],
   },
   {

@@ -109,8 +109,8 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     name: "git-with-network",
     promise: "Hooks of the agent that run at the end of a turn have no network.",
     file: "packages/host/src/sandbox/preparation.ts",
-    find: "...unscoped(false),",
-    replace: "...unscoped(true),",
+    find: "...noScopes(false),",
+    replace: "...noScopes(true),",
     tests: ["packages/host/src/git/confined-git.test.ts"],
   },
   {

@@ -23,7 +23,7 @@ function scriptFor({ run }: ScriptedAgent): readonly unknown[] {
   return [
     { when: "begin", parts: run("until test -e go; do sleep 0.1; done") },
     { when: "lantern", parts: [{ text: "The lantern is lit." }] },
-    { when: "farewell", parts: [{ text: "Goodbye then." }] },
+    { when: "resumeHint", parts: [{ text: "Goodbye then." }] },
     { when: "share", parts: run("touch shared.txt") },
     { when: "share", parts: [{ text: "It is shared." }] },
     { when: "again", parts: [{ text: "Here I am again." }] },
@@ -51,13 +51,13 @@ async function story(scripted: ScriptedAgent): Promise<void> {
   await terminal.type("light the lantern");
   await terminal.press("Enter");
   await terminal.until(sees("› light the lantern"), "what steers the turn");
-  await terminal.type("say farewell");
+  await terminal.type("say resumeHint");
   await terminal.press("Tab");
-  await terminal.until(sees("queued: say farewell"), "what is queued");
+  await terminal.until(sees("queued: say resumeHint"), "what is queued");
   await writeFile(join(fixture.workspace, "go"), "");
   await terminal.until(sees("The lantern is lit."), "the answer to what steered");
   await terminal.until(sees("Goodbye then."), "the answer to what was queued");
-  await terminal.until((all) => !all.includes("queued: say farewell"), "an empty queue");
+  await terminal.until((all) => !all.includes("queued: say resumeHint"), "an empty queue");
 
   await terminal.type("share it");
   await terminal.press("Enter");

@@ -11,7 +11,7 @@ import {
   type ConnectionOptions,
   type McpLibrary,
   openTransport,
-  wayOut,
+  sandboxStartHint,
 } from "./transport/open-transport.ts";
 import type { ServerTransport } from "./transport/server-transport.ts";
 
@@ -102,7 +102,9 @@ export class McpConnection {
       const isEnd = !signal.aborted && failures.isConnectionEnd(thrown);
       await connection.close();
       if (isEnd)
-        throw new McpFailure(`${transport.closeReason}${wayOut(config, options)}`, { cause: thrown });
+        throw new McpFailure(`${transport.closeReason}${sandboxStartHint(config, options)}`, {
+          cause: thrown,
+        });
       const { message } = signal.aborted ? new McpFailure(String(signal.reason)) : failures.describe(thrown);
       throw new McpFailure(`${message} ${transport.diagnostics}`.trim(), { cause: thrown });
     }

@@ -1,7 +1,7 @@
 import { TestClock } from "@flint/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Limits } from "./ai-sdk/ai-sdk-model.ts";
-import { type Answer, begin, breakOff, flood, refuse, SILENCE, stream } from "./testing/fake-endpoint.ts";
+import { type Answer, abort, begin, flood, NO_RESPONSE, refuse, stream } from "./testing/fake-endpoint.ts";
 import { bodyOf, HELLO, KEY, ModelFixture, requestWith, textIn } from "./testing/model-fixture.ts";
 import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-formats.ts";
 
@@ -117,7 +117,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
 
   test("fails clearly when its response is cut off", async () => {
     const half = shape.half({ text: "Half a" });
-    for (const answer of [stream(half), breakOff(half)]) {
+    for (const answer of [stream(half), abort(half)]) {
       const setup = await fixture(shape, [answer]);
       expect(await setup.failure()).toMatchObject({ message: expect.stringContaining("was cut off") });
       // Text was already streamed: a retry would repeat it.
@@ -134,7 +134,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
   });
 
   test("fails when it is silent for too long, before and within a response", async () => {
-    for (const answer of [SILENCE, begin(shape.half({ text: "Well" }))]) {
+    for (const answer of [NO_RESPONSE, begin(shape.half({ text: "Well" }))]) {
       const setup = await fixture(shape, [answer], { idleMs: 120_000 });
       const iterator = setup.model
         .stream(requestWith(HELLO), new AbortController().signal)
@@ -142,7 +142,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape)
       const came = setup.endpoint.next();
       let step = iterator.next();
       const request = await came;
-      if (answer !== SILENCE) {
+      if (answer !== NO_RESPONSE) {
         expect((await step).value).toEqual({ type: "text-delta", text: "Well" });
         step = iterator.next();
       }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import type { ModelAccess } from "../options.ts";
 import { ModelListing } from "./listing.ts";
 import { findModel, providersOf } from "./providers.ts";
-import { type Answer, FakeEndpoint, refuse, SILENCE } from "./testing/fake-endpoint.ts";
+import { type Answer, FakeEndpoint, NO_RESPONSE, refuse } from "./testing/fake-endpoint.ts";
 
 const open: FakeEndpoint[] = [];
 afterEach(async () => {
@@ -87,7 +87,7 @@ test("caches a list for a minute and an empty one for moments", async () => {
 
 test("does not wait for a provider that does not answer", async () => {
   const clock = new TestClock();
-  const silent = await serving(SILENCE);
+  const silent = await serving(NO_RESPONSE);
   const list = listing({ ollama: { baseUrl: silent.url } }, clock);
   const requested = silent.next();
   const models = list.models();

@@ -16,7 +16,7 @@ export class ScriptedModel implements Model {
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
     this.requests.push(request);
-    const step = this.#steps.shift() ?? say("done");
+    const step = this.#steps.shift() ?? textStep("done");
     for (const part of typeof step === "function" ? step(request) : step) {
       if (signal.aborted) return;
       yield part;
@@ -25,7 +25,7 @@ export class ScriptedModel implements Model {
 }
 
 /** A step with a text, which ends the turn. */
-export function say(text: string): readonly ModelPart[] {
+export function textStep(text: string): readonly ModelPart[] {
   return [
     { type: "text-delta", text },
     { type: "usage", usage: { inputTokens: 10, outputTokens: 5 } },
@@ -34,7 +34,7 @@ export function say(text: string): readonly ModelPart[] {
 }
 
 /** A step with tool calls, numbered within the step. */
-export function call(...calls: readonly Pick<ToolCall, "tool" | "input">[]): readonly ModelPart[] {
+export function toolStep(...calls: readonly Pick<ToolCall, "tool" | "input">[]): readonly ModelPart[] {
   return [
     ...calls.map(({ tool, input }, index): ModelPart => {
       return { type: "tool-call", callId: `${tool}-${index}`, tool, input };

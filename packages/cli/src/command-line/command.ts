@@ -20,7 +20,7 @@ export interface Command {
 }
 
 /** The parsed arguments of a command. */
-export interface Given<Of extends Flags> {
+export interface ParsedArguments<Of extends Flags> {
   readonly values: FlagValues<Of>;
   readonly positionals: readonly string[];
 }
@@ -29,7 +29,7 @@ export interface Given<Of extends Flags> {
 export function command<const Of extends Flags>(
   row: Omit<Command, "run" | "flags"> & {
     readonly flags: Of;
-    run(given: Given<Of>): Promise<number>;
+    run(given: ParsedArguments<Of>): Promise<number>;
   },
 ): Command {
   return { ...row, run: async (args) => row.run(readArguments(args, row.flags)) };

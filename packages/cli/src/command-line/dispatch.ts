@@ -3,7 +3,7 @@ import { session } from "../commands/session/table.ts";
 import { type Command, type CommandGroup, isGroup, UsageError } from "./command.ts";
 import { commandHelp, groupHelp, overview } from "./help.ts";
 import { isPrint, opensSession } from "./opens-session.ts";
-import { say } from "./output.ts";
+import { print } from "./output.ts";
 import { COMMANDS } from "./table.ts";
 
 /** Runs the command that the arguments name, or shows its help. Resolves with its exit code. */
@@ -13,7 +13,7 @@ export async function dispatch(args: readonly string[]): Promise<number> {
   if (opensSession(given)) return run("", session, given);
   const [name = "--help", ...rest] = given;
   if (name === "help" && rest.length > 0) return dispatch([...rest, "--help"]);
-  if (name === "--help" || name === "-h" || name === "help") return say(overview());
+  if (name === "--help" || name === "-h" || name === "help") return print(overview());
   const found = lookUp(COMMANDS, name, "flint");
   return isGroup(found) ? dispatchInGroup(name, found, rest) : run(name, found, rest);
 }
@@ -28,7 +28,7 @@ function printing(args: readonly string[]): readonly string[] | undefined {
 
 async function dispatchInGroup(group: string, found: CommandGroup, args: readonly string[]): Promise<number> {
   const [given = "--help", ...rest] = withCommand(found, args);
-  if (given === "--help" || given === "-h") return say(groupHelp(group, found));
+  if (given === "--help" || given === "-h") return print(groupHelp(group, found));
   const { aliases = {} } = found;
   const name = (Object.hasOwn(aliases, given) ? aliases[given] : undefined) ?? given;
   return run(`${group} ${name}`, lookUp(found.commands, name, `flint ${group}`), rest);
@@ -44,7 +44,7 @@ function withCommand({ bare }: CommandGroup, args: readonly string[]): readonly 
 async function run(name: string, command: Command, args: readonly string[]): Promise<number> {
   const end = args.indexOf("--");
   const options = end === -1 ? args : args.slice(0, end);
-  if (options.includes("--help") || options.includes("-h")) return say(commandHelp(name, command));
+  if (options.includes("--help") || options.includes("-h")) return print(commandHelp(name, command));
   // Expected: a usage error, which is answered with the help of this command.
   try {
     return await command.run(args);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { columns, sayExactly, sayJson } from "./output.ts";
+import { columns, printJson, printRaw } from "./output.ts";
 
 test("aligns columns, without padding the last one", () => {
   expect(
@@ -33,10 +33,10 @@ function standardOutput(isTTY: boolean): () => string {
 test("prints an agent's text exactly for a program, and without its escape sequences on a terminal", () => {
   const text = "+\u001b]52;c;ZXZpbA==\u0007\n";
   const piped = standardOutput(false);
-  sayExactly(text);
+  printRaw(text);
   expect(piped()).toBe(text);
   process.stdout.isTTY = true;
-  sayExactly(text);
-  sayJson("\u009b2J");
+  printRaw(text);
+  printJson("\u009b2J");
   expect(piped().slice(text.length)).toBe('+\\u{1b}]52;c;ZXZpbA==\\u{7}\n"\\u{9b}2J"\n');
 });

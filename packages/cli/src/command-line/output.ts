@@ -2,25 +2,25 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { escapeControls } from "@flint/view/escape";
 
 /** Prints to stdout. Returns the exit code for success. */
-export function say(text: string): number {
+export function print(text: string): number {
   process.stdout.write(text);
   return 0;
 }
 
 /** Prints the text of an agent or a project as it is for a program, and with control characters escaped on a terminal. */
-export function sayExactly(text: string): number {
-  return say(process.stdout.isTTY ? escapeControls(text) : text);
+export function printRaw(text: string): number {
+  return print(process.stdout.isTTY ? escapeControls(text) : text);
 }
 
 /** Prints a message to stderr. Returns the given exit code. */
-export function complain(message: string, exitCode: number): number {
+export function printError(message: string, exitCode: number): number {
   process.stderr.write(`flint: ${escapeControls(message)}\n`);
   return exitCode;
 }
 
 /** Prints a value as JSON. Of the control characters, JSON itself escapes only the older half. */
-export function sayJson(value: unknown): number {
-  return sayExactly(`${JSON.stringify(value, undefined, 2)}\n`);
+export function printJson(value: unknown): number {
+  return printRaw(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
 /** Formats rows as aligned columns, with control characters escaped. The last column may have any length. */
@@ -37,10 +37,10 @@ export function columns(rows: readonly (readonly string[])[]): string {
 }
 
 /** Why output can no longer be written: the terminal was closed, the pipe was closed, or the write failed. */
-export type OutputLoss = "terminalClosed" | "readerGone" | "unwritable";
+export type OutputFailure = "terminalClosed" | "readerGone" | "unwritable";
 
 /** The cause of a failed write to a standard stream. */
-export function lossOf({ code }: NodeJS.ErrnoException): OutputLoss {
+export function outputFailureOf({ code }: NodeJS.ErrnoException): OutputFailure {
   if (code === "EPIPE") return "readerGone";
   return code === "EIO" ? "terminalClosed" : "unwritable";
 }

@@ -158,7 +158,7 @@ async function agentsFor(config: ConfigValues | undefined, agent: string | undef
 }
 
 /** What is wrong with the name of an agent, by the user's configuration. */
-export async function unknownAgentHere(name: string): Promise<string | undefined> {
+export async function unknownAgentMessage(name: string): Promise<string | undefined> {
   const { configuredAgents } = await import("@flint/server/config");
   return unknownAgent(name, ["flint", ...configuredAgents(await userConfig()).map(({ id }) => id)]);
 }

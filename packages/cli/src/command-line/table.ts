@@ -1,5 +1,5 @@
 import { agents } from "../commands/agents/table.ts";
-import { orCodexExec } from "../commands/codex/shim.ts";
+import { execOrCodexExec } from "../commands/codex/shim.ts";
 import { EXEC_FLAGS } from "../commands/exec/options.ts";
 import { server } from "../commands/server/table.ts";
 import { resume } from "../commands/session/table.ts";
@@ -10,7 +10,7 @@ import { VERSION } from "../version.ts";
 import { type Command, type CommandGroup, type CommandSection, command } from "./command.ts";
 import { ACP_FLAGS, HELP_FLAG, JSON_FLAG, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
 import { integration } from "./integration-table.ts";
-import { say } from "./output.ts";
+import { print } from "./output.ts";
 
 const exec = command({
   summary: "Run a prompt and print what the agent does",
@@ -219,14 +219,24 @@ const version = command({
   usage: "",
   flags: HELP_FLAG,
   examples: ["flint version"],
-  run: async () => say(`${VERSION}\n`),
+  run: async () => print(`${VERSION}\n`),
 });
 
 /** Every command, under the headings of `flint --help`. Each is loaded only when it is called. */
 export const SECTIONS: readonly CommandSection[] = [
   {
     title: "Run agents",
-    commands: { resume, exec: orCodexExec(exec), tasks, compare, worker, workers, threads, models, limits },
+    commands: {
+      resume,
+      exec: execOrCodexExec(exec),
+      tasks,
+      compare,
+      worker,
+      workers,
+      threads,
+      models,
+      limits,
+    },
   },
   { title: "Serve editors and other clients", commands: { acp, serve, server } },
   { title: "Set up", commands: { doctor, agents, config, trust, rules, completions, version } },

@@ -1,6 +1,6 @@
 import { stateFolder } from "@flint/server/environment";
 import { noArguments } from "../command-line/command.ts";
-import { complain } from "../command-line/output.ts";
+import { printError } from "../command-line/output.ts";
 import { serverOptions } from "../command-line/server-options.ts";
 import { withTaskServer } from "./tasks/task-server.ts";
 
@@ -14,7 +14,7 @@ export async function agm({ positionals }: { readonly positionals: readonly stri
       ...{ client, cwd, fleet, root: stateFolder(), input: process.stdin },
       // Also called when the reader has gone; the next read then ends the program.
       write: (line) => new Promise((resolve) => void process.stdout.write(line, () => resolve())),
-      onProblem: (problem) => void complain(problem, 0),
+      onProblem: (problem) => void printError(problem, 0),
     }),
   );
   return 0;

@@ -15,7 +15,7 @@ import { stateFolder, userConfigPath } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
-import { complain, say, sayExactly, sayJson } from "../command-line/output.ts";
+import { print, printError, printJson, printRaw } from "../command-line/output.ts";
 
 interface Positionals {
   readonly positionals: readonly string[];
@@ -44,10 +44,10 @@ export async function getConfig({ values, positionals }: GetArguments): Promise<
   if (key === undefined) return sayEntries(entries, json);
   if (rowNameOf(parseKey(key)) === undefined) return sayTable(key, entries, json);
   const found = entries.find(({ name }) => name === formatKey(parseKey(key)));
-  if (found === undefined) return complain(notSet(key), 1);
+  if (found === undefined) return printError(notSet(key), 1);
   if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} in this folder)\n`);
   const { value } = found;
-  return json ? sayJson(value) : sayExactly(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+  return json ? printJson(value) : printRaw(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
 }
 
 /** Prints every key of a table. Throws if there is no such table. */
@@ -56,16 +56,16 @@ function sayTable(key: string, entries: readonly Entry[], json: boolean): number
   if (namesBelow(path).length === 0) throw new ConfigError(unknownKey(path));
   const below = entries.filter(({ name }) => name.startsWith(`${formatKey(path)}.`));
   if (below.length > 0) return sayEntries(below, json);
-  return complain(`No key under ${key} is set. flint config keys lists them.`, 1);
+  return printError(`No key under ${key} is set. flint config keys lists them.`, 1);
 }
 
 function sayEntries(entries: readonly Entry[], json: boolean): number {
-  if (json) return sayJson(Object.fromEntries(entries.map(({ name, value }) => [name, value])));
+  if (json) return printJson(Object.fromEntries(entries.map(({ name, value }) => [name, value])));
   const lines = entries.map(({ name, value, path }) => {
     const origin = path === undefined ? "" : `  # ${path} in this folder`;
     return `${name} = ${JSON.stringify(value)}${origin}\n`;
   });
-  return say(escapeControls(lines.join("")));
+  return print(escapeControls(lines.join("")));
 }
 
 function notSet(key: string): string {
@@ -90,7 +90,7 @@ export async function setConfig({ positionals }: Positionals): Promise<number> {
   checkName(key);
   const config = userConfig();
   await config.set(parseKey(key), typedValue(key, text));
-  return say(`Set ${key} in ${config.path}\n`);
+  return print(`Set ${key} in ${config.path}\n`);
 }
 
 /** `flint config unset KEY`. */
@@ -98,16 +98,16 @@ export async function unsetConfig({ positionals }: Positionals): Promise<number>
   const key = oneArgument("config unset", positionals, "a key");
   const config = userConfig();
   // Any key of the file can be removed, valid or not.
-  if (await config.unset(parseKey(key))) return say(`Removed ${key} from ${config.path}\n`);
+  if (await config.unset(parseKey(key))) return print(`Removed ${key} from ${config.path}\n`);
   checkName(key);
-  return complain(`${key} is not set.`, 1);
+  return printError(`${key} is not set.`, 1);
 }
 
 /** `flint config path`. */
 export async function showPaths({ positionals }: Positionals): Promise<number> {
   noArguments("config path", positionals);
   const project = join(process.cwd(), ".flint", "config.toml");
-  return say(
+  return print(
     `yours    ${userConfigPath()}\nproject  ${project} (after flint trust)\nmachine  ${SYSTEM_CONFIG_PATH} (can lock keys)\nthreads  ${stateFolder()}\n`,
   );
 }
@@ -120,7 +120,7 @@ export async function listKeys({ positionals }: Positionals): Promise<number> {
     const where = inProject ? "" : " Only in your own configuration file.";
     return `${name}\n    ${doc}${where}\n    Value: ${takes}.\n`;
   });
-  return say(rows.join(""));
+  return print(rows.join(""));
 }
 
 function userConfig(): UserConfig {

@@ -19,7 +19,7 @@ import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
 import { escapeControls } from "@flint/view";
 import { choice, numberOption, UsageError } from "../command-line/command.ts";
-import { say, sayJson } from "../command-line/output.ts";
+import { print, printJson } from "../command-line/output.ts";
 
 interface ConformanceArguments {
   readonly values: {
@@ -45,14 +45,14 @@ export async function conformance({ values, positionals }: ConformanceArguments)
   const words = wordsOf(positionals);
   const label = words.join(" ");
   const progress = new Progress(values.json !== true);
-  if (values.json !== true) say(`Testing ${escapeControls(label)} against the ${protocol} protocol\n`);
+  if (values.json !== true) print(`Testing ${escapeControls(label)} against the ${protocol} protocol\n`);
   const started = Date.now();
   const report = (result: CheckResult): void => progress.report(result);
   const tested = await testServer({ words, protocol, ...optionsOf(values), report });
   const results = [...tested, ...(await compared(tested, protocol, values))];
   for (const result of results.slice(tested.length)) report(result);
-  if (values.json === true) sayJson(jsonReport(label, protocol, results));
-  else say(`\n${summaryLine(results, (Date.now() - started) / 1000)}`);
+  if (values.json === true) printJson(jsonReport(label, protocol, results));
+  else print(`\n${summaryLine(results, (Date.now() - started) / 1000)}`);
   return tally(results).failed === 0 ? 0 : 1;
 }
 
@@ -96,9 +96,9 @@ class Progress {
 
   report(result: CheckResult): void {
     if (!this.#wanted) return;
-    if (result.about !== this.#about) say(`\n${result.about}\n`);
+    if (result.about !== this.#about) print(`\n${result.about}\n`);
     this.#about = result.about;
-    say(findingLines(result));
+    print(findingLines(result));
   }
 }
 

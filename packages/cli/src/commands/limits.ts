@@ -1,7 +1,7 @@
 import type { UsageLimit } from "@flint/protocol";
 import { LIMIT_COLUMNS, limitCells } from "@flint/view";
 import { noArguments } from "../command-line/command.ts";
-import { columns, say, sayJson } from "../command-line/output.ts";
+import { columns, print, printJson } from "../command-line/output.ts";
 import { withStoredData } from "./local-server.ts";
 
 interface LimitsArguments {
@@ -16,8 +16,8 @@ const NOTHING_KNOWN =
 export async function limits({ values, positionals }: LimitsArguments): Promise<number> {
   noArguments("limits", positionals);
   const { data } = await withStoredData((client) => client.call("account/limits/read", {}));
-  if (values.json === true) return sayJson(data);
-  return say(data.length === 0 ? NOTHING_KNOWN : limitTable(data, Date.now()));
+  if (values.json === true) return printJson(data);
+  return print(data.length === 0 ? NOTHING_KNOWN : limitTable(data, Date.now()));
 }
 
 /** Limits as a table. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { isFullAccess } from "@flint/protocol";
 import type { ClientConnectOptions, FlintClient } from "@flint/sdk";
 import { serverFile, stateFolder } from "@flint/server/environment";
-import { complain } from "../command-line/output.ts";
+import { printError } from "../command-line/output.ts";
 import { type PlacedOptions, type ServerFlagValues, serverOptions } from "../command-line/server-options.ts";
 
 /** A client of a server: of the running one, or of one in this process that closes with it. */
@@ -93,7 +93,7 @@ async function tolerantOptions(): Promise<PlacedOptions> {
     return await serverOptions({});
   } catch (thrown) {
     if (!(thrown instanceof Error) || thrown.name !== "ConfigError") throw thrown;
-    complain(`${thrown.message}\nIgnoring the configuration here; fix it before you run flint exec.`, 0);
+    printError(`${thrown.message}\nIgnoring the configuration here; fix it before you run flint exec.`, 0);
     return { cwd: process.cwd() };
   }
 }

@@ -4,7 +4,7 @@ import { errorMessage, type Model } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, numberOption } from "../command-line/command.ts";
-import { columns, say, sayJson } from "../command-line/output.ts";
+import { columns, print, printJson } from "../command-line/output.ts";
 import { withServer } from "./local-server.ts";
 
 interface ModelsArguments {
@@ -22,14 +22,14 @@ export async function models({ values, positionals }: ModelsArguments): Promise<
     const [list, chosen] = await Promise.all([client.models(), chosenModel(client)]);
     return { list, chosen };
   });
-  if (values.json === true) return sayJson(list);
+  if (values.json === true) return printJson(list);
   const another =
     "Use another with flint exec -m MODEL, or make it the default:\n  flint config set model MODEL\n";
   if ("problem" in chosen) {
     const problem = `The default model cannot be used: ${escapeControls(chosen.problem)}\n`;
-    return say(`${modelTable(list, undefined)}\n${problem}${another}`);
+    return print(`${modelTable(list, undefined)}\n${problem}${another}`);
   }
-  return say(`${modelTable(list, chosen.id)}\n* is the default. ${another}`);
+  return print(`${modelTable(list, chosen.id)}\n* is the default. ${another}`);
 }
 
 async function chosenModel(client: FlintClient): Promise<Chosen> {

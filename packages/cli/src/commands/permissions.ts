@@ -3,7 +3,7 @@ import { describeRule, type Rule, type WorkspaceFile } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls, escapeExact } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
-import { columns, say, sayJson } from "../command-line/output.ts";
+import { columns, print, printJson } from "../command-line/output.ts";
 import { askLine, isInteractive } from "../command-line/terminal.ts";
 import { withStoredData } from "./local-server.ts";
 
@@ -26,19 +26,19 @@ export async function trust({ values, positionals }: TrustArguments): Promise<nu
     if (revoke) return revokeTrust(client, cwd, json);
     const { files } = await client.call("workspace/read", { cwd });
     const open = files.filter((file) => !file.trusted && !cannotBeTrusted(file));
-    if (json && !yes) return sayJson(files);
+    if (json && !yes) return printJson(files);
     if (!json) {
-      if (files.length === 0) return say(`No files in ${cwd} configure Flint or an agent.\n`);
-      say(files.map(shown).join("\n"));
+      if (files.length === 0) return print(`No files in ${cwd} configure Flint or an agent.\n`);
+      print(files.map(shown).join("\n"));
       if (open.length === 0)
-        return say(files.every((file) => file.trusted) ? "Already trusted.\n" : NOTHING_LEFT);
-      if (!yes && !(await confirmed())) return say("Not trusted.\n");
+        return print(files.every((file) => file.trusted) ? "Already trusted.\n" : NOTHING_LEFT);
+      if (!yes && !(await confirmed())) return print("Not trusted.\n");
     }
     // Exactly what was shown: the server refuses if a file has changed in the meantime.
     const accepted = open.map(({ path, sha256 }) => ({ path, sha256 }));
     if (accepted.length > 0) await client.call("workspace/trust", { cwd, files: accepted });
-    if (json) return sayJson((await client.call("workspace/read", { cwd })).files);
-    return say(`Trusted: ${escapeControls(open.map((file) => file.path).join(", "))}.\n`);
+    if (json) return printJson((await client.call("workspace/read", { cwd })).files);
+    return print(`Trusted: ${escapeControls(open.map((file) => file.path).join(", "))}.\n`);
   });
 }
 
@@ -47,9 +47,9 @@ const NOTHING_LEFT = "The other files cannot be trusted and are ignored.\n";
 async function revokeTrust(client: FlintClient, cwd: string, json: boolean): Promise<number> {
   const before = (await client.call("workspace/read", { cwd })).files.filter((file) => file.trusted);
   await client.call("workspace/distrust", { cwd });
-  if (json) return sayJson((await client.call("workspace/read", { cwd })).files);
-  if (before.length === 0) return say(`No trusted files in ${cwd}.\n`);
-  return say(`No longer trusted: ${escapeControls(before.map((file) => file.path).join(", "))}.\n`);
+  if (json) return printJson((await client.call("workspace/read", { cwd })).files);
+  if (before.length === 0) return print(`No trusted files in ${cwd}.\n`);
+  return print(`No longer trusted: ${escapeControls(before.map((file) => file.path).join(", "))}.\n`);
 }
 
 /** Flint's own files can be trusted even if they are invalid; they have no effect then. */
@@ -86,13 +86,13 @@ export async function listRules({ values, positionals }: ListArguments): Promise
     client.call("rules/list", values.here === true ? { cwd: process.cwd() } : {}),
   );
   for (const problem of problems) process.stderr.write(`flint: ${escapeControls(problem)}\n`);
-  if (values.json === true) return sayJson(data);
-  if (data.length === 0) return say('No rules. Answer an approval with "always" to add one.\n');
+  if (values.json === true) return printJson(data);
+  if (data.length === 0) return print('No rules. Answer an approval with "always" to add one.\n');
   const rows = data.map((rule) => [
     ...[rule.id, rule.agent ?? "all", rule.scope, rule.project],
     allowedBy(rule),
   ]);
-  return say(columns([["ID", "AGENT", "SCOPE", "FOLDER", "ALLOWED TO"], ...rows]));
+  return print(columns([["ID", "AGENT", "SCOPE", "FOLDER", "ALLOWED TO"], ...rows]));
 }
 
 /** What a rule allows, on one line. */
@@ -114,6 +114,6 @@ export async function removeRule({
       throw new UsageError(`No rule ${JSON.stringify(reference)}; see flint rules list.`);
     if (others.length > 0) throw new UsageError(`Several rules start with ${reference}; use a longer id.`);
     await client.call("rules/remove", { id: found.id });
-    return say(`Removed: ${allowedBy(found)}\n`);
+    return print(`Removed: ${allowedBy(found)}\n`);
   });
 }

@@ -4,7 +4,7 @@ import { errorMessage, isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
 import { escapeControls } from "@flint/view";
 import { oneArgument, UsageError } from "../command-line/command.ts";
-import { complain, say } from "../command-line/output.ts";
+import { print, printError } from "../command-line/output.ts";
 
 interface ReplayArguments {
   readonly values: {
@@ -40,8 +40,8 @@ export async function replay({ values, positionals }: ReplayArguments): Promise<
     return replayThread({ values, positionals });
   }
   const { shown, problem, exitCode } = replayed(await textOf(path), path, values);
-  if (problem !== undefined) complain(problem, exitCode);
-  say(shown);
+  if (problem !== undefined) printError(problem, exitCode);
+  print(shown);
   return exitCode;
 }
 

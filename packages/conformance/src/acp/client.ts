@@ -1,10 +1,10 @@
 import { isRecord } from "@flint/protocol";
 import type { TestContext } from "../test-context.ts";
-import { at, expectFit, FILLED_TEXT, NotOffered, shown, textAt } from "../wire/pattern.ts";
+import { at, expectFit, formatValue, NON_EMPTY_STRING, NotOffered, stringAt } from "../wire/pattern.ts";
 import { type Message, resultOf, type Wire } from "../wire/wire.ts";
 
 /** What the checks say they can do: nothing that an agent could lean on. */
-export const INTRODUCTION = {
+export const INITIALIZE_PARAMS = {
   protocolVersion: 1,
   clientInfo: { name: "flint-conformance", version: "1" },
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
@@ -17,17 +17,17 @@ const ASKING = ["create NAME.txt that says hi", "run `touch NAME.txt`"];
 const ABILITIES = new WeakMap<Wire, Message>();
 
 /** The handshake of a proper client. */
-export async function greet(wire: Wire): Promise<void> {
-  ABILITIES.set(wire, await wire.result("initialize", INTRODUCTION));
+export async function initialize(wire: Wire): Promise<void> {
+  ABILITIES.set(wire, await wire.result("initialize", INITIALIZE_PARAMS));
 }
 
 /** The connection that most checks share, after its handshake. */
 export async function acpWire(trial: TestContext): Promise<Wire> {
-  return trial.shared(greet);
+  return trial.shared(initialize);
 }
 
 /** Fails as "not offered" unless the agent said in initialize that it has this. */
-export function needsAbility(wire: Wire, ...path: readonly string[]): void {
+export function requiresCapability(wire: Wire, ...path: readonly string[]): void {
   const ability = at(ABILITIES.get(wire), "agentCapabilities", ...path);
   const offered = ability !== undefined && ability !== null && ability !== false;
   if (!offered) throw new NotOffered(`agentCapabilities.${path.join(".")} is not advertised`);
@@ -48,7 +48,7 @@ export class AcpSession {
     this.#trial = trial;
     this.wire = wire;
     this.opened = opened;
-    this.id = textAt(opened, "sessionId");
+    this.id = stringAt(opened, "sessionId");
   }
 
   /** Opens a session in the folder of the checks. An agent that wants a login first is "not offered". */
@@ -56,7 +56,7 @@ export class AcpSession {
     const answer = await wire.ask("session/new", { cwd: trial.cwd, mcpServers: [] });
     if (at(answer, "error", "code") === -32000) throw new NotOffered("the agent wants a login first");
     const opened = resultOf("session/new", answer);
-    expectFit("session/new", opened, { sessionId: FILLED_TEXT });
+    expectFit("session/new", opened, { sessionId: NON_EMPTY_STRING });
     return new AcpSession(trial, wire, opened);
   }
 
@@ -87,7 +87,7 @@ export class AcpSession {
   }
 
   /** Sends prompts until the agent asks for permission; "not offered" if none of them brings it to that. */
-  async provoke(): Promise<Asked> {
+  async provoke(): Promise<PendingApproval> {
     for (const asking of ASKING) {
       const name = this.#trial.name();
       const after = this.wire.mark;
@@ -99,12 +99,12 @@ export class AcpSession {
       if (isPermission(message, this.id)) return { prompt, after, name: `${name}.txt`, request: message };
     }
     throw new NotOffered(
-      `the agent asked for no permission on ${ASKING.map((text) => shown(text)).join(" or ")}`,
+      `the agent asked for no permission on ${ASKING.map((text) => formatValue(text)).join(" or ")}`,
     );
   }
 
   /** Answers a request for permission. */
-  answer({ request }: Asked, choice: Choice): void {
+  answer({ request }: PendingApproval, choice: Choice): void {
     if (choice === "cancelled") {
       this.wire.answer(request.id, { outcome: { outcome: "cancelled" } });
       return;
@@ -112,13 +112,13 @@ export class AcpSession {
     const options = at(request, "params", "options");
     const option = (Array.isArray(options) ? options : []).find((one) => at(one, "kind") === choice);
     if (option === undefined)
-      throw new NotOffered(`no option of the permission is ${choice}: ${shown(options)}`);
-    const outcome = { outcome: "selected", optionId: textAt(option, "optionId") };
+      throw new NotOffered(`no option of the permission is ${choice}: ${formatValue(options)}`);
+    const outcome = { outcome: "selected", optionId: stringAt(option, "optionId") };
     this.wire.answer(request.id, { outcome });
   }
 
   /** Stops the running prompt as a client does, and resolves with its answer. */
-  async cancel({ prompt, request }: Asked): Promise<Message> {
+  async cancel({ prompt, request }: PendingApproval): Promise<Message> {
     this.wire.notify("session/cancel", { sessionId: this.id });
     this.wire.answer(request.id, { outcome: { outcome: "cancelled" } });
     return this.ended(prompt);
@@ -132,7 +132,7 @@ export class AcpSession {
 }
 
 /** A prompt that waits for a permission. */
-export interface Asked {
+export interface PendingApproval {
   /** The id of the prompt's request. */
   readonly prompt: number;
   readonly after: number;

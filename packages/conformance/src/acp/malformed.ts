@@ -1,10 +1,10 @@
 import type { Check, CheckGroup } from "../check.ts";
-import { anyOf, expectFit, Failed, NUMBER, shown, TEXT } from "../wire/pattern.ts";
-import { AcpSession, acpWire, needsAbility, promptOf } from "./client.ts";
+import { anyOf, expectFit, Failed, formatValue, NUMBER, STRING } from "../wire/pattern.ts";
+import { AcpSession, acpWire, promptOf, requiresCapability } from "./client.ts";
 
-const INVALID_PARAMS = { code: -32602, message: TEXT } as const;
+const INVALID_PARAMS = { code: -32602, message: STRING } as const;
 /** A session that is not there is a resource that was not found; some agents call it a wrong parameter. */
-const NO_SESSION = { code: anyOf(-32002, -32602, -32603), message: TEXT } as const;
+const NO_SESSION = { code: anyOf(-32002, -32602, -32603), message: STRING } as const;
 
 /** Ids that no session has. The last ones would be paths, if an agent took them for one. */
 const NO_SESSIONS = ["nope", "", "../../etc/passwd", "a\0b", "00000000-0000-4000-8000-000000000000"];
@@ -35,8 +35,8 @@ export const MALFORMED: CheckGroup = {
       name: "an unknown method is refused with -32601",
       run: async (trial) => {
         const wire = await acpWire(trial);
-        await wire.refusal("no/such/method", {}, { code: -32601, message: TEXT });
-        await wire.refusal("_nobody/extension", {}, { code: -32601, message: TEXT });
+        await wire.expectError("no/such/method", {}, { code: -32601, message: STRING });
+        await wire.expectError("_nobody/extension", {}, { code: -32601, message: STRING });
       },
     },
     invalid("session/new without a folder", "session/new", () => ({ mcpServers: [] })),
@@ -53,7 +53,11 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const session = await AcpSession.open(trial, await acpWire(trial));
         for (const params of [{}, { prompt: "x" }, { prompt: [{ type: "nope" }] }]) {
-          await session.wire.refusal("session/prompt", { sessionId: session.id, ...params }, INVALID_PARAMS);
+          await session.wire.expectError(
+            "session/prompt",
+            { sessionId: session.id, ...params },
+            INVALID_PARAMS,
+          );
         }
       },
     },
@@ -62,7 +66,7 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const wire = await acpWire(trial);
         for (const sessionId of NO_SESSIONS) {
-          await wire.refusal("session/prompt", { sessionId, prompt: promptOf("x") }, NO_SESSION);
+          await wire.expectError("session/prompt", { sessionId, prompt: promptOf("x") }, NO_SESSION);
         }
       },
     },
@@ -71,9 +75,9 @@ export const MALFORMED: CheckGroup = {
         name: `${method} with an unknown session id is refused, including ids with ../ or a null byte`,
         run: async (trial) => {
           const wire = await acpWire(trial);
-          needsAbility(wire, ...ability);
+          requiresCapability(wire, ...ability);
           for (const sessionId of NO_SESSIONS) {
-            await wire.refusal(method, { sessionId, cwd: trial.cwd, ...more }, NO_SESSION);
+            await wire.expectError(method, { sessionId, cwd: trial.cwd, ...more }, NO_SESSION);
           }
         },
       }),
@@ -84,7 +88,7 @@ export const MALFORMED: CheckGroup = {
         const wire = await acpWire(trial);
         wire.notify("session/cancel", { sessionId: "nope" });
         wire.notify("session/cancel");
-        await wire.refusal("no/such/method", {}, { code: -32601 });
+        await wire.expectError("no/such/method", {}, { code: -32601 });
       },
     },
     {
@@ -92,7 +96,7 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const wire = await acpWire(trial);
         wire.notify("$/cancel_request", { requestId: 123456 });
-        await wire.refusal("no/such/method", {}, { code: -32601 });
+        await wire.expectError("no/such/method", {}, { code: -32601 });
       },
     },
     {
@@ -101,9 +105,9 @@ export const MALFORMED: CheckGroup = {
         const wire = await acpWire(trial);
         const after = wire.mark;
         wire.notify("no/such/notification", {});
-        await wire.refusal("no/such/method", {}, { code: -32601 });
+        await wire.expectError("no/such/method", {}, { code: -32601 });
         const answers = wire.since(after).filter((message) => !("method" in message));
-        if (answers.length !== 1) throw new Failed(`it was answered with ${shown(answers[0])}`);
+        if (answers.length !== 1) throw new Failed(`it was answered with ${formatValue(answers[0])}`);
       },
     },
     {
@@ -111,7 +115,7 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const wire = await acpWire(trial);
         wire.answer("never asked", {});
-        await wire.refusal("no/such/method", {}, { code: -32601 });
+        await wire.expectError("no/such/method", {}, { code: -32601 });
       },
     },
     ...NOT_MESSAGES.map(
@@ -124,7 +128,7 @@ export const MALFORMED: CheckGroup = {
           const isRefusal = (message: object): boolean => "error" in message;
           const refusal = await wire.waitFor(isRefusal, { after, what: "a refusal" });
           expectFit("the refusal", refusal, { id: anyOf(null, NUMBER), error: { code } });
-          await wire.refusal("no/such/method", {}, { code: -32601 });
+          await wire.expectError("no/such/method", {}, { code: -32601 });
         },
       }),
     ),
@@ -136,7 +140,7 @@ function invalid(what: string, method: string, params: (cwd: string) => unknown)
     name: `${what} is refused with -32602`,
     run: async (trial) => {
       const wire = await acpWire(trial);
-      await wire.refusal(method, params(trial.cwd), INVALID_PARAMS);
+      await wire.expectError(method, params(trial.cwd), INVALID_PARAMS);
     },
   };
 }

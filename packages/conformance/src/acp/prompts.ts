@@ -8,12 +8,12 @@ import {
   at,
   expectFit,
   Failed,
-  FILLED_LIST,
-  FILLED_TEXT,
+  formatValue,
   listAt,
-  NOTHING,
-  shown,
-  TEXT,
+  NON_EMPTY_ARRAY,
+  NON_EMPTY_STRING,
+  NULLISH,
+  STRING,
 } from "../wire/pattern.ts";
 import { AcpSession, acpWire } from "./client.ts";
 
@@ -50,7 +50,7 @@ export const PROMPTS: CheckGroup = {
           .updates(0)
           .slice(early)
           .find((update) => /chunk|tool_call/.test(String(update.sessionUpdate)));
-        if (late !== undefined) throw new Failed(`after it came ${shown(late)}`);
+        if (late !== undefined) throw new Failed(`after it came ${formatValue(late)}`);
       },
     },
     {
@@ -63,10 +63,14 @@ export const PROMPTS: CheckGroup = {
         const call = updates.find((update) => update.sessionUpdate === "tool_call");
         const id = at(asked.request, "params", "toolCall", "toolCallId");
         expectFit("the request for permission", asked.request, {
-          params: { sessionId: session.id, toolCall: { toolCallId: FILLED_TEXT }, options: FILLED_LIST },
+          params: {
+            sessionId: session.id,
+            toolCall: { toolCallId: NON_EMPTY_STRING },
+            options: NON_EMPTY_ARRAY,
+          },
         });
         // Some agents announce the call with the request itself.
-        if (call !== undefined) expectFit("the tool_call", call, { toolCallId: String(id), title: TEXT });
+        if (call !== undefined) expectFit("the tool_call", call, { toolCallId: String(id), title: STRING });
       },
     },
     {
@@ -76,7 +80,7 @@ export const PROMPTS: CheckGroup = {
         const asked = await session.provoke();
         await session.cancel(asked);
         for (const option of listAt(asked.request, "params", "options")) {
-          expectFit("an option", option, { optionId: FILLED_TEXT, name: FILLED_TEXT, kind: KINDS });
+          expectFit("an option", option, { optionId: NON_EMPTY_STRING, name: NON_EMPTY_STRING, kind: KINDS });
         }
       },
     },
@@ -200,8 +204,8 @@ export const PROMPTS: CheckGroup = {
         const usage = session.updates(after).findLast((update) => update.sessionUpdate === "usage_update");
         const count = (value: unknown): boolean => typeof value === "number" && value >= 0;
         const fine = usage === undefined || (count(usage.used) && count(usage.size));
-        if (!fine) throw new Failed(`it is ${shown(usage)}`);
-        expectFit("its cost", usage?.cost, anyOf(NOTHING, { currency: TEXT }));
+        if (!fine) throw new Failed(`it is ${formatValue(usage)}`);
+        expectFit("its cost", usage?.cost, anyOf(NULLISH, { currency: STRING }));
       },
     },
   ],

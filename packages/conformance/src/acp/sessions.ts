@@ -6,16 +6,16 @@ import {
   at,
   expectFit,
   Failed,
-  FILLED_LIST,
-  FILLED_TEXT,
+  formatValue,
   LIST,
   listAt,
-  NOTHING,
+  NON_EMPTY_ARRAY,
+  NON_EMPTY_STRING,
   NotOffered,
-  shown,
-  textAt,
+  NULLISH,
+  stringAt,
 } from "../wire/pattern.ts";
-import { AcpSession, acpWire, needsAbility, promptOf } from "./client.ts";
+import { AcpSession, acpWire, promptOf, requiresCapability } from "./client.ts";
 
 const HELLO = "Say hello";
 
@@ -28,14 +28,14 @@ export const SESSIONS: CheckGroup = {
       run: async (trial) => {
         const { opened } = await sessionOf(trial);
         expectFit("session/new", opened, {
-          sessionId: FILLED_TEXT,
-          modes: anyOf(NOTHING, { currentModeId: FILLED_TEXT, availableModes: FILLED_LIST }),
-          configOptions: anyOf(NOTHING, LIST),
+          sessionId: NON_EMPTY_STRING,
+          modes: anyOf(NULLISH, { currentModeId: NON_EMPTY_STRING, availableModes: NON_EMPTY_ARRAY }),
+          configOptions: anyOf(NULLISH, LIST),
         });
         for (const option of optionsOf(opened)) {
           expectFit("a config option", option, {
-            id: FILLED_TEXT,
-            name: FILLED_TEXT,
+            id: NON_EMPTY_STRING,
+            name: NON_EMPTY_STRING,
             type: anyOf("select", "boolean"),
           });
         }
@@ -57,7 +57,11 @@ export const SESSIONS: CheckGroup = {
         const { current, all } = modesOf(opened);
         const other = all.find((mode) => mode !== current) ?? current;
         await wire.result("session/set_mode", { sessionId: id, modeId: other });
-        await wire.refusal("session/set_mode", { sessionId: id, modeId: "no such mode" }, { code: -32602 });
+        await wire.expectError(
+          "session/set_mode",
+          { sessionId: id, modeId: "no such mode" },
+          { code: -32602 },
+        );
         await wire.result("session/set_mode", { sessionId: id, modeId: current });
       },
     },
@@ -80,7 +84,7 @@ export const SESSIONS: CheckGroup = {
           { configId: "no such option", value: "x" },
           { configId, value: "no such value" },
         ]) {
-          await wire.refusal("session/set_config_option", { sessionId: id, ...wrong }, { code: -32602 });
+          await wire.expectError("session/set_config_option", { sessionId: id, ...wrong }, { code: -32602 });
         }
       },
     },
@@ -88,7 +92,7 @@ export const SESSIONS: CheckGroup = {
       name: "session/list shows a session that was prompted, with its folder",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "sessionCapabilities", "list");
+        requiresCapability(session.wire, "sessionCapabilities", "list");
         await session.run(HELLO);
         const list = await session.wire.result("session/list", { cwd: trial.cwd });
         const own = listAt(list, "sessions").find((one) => at(one, "sessionId") === session.id);
@@ -99,7 +103,7 @@ export const SESSIONS: CheckGroup = {
       name: "session/load replays the conversation as updates before its response",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "loadSession");
+        requiresCapability(session.wire, "loadSession");
         await session.run(HELLO);
         await closed(session);
         const after = session.wire.mark;
@@ -107,19 +111,20 @@ export const SESSIONS: CheckGroup = {
         const id = session.wire.begin("session/load", params);
         const answer = await session.wire.answerTo(id);
         if (!isRecord(answer.result) && answer.result !== null)
-          throw new Failed(`it was answered with ${shown(answer)}`);
+          throw new Failed(`it was answered with ${formatValue(answer)}`);
         const replayed = session.updatesBefore(answer, after);
         const said = replayed.find((update) => update.sessionUpdate === "user_message_chunk");
         expectFit("what the user said", said, { content: { type: "text", text: HELLO } });
         const kinds = replayed.map((update) => update.sessionUpdate);
-        if (!kinds.includes("agent_message_chunk")) throw new Failed(`the updates were ${shown(kinds)}`);
+        if (!kinds.includes("agent_message_chunk"))
+          throw new Failed(`the updates were ${formatValue(kinds)}`);
       },
     },
     {
       name: "a loaded session accepts the next prompt",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "loadSession");
+        requiresCapability(session.wire, "loadSession");
         await session.run(HELLO);
         await closed(session);
         await session.wire.ask("session/load", { sessionId: session.id, cwd: trial.cwd, mcpServers: [] });
@@ -130,7 +135,7 @@ export const SESSIONS: CheckGroup = {
       name: "session/resume replays nothing and accepts the next prompt",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "sessionCapabilities", "resume");
+        requiresCapability(session.wire, "sessionCapabilities", "resume");
         await session.run(HELLO);
         await closed(session);
         const after = session.wire.mark;
@@ -142,7 +147,7 @@ export const SESSIONS: CheckGroup = {
         const replayed = session
           .updates(after)
           .find((update) => /message_chunk$/.test(String(update.sessionUpdate)));
-        if (replayed !== undefined) throw new Failed(`it replayed ${shown(replayed)}`);
+        if (replayed !== undefined) throw new Failed(`it replayed ${formatValue(replayed)}`);
         expectFit("the answer", await session.run(HELLO), { stopReason: "end_turn" });
       },
     },
@@ -150,18 +155,18 @@ export const SESSIONS: CheckGroup = {
       name: "session/close answers, and a prompt afterwards is refused",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "sessionCapabilities", "close");
+        requiresCapability(session.wire, "sessionCapabilities", "close");
         await session.run(HELLO);
         await session.wire.ask("session/close", { sessionId: session.id });
         const params = { sessionId: session.id, prompt: promptOf(HELLO) };
-        await session.wire.refusal("session/prompt", params, { code: anyOf(-32002, -32602, -32603) });
+        await session.wire.expectError("session/prompt", params, { code: anyOf(-32002, -32602, -32603) });
       },
     },
     {
       name: "session/close while a prompt runs ends that prompt as cancelled",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "sessionCapabilities", "close");
+        requiresCapability(session.wire, "sessionCapabilities", "close");
         const asked = await session.provoke();
         const close = session.wire.begin("session/close", { sessionId: session.id });
         session.wire.answer(asked.request.id, { outcome: { outcome: "cancelled" } });
@@ -174,11 +179,11 @@ export const SESSIONS: CheckGroup = {
       name: "session/delete answers, and the session is no longer listed",
       run: async (trial) => {
         const session = await sessionOf(trial);
-        needsAbility(session.wire, "sessionCapabilities", "delete");
+        requiresCapability(session.wire, "sessionCapabilities", "delete");
         await session.run(HELLO);
         const answer = await session.wire.ask("session/delete", { sessionId: session.id });
-        if (isRecord(answer.error)) throw new Failed(`it was refused: ${shown(answer.error)}`);
-        needsAbility(session.wire, "sessionCapabilities", "list");
+        if (isRecord(answer.error)) throw new Failed(`it was refused: ${formatValue(answer.error)}`);
+        requiresCapability(session.wire, "sessionCapabilities", "list");
         const list = await session.wire.result("session/list", { cwd: trial.cwd });
         const ids = listAt(list, "sessions").map((one) => at(one, "sessionId"));
         if (ids.includes(session.id)) throw new Failed("it is still listed");
@@ -204,8 +209,8 @@ function optionsOf(answer: unknown): readonly unknown[] {
 function modesOf(opened: unknown): { readonly current: string; readonly all: readonly string[] } {
   const modes = at(opened, "modes");
   if (!isRecord(modes)) throw new NotOffered("session/new names no modes");
-  const all = listAt(modes, "availableModes").map((mode) => textAt(mode, "id"));
-  return { current: textAt(modes, "currentModeId"), all };
+  const all = listAt(modes, "availableModes").map((mode) => stringAt(mode, "id"));
+  return { current: stringAt(modes, "currentModeId"), all };
 }
 
 /** An option that can be set to something else than it is. */
@@ -215,7 +220,7 @@ function otherValue(opened: unknown): { readonly configId: string; readonly valu
     const other = (Array.isArray(values) ? values.flatMap(flat) : []).find(
       (one) => at(one, "value") !== at(option, "currentValue"),
     );
-    if (other !== undefined) return { configId: textAt(option, "id"), value: textAt(other, "value") };
+    if (other !== undefined) return { configId: stringAt(option, "id"), value: stringAt(other, "value") };
   }
   throw new NotOffered("session/new names no config option with a choice");
 }

@@ -2,17 +2,17 @@ import type { CheckGroup, Suite } from "../check.ts";
 import {
   anyOf,
   at,
+  BOOLEAN,
   expectFit,
   Failed,
-  FLAG,
+  formatValue,
   LIST,
-  NOTHING,
+  NULLISH,
   NUMBER,
   OBJECT,
-  shown,
-  TEXT,
+  STRING,
 } from "../wire/pattern.ts";
-import { acpWire, greet, INTRODUCTION } from "./client.ts";
+import { acpWire, INITIALIZE_PARAMS, initialize } from "./client.ts";
 import { MALFORMED } from "./malformed.ts";
 import { PROMPTS } from "./prompts.ts";
 import { SESSIONS } from "./sessions.ts";
@@ -25,16 +25,16 @@ const HANDSHAKE: CheckGroup = {
       name: "initialize with version 1 answers with version 1 and the agent's capabilities",
       run: async (trial) => {
         const wire = await trial.fresh();
-        const result = await wire.result("initialize", INTRODUCTION);
+        const result = await wire.result("initialize", INITIALIZE_PARAMS);
         expectFit("the result of initialize", result, {
           protocolVersion: 1,
           agentCapabilities: {
-            loadSession: anyOf(NOTHING, FLAG),
-            promptCapabilities: anyOf(NOTHING, OBJECT),
-            sessionCapabilities: anyOf(NOTHING, OBJECT),
+            loadSession: anyOf(NULLISH, BOOLEAN),
+            promptCapabilities: anyOf(NULLISH, OBJECT),
+            sessionCapabilities: anyOf(NULLISH, OBJECT),
           },
-          agentInfo: anyOf(NOTHING, { name: TEXT, version: TEXT }),
-          authMethods: anyOf(NOTHING, LIST),
+          agentInfo: anyOf(NULLISH, { name: STRING, version: STRING }),
+          authMethods: anyOf(NULLISH, LIST),
         });
       },
     },
@@ -45,21 +45,24 @@ const HANDSHAKE: CheckGroup = {
         await wire.result("initialize", { protocolVersion: 1 });
         const answer = await wire.ask("session/new", { cwd: trial.cwd, mcpServers: [] });
         const fine = answer.result !== undefined || at(answer, "error", "code") === -32000;
-        if (!fine) throw new Failed(`session/new was answered with ${shown(answer)}`);
+        if (!fine) throw new Failed(`session/new was answered with ${formatValue(answer)}`);
       },
     },
     {
       name: "initialize without a protocol version is refused with -32602",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await wire.refusal("initialize", {}, { code: -32602 });
+        await wire.expectError("initialize", {}, { code: -32602 });
       },
     },
     {
       name: "an unknown newer version is answered with one that the agent supports",
       run: async (trial) => {
         const wire = await trial.fresh();
-        const { protocolVersion } = await wire.result("initialize", { ...INTRODUCTION, protocolVersion: 99 });
+        const { protocolVersion } = await wire.result("initialize", {
+          ...INITIALIZE_PARAMS,
+          protocolVersion: 99,
+        });
         expectFit("protocolVersion", protocolVersion, anyOf(1, 2));
       },
     },
@@ -67,12 +70,12 @@ const HANDSHAKE: CheckGroup = {
       name: "a request before initialize is refused",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await wire.refusal(
+        await wire.expectError(
           "session/new",
           { cwd: trial.cwd, mcpServers: [] },
-          { code: NUMBER, message: TEXT },
+          { code: NUMBER, message: STRING },
         );
-        await greet(wire);
+        await initialize(wire);
       },
     },
     {
@@ -92,7 +95,7 @@ const HANDSHAKE: CheckGroup = {
         const wire = await acpWire(trial);
         await wire.ask("no/such/method", {});
         const without = wire.since(0).find((message) => message.jsonrpc !== "2.0");
-        if (without !== undefined) throw new Failed(`this one has not: ${shown(without)}`);
+        if (without !== undefined) throw new Failed(`this one has not: ${formatValue(without)}`);
       },
     },
   ],

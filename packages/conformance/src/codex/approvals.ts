@@ -2,8 +2,8 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
 import type { TestContext } from "../test-context.ts";
-import { anyOf, at, expectFit, Failed, LIST, NUMBER, shown, TEXT, UUID } from "../wire/pattern.ts";
-import { type Asked, CodexThread, codexWire, expectOrder, steps } from "./client.ts";
+import { anyOf, at, expectFit, Failed, formatValue, LIST, NUMBER, STRING, UUID } from "../wire/pattern.ts";
+import { CodexThread, codexWire, expectOrder, messageOrder, type PendingApproval } from "./client.ts";
 
 /** That approvals are requested, and that the answers hold. */
 export const APPROVALS: CheckGroup = {
@@ -15,13 +15,13 @@ export const APPROVALS: CheckGroup = {
         const { thread, asked, name } = await askedForCommand(trial);
         await thread.stop(asked.turnId);
         expectFit("the request", asked.request, {
-          id: anyOf(NUMBER, TEXT),
+          id: anyOf(NUMBER, STRING),
           params: {
             threadId: thread.id,
             turnId: asked.turnId,
-            itemId: TEXT,
+            itemId: STRING,
             command: new RegExp(`touch ${name}`),
-            cwd: TEXT,
+            cwd: STRING,
             commandActions: LIST,
             availableDecisions: LIST,
           },
@@ -32,7 +32,7 @@ export const APPROVALS: CheckGroup = {
       name: "the thread waits on approval, then the item starts, then the request comes",
       run: async (trial) => {
         const { thread, asked, after } = await askedForCommand(trial);
-        const came = steps(thread.wire, thread.id, after);
+        const came = messageOrder(thread.wire, thread.id, after);
         await thread.stop(asked.turnId);
         expectOrder(came, [
           "turn/started",
@@ -59,14 +59,14 @@ export const APPROVALS: CheckGroup = {
         const after = thread.wire.mark;
         thread.wire.answer(asked.id, { decision: "accept" });
         expectFit("the turn", await thread.ended(asked.turnId), { status: "completed" });
-        expectOrder(steps(thread.wire, thread.id, after), [
+        expectOrder(messageOrder(thread.wire, thread.id, after), [
           "serverRequest/resolved",
           "status active",
           "item/completed commandExecution",
           "turn/completed completed",
         ]);
         const { requestId } = await thread.notification("serverRequest/resolved", after);
-        if (requestId !== asked.id) throw new Failed(`resolved was ${shown(requestId)}`);
+        if (requestId !== asked.id) throw new Failed(`resolved was ${formatValue(requestId)}`);
       },
     },
     {
@@ -121,7 +121,7 @@ export const APPROVALS: CheckGroup = {
         await thread.stop(asked.turnId);
         const { requestId } = await thread.notification("serverRequest/resolved", after);
         if (requestId !== asked.id)
-          throw new Failed(`resolved was ${shown(requestId)}, asked ${shown(asked.id)}`);
+          throw new Failed(`resolved was ${formatValue(requestId)}, asked ${formatValue(asked.id)}`);
       },
     },
     {
@@ -132,11 +132,11 @@ export const APPROVALS: CheckGroup = {
         const after = thread.wire.mark;
         const asked = await thread.provoke(`create ${name} that says hi`, "item/fileChange/requestApproval");
         expectFit("the request", asked.request, {
-          params: { threadId: thread.id, turnId: UUID, itemId: TEXT },
+          params: { threadId: thread.id, turnId: UUID, itemId: STRING },
         });
         thread.wire.answer(asked.id, { decision: "accept" });
         await thread.ended(asked.turnId);
-        const came = steps(thread.wire, thread.id, after);
+        const came = messageOrder(thread.wire, thread.id, after);
         expectOrder(came, [
           "item/started fileChange",
           "status active waitingOnApproval",
@@ -154,7 +154,7 @@ async function askedForCommand(trial: TestContext) {
   const thread = await CodexThread.start(trial, await codexWire(trial));
   const name = trial.name();
   const after = thread.wire.mark;
-  const asked: Asked = await thread.provoke(`run \`touch ${name}\``);
+  const asked: PendingApproval = await thread.provoke(`run \`touch ${name}\``);
   return { thread, asked, name, after };
 }
 

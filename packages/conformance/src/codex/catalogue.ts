@@ -4,17 +4,17 @@ import type { Check, CheckGroup } from "../check.ts";
 import {
   anyOf,
   at,
+  BOOLEAN,
   expectFit,
   Failed,
-  FILLED_LIST,
-  FILLED_TEXT,
-  FLAG,
   LIST,
   listAt,
-  NOTHING,
+  NON_EMPTY_ARRAY,
+  NON_EMPTY_STRING,
+  NULLISH,
   OBJECT,
   type Pattern,
-  TEXT,
+  STRING,
 } from "../wire/pattern.ts";
 import { codexWire, offered } from "./client.ts";
 
@@ -24,7 +24,7 @@ const READ: readonly (readonly [name: string, method: string, params: unknown, r
     "account/read says whether a login with OpenAI is needed",
     "account/read",
     {},
-    { requiresOpenaiAuth: FLAG },
+    { requiresOpenaiAuth: BOOLEAN },
   ],
   ["configRequirements/read answers without params", "configRequirements/read", undefined, {}],
   ["config/read answers with the configuration", "config/read", {}, { config: OBJECT }],
@@ -35,7 +35,7 @@ const READ: readonly (readonly [name: string, method: string, params: unknown, r
   ["collaborationMode/list answers with a list", "collaborationMode/list", {}, { data: LIST }],
   ["plugin/list answers with marketplaces", "plugin/list", {}, { marketplaces: LIST }],
   ["experimentalFeature/list answers with a list", "experimentalFeature/list", {}, { data: LIST }],
-  ["getAuthStatus, the older form, answers", "getAuthStatus", {}, { requiresOpenaiAuth: FLAG }],
+  ["getAuthStatus, the older form, answers", "getAuthStatus", {}, { requiresOpenaiAuth: BOOLEAN }],
   ["config/mcpServer/reload answers {}", "config/mcpServer/reload", undefined, {}],
   [
     "account/bedrock/checkGovCloudRequirements answers no",
@@ -47,14 +47,14 @@ const READ: readonly (readonly [name: string, method: string, params: unknown, r
 
 /** The fields that a model has to have. */
 const MODEL = {
-  id: FILLED_TEXT,
-  model: FILLED_TEXT,
-  displayName: FILLED_TEXT,
-  description: TEXT,
-  hidden: FLAG,
+  id: NON_EMPTY_STRING,
+  model: NON_EMPTY_STRING,
+  displayName: NON_EMPTY_STRING,
+  description: STRING,
+  hidden: BOOLEAN,
   supportedReasoningEfforts: LIST,
-  defaultReasoningEffort: FILLED_TEXT,
-  isDefault: FLAG,
+  defaultReasoningEffort: NON_EMPTY_STRING,
+  isDefault: BOOLEAN,
 } as const;
 
 /** The lists that clients ask for at their start, and small services. */
@@ -66,7 +66,7 @@ export const CATALOGUE: CheckGroup = {
       run: async (trial) => {
         const wire = await codexWire(trial);
         const list = await wire.result("model/list", {});
-        expectFit("model/list", list, { data: FILLED_LIST });
+        expectFit("model/list", list, { data: NON_EMPTY_ARRAY });
         const models = listAt(list, "data");
         for (const model of models) expectFit(`the model ${String(at(model, "id"))}`, model, MODEL);
         const defaults = models.filter((model) => at(model, "isDefault") === true).length;
@@ -112,7 +112,7 @@ export const CATALOGUE: CheckGroup = {
       run: async (trial) => {
         const params = { command: ["echo", "hello"], cwd: trial.cwd };
         const answer = await offered(await codexWire(trial), "command/exec", params);
-        expectFit("command/exec", answer, { exitCode: 0, stdout: "hello\n", stderr: anyOf("", NOTHING) });
+        expectFit("command/exec", answer, { exitCode: 0, stdout: "hello\n", stderr: anyOf("", NULLISH) });
       },
     },
   ],

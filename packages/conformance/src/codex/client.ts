@@ -1,7 +1,7 @@
 import { isRecord } from "@flint/protocol";
 import type { TestContext } from "../test-context.ts";
-import { at, expectFit, Failed, NotOffered, shown, textAt, UUID } from "../wire/pattern.ts";
-import { type Message, refusalOf, resultOf, type Wire } from "../wire/wire.ts";
+import { at, expectFit, Failed, formatValue, NotOffered, stringAt, UUID } from "../wire/pattern.ts";
+import { errorOf, type Message, resultOf, type Wire } from "../wire/wire.ts";
 
 /** How the checks introduce themselves. */
 export const CLIENT = { name: "flint-conformance", version: "1" } as const;
@@ -9,23 +9,23 @@ export const CLIENT = { name: "flint-conformance", version: "1" } as const;
 /** What Codex answers to a method it does not know. Its number is the one of every refusal. */
 export const UNKNOWN_METHOD = { code: -32600, message: /^Invalid request: unknown variant `/ } as const;
 
-const INTRODUCTION = { clientInfo: CLIENT, capabilities: { experimentalApi: true } } as const;
+const INITIALIZE_PARAMS = { clientInfo: CLIENT, capabilities: { experimentalApi: true } } as const;
 
 /** The connection that most checks share, after its handshake. */
 export async function codexWire(trial: TestContext): Promise<Wire> {
-  return trial.shared(greet);
+  return trial.shared(initialize);
 }
 
 /** A further connection to the same server, after its handshake. */
-export async function anotherWire(trial: TestContext): Promise<Wire> {
+export async function openSecondWire(trial: TestContext): Promise<Wire> {
   const wire = await trial.another();
-  await greet(wire);
+  await initialize(wire);
   return wire;
 }
 
 /** The handshake of a proper client. */
-export async function greet(wire: Wire): Promise<void> {
-  await wire.result("initialize", INTRODUCTION);
+export async function initialize(wire: Wire): Promise<void> {
+  await wire.result("initialize", INITIALIZE_PARAMS);
   wire.notify("initialized");
 }
 
@@ -53,7 +53,7 @@ export class CodexThread {
   private constructor(wire: Wire, started: Message) {
     this.wire = wire;
     this.started = started;
-    this.id = textAt(started, "thread", "id");
+    this.id = stringAt(started, "thread", "id");
   }
 
   /** Starts a thread that asks before it does anything. */
@@ -67,7 +67,7 @@ export class CodexThread {
   /** Begins a turn and resolves with its id as soon as the request is answered. */
   async begin(text: string): Promise<string> {
     const answer = await this.wire.result("turn/start", { threadId: this.id, input: input(text) });
-    return textAt(answer, "turn", "id");
+    return stringAt(answer, "turn", "id");
   }
 
   /** Waits for the end of a turn and resolves with it. */
@@ -76,7 +76,7 @@ export class CodexThread {
     const end = await wire.waitFor(isEnd, { what: `turn/completed of the turn ${turnId}` });
     const turn = at(end, "params", "turn");
     if (isRecord(turn)) return turn;
-    throw new Failed(`turn/completed has no turn: ${shown(end)}`);
+    throw new Failed(`turn/completed has no turn: ${formatValue(end)}`);
   }
 
   /** Waits for the end of a turn in which nothing is allowed that may be asked for on the way. */
@@ -101,7 +101,7 @@ export class CodexThread {
   }
 
   /** Begins a turn that needs an approval, and waits for the request. */
-  async provoke(prompt: string, request = "item/commandExecution/requestApproval"): Promise<Asked> {
+  async provoke(prompt: string, request = "item/commandExecution/requestApproval"): Promise<PendingApproval> {
     const after = this.wire.mark;
     const turnId = await this.begin(prompt);
     const about = (message: Message): boolean => at(message, "params", "threadId") === this.id;
@@ -109,14 +109,14 @@ export class CodexThread {
       about(message) && (message.method === "turn/completed" || ("id" in message && "method" in message));
     const message = await this.wire.waitFor(isAnswer, {
       after,
-      what: `a request for approval after ${shown(prompt)}`,
+      what: `a request for approval after ${formatValue(prompt)}`,
     });
     if (message.method === request) return { id: message.id, turnId, request: message };
     if (message.method === "turn/completed") {
-      throw new NotOffered(`the model ended its turn on ${shown(prompt)} without asking for anything`);
+      throw new NotOffered(`the model ended its turn on ${formatValue(prompt)} without asking for anything`);
     }
     await this.wire.result("turn/interrupt", { threadId: this.id, turnId });
-    throw new NotOffered(`${shown(prompt)} led to ${String(message.method)} and not to ${request}`);
+    throw new NotOffered(`${formatValue(prompt)} led to ${String(message.method)} and not to ${request}`);
   }
 
   /** Stops a turn that a check left running. */
@@ -131,10 +131,10 @@ export class CodexThread {
   }
 
   /** Asks something about this thread that has to be refused; a method the server lacks is "not offered". */
-  async refusal(method: string, params: object, message: RegExp): Promise<void> {
+  async expectError(method: string, params: object, message: RegExp): Promise<void> {
     const answer = await this.wire.ask(method, { threadId: this.id, ...params });
     if (!message.test("unknown variant")) refuseUnknown(method, answer);
-    refusalOf(method, answer, { code: -32600, message });
+    errorOf(method, answer, { code: -32600, message });
   }
 
   /** Waits for a notification about this thread. */
@@ -146,7 +146,7 @@ export class CodexThread {
 }
 
 /** A turn that waits for an approval. */
-export interface Asked {
+export interface PendingApproval {
   /** The id of the server's request. */
   readonly id: unknown;
   readonly turnId: string;
@@ -169,7 +169,7 @@ export function input(text: string): readonly object[] {
 }
 
 /** What may come at any time, or not at all, without a client missing it. */
-export const FREE = [
+export const OPTIONAL_NOTIFICATIONS = [
   "account/rateLimits/updated",
   "account/updated",
   "configWarning",
@@ -187,13 +187,14 @@ export const FREE = [
 ] as const;
 
 /** What came about a thread from a place on, as short words in order; streamed pieces are left out. */
-export function steps(wire: Wire, threadId: string, mark: number): string[] {
+export function messageOrder(wire: Wire, threadId: string, mark: number): string[] {
   return wire
     .since(mark)
     .filter((message) => threadOf(message) === threadId && typeof message.method === "string")
     .filter(
       ({ method }) =>
-        !FREE.some((free) => free === method) && !/[dD]elta$|summaryPartAdded$/.test(String(method)),
+        !OPTIONAL_NOTIFICATIONS.some((free) => free === method) &&
+        !/[dD]elta$|summaryPartAdded$/.test(String(method)),
     )
     .map(step);
 }
@@ -229,5 +230,6 @@ export function expectOrder(came: readonly string[], wanted: readonly string[]):
 /** Fails the check unless these are the steps, no more and no fewer. */
 export function expectSteps(came: readonly string[], wanted: readonly string[]): void {
   const same = came.length === wanted.length && came.every((step, place) => step === wanted[place]);
-  if (!same) throw new Failed(`the order should be ${shown(wanted, 900)}, but was ${shown(came, 900)}`);
+  if (!same)
+    throw new Failed(`the order should be ${formatValue(wanted, 900)}, but was ${formatValue(came, 900)}`);
 }

@@ -1,8 +1,8 @@
 import type { CheckGroup } from "../check.ts";
 import type { TestContext } from "../test-context.ts";
-import { at, expectFit, Failed, listAt, NUMBER, shown } from "../wire/pattern.ts";
+import { at, expectFit, Failed, formatValue, listAt, NUMBER } from "../wire/pattern.ts";
 import type { Message, Wire } from "../wire/wire.ts";
-import { anotherWire, CodexThread, codexWire, expectOrder, threadOf } from "./client.ts";
+import { CodexThread, codexWire, expectOrder, openSecondWire, threadOf } from "./client.ts";
 
 /** Several clients on one server, and on one thread. */
 export const CONNECTIONS: CheckGroup = {
@@ -24,7 +24,7 @@ export const CONNECTIONS: CheckGroup = {
         await thread.run("Say hello");
         await other.result("model/list", {});
         const seen = other.since(0).find((message) => isWork(message) && threadOf(message) === thread.id);
-        if (seen !== undefined) throw new Failed(`the other connection received ${shown(seen)}`);
+        if (seen !== undefined) throw new Failed(`the other connection received ${formatValue(seen)}`);
       },
     },
     {
@@ -35,7 +35,7 @@ export const CONNECTIONS: CheckGroup = {
         const same = await other.waitForMethod("item/commandExecution/requestApproval");
         await thread.stop(asked.turnId);
         if (same.id !== asked.id)
-          throw new Failed(`one was asked as ${shown(asked.id)}, the other as ${shown(same.id)}`);
+          throw new Failed(`one was asked as ${formatValue(asked.id)}, the other as ${formatValue(same.id)}`);
       },
     },
     {
@@ -48,7 +48,7 @@ export const CONNECTIONS: CheckGroup = {
         const { requestId } = await thread.notification("serverRequest/resolved");
         thread.wire.answer(asked.id, { decision: "accept" });
         expectFit("the turn", await thread.ended(asked.turnId), { status: "completed" });
-        if (requestId !== asked.id) throw new Failed(`resolved was ${shown(requestId)}`);
+        if (requestId !== asked.id) throw new Failed(`resolved was ${formatValue(requestId)}`);
         const item = completedCommand(thread.wire);
         expectFit("the command", item, { status: "declined" });
         await thread.notification("serverRequest/resolved", 0, other);
@@ -63,17 +63,17 @@ export const CONNECTIONS: CheckGroup = {
         const again = await other.waitForMethod("item/commandExecution/requestApproval");
         await thread.stop(asked.turnId);
         if (again.id !== asked.id)
-          throw new Failed(`asked as ${shown(asked.id)}, asked again as ${shown(again.id)}`);
+          throw new Failed(`asked as ${formatValue(asked.id)}, asked again as ${formatValue(again.id)}`);
       },
     },
     {
       name: "a turn continues after the connection that started it closes",
       run: async (trial) => {
-        const own = await anotherWire(trial);
+        const own = await openSecondWire(trial);
         const thread = await CodexThread.start(trial, own);
         const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
         await own.close();
-        const other = await anotherWire(trial);
+        const other = await openSecondWire(trial);
         await other.result("thread/resume", { threadId: thread.id });
         const again = await other.waitForMethod("item/commandExecution/requestApproval");
         other.answer(again.id, { decision: "decline" });
@@ -89,7 +89,7 @@ export const CONNECTIONS: CheckGroup = {
         await thread.run("Say hello");
         await other.result("model/list", {});
         const seen = other.since(after).find((message) => isWork(message) && threadOf(message) === thread.id);
-        if (seen !== undefined) throw new Failed(`it received ${shown(seen)}`);
+        if (seen !== undefined) throw new Failed(`it received ${formatValue(seen)}`);
       },
     },
   ],
@@ -98,7 +98,7 @@ export const CONNECTIONS: CheckGroup = {
 async function twoClients(
   trial: TestContext,
 ): Promise<{ readonly thread: CodexThread; readonly other: Wire }> {
-  const other = await anotherWire(trial);
+  const other = await openSecondWire(trial);
   const thread = await CodexThread.start(trial, await codexWire(trial));
   return { thread, other };
 }
@@ -137,7 +137,7 @@ export const RESUMING: CheckGroup = {
       name: "a client that resumes a thread receives its token usage, with the turn and the context window, after the answer",
       run: async (trial) => {
         const { thread, turnId } = await used(trial);
-        const other = await anotherWire(trial);
+        const other = await openSecondWire(trial);
         await other.result("thread/resume", { threadId: thread.id });
         const received = await thread.notification("thread/tokenUsage/updated", 0, other);
         const tokens = { totalTokens: NUMBER, inputTokens: NUMBER, outputTokens: NUMBER };
@@ -167,7 +167,7 @@ export const RESUMING: CheckGroup = {
         const forms = [thread.id.toUpperCase(), thread.id.replaceAll("-", ""), `{${thread.id}}`];
         for (const threadId of [...forms, `urn:uuid:${thread.id}`]) {
           const { thread: read } = await thread.result("thread/read", { threadId });
-          expectFit(`the thread ${shown(threadId)}`, read, { id: thread.id });
+          expectFit(`the thread ${formatValue(threadId)}`, read, { id: thread.id });
         }
       },
     },

@@ -1,7 +1,7 @@
 import type { Check, CheckGroup } from "../check.ts";
 import type { TestContext } from "../test-context.ts";
-import { Failed, shown, textAt } from "../wire/pattern.ts";
-import { refusalOf, type Wire } from "../wire/wire.ts";
+import { Failed, formatValue, stringAt } from "../wire/pattern.ts";
+import { errorOf, type Wire } from "../wire/wire.ts";
 import { CodexThread, codexWire, input, UNKNOWN_METHOD } from "./client.ts";
 
 const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
@@ -108,7 +108,7 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const wire = await codexWire(trial);
         const message = /^Invalid request: unknown variant `no\/such\/method`, expected one of `initialize`/;
-        await wire.refusal("no/such/method", {}, { ...UNKNOWN_METHOD, message });
+        await wire.expectError("no/such/method", {}, { ...UNKNOWN_METHOD, message });
       },
     },
     ...REFUSED.map(refused),
@@ -117,7 +117,7 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const thread = await CodexThread.start(trial, await codexWire(trial));
         const message = /^Invalid request: unknown variant `nope`, expected one of `text`/;
-        await thread.wire.refusal(
+        await thread.wire.expectError(
           "turn/start",
           { threadId: thread.id, input: [{ type: "nope" }] },
           { code: -32600, message },
@@ -144,7 +144,7 @@ export const MALFORMED: CheckGroup = {
       run: async (trial) => {
         const wire = await codexWire(trial);
         const { status } = await wire.result("thread/unsubscribe", { threadId: UNKNOWN_ID });
-        if (status !== "notLoaded") throw new Failed(`status is ${shown(status)}`);
+        if (status !== "notLoaded") throw new Failed(`status is ${formatValue(status)}`);
       },
     },
     ...Object.entries(NOT_MESSAGES).map(silence),
@@ -154,7 +154,7 @@ export const MALFORMED: CheckGroup = {
         const thread = await CodexThread.start(trial, await codexWire(trial));
         const params = { threadId: thread.id, input: input(`Say hello. ${"x ".repeat(100_000)}`) };
         const answer = await thread.wire.result("turn/start", params);
-        await thread.ended(textAt(answer, "turn", "id"));
+        await thread.ended(stringAt(answer, "turn", "id"));
       },
     },
   ],
@@ -165,7 +165,7 @@ function refused([name, method, params, message]: (typeof REFUSED)[number]): Che
     name,
     run: async (trial) => {
       const wire = await codexWire(trial);
-      await wire.refusal(method, params, { code: -32600, message });
+      await wire.expectError(method, params, { code: -32600, message });
     },
   };
 }
@@ -185,7 +185,7 @@ async function everyMethod(
   const wire = await codexWire(trial);
   for (const [method, { more, unknown }] of Object.entries(THREAD_METHODS)) {
     const answer = await wire.ask(method, { threadId, ...more });
-    refusalOf(method, answer, { code: -32600, message: message ?? unknown });
+    errorOf(method, answer, { code: -32600, message: message ?? unknown });
   }
 }
 
@@ -205,5 +205,5 @@ function silence([what, text]: readonly [string, string]): Check {
 async function stillThere(wire: Wire, after: number): Promise<void> {
   await wire.result("model/list", {});
   const answers = wire.since(after).filter((message) => !("method" in message));
-  if (answers.length !== 1) throw new Failed(`it was answered with ${shown(answers[0])}`);
+  if (answers.length !== 1) throw new Failed(`it was answered with ${formatValue(answers[0])}`);
 }

@@ -1,8 +1,8 @@
 import type { CheckGroup, Suite } from "../check.ts";
-import { expectFit, Failed, shown, TEXT } from "../wire/pattern.ts";
+import { expectFit, Failed, formatValue, STRING } from "../wire/pattern.ts";
 import { APPROVALS } from "./approvals.ts";
 import { CATALOGUE } from "./catalogue.ts";
-import { CLIENT, codexWire, FREE, greet, UNKNOWN_METHOD } from "./client.ts";
+import { CLIENT, codexWire, initialize, OPTIONAL_NOTIFICATIONS, UNKNOWN_METHOD } from "./client.ts";
 import { CONNECTIONS, RESUMING } from "./connections.ts";
 import { MALFORMED } from "./malformed.ts";
 import { THREADS } from "./threads.ts";
@@ -31,14 +31,14 @@ const HANDSHAKE: CheckGroup = {
       name: "a request before initialize is refused with -32600 “Not initialized”",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await wire.refusal("thread/list", {}, { code: -32600, message: "Not initialized" });
+        await wire.expectError("thread/list", {}, { code: -32600, message: "Not initialized" });
       },
     },
     {
       name: "an unknown method is refused as unknown even before initialize",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await wire.refusal("no/such/method", {}, UNKNOWN_METHOD);
+        await wire.expectError("no/such/method", {}, UNKNOWN_METHOD);
       },
     },
     {
@@ -46,8 +46,8 @@ const HANDSHAKE: CheckGroup = {
       run: async (trial) => {
         const wire = await trial.fresh();
         const message = "Invalid request: missing field `clientInfo`";
-        await wire.refusal("initialize", {}, { code: -32600, message });
-        await greet(wire);
+        await wire.expectError("initialize", {}, { code: -32600, message });
+        await initialize(wire);
       },
     },
     {
@@ -55,7 +55,7 @@ const HANDSHAKE: CheckGroup = {
       run: async (trial) => {
         const wire = await trial.fresh();
         const result = await wire.result("initialize", { clientInfo: CLIENT });
-        const expected = { userAgent: TEXT, codexHome: TEXT, platformFamily: TEXT, platformOs: TEXT };
+        const expected = { userAgent: STRING, codexHome: STRING, platformFamily: STRING, platformOs: STRING };
         expectFit("the result of initialize", result, expected);
       },
     },
@@ -63,9 +63,9 @@ const HANDSHAKE: CheckGroup = {
       name: "a second initialize is refused with -32600 “Already initialized”",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await greet(wire);
+        await initialize(wire);
         const refused = { code: -32600, message: "Already initialized" };
-        await wire.refusal("initialize", { clientInfo: CLIENT }, refused);
+        await wire.expectError("initialize", { clientInfo: CLIENT }, refused);
       },
     },
     {
@@ -85,7 +85,7 @@ const HANDSHAKE: CheckGroup = {
           wire.send({ id, method: "model/list", params: {} });
           const answer = await wire.answerTo(id, after);
           if (answer.result === undefined)
-            throw new Failed(`id ${shown(id)} was answered with ${shown(answer)}`);
+            throw new Failed(`id ${formatValue(id)} was answered with ${formatValue(answer)}`);
         }
       },
     },
@@ -108,7 +108,7 @@ export const CODEX_SUITE: Suite = {
   header: false,
   groups: [HANDSHAKE, MALFORMED, THREADS, RESUMING, TURNS, APPROVALS, CONNECTIONS, CATALOGUE],
   tolerances: {
-    optionalMessages: [...FREE, "thread/tokenUsage/updated"],
+    optionalMessages: [...OPTIONAL_NOTIFICATIONS, "thread/tokenUsage/updated"],
     unordered: ["thread/status/changed", "serverRequest/resolved"],
     errors: "words",
     optionalFields: OPTIONAL,

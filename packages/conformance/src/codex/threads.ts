@@ -5,15 +5,15 @@ import {
   at,
   expectFit,
   Failed,
-  FILLED_TEXT,
+  formatValue,
   LIST,
   listAt,
-  NOTHING,
+  NON_EMPTY_STRING,
+  NULLISH,
   NUMBER,
   OBJECT,
-  shown,
-  TEXT,
-  textAt,
+  STRING,
+  stringAt,
   UUID,
 } from "../wire/pattern.ts";
 import { CodexThread, codexWire } from "./client.ts";
@@ -30,14 +30,14 @@ const PAGING_TRIES = 3;
 const THREAD = {
   id: UUID,
   sessionId: UUID,
-  preview: TEXT,
+  preview: STRING,
   ephemeral: false,
-  modelProvider: FILLED_TEXT,
+  modelProvider: NON_EMPTY_STRING,
   createdAt: NUMBER,
   updatedAt: NUMBER,
   status: OBJECT,
-  cwd: FILLED_TEXT,
-  cliVersion: FILLED_TEXT,
+  cwd: NON_EMPTY_STRING,
+  cliVersion: NON_EMPTY_STRING,
   turns: LIST,
 } as const;
 
@@ -50,9 +50,9 @@ export const THREADS: CheckGroup = {
       run: async (trial) => {
         const { started } = await threadOf(trial);
         expectFit("the result of thread/start", started, {
-          thread: { ...THREAD, status: { type: "idle" }, turns: [], preview: "", name: NOTHING },
-          model: FILLED_TEXT,
-          modelProvider: FILLED_TEXT,
+          thread: { ...THREAD, status: { type: "idle" }, turns: [], preview: "", name: NULLISH },
+          model: NON_EMPTY_STRING,
+          modelProvider: NON_EMPTY_STRING,
           cwd: trial.cwd,
           approvalPolicy: "untrusted",
           sandbox: { type: "readOnly" },
@@ -114,10 +114,10 @@ export const THREADS: CheckGroup = {
           await delay(CURSOR_MS);
           await newer.run(HELLO);
           const first = await wire.result("thread/list", { cwd: trial.cwd, limit: 1 });
-          const cursor = textAt(first, "nextCursor");
+          const cursor = stringAt(first, "nextCursor");
           const second = await wire.result("thread/list", { cwd: trial.cwd, limit: 1, cursor });
           if (listAt(second, "data").length === 0 && left > 1) continue;
-          const ids = [first, second].map((page) => textAt(page, "data", 0, "id"));
+          const ids = [first, second].map((page) => stringAt(page, "data", 0, "id"));
           if (ids[0] === ids[1]) throw new Failed(`both pages show ${ids[0]}`);
           return;
         }
@@ -128,7 +128,7 @@ export const THREADS: CheckGroup = {
       run: async (trial) => {
         const thread = await threadOf(trial);
         const ids = listAt(await thread.wire.result("thread/loaded/list", {}), "data");
-        if (!ids.includes(thread.id)) throw new Failed(`${thread.id} is not among ${shown(ids)}`);
+        if (!ids.includes(thread.id)) throw new Failed(`${thread.id} is not among ${formatValue(ids)}`);
       },
     },
     {
@@ -169,7 +169,7 @@ export const THREADS: CheckGroup = {
       name: "an empty name is refused",
       run: async (trial) => {
         const thread = await threadOf(trial);
-        await thread.refusal("thread/name/set", { name: "" }, /^thread name must not be empty$/);
+        await thread.expectError("thread/name/set", { name: "" }, /^thread name must not be empty$/);
       },
     },
     {
@@ -179,8 +179,8 @@ export const THREADS: CheckGroup = {
         const turnId = await thread.run(HELLO);
         expectFit("thread/resume", await thread.result("thread/resume"), {
           thread: { ...THREAD, id: thread.id, turns: [{ id: turnId, status: "completed" }] },
-          model: FILLED_TEXT,
-          modelProvider: FILLED_TEXT,
+          model: NON_EMPTY_STRING,
+          modelProvider: NON_EMPTY_STRING,
           cwd: trial.cwd,
           approvalPolicy: "untrusted",
           sandbox: { type: "readOnly" },
@@ -203,7 +203,8 @@ export const THREADS: CheckGroup = {
         await thread.run(HELLO);
         const fork = await thread.result("thread/fork");
         expectFit("thread/fork", fork, { thread: { ...THREAD, forkedFromId: thread.id } });
-        if (textAt(fork, "thread", "id") === thread.id) throw new Failed("the fork has the id of its origin");
+        if (stringAt(fork, "thread", "id") === thread.id)
+          throw new Failed("the fork has the id of its origin");
         expectFit("the number of its turns", listAt(fork, "thread", "turns").length, 1);
       },
     },
@@ -225,7 +226,7 @@ export const THREADS: CheckGroup = {
         const thread = await threadOf(trial);
         await thread.run(HELLO);
         await thread.result("thread/archive");
-        await thread.refusal("thread/resume", {}, new RegExp(`^session ${thread.id} is archived\\.`));
+        await thread.expectError("thread/resume", {}, new RegExp(`^session ${thread.id} is archived\\.`));
       },
     },
     {
@@ -270,7 +271,11 @@ export const THREADS: CheckGroup = {
         const after = thread.wire.mark;
         await thread.result("thread/delete");
         await thread.notification("thread/deleted", after);
-        await thread.refusal("thread/read", {}, /^thread not loaded: |^thread not found: |^no rollout found/);
+        await thread.expectError(
+          "thread/read",
+          {},
+          /^thread not loaded: |^thread not found: |^no rollout found/,
+        );
       },
     },
     {
@@ -288,7 +293,7 @@ export const THREADS: CheckGroup = {
         expectFit("thread/start", started, { thread: { ephemeral: true } });
         const { data } = await wire.result("thread/list", { cwd: trial.cwd });
         const ids = listAt({ data }, "data").map((thread) => at(thread, "id"));
-        if (ids.includes(textAt(started, "thread", "id"))) throw new Failed("it is listed");
+        if (ids.includes(stringAt(started, "thread", "id"))) throw new Failed("it is listed");
       },
     },
   ],
@@ -302,5 +307,5 @@ async function expectListed(thread: CodexThread, params: object, wanted: boolean
   const list = await thread.wire.result("thread/list", params);
   const listed = listAt(list, "data").some((one) => at(one, "id") === thread.id);
   if (listed !== wanted)
-    throw new Failed(`thread/list ${shown(params)} ${listed ? "shows" : "does not show"} it`);
+    throw new Failed(`thread/list ${formatValue(params)} ${listed ? "shows" : "does not show"} it`);
 }

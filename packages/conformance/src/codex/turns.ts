@@ -5,15 +5,15 @@ import {
   at,
   expectFit,
   Failed,
+  formatValue,
   listAt,
-  NOTHING,
+  NULLISH,
   NUMBER,
   OBJECT,
-  shown,
-  textAt,
+  stringAt,
   UUID,
 } from "../wire/pattern.ts";
-import { CodexThread, codexWire, expectOrder, input, steps } from "./client.ts";
+import { CodexThread, codexWire, expectOrder, input, messageOrder } from "./client.ts";
 
 const HELLO = "Say hello";
 
@@ -27,14 +27,14 @@ export const TURNS: CheckGroup = {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;
         const answer = await thread.wire.result("turn/start", { threadId: thread.id, input: input(HELLO) });
-        const turn = { id: UUID, items: [], status: "inProgress", error: NOTHING };
+        const turn = { id: UUID, items: [], status: "inProgress", error: NULLISH };
         expectFit("the result of turn/start", answer, { turn });
-        const turnId = textAt(answer, "turn", "id");
+        const turnId = stringAt(answer, "turn", "id");
         await thread.ended(turnId);
         const came = thread.wire.since(after);
         const place = came.findIndex((message) => at(message, "result", "turn", "id") === turnId);
         const early = came.slice(0, place).find(({ method }) => /^(?:turn|item)\//.test(String(method)));
-        if (early !== undefined) throw new Failed(`before the answer came ${shown(early)}`);
+        if (early !== undefined) throw new Failed(`before the answer came ${formatValue(early)}`);
       },
     },
     {
@@ -43,7 +43,7 @@ export const TURNS: CheckGroup = {
         const thread = await threadOf(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
-        expectOrder(steps(thread.wire, thread.id, after), [
+        expectOrder(messageOrder(thread.wire, thread.id, after), [
           "status active",
           "turn/started",
           "item/started userMessage",
@@ -63,7 +63,7 @@ export const TURNS: CheckGroup = {
         const after = thread.wire.mark;
         await thread.run(HELLO);
         await thread.wire.result("model/list", {});
-        const last = steps(thread.wire, thread.id, after).at(-1);
+        const last = messageOrder(thread.wire, thread.id, after).at(-1);
         if (last !== "turn/completed completed") throw new Failed(`the last was ${String(last)}`);
       },
     },
@@ -89,13 +89,14 @@ export const TURNS: CheckGroup = {
           ({ method, params }) =>
             method === "item/completed" && at(params, "item", "type") === "agentMessage",
         );
-        const id = textAt(end, "params", "item", "id");
+        const id = stringAt(end, "params", "item", "id");
         const pieces = came.filter(
           ({ method, params }) => method === "item/agentMessage/delta" && at(params, "itemId") === id,
         );
-        const text = pieces.map(({ params }) => textAt(params, "delta")).join("");
-        const whole = textAt(end, "params", "item", "text");
-        if (text !== whole) throw new Failed(`the pieces are ${shown(text)}, the text is ${shown(whole)}`);
+        const text = pieces.map(({ params }) => stringAt(params, "delta")).join("");
+        const whole = stringAt(end, "params", "item", "text");
+        if (text !== whole)
+          throw new Failed(`the pieces are ${formatValue(text)}, the text is ${formatValue(whole)}`);
       },
     },
     {
@@ -105,13 +106,13 @@ export const TURNS: CheckGroup = {
         const turn = await thread.ended(await thread.begin(HELLO));
         expectFit("the turn of turn/completed", turn, {
           status: "completed",
-          error: NOTHING,
+          error: NULLISH,
           startedAt: NUMBER,
           completedAt: NUMBER,
           durationMs: NUMBER,
         });
         const types = listAt(turn, "items").map((item) => at(item, "type"));
-        if (!types.includes("agentMessage")) throw new Failed(`its items are ${shown(types)}`);
+        if (!types.includes("agentMessage")) throw new Failed(`its items are ${formatValue(types)}`);
       },
     },
     {
@@ -136,7 +137,7 @@ export const TURNS: CheckGroup = {
       run: async (trial) => {
         const thread = await threadOf(trial);
         const answer = await thread.wire.result("turn/start", { threadId: thread.id, input: [] });
-        const turn = await thread.ended(textAt(answer, "turn", "id"));
+        const turn = await thread.ended(stringAt(answer, "turn", "id"));
         expectFit("the turn", turn, { status: anyOf("completed", "failed") });
       },
     },
@@ -148,8 +149,11 @@ export const TURNS: CheckGroup = {
         const after = thread.wire.mark;
         const answer = await thread.wire.result("turn/interrupt", { threadId: thread.id, turnId });
         expectFit("the answer of turn/interrupt", Object.keys(answer), []);
-        expectFit("the turn", await thread.ended(turnId), { status: "interrupted", error: NOTHING });
-        expectOrder(steps(thread.wire, thread.id, after), ["status idle", "turn/completed interrupted"]);
+        expectFit("the turn", await thread.ended(turnId), { status: "interrupted", error: NULLISH });
+        expectOrder(messageOrder(thread.wire, thread.id, after), [
+          "status idle",
+          "turn/completed interrupted",
+        ]);
       },
     },
     {
@@ -159,7 +163,7 @@ export const TURNS: CheckGroup = {
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const other = "00000000-0000-4000-8000-000000000000";
         const message = new RegExp(`^expected active turn id ${other} but found ${turnId}$`);
-        await thread.refusal("turn/interrupt", { turnId: other }, message);
+        await thread.expectError("turn/interrupt", { turnId: other }, message);
         await thread.stop(turnId);
       },
     },
@@ -189,7 +193,7 @@ export const TURNS: CheckGroup = {
         const thread = await threadOf(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const message = new RegExp(`^expected active turn id \`nope\` but found \`${turnId}\`$`);
-        await thread.refusal("turn/steer", { expectedTurnId: "nope", input: input(HELLO) }, message);
+        await thread.expectError("turn/steer", { expectedTurnId: "nope", input: input(HELLO) }, message);
         await thread.stop(turnId);
       },
     },
@@ -198,7 +202,7 @@ export const TURNS: CheckGroup = {
       run: async (trial) => {
         const thread = await threadOf(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
-        await thread.refusal(
+        await thread.expectError(
           "turn/steer",
           { expectedTurnId: turnId, input: [] },
           /^input must not be empty$/,
@@ -212,7 +216,7 @@ export const TURNS: CheckGroup = {
         const thread = await threadOf(trial);
         const turnId = await thread.run(HELLO);
         const params = { expectedTurnId: turnId, input: input(HELLO) };
-        await thread.refusal("turn/steer", params, /^no active turn to steer$/);
+        await thread.expectError("turn/steer", params, /^no active turn to steer$/);
       },
     },
     {
@@ -224,7 +228,7 @@ export const TURNS: CheckGroup = {
         await thread.result("thread/compact/start");
         const { turn } = await thread.notification("turn/completed", after);
         expectFit("the turn", turn, { id: UUID });
-        const came = steps(thread.wire, thread.id, after);
+        const came = messageOrder(thread.wire, thread.id, after);
         expectOrder(came, ["status active", "turn/started", "item/started contextCompaction", "status idle"]);
       },
     },
@@ -237,8 +241,8 @@ export const TURNS: CheckGroup = {
           target: { type: "custom", instructions: HELLO },
         });
         expectFit("the answer of review/start", answer, { turn: OBJECT, reviewThreadId: thread.id });
-        await thread.endedWithout(textAt(answer, "turn", "id"));
-        const came = steps(thread.wire, thread.id, after);
+        await thread.endedWithout(stringAt(answer, "turn", "id"));
+        const came = messageOrder(thread.wire, thread.id, after);
         expectOrder(came, ["item/completed enteredReviewMode", "item/completed exitedReviewMode"]);
       },
     },

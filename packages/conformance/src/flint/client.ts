@@ -1,29 +1,29 @@
 import type { TestContext } from "../test-context.ts";
-import { at, NotOffered, shown, textAt } from "../wire/pattern.ts";
+import { at, formatValue, NotOffered, stringAt } from "../wire/pattern.ts";
 import type { Message, Wire } from "../wire/wire.ts";
 
-const INTRODUCTION = { clientInfo: { name: "flint-conformance", version: "1" } } as const;
+const INITIALIZE_PARAMS = { clientInfo: { name: "flint-conformance", version: "1" } } as const;
 
 /** The handshake of a proper client. */
-export async function greet(wire: Wire): Promise<void> {
-  await wire.result("initialize", INTRODUCTION);
+export async function initialize(wire: Wire): Promise<void> {
+  await wire.result("initialize", INITIALIZE_PARAMS);
   wire.notify("initialized");
 }
 
 /** The connection that most checks share, after its handshake. */
 export async function flintWire(trial: TestContext): Promise<Wire> {
-  return trial.shared(greet);
+  return trial.shared(initialize);
 }
 
 /** A further connection to the same server, after its handshake. */
-export async function anotherWire(trial: TestContext): Promise<Wire> {
+export async function openSecondWire(trial: TestContext): Promise<Wire> {
   const wire = await trial.another();
-  await greet(wire);
+  await initialize(wire);
   return wire;
 }
 
 /** A turn that waits for an approval. */
-export interface Asked {
+export interface PendingApproval {
   readonly turnId: string;
   readonly request: Message;
   /** The file that would be made. */
@@ -45,13 +45,13 @@ export class FlintThread {
   static async start(trial: TestContext, given?: Wire): Promise<FlintThread> {
     const wire = given ?? (await flintWire(trial));
     const started = await wire.result("thread/start", { cwd: trial.cwd, approvalPolicy: "always" });
-    return new FlintThread(trial, wire, textAt(started, "thread", "id"));
+    return new FlintThread(trial, wire, stringAt(started, "thread", "id"));
   }
 
   /** Begins a turn and resolves with its id as soon as the request is answered. */
   async begin(text: string): Promise<string> {
     const params = { threadId: this.id, input: [{ type: "text", text }] };
-    return textAt(await this.wire.result("turn/start", params), "turn", "id");
+    return stringAt(await this.wire.result("turn/start", params), "turn", "id");
   }
 
   /** The turn as `turn/completed` brings it. */
@@ -70,7 +70,7 @@ export class FlintThread {
   }
 
   /** Begins a turn that needs an approval, and waits for the request. */
-  async provoke(): Promise<Asked> {
+  async provoke(): Promise<PendingApproval> {
     const name = this.#trial.name();
     const after = this.wire.mark;
     const prompt = `run \`touch ${name}\``;
@@ -80,7 +80,7 @@ export class FlintThread {
       (message.method === "turn/completed" || ("id" in message && "method" in message));
     const request = await this.wire.waitFor(isEither, { after, what: "a request for approval" });
     if (request.method !== "turn/completed") return { turnId, request, name };
-    throw new NotOffered(`the model ended its turn on ${shown(prompt)} without asking for anything`);
+    throw new NotOffered(`the model ended its turn on ${formatValue(prompt)} without asking for anything`);
   }
 
   /** Stops a turn that a check left running. */

@@ -1,6 +1,6 @@
 import type { Check, CheckGroup } from "../check.ts";
-import { expectFit, Failed, FILLED_TEXT, OBJECT, shown } from "../wire/pattern.ts";
-import { FlintThread, flintWire, greet } from "./client.ts";
+import { expectFit, Failed, formatValue, NON_EMPTY_STRING, OBJECT } from "../wire/pattern.ts";
+import { FlintThread, flintWire, initialize } from "./client.ts";
 
 const UNKNOWN_ID = "0190a000-0000-7000-8000-000000000000";
 
@@ -38,8 +38,8 @@ export const PROTOCOL_ERRORS: CheckGroup = {
       name: "a request before initialize is refused as notInitialized",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await wire.refusal("model/list", {}, { code: -32000, data: { reason: "notInitialized" } });
-        await greet(wire);
+        await wire.expectError("model/list", {}, { code: -32000, data: { reason: "notInitialized" } });
+        await initialize(wire);
       },
     },
     {
@@ -48,7 +48,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
         const wire = await trial.fresh();
         const result = await wire.result("initialize", { clientInfo: { name: "x", version: "1" } });
         expectFit("initialize", result, {
-          agentInfo: { name: FILLED_TEXT, version: FILLED_TEXT },
+          agentInfo: { name: NON_EMPTY_STRING, version: NON_EMPTY_STRING },
           capabilities: OBJECT,
         });
       },
@@ -57,9 +57,9 @@ export const PROTOCOL_ERRORS: CheckGroup = {
       name: "a second initialize is refused as alreadyInitialized",
       run: async (trial) => {
         const wire = await trial.fresh();
-        await greet(wire);
+        await initialize(wire);
         const again = { clientInfo: { name: "x", version: "1" } };
-        await wire.refusal("initialize", again, { code: -32600, data: { reason: "alreadyInitialized" } });
+        await wire.expectError("initialize", again, { code: -32600, data: { reason: "alreadyInitialized" } });
       },
     },
     {
@@ -71,7 +71,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
           wire.send({ id, method: "model/list", params: {} });
           const answer = await wire.answerTo(id, after);
           if (answer.result === undefined)
-            throw new Failed(`id ${shown(id)} was answered with ${shown(answer)}`);
+            throw new Failed(`id ${formatValue(id)} was answered with ${formatValue(answer)}`);
         }
       },
     },
@@ -80,7 +80,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
         name: `${name} is refused as ${reason}`,
         run: async (trial) => {
           const wire = await flintWire(trial);
-          await wire.refusal(method, params, { code, data: { reason } });
+          await wire.expectError(method, params, { code, data: { reason } });
         },
       }),
     ),
@@ -96,9 +96,9 @@ export const PROTOCOL_ERRORS: CheckGroup = {
             "thread/delete",
             "turn/interrupt",
           ]) {
-            const { code } = await wire.refusal(method, { threadId }, OBJECT);
+            const { code } = await wire.expectError(method, { threadId }, OBJECT);
             if (code !== -32602 && code !== -32001)
-              throw new Failed(`${method} was refused with ${shown(code)}`);
+              throw new Failed(`${method} was refused with ${formatValue(code)}`);
           }
         }
       },
@@ -112,7 +112,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
           approvalId: UNKNOWN_ID,
           decision: { outcome: "allow", scope: "once" },
         };
-        await wire.refusal("approval/respond", params, {
+        await wire.expectError("approval/respond", params, {
           code: -32004,
           data: { reason: "approvalNotFound" },
         });
@@ -122,7 +122,7 @@ export const PROTOCOL_ERRORS: CheckGroup = {
       name: "turn/interrupt while no turn runs is refused as notRunning",
       run: async (trial) => {
         const { wire, id } = await FlintThread.start(trial);
-        await wire.refusal(
+        await wire.expectError(
           "turn/interrupt",
           { threadId: id },
           { code: -32003, data: { reason: "notRunning" } },

@@ -1,9 +1,9 @@
 import { FLINT } from "@flint/protocol";
 import type { CheckGroup, Suite } from "../check.ts";
 import { vocabularyChecks } from "../vocabulary-check.ts";
-import { at, expectFit, Failed, FILLED_LIST, NUMBER, shown, TEXT } from "../wire/pattern.ts";
+import { at, expectFit, Failed, formatValue, NON_EMPTY_ARRAY, NUMBER, STRING } from "../wire/pattern.ts";
 import type { Message } from "../wire/wire.ts";
-import { anotherWire, FlintThread } from "./client.ts";
+import { FlintThread, openSecondWire } from "./client.ts";
 import { PROTOCOL_ERRORS } from "./protocol-errors.ts";
 import { WORK } from "./work.ts";
 
@@ -14,18 +14,18 @@ const CONNECTIONS: CheckGroup = {
     {
       name: "thread/attach while a turn waits shows the items in progress and the open approval",
       run: async (trial) => {
-        const other = await anotherWire(trial);
+        const other = await openSecondWire(trial);
         const thread = await FlintThread.start(trial);
         const { turnId } = await thread.provoke();
         const picture = await other.result("thread/attach", { threadId: thread.id });
         await thread.stop(turnId);
-        expectFit("thread/attach", picture, { seq: NUMBER, epoch: TEXT, approvals: FILLED_LIST });
+        expectFit("thread/attach", picture, { seq: NUMBER, epoch: STRING, approvals: NON_EMPTY_ARRAY });
       },
     },
     {
       name: "an approval is asked on every connection of the thread, and the first answer wins",
       run: async (trial) => {
-        const other = await anotherWire(trial);
+        const other = await openSecondWire(trial);
         const thread = await FlintThread.start(trial);
         await other.result("thread/attach", { threadId: thread.id });
         const { turnId, request } = await thread.provoke();
@@ -44,11 +44,11 @@ const CONNECTIONS: CheckGroup = {
       name: "a client that attaches again with afterSeq gets what it missed, without gap or repeat",
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
-        const first = await anotherWire(trial);
+        const first = await openSecondWire(trial);
         const picture = await first.result("thread/attach", { threadId: thread.id });
         await first.close();
         const turnId = await thread.run("Say hello");
-        const again = await anotherWire(trial);
+        const again = await openSecondWire(trial);
         const place = { afterSeq: picture.seq, epoch: picture.epoch };
         await again.result("thread/attach", { threadId: thread.id, ...place });
         expectFit("the turn", await thread.ended(turnId, again), { status: "completed" });
@@ -57,17 +57,17 @@ const CONNECTIONS: CheckGroup = {
           return typeof seq === "number" ? [seq] : [];
         });
         const repeated = seqs.find((seq, index) => index > 0 && seq <= (seqs[index - 1] ?? 0));
-        if (repeated !== undefined) throw new Failed(`the numbers are ${shown(seqs)}`);
+        if (repeated !== undefined) throw new Failed(`the numbers are ${formatValue(seqs)}`);
       },
     },
     {
       name: "a turn continues after the connection that started it closes",
       run: async (trial) => {
-        const own = await anotherWire(trial);
+        const own = await openSecondWire(trial);
         const thread = await FlintThread.start(trial, own);
         const { turnId, request } = await thread.provoke();
         await own.close();
-        const other = await anotherWire(trial);
+        const other = await openSecondWire(trial);
         await other.result("thread/attach", { threadId: thread.id });
         const again = await other.waitForMethod(String(request.method));
         other.answer(again.id, { decision: "decline" });

@@ -6,12 +6,12 @@ import {
   at,
   expectFit,
   Failed,
-  FILLED_LIST,
+  formatValue,
   listAt,
+  NON_EMPTY_ARRAY,
   NUMBER,
-  shown,
-  TEXT,
-  textAt,
+  STRING,
+  stringAt,
   UUID,
 } from "../wire/pattern.ts";
 import { FlintThread, flintWire } from "./client.ts";
@@ -26,7 +26,7 @@ export const WORK: CheckGroup = {
       name: "model/list names models, and config/list options",
       run: async (trial) => {
         const wire = await flintWire(trial);
-        expectFit("model/list", await wire.result("model/list", {}), { data: FILLED_LIST });
+        expectFit("model/list", await wire.result("model/list", {}), { data: NON_EMPTY_ARRAY });
         expectFit("config/list", await wire.result("config/list", {}), {});
       },
     },
@@ -69,8 +69,8 @@ export const WORK: CheckGroup = {
         for (const { method, params } of thread.wire.since(after)) {
           if (method !== "item/agentMessage/delta") continue;
           if (at(params, "offset") !== text.length)
-            throw new Failed(`a piece begins at ${shown(at(params, "offset"))}`);
-          text += textAt(params, "delta");
+            throw new Failed(`a piece begins at ${formatValue(at(params, "offset"))}`);
+          text += stringAt(params, "delta");
         }
         const end = thread.wire
           .since(after)
@@ -88,7 +88,7 @@ export const WORK: CheckGroup = {
         const { turnId } = await thread.provoke();
         const params = { threadId: thread.id, input: [{ type: "text", text: HELLO }] };
         const data = { reason: "turnInProgress", activeTurnId: turnId };
-        await thread.wire.refusal("turn/start", params, { code: -32002, data });
+        await thread.wire.expectError("turn/start", params, { code: -32002, data });
         await thread.stop(turnId);
       },
     },
@@ -99,7 +99,7 @@ export const WORK: CheckGroup = {
         const { turnId, request } = await thread.provoke();
         const input = [{ type: "text", text: HELLO }];
         const queued = await thread.result("turn/start", { input, delivery: "queue" });
-        expectFit("the answer", queued, { queuedInput: { id: TEXT } });
+        expectFit("the answer", queued, { queuedInput: { id: STRING } });
         const after = thread.wire.mark;
         thread.wire.answer(request.id, { decision: "decline" });
         await thread.ended(turnId);
@@ -174,7 +174,7 @@ export const WORK: CheckGroup = {
       run: async (trial) => {
         const thread = await FlintThread.start(trial);
         await thread.run(HELLO);
-        const forked = textAt(await thread.result("thread/fork"), "thread", "id");
+        const forked = stringAt(await thread.result("thread/fork"), "thread", "id");
         if (forked === thread.id) throw new Failed("the fork has the id of its origin");
         const read = await thread.wire.result("thread/read", { threadId: forked, includeTurns: true });
         expectFit("the number of its turns", listAt(read, "turns").length, 1);
@@ -190,7 +190,7 @@ export const WORK: CheckGroup = {
         await thread.result("thread/unarchive");
         await expectListed(thread, true);
         await thread.result("thread/delete");
-        await thread.wire.refusal(
+        await thread.wire.expectError(
           "thread/read",
           { threadId: thread.id },
           { data: { reason: "threadNotFound" } },
@@ -207,7 +207,7 @@ export const WORK: CheckGroup = {
         );
         expectFit("the first number", numbers[0], NUMBER);
         const gap = numbers.findIndex((seq, place) => place > 0 && seq !== Number(numbers[place - 1]) + 1);
-        if (gap !== -1) throw new Failed(`the numbers are ${shown(numbers)}`);
+        if (gap !== -1) throw new Failed(`the numbers are ${formatValue(numbers)}`);
       },
     },
   ],

@@ -2,7 +2,17 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
 import type { TestContext } from "../test-context.ts";
-import { at, expectFit, Failed, listAt, NotOffered, NUMBER, shown, textAt, UUID } from "../wire/pattern.ts";
+import {
+  at,
+  expectFit,
+  Failed,
+  formatValue,
+  listAt,
+  NotOffered,
+  NUMBER,
+  stringAt,
+  UUID,
+} from "../wire/pattern.ts";
 import type { Message, Wire } from "../wire/wire.ts";
 
 /** The connection that the checks share. This wire needs no handshake. */
@@ -25,13 +35,13 @@ export class HarnessThread {
   static async create(trial: TestContext): Promise<HarnessThread> {
     const wire = await harnessWire(trial);
     const created = await wire.result("thread.create", { title: "A title", directory: trial.cwd });
-    return new HarnessThread(trial, wire, textAt(created, "thread", "threadId"));
+    return new HarnessThread(trial, wire, stringAt(created, "thread", "threadId"));
   }
 
   /** Begins a turn and resolves with its id as soon as the request is answered. */
   async begin(text: string): Promise<string> {
     const params = { threadId: this.id, input: [{ type: "text", text }] };
-    return textAt(await this.wire.result("turn.start", params), "turnId");
+    return stringAt(await this.wire.result("turn.start", params), "turnId");
   }
 
   /** The turn as `turn.completed` or `turn.error` brings it. */
@@ -53,8 +63,8 @@ export class HarnessThread {
       (method === "turn.completed" && at(params, "turn", "turnId") === turnId);
     const received = await this.wire.waitFor(isEither, { after, what: "approval.requested" });
     if (received.method === "approval.requested")
-      return { turnId, requestId: textAt(received, "params", "requestId"), name };
-    throw new NotOffered(`the model ended its turn on ${shown(prompt)} without asking for anything`);
+      return { turnId, requestId: stringAt(received, "params", "requestId"), name };
+    throw new NotOffered(`the model ended its turn on ${formatValue(prompt)} without asking for anything`);
   }
 }
 
@@ -73,7 +83,7 @@ export const LIFECYCLE: CheckGroup = {
         const thread = { threadId: UUID, title: "A title", directory: trial.cwd, time: { created: NUMBER } };
         expectFit("thread.created", created, { method: "thread.created", params: { thread } });
         const ids = listAt(await wire.result("thread.list", {}), "threads").map((one) => at(one, "threadId"));
-        if (!ids.includes(id)) throw new Failed(`thread.list shows ${shown(ids)}`);
+        if (!ids.includes(id)) throw new Failed(`thread.list shows ${formatValue(ids)}`);
       },
     },
     {
@@ -128,12 +138,12 @@ export const LIFECYCLE: CheckGroup = {
         const thread = await HarnessThread.create(trial);
         const { turnId } = await thread.provoke();
         const params = { threadId: thread.id, input: [{ type: "text", text: HELLO }] };
-        await thread.wire.refusal("turn.start", params, { code: -32002 });
+        await thread.wire.expectError("turn.start", params, { code: -32002 });
         expectFit("turn.cancel", await thread.wire.result("turn.cancel", { threadId: thread.id }), {
           ok: true,
         });
         expectFit("the turn", await thread.ended(turnId), { status: "cancelled" });
-        await thread.wire.refusal("turn.cancel", { threadId: thread.id }, { code: -32003 });
+        await thread.wire.expectError("turn.cancel", { threadId: thread.id }, { code: -32003 });
       },
     },
     {
@@ -143,7 +153,7 @@ export const LIFECYCLE: CheckGroup = {
         const { turnId, requestId, name } = await thread.provoke();
         await thread.wire.result("approval.respond", { requestId, decision: "reject" });
         await thread.ended(turnId);
-        await thread.wire.refusal("approval.respond", { requestId, decision: "once" }, { code: -32004 });
+        await thread.wire.expectError("approval.respond", { requestId, decision: "once" }, { code: -32004 });
         const made = await access(join(trial.cwd, name)).then(
           () => true,
           () => false,

@@ -1,7 +1,7 @@
 import { HARNESS } from "@flint/protocol";
 import type { Check, CheckGroup, Suite } from "../check.ts";
 import { vocabularyChecks } from "../vocabulary-check.ts";
-import { expectFit, Failed, FILLED_TEXT, FLAG, OBJECT, shown } from "../wire/pattern.ts";
+import { BOOLEAN, expectFit, Failed, formatValue, NON_EMPTY_STRING, OBJECT } from "../wire/pattern.ts";
 import { harnessWire, LIFECYCLE } from "./lifecycle.ts";
 
 const UNKNOWN_ID = "0190a000-0000-7000-8000-000000000000";
@@ -31,13 +31,13 @@ const PROTOCOL_ERRORS: CheckGroup = {
       run: async (trial) => {
         const wire = await trial.fresh();
         const capabilities = {
-          threads: FLAG,
-          turns: FLAG,
-          approvals: FLAG,
-          streaming: FLAG,
-          persistence: FLAG,
+          threads: BOOLEAN,
+          turns: BOOLEAN,
+          approvals: BOOLEAN,
+          streaming: BOOLEAN,
+          persistence: BOOLEAN,
         };
-        const expected = { version: FILLED_TEXT, capabilities };
+        const expected = { version: NON_EMPTY_STRING, capabilities };
         expectFit("initialize", await wire.result("initialize", {}), expected);
         expectFit("a second initialize", await wire.result("initialize"), expected);
       },
@@ -58,7 +58,7 @@ const PROTOCOL_ERRORS: CheckGroup = {
           wire.send({ jsonrpc: "2.0", id, method: "thread.list", params: {} });
           const answer = await wire.answerTo(id, after);
           if (answer.result === undefined)
-            throw new Failed(`id ${shown(id)} was answered with ${shown(answer)}`);
+            throw new Failed(`id ${formatValue(id)} was answered with ${formatValue(answer)}`);
         }
       },
     },
@@ -67,7 +67,7 @@ const PROTOCOL_ERRORS: CheckGroup = {
         name: `${name} is refused with ${code}`,
         run: async (trial) => {
           const wire = await harnessWire(trial);
-          await wire.refusal(method, params, { code });
+          await wire.expectError(method, params, { code });
         },
       }),
     ),
@@ -76,8 +76,9 @@ const PROTOCOL_ERRORS: CheckGroup = {
       run: async (trial) => {
         const wire = await harnessWire(trial);
         for (const threadId of ["../../etc/passwd", "a\0b", ""]) {
-          const { code } = await wire.refusal("thread.get", { threadId }, OBJECT);
-          if (code !== -32602 && code !== -32001) throw new Failed(`it was refused with ${shown(code)}`);
+          const { code } = await wire.expectError("thread.get", { threadId }, OBJECT);
+          if (code !== -32602 && code !== -32001)
+            throw new Failed(`it was refused with ${formatValue(code)}`);
         }
       },
     },

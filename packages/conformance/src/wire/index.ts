@@ -4,11 +4,11 @@ export {
   at,
   expectFit,
   Failed,
+  formatValue,
   listAt,
   Matcher,
   mismatch,
   type Pattern,
-  shown,
-  textAt,
+  stringAt,
 } from "./pattern.ts";
 export { type Entry, type Message, type WaitOptions, Wire, WireError, type WireOptions } from "./wire.ts";

@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { anyOf, FILLED_LIST, mismatch, NOTHING, NUMBER, shown, TEXT, textAt, UUID } from "./pattern.ts";
+import {
+  anyOf,
+  formatValue,
+  mismatch,
+  NON_EMPTY_ARRAY,
+  NULLISH,
+  NUMBER,
+  STRING,
+  stringAt,
+  UUID,
+} from "./pattern.ts";
 
 describe("a pattern", () => {
   test("fits a value that has what it names, whatever else the value has", () => {
@@ -10,7 +20,7 @@ describe("a pattern", () => {
     };
     expect(mismatch(value, { id: UUID, turns: [{ status: "done" }] })).toBeUndefined();
     expect(mismatch("thread not found: x", /^thread not found/)).toBeUndefined();
-    expect(mismatch(undefined, NOTHING)).toBeUndefined();
+    expect(mismatch(undefined, NULLISH)).toBeUndefined();
     expect(mismatch(null, anyOf(NUMBER, null))).toBeUndefined();
   });
 
@@ -18,8 +28,8 @@ describe("a pattern", () => {
     expect(mismatch({ a: { b: [1, "x"] } }, { a: { b: [1, NUMBER] } })).toBe(
       '.a.b[1] should be a number, but is "x"',
     );
-    expect(mismatch({}, { a: TEXT })).toBe(".a should be a text, but is absent");
-    expect(mismatch([], FILLED_LIST)).toBe(" should be a list that is not empty, but is []");
+    expect(mismatch({}, { a: STRING })).toBe(".a should be a text, but is absent");
+    expect(mismatch([], NON_EMPTY_ARRAY)).toBe(" should be a list that is not empty, but is []");
     expect(mismatch([1], [1, 2])).toBe(" should be [1, 2], but is [1]");
     expect(mismatch("x", { a: 1 })).toBe(' should be an object, but is "x"');
     expect(mismatch("nope", UUID)).toBe(' should be a UUID, but is "nope"');
@@ -28,7 +38,7 @@ describe("a pattern", () => {
   });
 
   test("fails a check that reads a missing value, and names the path", () => {
-    expect(() => textAt({ turn: {} }, "turn", "id")).toThrow("turn.id should be a text, but is absent");
-    expect(shown("x".repeat(400))).toMatch(/… \(402 characters\)$/);
+    expect(() => stringAt({ turn: {} }, "turn", "id")).toThrow("turn.id should be a text, but is absent");
+    expect(formatValue("x".repeat(400))).toMatch(/… \(402 characters\)$/);
   });
 });

@@ -38,20 +38,20 @@ export type Pattern =
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Any text. */
-export const TEXT = new Matcher("a text", (value) => typeof value === "string");
+export const STRING = new Matcher("a text", (value) => typeof value === "string");
 /** A text that is not empty. */
-export const FILLED_TEXT = new Matcher(
+export const NON_EMPTY_STRING = new Matcher(
   "a text that is not empty",
   (value) => typeof value === "string" && value !== "",
 );
 /** A finite number. */
 export const NUMBER = new Matcher("a number", (value) => typeof value === "number" && Number.isFinite(value));
 /** True or false. */
-export const FLAG = new Matcher("true or false", (value) => typeof value === "boolean");
+export const BOOLEAN = new Matcher("true or false", (value) => typeof value === "boolean");
 /** A list of whatever. */
 export const LIST = new Matcher("a list", Array.isArray);
 /** A list with something in it. */
-export const FILLED_LIST = new Matcher(
+export const NON_EMPTY_ARRAY = new Matcher(
   "a list that is not empty",
   (value) => Array.isArray(value) && value.length > 0,
 );
@@ -60,7 +60,7 @@ export const OBJECT = new Matcher("an object", isRecord);
 /** A UUID as text. */
 export const UUID = new Matcher("a UUID", (value) => typeof value === "string" && UUID_FORM.test(value));
 /** A field that is absent or null. */
-export const NOTHING = new Matcher("absent or null", (value) => value === undefined || value === null);
+export const NULLISH = new Matcher("absent or null", (value) => value === undefined || value === null);
 
 /** One of several. */
 export function anyOf(...patterns: readonly Pattern[]): Matcher {
@@ -93,7 +93,7 @@ function listMismatch(value: unknown, pattern: readonly Pattern[]): string | und
 }
 
 function fieldMismatch(value: unknown, pattern: Readonly<Record<string, unknown>>): string | undefined {
-  if (!isRecord(value)) return ` should be an object, but is ${shown(value)}`;
+  if (!isRecord(value)) return ` should be an object, but is ${formatValue(value)}`;
   return firstOf(
     Object.entries(pattern).map(([field, part]) =>
       // The fields of an object pattern are patterns; `isRecord` cannot say so.
@@ -111,7 +111,7 @@ function within(place: string, problem: string | undefined): string | undefined 
 }
 
 function isNot(value: unknown, pattern: Pattern): string {
-  return ` should be ${described(pattern)}, but is ${shown(value)}`;
+  return ` should be ${described(pattern)}, but is ${formatValue(value)}`;
 }
 
 function described(pattern: Pattern): string {
@@ -123,7 +123,7 @@ function described(pattern: Pattern): string {
 }
 
 /** A value as a report shows it: JSON, not too long. */
-export function shown(value: unknown, most = 300): string {
+export function formatValue(value: unknown, most = 300): string {
   if (value === undefined) return "absent";
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
@@ -141,15 +141,15 @@ export function at(value: unknown, ...fields: readonly (string | number)[]): unk
 }
 
 /** The text at a place in an answer; fails the check if there is none. */
-export function textAt(value: unknown, ...fields: readonly (string | number)[]): string {
+export function stringAt(value: unknown, ...fields: readonly (string | number)[]): string {
   const found = at(value, ...fields);
   if (typeof found === "string") return found;
-  throw new Failed(`${fields.join(".")} should be a text, but is ${shown(found)}`);
+  throw new Failed(`${fields.join(".")} should be a text, but is ${formatValue(found)}`);
 }
 
 /** The list at a place in an answer; fails the check if there is none. */
 export function listAt(value: unknown, ...fields: readonly (string | number)[]): readonly unknown[] {
   const found = at(value, ...fields);
   if (Array.isArray(found)) return found;
-  throw new Failed(`${fields.join(".")} should be a list, but is ${shown(found)}`);
+  throw new Failed(`${fields.join(".")} should be a list, but is ${formatValue(found)}`);
 }

@@ -30,12 +30,12 @@ describe("the wire of a check", () => {
   test("fails a check on a refusal it did not expect, and on a result where it expected a refusal", async () => {
     const refusing = await wireTo((line) => [{ id: line?.id, error: { code: -1, message: "no" } }]);
     await expect(refusing.result("x")).rejects.toThrow('x was refused: {"code":-1,"message":"no"}');
-    await expect(refusing.refusal("x", {}, { code: -2 })).rejects.toThrow(
+    await expect(refusing.expectError("x", {}, { code: -2 })).rejects.toThrow(
       "the refusal of x.code should be -2, but is -1",
     );
-    expect(await refusing.refusal("x", {}, { code: -1 })).toMatchObject({ message: "no" });
+    expect(await refusing.expectError("x", {}, { code: -1 })).toMatchObject({ message: "no" });
     const wire = await wireTo(echo);
-    await expect(wire.refusal("x", {}, {})).rejects.toThrow("x should be refused, but the answer is");
+    await expect(wire.expectError("x", {}, {})).rejects.toThrow("x should be refused, but the answer is");
   });
 
   test("waits no longer than its timeout, and reports for what", async () => {

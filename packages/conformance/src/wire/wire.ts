@@ -1,6 +1,6 @@
 import { isRecord } from "@flint/protocol";
 import type { Channel } from "./channel.ts";
-import { expectFit, Failed, type Pattern, shown } from "./pattern.ts";
+import { expectFit, Failed, formatValue, type Pattern } from "./pattern.ts";
 
 /** A JSON object that one side sent. */
 export type Message = Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export class WireError extends Failed {
   readonly data: unknown;
 
   constructor(method: string, error: Message) {
-    super(`${method} was refused: ${typeof error.message === "string" ? error.message : shown(error)}`);
+    super(`${method} was refused: ${typeof error.message === "string" ? error.message : formatValue(error)}`);
     this.code = error.code;
     this.data = error.data;
   }
@@ -111,7 +111,7 @@ export class Wire {
   /** Resolves with the response to a request, result or error. */
   answerTo(id: unknown, after = 0, options: WaitOptions = {}): Promise<Message> {
     const isAnswer = (message: Message): boolean => message.id === id && !("method" in message);
-    return this.waitFor(isAnswer, { after, what: `an answer to the request ${shown(id)}`, ...options });
+    return this.waitFor(isAnswer, { after, what: `an answer to the request ${formatValue(id)}`, ...options });
   }
 
   /** Sends a request and resolves with its response, result or error. */
@@ -133,8 +133,8 @@ export class Wire {
   }
 
   /** Sends a request that has to be refused, and resolves with an error that matches. */
-  async refusal(method: string, params: unknown, expected: Pattern): Promise<Message> {
-    return refusalOf(method, await this.ask(method, params), expected);
+  async expectError(method: string, params: unknown, expected: Pattern): Promise<Message> {
+    return errorOf(method, await this.ask(method, params), expected);
   }
 
   /** Sends a notification. */
@@ -225,14 +225,15 @@ export class Wire {
 export function resultOf(method: string, answer: Message): Message {
   if (isRecord(answer.result)) return answer.result;
   if (answer.error === undefined)
-    throw new Failed(`${method} was answered without a result: ${shown(answer)}`);
-  throw new Failed(`${method} was refused: ${shown(answer.error)}`);
+    throw new Failed(`${method} was answered without a result: ${formatValue(answer)}`);
+  throw new Failed(`${method} was refused: ${formatValue(answer.error)}`);
 }
 
 /** The error in a response; fails the check unless it is the expected one. */
-export function refusalOf(method: string, answer: Message, expected: Pattern): Message {
+export function errorOf(method: string, answer: Message, expected: Pattern): Message {
   const { error } = answer;
-  if (!isRecord(error)) throw new Failed(`${method} should be refused, but the answer is ${shown(answer)}`);
+  if (!isRecord(error))
+    throw new Failed(`${method} should be refused, but the answer is ${formatValue(answer)}`);
   expectFit(`the refusal of ${method}`, error, expected);
   return error;
 }

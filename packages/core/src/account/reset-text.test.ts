@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resetInText, speaksOfLimit } from "./reset-text.ts";
+import { mentionsUsageLimit, resetInText } from "./reset-text.ts";
 
 const now = Date.UTC(2026, 10, 17, 12, 0);
 const at = (text: string) => {
@@ -40,7 +40,7 @@ describe("the reset time in the text of an error", () => {
 });
 
 test("a text about a limit is recognized, and one that only mentions limits is not", () => {
-  expect(speaksOfLimit("Claude AI usage limit reached|1790000000")).toBe(true);
-  expect(speaksOfLimit("You've hit your usage limit.")).toBe(true);
-  expect(speaksOfLimit("The file exceeds the size limit of the tool.")).toBe(false);
+  expect(mentionsUsageLimit("Claude AI usage limit reached|1790000000")).toBe(true);
+  expect(mentionsUsageLimit("You've hit your usage limit.")).toBe(true);
+  expect(mentionsUsageLimit("The file exceeds the size limit of the tool.")).toBe(false);
 });

@@ -3,7 +3,7 @@ const LIMIT_REACHED =
   /(?:usage|rate|session|weekly) limit (?:is )?(?:reached|exceeded)|hit your (?:\w+ )?limit/i;
 
 /** Whether a text says that a usage limit is reached. */
-export function speaksOfLimit(text: string): boolean {
+export function mentionsUsageLimit(text: string): boolean {
   return LIMIT_REACHED.test(text);
 }
 

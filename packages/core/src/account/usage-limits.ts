@@ -1,6 +1,6 @@
 import type { ReportedLimit, TurnError, UsageLimit } from "@flint/protocol";
 import type { Clock, LimitStore } from "../ports/index.ts";
-import { resetInText, speaksOfLimit } from "./reset-text.ts";
+import { mentionsUsageLimit, resetInText } from "./reset-text.ts";
 
 /** A reset time further away than this, either way, is a mistake in the report. */
 const LATEST_RESET_MS = 400 * 86_400_000;
@@ -62,7 +62,7 @@ export class UsageLimits {
     const isNamed = error.errorInfo === "UsageLimitExceeded";
     const isUnnamed = error.errorInfo === undefined || UNNAMED.has(error.errorInfo);
     const text = `${error.message}\n${error.additionalDetails ?? ""}`;
-    if (!isNamed && !(isUnnamed && speaksOfLimit(text))) return undefined;
+    if (!isNamed && !(isUnnamed && mentionsUsageLimit(text))) return undefined;
     const now = this.#clock.now();
     const reached = this.known(agent).filter(({ status }) => status === "reached");
     const latest = Math.max(...reached.map(({ reportedAtMs }) => reportedAtMs));

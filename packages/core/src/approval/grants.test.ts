@@ -1,6 +1,12 @@
 import { type Action, type Grant, grantsMadeBy, type Permission } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { type Actor, coveringGrants, rejectUnknownRule, suggestionsFor, withIdentities } from "./grants.ts";
+import {
+  type Actor,
+  coveringGrants,
+  rejectUnknownRule,
+  suggestionsFor,
+  withFolderIdentities,
+} from "./grants.ts";
 import { judge } from "./policy.ts";
 
 const actor: Actor = { project: "/repo", agent: "flint", realPath: (path) => path };
@@ -159,8 +165,8 @@ describe("a decision without anyone to ask", () => {
 
 describe("a grant to write a folder", () => {
   const inFolder = (identity: string): Partial<Actor> => ({ folderIdentity: () => identity });
-  const build = withIdentities({ ...install, needs: { write: ["/srv/out"] } }, () => "7-1");
-  const change = withIdentities({ ...edit("/srv/out/a"), needs: { write: ["/srv/out"] } }, () => "7-1");
+  const build = withFolderIdentities({ ...install, needs: { write: ["/srv/out"] } }, () => "7-1");
+  const change = withFolderIdentities({ ...edit("/srv/out/a"), needs: { write: ["/srv/out"] } }, () => "7-1");
 
   test.each([
     ["a command", build, granted(build)],

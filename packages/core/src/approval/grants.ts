@@ -29,7 +29,7 @@ export interface Actor {
 }
 
 /** An action that names, for each folder it wants to write, which one is there now. */
-export function withIdentities(action: Action, identityOf: Actor["folderIdentity"]): Action {
+export function withFolderIdentities(action: Action, identityOf: Actor["folderIdentity"]): Action {
   const { needs } = action;
   if (identityOf === undefined || needs?.write === undefined) return action;
   const found = needs.write.flatMap((path) => {
@@ -66,7 +66,7 @@ export function coveringGrants(
  * The grants that let exactly this command do more than its sandbox, as it was granted when the sandbox had stopped it;
  * undefined if there are none. Leaving the sandbox is never granted to a command that does not ask for it.
  */
-export function wideningGrants(
+export function grantsBeyondSandbox(
   action: Action,
   actor: Actor,
   grants: readonly Grant[],

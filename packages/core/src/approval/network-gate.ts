@@ -14,10 +14,10 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import type {
+  ConnectionAttempt,
   ConnectionDecision,
   FailedConnection,
   RefusedConnection,
-  WantedConnection,
 } from "../ports/index.ts";
 
 /** A connection of a command, and what became of it. */
@@ -77,7 +77,7 @@ export class NetworkGate {
   }
 
   /** Decides about a connection. Never rejects. */
-  async decide(wanted: WantedConnection): Promise<ConnectionDecision> {
+  async decide(wanted: ConnectionAttempt): Promise<ConnectionDecision> {
     const commands = commandsOf(this.#options.state(), wanted.itemId);
     const decision = await this.#decide(wanted, commands);
     this.#note(commands, { host: wanted.host, port: wanted.port, ...decision });
@@ -105,7 +105,7 @@ export class NetworkGate {
     return connections;
   }
 
-  async #decide(wanted: WantedConnection, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
+  async #decide(wanted: ConnectionAttempt, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
     const key = formatEndpoint(wanted);
     for (;;) {
       const known = this.#decideBySettings(wanted, commands) ?? this.#answered(commands, key);
@@ -122,7 +122,7 @@ export class NetworkGate {
   }
 
   #decideBySettings(
-    wanted: WantedConnection,
+    wanted: ConnectionAttempt,
     commands: readonly CommandItem[],
   ): ConnectionDecision | undefined {
     if (this.#denied.judge(wanted) === "deny") {
@@ -137,7 +137,7 @@ export class NetworkGate {
   }
 
   /** Refuses without asking; once for each command and host is enough to know. */
-  #refuse(wanted: WantedConnection, commands: readonly CommandItem[], reason: string): ConnectionDecision {
+  #refuse(wanted: ConnectionAttempt, commands: readonly CommandItem[], reason: string): ConnectionDecision {
     const { state, noteDeclined } = this.#options;
     const action = connectionAction(state(), commands, wanted);
     const isKnown = this.#connections.get(action?.itemId ?? "")?.has(formatEndpoint(wanted)) === true;
@@ -155,7 +155,7 @@ export class NetworkGate {
     return answers.every((answer) => answer === false) ? DECLINED : undefined;
   }
 
-  async #ask(wanted: WantedConnection, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
+  async #ask(wanted: ConnectionAttempt, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
     const state = this.#options.state();
     const key = formatEndpoint(wanted);
     const action = connectionAction(state, commands, wanted);

@@ -27,17 +27,17 @@ import { DecidedActions } from "./decided-actions.ts";
 import {
   type Actor,
   coveringGrants,
+  grantsBeyondSandbox,
   rejectUnknownRule,
   suggestionsFor,
-  wideningGrants,
-  withIdentities,
+  withFolderIdentities,
 } from "./grants.ts";
 import { lateGrant, onceGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
-import { ReplacedRuleNotes } from "./replaced-rule-notes.ts";
-import { isWorkspaceEdit, staysInSandbox } from "./sandbox-bounds.ts";
+import { ReplacedFolderNotices } from "./replaced-rule-notes.ts";
+import { isWithinSandbox, isWorkspaceEdit } from "./sandbox-bounds.ts";
 
 /** What open requests need of their thread. */
 export interface OpenRequestsOptions {
@@ -54,7 +54,7 @@ export interface OpenRequestsOptions {
 }
 
 /** What resolved a request: a client, or something else. */
-export interface Answerer {
+export interface Responder {
   readonly by: ResolvedBy;
   readonly clientId?: string;
   /** What the client calls itself. */
@@ -78,7 +78,7 @@ export class OpenRequests {
   readonly #toolCalls = new PendingAnswers<ToolCallResult>("tool call");
   /** What was decided in each turn, and why. */
   readonly decided = new DecidedActions();
-  readonly #replacedRules = new ReplacedRuleNotes();
+  readonly #replacedRules = new ReplacedFolderNotices();
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -93,11 +93,11 @@ export class OpenRequests {
   ): Promise<ActionDecision> {
     const { log, rules, clock, realPath, folderIdentity } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath, folderIdentity };
-    const action = withIdentities(wanted, folderIdentity);
+    const action = withFolderIdentities(wanted, folderIdentity);
     const now = clock.now();
     const { applying, replaced } = rules.forProject(actor.project);
     const grants = [...log.state.grants, ...applying];
-    const widening = wideningGrants(action, actor, grants, now);
+    const widening = grantsBeyondSandbox(action, actor, grants, now);
     const granted = widening ?? coveringGrants(action, actor, grants, now);
     const verdict = this.#judge(action, actor, granted, guarantees);
     if (verdict.kind === "allow") {
@@ -132,7 +132,7 @@ export class OpenRequests {
     const { threadId, log, clock, realPath, folderIdentity } = this.#options;
     const now = clock.now();
     const project = realPath(log.state.settings.cwd);
-    const allowed = withIdentities(action, folderIdentity);
+    const allowed = withFolderIdentities(action, folderIdentity);
     const grant = onceGrant({ id: mintId(now), agent, project, action: allowed }, now);
     if (grant === undefined) return;
     await log.commit([{ type: "grant/changed", data: { threadId, grant, status: "added" } }]);
@@ -173,7 +173,7 @@ export class OpenRequests {
   async decide(
     id: string,
     decision: Decision,
-    answerer: Answerer,
+    answerer: Responder,
     before?: (grant?: Grant) => void,
   ): Promise<void> {
     const { threadId, log, rules, clock } = this.#options;
@@ -197,7 +197,7 @@ export class OpenRequests {
   }
 
   /** Resolves a question. */
-  async answer(id: string, answers: Answers, answerer: Answerer, before?: () => void): Promise<void> {
+  async answer(id: string, answers: Answers, answerer: Responder, before?: () => void): Promise<void> {
     const waiting = this.#questions.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
@@ -212,7 +212,7 @@ export class OpenRequests {
   async completeToolCall(
     id: string,
     result: ToolCallResult,
-    answerer: Answerer,
+    answerer: Responder,
     before?: () => void,
   ): Promise<void> {
     const waiting = this.#toolCalls.take(id);
@@ -242,7 +242,7 @@ export class OpenRequests {
     const { approvalPolicy, acceptEdits } = settings;
     const acceptsCommands = settings.acceptCommands === true && !isUnconfined(settings.sandboxPolicy);
     const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
-    const staysInside = staysInSandbox(action, actor, settings.sandboxPolicy);
+    const staysInside = isWithinSandbox(action, actor, settings.sandboxPolicy);
     const hasNetwork = networkOf(settings) !== "none";
     return judge({
       ...{ approvalPolicy, action, granted: grants !== undefined, grants, ruling, policyRules },

@@ -1,7 +1,7 @@
 import type { Action, ApprovalPolicy } from "@flint/protocol";
 import { verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import type { Ruling } from "../ports/index.ts";
+import type { RuleDecision } from "../ports/index.ts";
 import { judge } from "./policy.ts";
 import { isWorkspaceEdit } from "./sandbox-bounds.ts";
 
@@ -69,7 +69,7 @@ test("accepts edits of plain files in the workspace, and nothing else", () => {
   ];
   expect(accepted.map((action) => isWorkspaceEdit(action, actor))).toEqual([true, true]);
   expect(asked.filter((action) => isWorkspaceEdit(action, actor))).toEqual([]);
-  const judged = (approvalPolicy: ApprovalPolicy, ruling?: Ruling) =>
+  const judged = (approvalPolicy: ApprovalPolicy, ruling?: RuleDecision) =>
     judge({ approvalPolicy, action: change, granted: false, isAcceptedEdit: true, ruling }).kind;
   expect([judged("unlessTrusted"), judged("unlessTrusted", { decision: "deny", reason: "" })]).toEqual([
     ...["allow", "deny"],
@@ -77,7 +77,7 @@ test("accepts edits of plain files in the workspace, and nothing else", () => {
 });
 
 test("asks about no command that stays in the sandbox where commands are accepted", () => {
-  const judged = (approvalPolicy: ApprovalPolicy, action: Action, ruling?: Ruling) =>
+  const judged = (approvalPolicy: ApprovalPolicy, action: Action, ruling?: RuleDecision) =>
     judge({ approvalPolicy, action, granted: false, acceptsCommands: true, ruling }).kind;
   expect(judged("unlessTrusted", command)).toBe("allow");
   expect([
@@ -131,7 +131,7 @@ test("gives the user a reason", () => {
 });
 
 describe("a rule of the policy file", () => {
-  const ruling = (decision: Ruling["decision"]) => ({
+  const ruling = (decision: RuleDecision["decision"]) => ({
     decision,
     reason: `Rule 1 of p.toml says ${decision}.`,
   });
@@ -184,7 +184,7 @@ describe("an action with hidden characters", () => {
   const hidden: Action = { ...command, command: "ls \u202ea" };
 
   test("is never granted, and the user is warned", () => {
-    const allowed: Ruling = { decision: "allow", reason: "" };
+    const allowed: RuleDecision = { decision: "allow", reason: "" };
     const verdicts = (["unlessTrusted", "always"] as const).map((approvalPolicy) =>
       judge({ approvalPolicy, action: hidden, granted: true, ruling: allowed }),
     );
@@ -207,7 +207,7 @@ describe("an allowed action names what allowed it", () => {
     const verdict = judge({ approvalPolicy: "unlessTrusted", action: command, granted: false, ...input });
     return verdict.kind === "allow" ? `${verdict.allowance.by}: ${verdict.allowance.reason}` : verdict.kind;
   };
-  const ruling: Ruling = { decision: "allow", reason: "Rule 2 allows it." };
+  const ruling: RuleDecision = { decision: "allow", reason: "Rule 2 allows it." };
   const grants = [{ scope: "always", words: "run: rm a (in /project)" }] as const;
 
   test.each([

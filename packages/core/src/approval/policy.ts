@@ -6,7 +6,7 @@ import {
   type Grant,
   type Permission,
 } from "@flint/protocol";
-import type { PolicyRules, Ruling } from "../ports/index.ts";
+import type { PolicyRules, RuleDecision } from "../ports/index.ts";
 import { hasHiddenCharacters } from "../text/characters.ts";
 import { NO_NETWORK } from "./network-gate.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
@@ -37,7 +37,7 @@ export interface PolicyInput {
   /** Whether it only changes files that need no approval. */
   readonly isAcceptedEdit?: boolean | undefined;
   /** What the policy file decides about it. */
-  readonly ruling?: Ruling | undefined;
+  readonly ruling?: RuleDecision | undefined;
   /** The policy file, if there is one. */
   readonly policyRules?: Pick<PolicyRules, "unanswered" | "source"> | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Action } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { RepeatOffers } from "./repeat-offers.ts";
+import { RerunOffers } from "./repeat-offers.ts";
 
 function action(command: string, host: string | undefined, hasRun = true): Action {
   const after = { itemId: "i", ranMs: 1, evidence: [] };
@@ -12,7 +12,7 @@ function action(command: string, host: string | undefined, hasRun = true): Actio
 }
 
 test("offers the same command with the same need once", () => {
-  const offers = new RepeatOffers();
+  const offers = new RerunOffers();
   expect([offers.admit(action("a", "x.example")), offers.admit(action("a", "x.example"))]).toEqual([
     true,
     false,
@@ -22,7 +22,7 @@ test("offers the same command with the same need once", () => {
 });
 
 test("does not count what has not run before", () => {
-  const offers = new RepeatOffers();
+  const offers = new RerunOffers();
   const first = action("a", "x.example", false);
   expect([offers.admit(first), offers.admit(first), offers.admit(action("a", "x.example"))]).toEqual([
     ...[true, true, true],

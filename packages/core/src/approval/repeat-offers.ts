@@ -1,7 +1,7 @@
 import { type Action, grantKeys } from "@flint/protocol";
 
 /** Remembers which actions were offered to run again with what they need, so that a thread offers the same only once. */
-export class RepeatOffers {
+export class RerunOffers {
   readonly #offered = new Set<string>();
 
   /** Whether an action may be put to the user: any that has not run before, and one that has for the first time only. */

@@ -11,7 +11,7 @@ export interface UncoveredAction {
 }
 
 /** Explains, once for each rule, that it does not apply because another folder has taken the place of its folder. */
-export class ReplacedRuleNotes {
+export class ReplacedFolderNotices {
   readonly #explained = new Set<string>();
 
   /** The explanation for an action; undefined if no such rule would cover it, or if that was explained before. */

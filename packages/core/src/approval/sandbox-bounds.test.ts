@@ -1,6 +1,6 @@
 import type { Action, SandboxPolicy } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { staysInSandbox } from "./sandbox-bounds.ts";
+import { isWithinSandbox } from "./sandbox-bounds.ts";
 
 const WRITE: SandboxPolicy = { type: "workspaceWrite" };
 const WORKSPACE = {
@@ -13,7 +13,7 @@ const edit = (...paths: string[]): Action => ({
   ...{ kind: "fileChange", itemId: "i" },
   changes: paths.map((path) => ({ path, kind: "modify", diff: "" })),
 });
-const stays = (action: Action, policy: SandboxPolicy = WRITE) => staysInSandbox(action, WORKSPACE, policy);
+const stays = (action: Action, policy: SandboxPolicy = WRITE) => isWithinSandbox(action, WORKSPACE, policy);
 
 describe("what stays in the sandbox", () => {
   test("is a command that needs no more", () => {

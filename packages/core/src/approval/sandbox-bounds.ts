@@ -21,7 +21,7 @@ export function isWorkspaceEdit(action: Action, workspace: Workspace): boolean {
  * Whether an action gets by with what the sandbox gives to it unasked: a command, or an edit of files that are not hidden
  * in the folders that the sandbox lets it write. Where Flint confines nothing, nothing stays inside.
  */
-export function staysInSandbox(action: Action, workspace: Workspace, policy: SandboxPolicy): boolean {
+export function isWithinSandbox(action: Action, workspace: Workspace, policy: SandboxPolicy): boolean {
   if (isUnconfined(policy) || action.needs !== undefined) return false;
   const isWritable = policy.type === "workspaceWrite";
   // A read-only sandbox that an approval opens holds nothing back once a command was not asked about.

@@ -16,12 +16,12 @@ import {
   budgetError,
   budgetQuestion,
   describeLimit,
-  furthest,
   type Limits,
+  largestExtension,
   lockedBudgetError,
-  possibleUsage,
   type ReachedLimit,
   reachedOf,
+  sanitizedUsage,
   type Unit,
   usageOfThread,
 } from "./limits.ts";
@@ -99,7 +99,7 @@ export class BudgetGuard {
 
   /** The usage of a model call without amounts that cannot be, such as negative ones. */
   possible<Call extends CallUsage>(call: Call): Call {
-    const last = possibleUsage(call.last);
+    const last = sanitizedUsage(call.last);
     const { cost, ...free } = call;
     if (last === call.last && isPossibleCost(cost)) return call;
     this.#warnOnce("The agent reports a negative usage or cost, which counts as none.", "impossibleUsage");
@@ -134,7 +134,7 @@ export class BudgetGuard {
   }
 
   /** Undefined if the turn may continue; otherwise resolves when it may, or when it is over. Never rejects. */
-  held(): Promise<void> | undefined {
+  budgetAvailable(): Promise<void> | undefined {
     this.#check();
     return this.#asking === undefined ? undefined : this.#released();
   }
@@ -201,15 +201,15 @@ export class BudgetGuard {
   }
 
   get #threadExtension(): Limits {
-    return furthest(this.#budget.extended, this.#extended.thread);
+    return largestExtension(this.#budget.extended, this.#extended.thread);
   }
 
   /** After how much work the next time limit is used up; undefined if there is none. */
   #nextSecondsMs(): number | undefined {
     const { turn, thread } = this.#budget;
     const earlierMs = this.#options.log.state.workedMs;
-    const ofTurn = furthest(turn, this.#extended.turn).seconds;
-    const ofThread = furthest(thread, this.#threadExtension).seconds;
+    const ofTurn = largestExtension(turn, this.#extended.turn).seconds;
+    const ofThread = largestExtension(thread, this.#threadExtension).seconds;
     const ends: number[] = [];
     if (turn?.seconds !== undefined && ofTurn !== undefined) ends.push(ofTurn * 1_000);
     if (thread?.seconds !== undefined && ofThread !== undefined) ends.push(ofThread * 1_000 - earlierMs);

@@ -19,7 +19,7 @@ const REPORTED_UNITS: readonly ReportedUnit[] = ["tokens", "costUsd", "steps"];
 const EVERY_CALL: UsageReports = { tokens: "call", steps: "call", costUsd: "free" };
 
 /** The limits of a budget that an agent does not report with each call. */
-export function lateLimits(budget: Budget | undefined, reports: UsageReports): ReportedLimit[] {
+export function limitsCheckedAfterTurn(budget: Budget | undefined, reports: UsageReports): ReportedLimit[] {
   return (["turn", "thread"] as const).flatMap((scope) =>
     REPORTED_UNITS.flatMap((unit) => {
       const limits: Partial<Record<ReportedUnit, number | undefined>> = budget?.[scope] ?? {};
@@ -46,7 +46,7 @@ export async function checkLimits(
   if (budget?.turn === undefined && budget?.thread === undefined) return { notices: [], requiresCost: false };
   const reports = (await driver.usageReports?.(model)) ?? EVERY_CALL;
   const isStrict = budget.enforcement !== "bestEffort";
-  const late = lateLimits(budget, reports);
+  const late = limitsCheckedAfterTurn(budget, reports);
   const [unknown] = late.filter(({ reported }) => reported === "never");
   if (unknown !== undefined && isStrict) throw unknownLimit(unknown, model);
   const notices = late.map(({ name, unit, reported }) =>
@@ -59,7 +59,7 @@ export async function checkLimits(
 
 /** The error of a turn with a model call whose cost is not known. */
 export function unknownCost(model: string): TurnError {
-  const message = `The turn was stopped: the cost of a call of ${model} is not known, so the limit of its cost cannot be kept. ${wayOut("costUsd", model)}`;
+  const message = `The turn was stopped: the cost of a call of ${model} is not known, so the limit of its cost cannot be kept. ${limitHint("costUsd", model)}`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 
@@ -70,11 +70,11 @@ const NOUNS: Readonly<Record<ReportedUnit, string>> = {
 };
 
 function unknownLimit({ name, unit }: ReportedLimit, model: string): FlintError {
-  const message = `${name} cannot be kept: ${model} does not report ${NOUNS[unit]}. ${wayOut(unit, model)}`;
+  const message = `${name} cannot be kept: ${model} does not report ${NOUNS[unit]}. ${limitHint(unit, model)}`;
   return new FlintError("invalidParams", message, { field: "budget", limit: name, model });
 }
 
-function wayOut(unit: ReportedUnit, model: string): string {
+function limitHint(unit: ReportedUnit, model: string): string {
   const first =
     unit === "costUsd"
       ? `Configure its price ([models.${JSON.stringify(model)}] with price_input and price_output), remove`

@@ -49,7 +49,7 @@ export function reachedOf(
 }
 
 /** The further of two extensions, unit by unit. */
-export function furthest(left: Limits | undefined, right: Limits | undefined): Limits {
+export function largestExtension(left: Limits | undefined, right: Limits | undefined): Limits {
   const further: Partial<Record<Unit, number>> = {};
   for (const unit of UNITS) {
     const limit = Math.max(left?.[unit] ?? 0, right?.[unit] ?? 0);
@@ -60,7 +60,7 @@ export function furthest(left: Limits | undefined, right: Limits | undefined): L
 
 /** A budget with the user's extensions of the thread's limits. */
 export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
-  const { tokens, costUsd, seconds, turns } = furthest(budget?.extended, by);
+  const { tokens, costUsd, seconds, turns } = largestExtension(budget?.extended, by);
   const extended: ThreadBudget = {};
   if (tokens !== undefined) extended.tokens = tokens;
   if (costUsd !== undefined) extended.costUsd = costUsd;
@@ -70,7 +70,7 @@ export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
 }
 
 /** The usage of a model call without amounts that cannot be, such as negative ones; itself if there are none. */
-export function possibleUsage(usage: TokenUsage): TokenUsage {
+export function sanitizedUsage(usage: TokenUsage): TokenUsage {
   const entries = Object.entries(usage);
   const isPossible = (amount: unknown) =>
     typeof amount !== "number" || (Number.isFinite(amount) && amount >= 0);

@@ -8,17 +8,17 @@ import {
   threadIdOf,
 } from "@flint/protocol";
 import type { Subscriber } from "../thread/subscription.ts";
-import { answerOf, Members, promptOf, turnEnd, turnStart, viewItem } from "./child-view.ts";
+import { answerOf, promptOf, SubAgentItems, turnEnd, turnStart, viewItem } from "./child-view.ts";
 
 /** Makes the events of a child thread from those of the thread that has the log. */
 export class ChildEvents {
   readonly #child: ChildThread;
-  readonly #members: Members;
+  readonly #members: SubAgentItems;
 
   /** `known`: the items of the turn so far, for a client that starts in the middle of it. */
   constructor(child: ChildThread, known: readonly ThreadItem[]) {
     this.#child = child;
-    this.#members = new Members(child);
+    this.#members = new SubAgentItems(child);
     for (const item of known) this.#members.take(item);
   }
 

@@ -33,7 +33,7 @@ function statusOf(status: ChildThread["status"]): Thread["status"] {
 
 /** The only turn of a child thread: the prompt of the sub-agent, and what it did. It has the id of the thread. */
 export function viewTurn(child: ChildThread, { items }: Turn): Turn {
-  const members = new Members(child);
+  const members = new SubAgentItems(child);
   const call = items.map(subAgentCallOf).find((item) => item?.id === child.itemId);
   const done = items.filter((item) => members.take(item)).map((item) => viewItem(child, item));
   return {
@@ -74,7 +74,7 @@ export function promptOf({ subAgent }: Item<"toolCall">): Item<"userMessage">[] 
 /** What the sub-agent returned, as its last message; empty if that is one of its messages already, as with some agents. */
 export function answerOf(
   { subAgent, status, result }: Item<"toolCall">,
-  said: Members,
+  said: SubAgentItems,
 ): Item<"agentMessage">[] {
   if (subAgent?.threadId === undefined || status !== "completed") return [];
   if (typeof result !== "string" || result === "" || said.hasSaid(result)) return [];
@@ -89,7 +89,7 @@ export function viewItem({ itemId }: ChildThread, item: ThreadItem): ThreadItem 
 }
 
 /** Which items of a turn are the work of a sub-agent, or of one that it started. */
-export class Members {
+export class SubAgentItems {
   readonly #ids: Set<string>;
   readonly #said = new Set<string>();
 

@@ -18,7 +18,7 @@ export interface StoppedCommand {
 }
 
 /** Everything that a stopped command needs, if a permission can give it that; undefined otherwise. */
-export function neededBy({ policy, denials }: StoppedCommand): Permission | undefined {
+export function rerunPermission({ policy, denials }: StoppedCommand): Permission | undefined {
   // Only a policy that can be widened: a thread that reads is meant to stay so.
   if (policy.type !== "workspaceWrite" || denials.length === 0) return undefined;
   if (denials.some(({ needs }) => needs === undefined)) return undefined;
@@ -26,7 +26,7 @@ export function neededBy({ policy, denials }: StoppedCommand): Permission | unde
 }
 
 /** The request to run a stopped command again with what it needs. It says that the command has run already. */
-export function runAgainAction(stopped: StoppedCommand, needs: Permission): Action {
+export function rerunAction(stopped: StoppedCommand, needs: Permission): Action {
   const { itemId, command, cwd, ranMs, denials } = stopped;
   const evidence = denials.map((denial) => denial.evidence);
   const seconds = ranMs < 950 ? "less than a second" : `${Math.round(ranMs / 1000)} s`;

@@ -1,6 +1,6 @@
 import { type Action, type Decision, describePermission, type Permission } from "@flint/protocol";
 import type { Clock, Denial, EndedCommand, RefusedConnection } from "../ports/index.ts";
-import { neededBy, runAgainAction } from "./run-again.ts";
+import { rerunAction, rerunPermission } from "./run-again.ts";
 
 /** A command that an agent ran in its own process, as its item shows it. */
 export interface EndedItem {
@@ -95,9 +95,9 @@ export class StoppedCommands {
   async #offer(ended: EndedItem, denials: readonly Denial[]): Promise<Offer | undefined> {
     const { policy } = this.#options.sandbox();
     const stopped = { ...ended, policy, denials };
-    const needs = neededBy(stopped);
+    const needs = rerunPermission(stopped);
     if (needs === undefined || !isGrantable(needs) || !this.#options.canGrant()) return undefined;
-    const action = runAgainAction(stopped, needs);
+    const action = rerunAction(stopped, needs);
     const decision = await this.#options.approve(action);
     if (decision.outcome === "allow" && decision.scope === "once") await this.#options.grantOnce(action);
     return { needs, decision };

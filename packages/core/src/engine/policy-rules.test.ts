@@ -1,10 +1,10 @@
-import type { PolicyRules, Ruling } from "@flint/core/ports";
+import type { PolicyRules, RuleDecision } from "@flint/core/ports";
 import { type Script, type TestEngineOptions, testEngine, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
 /** Rules by the first word of a command. */
 function rulesBy(
-  words: Readonly<Record<string, Ruling["decision"]>>,
+  words: Readonly<Record<string, RuleDecision["decision"]>>,
   unanswered: PolicyRules["unanswered"] = "ask",
 ): PolicyRules {
   return {

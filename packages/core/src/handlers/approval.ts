@@ -1,5 +1,5 @@
 import { FlintError } from "@flint/protocol";
-import type { Answerer } from "../approval/open-requests.ts";
+import type { Responder } from "../approval/open-requests.ts";
 import type { CallingClient, GlobalHandlers } from "./handler.ts";
 
 /** Answering what agents ask, and the rules that earlier answers made. */
@@ -45,6 +45,6 @@ export const approvalHandlers: Pick<
   },
 };
 
-function answererOf({ id, name }: CallingClient): Answerer {
+function answererOf({ id, name }: CallingClient): Responder {
   return { by: "client", clientId: id, ...(name === undefined ? {} : { client: name }) };
 }

@@ -31,7 +31,7 @@ export interface CallingClient {
   subscribe(thread: LiveThread, start: SubscriptionStart, at: number): void;
   unsubscribe(threadId: string): void;
   /** Sends it the events of tasks from now on. */
-  followTasks(): void;
+  subscribeToTasks(): void;
 }
 
 /** What a handler gets beside its params. */

@@ -22,7 +22,7 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "ta
     const { eventStream } = tasksOf(services);
     if (eventStream !== undefined)
       throw new FlintError("unsupported", `The events of this fleet are in the Redis stream ${eventStream}.`);
-    return { result: {}, after: () => client.followTasks() };
+    return { result: {}, after: () => client.subscribeToTasks() };
   },
   "task/announce": async ({ event }, { services }) => {
     services.publishTaskEvent(event);

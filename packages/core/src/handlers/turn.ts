@@ -65,7 +65,7 @@ export const turnHandlers: Pick<
   async "turn/steer"({ expectedTurnId, input, clientId }, { thread, client }) {
     checkInput(input);
     const activeTurnId = thread.turns.runningId(expectedTurnId);
-    const steer = await steered(thread, input, senderOf({ clientId, client: client.name }));
+    const steer = await steerRunningTurn(thread, input, senderOf({ clientId, client: client.name }));
     if (steer !== undefined) return { result: { turnId: steer.turnId }, ...steer };
     const message = 'The agent takes no input now. Send it with delivery "queue" instead.';
     throw new FlintError("unsupported", message, { activeTurnId });
@@ -139,7 +139,7 @@ interface Steer {
 }
 
 /** Sends input to the running turn. Undefined if its agent cannot accept it now, or no turn is running. */
-export async function steered(
+export async function steerRunningTurn(
   thread: LiveThread,
   input: readonly UserInput[],
   sender: Sender,
@@ -177,7 +177,7 @@ async function joinRunning(
     throw new FlintError("invalidParams", message, { field: "outputSchema" });
   }
   const sender = senderOf({ clientId, client: client.name });
-  const steer = delivery === "steer" ? await steered(thread, input, sender) : undefined;
+  const steer = delivery === "steer" ? await steerRunningTurn(thread, input, sender) : undefined;
   const running = thread.log.state.turns.at(-1);
   if (steer !== undefined && running !== undefined) {
     const { events, release } = steer;
@@ -242,7 +242,7 @@ export const queueHandlers: Pick<
   async "thread/queue/promote"({ queuedInputId }, { thread }) {
     const chosen = findQueued(thread.log.state.queue, queuedInputId);
     const queue = dequeue(thread.log.state.queue, queuedInputId);
-    const steer = await steered(thread, chosen.input, senderOf(chosen));
+    const steer = await steerRunningTurn(thread, chosen.input, senderOf(chosen));
     if (steer !== undefined) {
       const { turnId, events, release } = steer;
       return { result: { turnId, queue }, events: [queueEvent(thread.log.state, queue), ...events], release };

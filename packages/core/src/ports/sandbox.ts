@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Endpoint, Permission, SandboxPolicy, SandboxState } from "@flint/protocol";
 
 /** A connection that a command wants. */
-export interface WantedConnection extends Endpoint {
+export interface ConnectionAttempt extends Endpoint {
   /** The item of the command; absent if it may be any of the commands that an agent runs, or the agent itself. */
   readonly itemId?: string;
 }
@@ -13,7 +13,7 @@ export type ConnectionDecision =
   | { readonly allowed: false; readonly reason: string };
 
 /** A connection that did not come about, and why: refused, or allowed but not reached. */
-export interface FailedConnection extends WantedConnection {
+export interface FailedConnection extends ConnectionAttempt {
   readonly allowed: boolean;
   /** A clause for users and models. */
   readonly reason: string;
@@ -26,7 +26,7 @@ export interface SandboxScope {
    * Set if they may connect to hosts that are decided about one by one: they share a loopback interface of their own, and
    * a proxy that holds each connection until then. Never rejects.
    */
-  decide?(connection: WantedConnection): Promise<ConnectionDecision>;
+  decide?(connection: ConnectionAttempt): Promise<ConnectionDecision>;
   /** Called with each connection that was refused or failed, for any reason. */
   onFailedConnection?(connection: FailedConnection): void;
   /** Set if they have a git directory of their own in place of the workspace's. */
@@ -147,7 +147,7 @@ export interface ProcessSpec {
   /** What it may not write although its policy would allow it, not counting its own paths. Missing paths are left out. */
   readonly readOnlyPaths?: readonly string[];
   /** Files and folders that it sees empty, and cannot write. What does not exist is left out. */
-  readonly hiddenPaths?: readonly string[];
+  readonly maskedPaths?: readonly string[];
   /** As for a command. */
   readonly scope?: SandboxScope | undefined;
   /** As for a command. */
@@ -196,7 +196,7 @@ export interface RunningProcess {
    * Whether one of its processes can still write to stdout. False only if that is certain: what confines it may keep the
    * stream open after the program itself has closed it.
    */
-  holdsOutput?(): boolean;
+  isOutputOpen?(): boolean;
   /**
    * Ends it and everything it started: terminated first, killed after `graceMs`. Resolves when none of its processes is
    * left.

@@ -1,4 +1,4 @@
-import { MAX_CLIENT_IDS, otherRequest } from "../turn/client-ids.ts";
+import { clientIdMismatch, MAX_CLIENT_IDS } from "../turn/client-ids.ts";
 
 interface Started {
   readonly request: string;
@@ -21,7 +21,7 @@ export class StartedThreads {
     const text = JSON.stringify(request);
     const earlier = this.#started.get(clientId);
     if (earlier !== undefined) {
-      if (earlier.request !== text) throw otherRequest(clientId, "another request");
+      if (earlier.request !== text) throw clientIdMismatch(clientId, "another request");
       return { threadId: await earlier.threadId, isNew: false };
     }
     const threadId = start();

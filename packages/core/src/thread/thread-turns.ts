@@ -12,7 +12,7 @@ import {
 import type { UsageLimits } from "../account/usage-limits.ts";
 import type { NetworkGate } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import { RepeatOffers } from "../approval/repeat-offers.ts";
+import { RerunOffers } from "../approval/repeat-offers.ts";
 import type { SerialQueue } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import { DeferredTexts } from "../denials/turn-denials.ts";
@@ -69,7 +69,7 @@ export class ThreadTurns {
   readonly #options: ThreadTurnsOptions;
   readonly #log: ThreadLog;
   readonly #clock: Clock;
-  readonly #offers = new RepeatOffers();
+  readonly #offers = new RerunOffers();
   readonly #deferred = new DeferredTexts();
   readonly #next: NextTurn;
   readonly #goal: GoalPursuit;

@@ -79,11 +79,11 @@ function isUserMessage(item: ThreadItem) {
 }
 
 function rejectIfOther(clientId: string, earlier: readonly UserInput[], input: readonly UserInput[]): void {
-  if (JSON.stringify(earlier) !== JSON.stringify(input)) throw otherRequest(clientId, "another input");
+  if (JSON.stringify(earlier) !== JSON.stringify(input)) throw clientIdMismatch(clientId, "another input");
 }
 
 /** The error for an id that was used with something else before. */
-export function otherRequest(clientId: string, what: string): FlintError {
+export function clientIdMismatch(clientId: string, what: string): FlintError {
   const message = `The clientId ${JSON.stringify(clientId)} was used before with ${what}. Repeat a request exactly, or give a new one its own clientId.`;
   return new FlintError("invalidParams", message, { field: "clientId" });
 }

@@ -7,7 +7,7 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import type { RepeatOffers } from "../approval/repeat-offers.ts";
+import type { RerunOffers } from "../approval/repeat-offers.ts";
 import type { BudgetGuard } from "../budget/budget-guard.ts";
 import type { ActionDecision, ActionGuarantees, ClientToolCall } from "../ports/index.ts";
 import { wellFormed } from "../text/characters.ts";
@@ -27,9 +27,9 @@ export interface TurnRequestsOptions {
   readonly guard: BudgetGuard;
   readonly files: TurnFiles | undefined;
   /** What was offered before in this thread. */
-  readonly offers: RepeatOffers;
+  readonly offers: RerunOffers;
   /** Whether the turn has ended or is about to. */
-  isOver(): boolean;
+  hasEnded(): boolean;
   /** Called when the user cancels the whole turn. */
   cancelTurn(): void;
   /** Called when a request could not be stored. */
@@ -46,7 +46,7 @@ export class TurnRequests {
 
   /** Requests approval of an action. The files it may change are saved before it is allowed. */
   async approve(agent: string, action: Action, guarantees?: ActionGuarantees): Promise<ActionDecision> {
-    const { turnId, requests, files, offers, isOver } = this.#options;
+    const { turnId, requests, files, offers, hasEnded: isOver } = this.#options;
     if (!offers.admit(action)) return OFFERED_BEFORE;
     const ask = () => requests.approve(turnId, agent, wellFormed(action), guarantees);
     const decision = await this.#waitForUser(ask, NOT_ALLOWED);
@@ -75,8 +75,8 @@ export class TurnRequests {
 
   /** The answer; `otherwise` if it comes too late or the request cannot be stored. */
   async #answerInTime<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
-    const { guard, isOver, onError } = this.#options;
-    const held = guard.held();
+    const { guard, hasEnded: isOver, onError } = this.#options;
+    const held = guard.budgetAvailable();
     if (held !== undefined) await held;
     if (isOver()) return otherwise;
     try {

@@ -11,7 +11,7 @@ import { TurnLimits } from "../account/turn-limits.ts";
 import type { UsageLimits } from "../account/usage-limits.ts";
 import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import type { RepeatOffers } from "../approval/repeat-offers.ts";
+import type { RerunOffers } from "../approval/repeat-offers.ts";
 import { KeepAlive, Latch, waitAtMost } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
@@ -53,7 +53,7 @@ export interface TurnRunnerOptions {
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
   /** What was offered before in this thread to run again. */
-  readonly offers: RepeatOffers;
+  readonly offers: RerunOffers;
   readonly clock: Clock;
   readonly usageLimits: UsageLimits;
   /** Saves files before the turn changes them. */
@@ -143,7 +143,7 @@ export class TurnRunner {
     this.#userRequests = new TurnRequests({
       ...{ turnId, requests, offers: options.offers, onError: failed },
       ...{ guard: this.#guard, files: this.#files },
-      isOver: () => this.#stop.isOver,
+      hasEnded: () => this.#stop.hasEnded,
       cancelTurn: () => this.interrupt("interrupt"),
     });
     this.#denials = new TurnDenials({
@@ -186,7 +186,7 @@ export class TurnRunner {
   async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
     await Promise.race([this.#begun.opened, this.#stop.stopped, this.#stop.finished]);
     const session = this.#session;
-    if (session?.steer === undefined || this.#stop.isOver) return undefined;
+    if (session?.steer === undefined || this.#stop.hasEnded) return undefined;
     const release = this.#steers.acquire();
     const tooLate = this.#stop.finished.then(() => false);
     try {
@@ -210,8 +210,8 @@ export class TurnRunner {
     log.onFailure((error) => this.#stop.failStorage(error));
     const outcome = await this.#outcome();
     await waitAtMost(this.#options.clock, UNPROTECTED_MS, this.#unprotected.end());
-    if (outcome.status === "completed" && !this.#stop.isOver) await this.#takeOverCommits();
-    if (!this.#stop.isOver) this.#guard.reportOverrun();
+    if (outcome.status === "completed" && !this.#stop.hasEnded) await this.#takeOverCommits();
+    if (!this.#stop.hasEnded) this.#guard.reportOverrun();
     this.#stop.finish();
     this.#guard.close();
     this.#silence.close();
@@ -248,22 +248,22 @@ export class TurnRunner {
   async #attempt(): Promise<TurnOutcome> {
     // A turn that is stopped while its agent starts does not wait for it; the next turn will use it.
     const opened = await Promise.race([this.#options.session(), this.#stop.stopped]);
-    if (opened === true || this.#stop.isOver) return { status: "interrupted" };
+    if (opened === true || this.#stop.hasEnded) return { status: "interrupted" };
     this.#agent = opened.agent;
     this.#guard.begin(await opened.checkLimits?.());
     if (this.#files !== undefined) {
       await Promise.race([this.#files.begin(opened.asksFirst), this.#stop.stopped]);
-      if (this.#stop.isOver) return { status: "interrupted" };
+      if (this.#stop.hasEnded) return { status: "interrupted" };
     }
     await this.#markHandoff(opened);
     await Promise.race([this.#options.refreshScope(), this.#stop.stopped]);
-    if (this.#stop.isOver) return { status: "interrupted" };
+    if (this.#stop.hasEnded) return { status: "interrupted" };
     this.#session = opened.session;
     this.#asksToWrite = opened.asksToWrite;
     this.#denials.begin(opened.explainsDenials === true ? undefined : opened.session);
     const looked = this.#unprotected.begin();
     if (looked !== undefined) await Promise.race([looked, this.#stop.stopped]);
-    if (this.#stop.isOver) return { status: "interrupted" };
+    if (this.#stop.hasEnded) return { status: "interrupted" };
     this.#silence.begin(opened.agent);
     const { kind, input } = this.#options.turn;
     const first = kind === "prompt" ? [...this.#options.deferred.take(), ...input] : input;
@@ -277,9 +277,9 @@ export class TurnRunner {
     let outcome = first;
     for (;;) {
       await this.#reports.drained();
-      if (outcome.status !== "completed" || this.#stop.isOver) return outcome;
+      if (outcome.status !== "completed" || this.#stop.hasEnded) return outcome;
       const input = await this.#silence.during(() => this.#denials.followUp());
-      if (input.length === 0 || this.#stop.isOver) return outcome;
+      if (input.length === 0 || this.#stop.hasEnded) return outcome;
       outcome = await session.run(this.#context(input));
     }
   }
@@ -352,7 +352,7 @@ export class TurnRunner {
     await this.#options.log.drained();
     // Yields to other work even if the log never makes it wait.
     await new Promise((resolve) => setImmediate(resolve));
-    await this.#silence.during(async () => this.#guard.held());
+    await this.#silence.during(async () => this.#guard.budgetAvailable());
   }
 
   get #nativeEnd(): NativeEnd | undefined {
@@ -363,13 +363,13 @@ export class TurnRunner {
   }
 
   #emit(reported: DriverEvent): void {
-    if (!this.#stop.takesReports) return;
+    if (!this.#stop.acceptsReports) return;
     this.#silence.observe(reported);
     this.#reports.push(reported);
   }
 
   #report(reported: DriverEvent): void {
-    if (!this.#stop.takesReports) return;
+    if (!this.#stop.acceptsReports) return;
     if (reported.type === "position") {
       this.#position = reported.position;
       return;

@@ -49,12 +49,12 @@ export class TurnStop {
   }
 
   /** Whether the turn is stopped or its driver has finished. */
-  get isOver(): boolean {
+  get hasEnded(): boolean {
     return this.#finished.isOpen || this.signal.aborted;
   }
 
   /** Whether reports of the driver still count: while a turn is being stopped, they do. */
-  get takesReports(): boolean {
+  get acceptsReports(): boolean {
     return !this.#finished.isOpen && this.#storageFailure === undefined;
   }
 
@@ -66,7 +66,7 @@ export class TurnStop {
 
   /** Stops the turn so that it fails with this error, unless it is ending already. */
   failWith(error: TurnError): void {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.#reason = error;
     this.#stop();
   }

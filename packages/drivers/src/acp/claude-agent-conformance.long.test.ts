@@ -2,7 +2,6 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import {
-  absent,
   agentProgram,
   type CleanUp,
   checksWithout,
@@ -13,6 +12,7 @@ import {
   MODEL_FAILURES,
   needs,
   temporaryFolder,
+  unsupported,
 } from "@flint/testkit";
 import { offlineModel } from "../testing/offline-model.ts";
 import { acpProfile } from "./descriptor.ts";
@@ -82,7 +82,7 @@ async function settingUp(
     undo: () => emptyFolder(cwd),
     stopsWithinMs: 4_000,
     turnWithinMs: 40_000,
-    gives: {
+    features: {
       again: newDriver,
       fileChange: {
         prompt: "replace two with three in notes.txt",
@@ -91,7 +91,7 @@ async function settingUp(
         after: "one\nthree\nlast\n",
       },
       sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
-      steering: absent("it claims that it can be steered, and refuses input while it works"),
+      steering: unsupported("it claims that it can be steered, and refuses input while it works"),
       recall: { ask: "what did I ask you?", says: /hello/ },
       fork: {
         prompt: "hello, lantern",
@@ -100,9 +100,9 @@ async function settingUp(
         knowsPrompt: /lantern/,
         atAnyTurn: false,
       },
-      otherModel: absent("what it calls its models depends on the account"),
+      otherModel: unsupported("what it calls its models depends on the account"),
       selectors: ["mode"],
-      failing: absent("it reports the failure of its model as an answer"),
+      failing: unsupported("it reports the failure of its model as an answer"),
       processes: () =>
         descendantsOf(process.pid)
           .filter(({ command }) => command.includes(`/${NAME}`))

@@ -1,13 +1,13 @@
 import { access, readFile } from "node:fs/promises";
 import { CommandSandbox } from "@flint/host/sandbox";
 import {
-  absent,
   checksWithout,
   descendantsOf,
   describeDriver,
   emptyFolder,
   MODEL_FAILURES,
   temporaryFolder,
+  unsupported,
 } from "@flint/testkit";
 import { AGENT, fixtureDriver } from "./testing/acp-fixture.ts";
 
@@ -45,7 +45,7 @@ describeDriver(
           () => false,
         ),
       undo: () => emptyFolder(path),
-      gives: {
+      features: {
         again: newDriver,
         fileChange: {
           prompt: "edit notes.txt",
@@ -68,7 +68,7 @@ describeDriver(
           used: async () => (await readFile(join("models"), "utf8")).trim().split("\n").at(-1) === "large",
         },
         selectors: ["mode"],
-        failing: absent("the fixture has no model"),
+        failing: unsupported("the fixture has no model"),
         processes: () =>
           descendantsOf(process.pid)
             .filter(({ command }) => command.includes(AGENT))

@@ -11,7 +11,7 @@ import type { UnifiedDiff } from "@flint/host/files";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
-import { withOutsideNote } from "../shared/outside-changes.ts";
+import { withSandboxNote } from "../shared/outside-changes.ts";
 import type { AcpAgent } from "./process/agent.ts";
 import { ACP_CODES, RequestRefusal } from "./process/connection.ts";
 import type { AcpAgentOptions } from "./process/launch.ts";
@@ -135,7 +135,7 @@ export class AcpTurn implements RequestContext {
     const { call } = tracked;
     if (this.approved.takeForFolders(call, this.#state.context)) return permissionResponse(ALLOWED, request);
     const asked = actionOf(tracked.itemId, call, this.#state.context);
-    const action = await withOutsideNote(asked, this.turn.settings);
+    const action = await withSandboxNote(asked, this.turn.settings);
     const decision = await orAborted(this.turn.approve(action), this.signal, STOPPED);
     if (decision.outcome === "allow") {
       this.approved.add(call, this.#state.context);

@@ -57,7 +57,7 @@ async function settingUp(program: string, atEnd: (cleanUp: CleanUp) => void): Pr
     undo: () => emptyFolder(workspace),
     stopsWithinMs: 4_000,
     turnWithinMs: 40_000,
-    gives: {
+    features: {
       again: newDriver,
       fileChange: {
         prompt: "replace two with three in notes.txt",

@@ -7,8 +7,8 @@ import {
   answerOutsideTurn,
   elicit,
   hookResponse,
-  neededBy,
   permissionOf,
+  requestedPermission,
 } from "./control-requests.ts";
 
 test("asks the questions of an MCP server under its name, and accepts with the answers", async () => {
@@ -130,7 +130,7 @@ test.each([
   ["is not a command", "Write", { dangerouslyDisableSandbox: true }, undefined],
 ])("a tool that %s needs exactly that", (_, tool, input, needs) => {
   const settings = testSettings("claude/default", "/usr/share");
-  expect(neededBy(ask(tool, { command: "x", ...input }), settings)).toEqual(needs);
+  expect(requestedPermission(ask(tool, { command: "x", ...input }), settings)).toEqual(needs);
   const open = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } as const };
-  expect(neededBy(ask(tool, { command: "x", ...input }), open)).toBeUndefined();
+  expect(requestedPermission(ask(tool, { command: "x", ...input }), open)).toBeUndefined();
 });

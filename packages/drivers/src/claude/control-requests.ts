@@ -21,10 +21,10 @@ import {
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
-import { withOutsideNote } from "../shared/outside-changes.ts";
-import { needsBroker, realFolder, unconfinedNeed } from "../shared/permissions.ts";
+import { withSandboxNote } from "../shared/outside-changes.ts";
+import { realFolder, requiresBroker, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
-import { explain, isAfterTool } from "./explain-command.ts";
+import { denialHookResponse, isAfterTool } from "./explain-command.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
 import type { FileChanges } from "./translate/state.ts";
 import { isBookkeeping, isReadOnly, mcpNames, toolKind } from "./translate/tools.ts";
@@ -65,7 +65,7 @@ export async function answerControlRequest(
   if (ask === undefined) return unsupported(request);
   switch (ask.subtype) {
     case "hook_callback":
-      if (isAfterTool(ask.input)) return { response: await explain(ask.input, turn, tools) };
+      if (isAfterTool(ask.input)) return { response: await denialHookResponse(ask.input, turn, tools) };
       return { response: hookResponse(ask.input.tool_name ?? "", turn.settings.approvalPolicy) };
     case "elicitation": {
       const itemId = tools.openItem();
@@ -122,8 +122,8 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   const shown: FileChanges = changes === undefined ? NO_CHANGES : new Map([[id, changes]]);
   const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
   const action = withNeeds(
-    await withOutsideNote(actionOf(ask, itemId, cwd, changes), turn.settings),
-    neededBy(ask, turn.settings),
+    await withSandboxNote(actionOf(ask, itemId, cwd, changes), turn.settings),
+    requestedPermission(ask, turn.settings),
     tools.grant !== undefined,
   );
   // Resolved before it is approved: a link could lead elsewhere afterwards.
@@ -142,7 +142,7 @@ function inputFor(
   input: ClaudeToolAsk["input"],
   { grant }: TurnTools,
 ) {
-  if (action.kind !== "command" || !needsBroker(needs) || grant === undefined) return input;
+  if (action.kind !== "command" || !requiresBroker(needs) || grant === undefined) return input;
   const { [LEAVES_SANDBOX]: _, ...rest } = input;
   return { ...rest, command: grant(action.command, folder, needs) };
 }
@@ -151,7 +151,7 @@ function inputFor(
 const LEAVES_SANDBOX = "dangerouslyDisableSandbox";
 
 /** What a command asks for beyond its sandbox. Folders that Claude suggests to add may be those of its own settings. */
-export function neededBy(
+export function requestedPermission(
   { tool_name: name, input }: ClaudeToolAsk,
   settings: ThreadSettings,
 ): Permission | undefined {

@@ -10,7 +10,7 @@ export function isAfterTool({ hook_event_name: event }: ClaudeHookInput): boolea
 }
 
 /** The response of the hook after a command: what the model has to know if the sandbox stopped it. */
-export async function explain(
+export async function denialHookResponse(
   input: ClaudeHookInput,
   turn: TurnContext,
   tools: { knownItem(toolUseId: string): string | undefined },

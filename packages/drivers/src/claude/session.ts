@@ -15,7 +15,7 @@ import {
 } from "@flint/protocol";
 import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
-import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
+import { allowedServers, steeringOf } from "../shared/folders/project-files.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";
@@ -273,7 +273,7 @@ export class ClaudeSession implements DriverSession {
     const isCurrent = () => number === this.#processes;
     const process = await ClaudeProcess.start({
       ...{ launch, session, settings, outputSchema, clock, trace: agent.trace },
-      mcpServers: await startableServers(this.#spec),
+      mcpServers: await allowedServers(this.#spec),
       clientTools: clientToolsOf(this.#spec),
       signal: this.#closing.signal,
       frame: (frame) => isCurrent() && this.#onFrame(frame),

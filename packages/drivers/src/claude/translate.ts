@@ -4,7 +4,7 @@ import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from
 import { objectOf, stringField } from "../shared/json.ts";
 import { completeText, streamText } from "../shared/translate.ts";
 import { limitsOf } from "./translate/limits.ts";
-import { callEnded, emitDeferredUsage, subAgentCall, turnUsage } from "./translate/result.ts";
+import { emitDeferredUsage, modelCallCompleted, subAgentCall, turnUsage } from "./translate/result.ts";
 import {
   type FileChanges,
   newItemId,
@@ -86,7 +86,7 @@ function onStreamEvent(state: TranslateState, frame: ClaudeFrameOf<"stream_event
     }
     case "message_delta":
       if (event.usage == null) return [state, []];
-      return callEnded(state, event.usage, event.delta?.stop_reason !== "tool_use");
+      return modelCallCompleted(state, event.usage, event.delta?.stop_reason !== "tool_use");
     case "message_start":
       return startMessage(state, event.message?.id);
     case "message_stop":

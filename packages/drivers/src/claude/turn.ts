@@ -3,7 +3,7 @@ import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/p
 import type { ClientTool, FlintError, Permission, ThreadItem } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
 import { withEstimate } from "../shared/agent.ts";
-import { brokeredLine } from "../shared/permissions.ts";
+import { grantedCommandLine } from "../shared/permissions.ts";
 import { answerControlRequest } from "./control-requests.ts";
 import { claudePrice } from "./models.ts";
 import type { ClaudeConnection } from "./process/connection.ts";
@@ -243,7 +243,7 @@ export class ClaudeTurn {
     if (broker === undefined) return undefined;
     const signal = AbortSignal.any([turn.signal, this.#over.signal]);
     return (command: string, cwd: string, needs: Permission) =>
-      brokeredLine(broker, turn, needs, { argv: ["bash", "-c", command], cwd, signal });
+      grantedCommandLine(broker, turn, needs, { argv: ["bash", "-c", command], cwd, signal });
   }
 
   #advance([state, events]: Step): void {

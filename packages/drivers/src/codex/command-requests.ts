@@ -8,7 +8,7 @@ import {
   type ThreadSettings,
 } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
-import { needsBroker, realFolder, unconfinedNeed, widened } from "../shared/permissions.ts";
+import { realFolder, requiresBroker, sandboxWithPermission, unconfinedNeed } from "../shared/permissions.ts";
 import { type GrantedPermissions, hostNeed, readPermissions } from "./permissions.ts";
 import { type CommandLine, readCommandLine, unwrapShell } from "./translate/command-line.ts";
 import { itemIdOf } from "./translate/items.ts";
@@ -40,7 +40,7 @@ export async function approveCommand(
     return turn.approve({ kind: "tool", itemId, tool: "writeStdin", arguments: { command }, ...given });
   }
   const line = readCommandLine(command);
-  const { needs, notes } = await neededBy(params, turn.settings, context.granting?.broker);
+  const { needs, notes } = await requestedPermission(params, turn.settings, context.granting?.broker);
   // Resolved before it is shown: a link could lead elsewhere once it is approved.
   const cwd = await realFolder(params.cwd ?? turn.settings.cwd);
   const isPossible = context.granting !== undefined && line.grantName !== undefined;
@@ -67,16 +67,16 @@ async function grant(
   { turn, granting, granted }: RequestContext,
 ): Promise<void> {
   const permission = granted.with(needs);
-  if (granting === undefined || grantName === undefined || !needsBroker(permission)) return;
+  if (granting === undefined || grantName === undefined || !requiresBroker(permission)) return;
   const { broker, signal } = granting;
-  await broker.grantAs(grantName, { argv, cwd, signal, ...widened(turn.settings, permission) });
+  await broker.grantAs(grantName, { argv, cwd, signal, ...sandboxWithPermission(turn.settings, permission) });
 }
 
 /**
  * What a command asks for beyond its sandbox. Codex gives a reason only if a command should run outside of its sandbox;
  * such a request without a reason looks like any other (0.166.0, November 2026).
  */
-async function neededBy(
+async function requestedPermission(
   { additionalPermissions, reason }: Params<"item/commandExecution/requestApproval">,
   settings: ThreadSettings,
   broker: CommandBroker | undefined,

@@ -56,7 +56,7 @@ async function settingUp(program: string, atEnd: (cleanUp: CleanUp) => void): Pr
         () => false,
       ),
     undo: () => emptyFolder(cwd),
-    gives: {
+    features: {
       again: newDriver,
       fileChange: {
         prompt: "replace two with three in notes.txt",

@@ -28,7 +28,7 @@ import { DescribedDriver } from "../shared/driver.ts";
 import { CODEX_FOLDER } from "../shared/folders/agent-folders.ts";
 import { folderPath } from "../shared/folders/agent-paths.ts";
 import { CODEX } from "./descriptor.ts";
-import { codexPrice, DEFAULT_MODEL, meantModel, modelRows, selectorsOf } from "./models.ts";
+import { codexPrice, DEFAULT_MODEL, modelRows, resolveModelName, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
 import { CODEX_TIMING, type CodexServer, type CodexTiming } from "./process/server.ts";
 import { ServerPool } from "./process/server-pool.ts";
@@ -88,7 +88,7 @@ export class CodexDriver extends DescribedDriver implements Driver {
   override async usageReports(id: string): Promise<UsageReports> {
     const { prices, offlineModel } = this.#options;
     if (offlineModel !== undefined) return { ...CODEX.usageReports, costUsd: "free" };
-    const name = meantModel(id, await this.#models());
+    const name = resolveModelName(id, await this.#models());
     const hasPrice = name !== undefined && prices !== undefined && codexPrice(prices, name) !== undefined;
     return hasPrice ? { ...CODEX.usageReports, costUsd: "call" } : CODEX.usageReports;
   }

@@ -45,7 +45,7 @@ export function codexPrice(prices: PriceList, name: string): Price | undefined {
 }
 
 /** Codex's name of the model that an id means; undefined if that is not known. */
-export function meantModel(id: string, models: readonly CodexModel[]): string | undefined {
+export function resolveModelName(id: string, models: readonly CodexModel[]): string | undefined {
   return modelName(id) ?? models.find(({ isDefault }) => isDefault)?.model;
 }
 
@@ -55,7 +55,7 @@ export function selectorsOf(
   models: readonly CodexModel[],
   values: ConfigValues,
 ): readonly ConfigOption[] {
-  const name = meantModel(id, models);
+  const name = resolveModelName(id, models);
   const found = models.find(({ model }) => model === name);
   return [...effortOf(found), ...personalityOf(found), COLLABORATION].map((option) => {
     const chosen = values[option.id];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
 import { type BackgroundCommand, errorMessage, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { CodexUserInput } from "@flint/protocol/codex";
-import { startableServers, steeringOf } from "../shared/folders/project-files.ts";
+import { allowedServers, steeringOf } from "../shared/folders/project-files.ts";
 import { historyText } from "../shared/history-text.ts";
 import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
 import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
@@ -62,7 +62,7 @@ export class CodexThread {
     const steering = await steeringOf(this.#spec);
     const params = threadParams(
       turn.settings,
-      await startableServers(this.#spec),
+      await allowedServers(this.#spec),
       await this.temporary(turn.settings),
       steering,
       { ...server.hookSettings, ...(await untrustedSkills(server, turn.settings.cwd, steering)) },

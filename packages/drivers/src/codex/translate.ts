@@ -10,7 +10,7 @@ import {
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
-import { roomForText } from "../shared/translate.ts";
+import { remainingTextCapacity } from "../shared/translate.ts";
 import { CODEX } from "./descriptor.ts";
 import { hookEvents } from "./translate/hooks.ts";
 import {
@@ -238,7 +238,7 @@ function onDelta(
   const known: unknown = Reflect.get(item, FIELD_OF[method]);
   const before = typeof known === "string" ? known : "";
   const event = delta(method, params);
-  if (before.length > roomForText(state.kept - before.length)) return [state, [event]];
+  if (before.length > remainingTextCapacity(state.kept - before.length)) return [state, [event]];
   const kept = state.kept + params.delta.length;
   const longer = { ...item, [FIELD_OF[method]]: before + params.delta };
   return [{ ...withOpen(state, longer), kept }, [event]];

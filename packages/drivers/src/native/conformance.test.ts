@@ -2,13 +2,13 @@ import { access } from "node:fs/promises";
 import type { Clock } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import {
-  absent,
   checksWithout,
-  type DriverGives,
+  type DriverFeatures,
   type DriverUnderTest,
   describeDriver,
   MODEL_FAILURES,
   temporaryFolder,
+  unsupported,
 } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { offlineModel } from "../testing/offline-model.ts";
@@ -34,8 +34,8 @@ const GIVES = {
     atAnyTurn: false,
   },
   selectors: ["context_length"],
-  processes: absent("Flint's own agent has no process"),
-} as const satisfies Partial<DriverGives>;
+  processes: unsupported("Flint's own agent has no process"),
+} as const satisfies Partial<DriverFeatures>;
 
 /** Waits hardly at all, so that a second try comes at once. */
 const HURRIED_CLOCK: Clock = {
@@ -57,11 +57,11 @@ describeDriver(
     return {
       ...(await settingUp("flint/offline")),
       driver: newDriver(),
-      gives: {
+      features: {
         ...GIVES,
         again: newDriver,
-        otherModel: absent("there is one offline model; others are tried over HTTP"),
-        failing: absent("the offline model in this process has nothing to fail with; tried over HTTP"),
+        otherModel: unsupported("there is one offline model; others are tried over HTTP"),
+        failing: unsupported("the offline model in this process has nothing to fail with; tried over HTTP"),
       },
     };
   },
@@ -81,7 +81,7 @@ describeDriver(
     return {
       ...(await settingUp("flint/anthropic/claude-opus-5-5")),
       driver: newDriver(),
-      gives: {
+      features: {
         ...GIVES,
         again: newDriver,
         otherModel: {

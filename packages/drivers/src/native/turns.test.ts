@@ -7,7 +7,7 @@ import {
   type ModelPart,
   type ModelRequest,
 } from "@flint/agent/model";
-import { call, ScriptedModel, say } from "@flint/agent/testing";
+import { ScriptedModel, textStep, toolStep } from "@flint/agent/testing";
 import type { DriverEvent } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { type Answers, FlintError, type ThreadItem, type Turn } from "@flint/protocol";
@@ -38,7 +38,7 @@ const read = (path: string) => ({ tool: "read_file", input: { path } });
 
 sandboxed("runs the model's tool calls, returns their results, and ends with its answer", async () => {
   const { folder, model, run } = await open({
-    steps: [call(shell("echo hi > made; echo out")), say("Made.")],
+    steps: [toolStep(shell("echo hi > made; echo out")), textStep("Made.")],
   });
   const { turn, outcome } = await run("make it");
   expect(outcome).toEqual({ status: "completed" });
@@ -92,7 +92,7 @@ test("runs read-only calls in parallel and keeps the order of results", async ()
     close: async () => {},
   };
   const calls = ["first", "second", "third", "first"].map((name) => ({ tool: name, input: {} }));
-  const { model, run } = await open({ steps: [call(...calls)], sources: [source] });
+  const { model, run } = await open({ steps: [toolStep(...calls)], sources: [source] });
   await run("go");
   expect(started).toEqual(["first", "second", "third", "first"]);
   expect(results(model.requests[1]).map(({ text }) => text)).toEqual(["first", "second", "third", "first"]);
@@ -110,9 +110,9 @@ test("returns an error for unknown tools, invalid arguments and tools that throw
     input: {},
     inputError: "not JSON.",
   };
-  const step = [problem, ...call({ tool: "nope", input: {} }, { tool: "broken", input: {} })];
+  const step = [problem, ...toolStep({ tool: "nope", input: {} }, { tool: "broken", input: {} })];
   const source: ToolSource = { tools: async () => [broken], close: async () => {} };
-  const { model, run } = await open({ steps: [step, say("I see.")], sources: [source] });
+  const { model, run } = await open({ steps: [step, textStep("I see.")], sources: [source] });
   const { outcome, turn } = await run("go");
   expect(outcome).toEqual({ status: "completed" });
   expect(results(model.requests[1]).map(({ text }) => text)).toEqual([
@@ -130,9 +130,9 @@ test("shows calls that do not run as failed items, with the reason", async () =>
   };
   const step = [
     malformed,
-    ...call({ tool: "nope", input: { a: 1 } }, { tool: "read_file", input: { file: 3 } }),
+    ...toolStep({ tool: "nope", input: { a: 1 } }, { tool: "read_file", input: { file: 3 } }),
   ];
-  const { run } = await open({ steps: [step, say("All done.")] });
+  const { run } = await open({ steps: [step, textStep("All done.")] });
   const { turn } = await run("go");
   const ended = turn.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
   expect(ended.filter(({ type }) => type === "toolCall")).toMatchObject([
@@ -153,14 +153,14 @@ test("does not let another tool replace a built-in one", async () => {
     run: async () => done("impostor"),
   };
   const source: ToolSource = { tools: async () => [impostor], close: async () => {} };
-  const { folder, model, run } = await open({ steps: [call(read("a"))], sources: [source] });
+  const { folder, model, run } = await open({ steps: [toolStep(read("a"))], sources: [source] });
   writeFileSync(folder.join("a"), "mine\n");
   await run("go");
   expect(results(model.requests[1])).toMatchObject([{ text: "1\tmine" }]);
 });
 
 test("ends the turn after the same call failed repeatedly", async () => {
-  const steps = Array.from({ length: 10 }, () => call(read("missing")));
+  const steps = Array.from({ length: 10 }, () => toolStep(read("missing")));
   const { model, run } = await open({ steps });
   const { outcome } = await run("go");
   expect(model.requests).toHaveLength(5);
@@ -175,7 +175,7 @@ test("ends the turn after the same call failed repeatedly", async () => {
 
 test("stops a model that never finishes", async () => {
   const steps = Array.from({ length: 250 }, (_, index) =>
-    call({ tool: "list_files", input: { depth: 1 + (index % 2) } }),
+    toolStep({ tool: "list_files", input: { depth: 1 + (index % 2) } }),
   );
   const { model, run } = await open({ steps });
   const { outcome } = await run("go");
@@ -189,7 +189,7 @@ test("reports a failure of the model with its cause, and runs the next turn", as
   const fail = () => {
     throw new ModelFailure(error);
   };
-  const { run, model } = await open({ steps: [fail, say("Here.")] });
+  const { run, model } = await open({ steps: [fail, textStep("Here.")] });
   expect((await run("one")).outcome).toEqual({ status: "failed", error });
   const second = await run("two");
   expect(second.turn.text).toBe("Here.");
@@ -216,7 +216,7 @@ test("ends the turn with a message if the model cannot be created or throws", as
 
 test("emits a non-fatal error when a request is retried", async () => {
   const error = { message: "Too many.", httpStatusCode: 429 };
-  const { run } = await open({ steps: [[{ type: "retry", error }, ...say("Now.")]] });
+  const { run } = await open({ steps: [[{ type: "retry", error }, ...textStep("Now.")]] });
   const { turn, outcome } = await run("go");
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.events[0]).toEqual({ type: "error", error, willRetry: true });
@@ -227,7 +227,7 @@ test("continues a cut off answer once, then ends the turn", async () => {
     { type: "text-delta", text },
     { type: "finish", reason: "length" },
   ];
-  const once = await open({ steps: [cut("one "), say("two")] });
+  const once = await open({ steps: [cut("one "), textStep("two")] });
   const { turn, outcome } = await once.run("go");
   expect([turn.text, outcome]).toEqual(["one \ntwo", { status: "completed" }]);
   expect(messagesOf(once.model.requests[1]).at(-1)).toMatchObject({
@@ -247,8 +247,8 @@ test("fails as refused if the provider withheld the answer [S3-25]", async () =>
 });
 
 test("stops after the configured number of steps, and continues in the next turn [S3-27]", async () => {
-  const look = call({ tool: "list_files", input: { depth: 1 } });
-  const { model, run } = await open({ steps: [look, look, say("There.")], stepLimit: 2 });
+  const look = toolStep({ tool: "list_files", input: { depth: 1 } });
+  const { model, run } = await open({ steps: [look, look, textStep("There.")], stepLimit: 2 });
   expect((await run("go")).outcome).toMatchObject({
     error: { message: expect.stringContaining("after 2 steps"), errorInfo: "TurnLimitReached" },
   });
@@ -257,7 +257,7 @@ test("stops after the configured number of steps, and continues in the next turn
 });
 
 test("waits for the core before every step, where it can be interrupted", async () => {
-  const { folder, model, begin } = await open({ steps: [call(read("a")), say("never")] });
+  const { folder, model, begin } = await open({ steps: [toolStep(read("a")), textStep("never")] });
   writeFileSync(folder.join("a"), "x");
   let count = 0;
   let release = () => {};
@@ -312,7 +312,7 @@ test("does not wait for tool sources after an interrupt", async () => {
 });
 
 test("ends an open question on close", async () => {
-  const { begin, session } = await open({ steps: [call(shell("echo never"))] });
+  const { begin, session } = await open({ steps: [toolStep(shell("echo never"))] });
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve;
@@ -328,7 +328,7 @@ test("ends an open question on close", async () => {
 });
 
 test("remembers what ran before an interrupt, and marks what did not", async () => {
-  const steps = [call(read("a"), shell("echo never")), say("Going on.")];
+  const steps = [toolStep(read("a"), shell("echo never")), textStep("Going on.")];
   const { folder, model, begin, run } = await open({ steps });
   writeFileSync(folder.join("a"), "x\n");
   const stopped = begin("first", { decide: () => undefined, watch: (event) => stopAtCommand(event) });
@@ -348,7 +348,9 @@ test("remembers what ran before an interrupt, and marks what did not", async () 
 });
 
 test("adds steering input to the next step, also after the last answer", async () => {
-  const { folder, model, begin, session } = await open({ steps: [call(read("a")), say("one"), say("two")] });
+  const { folder, model, begin, session } = await open({
+    steps: [toolStep(read("a")), textStep("one"), textStep("two")],
+  });
   writeFileSync(folder.join("a"), "x");
   const steers: (Promise<boolean> | undefined)[] = [];
   const watch = (event: DriverEvent) => {
@@ -369,8 +371,8 @@ test("shows a plan as one item, and asks the user with options", async () => {
   const plan = (status: string) => ({ tool: "update_plan", input: { plan: [{ step: "Look", status }] } });
   const questions = [{ id: "colour", question: "Which?", options: [{ label: "red" }], secret: false }];
   const steps = [
-    call(plan("inProgress")),
-    call({ tool: "ask_user", input: { questions } }, plan("completed")),
+    toolStep(plan("inProgress")),
+    toolStep({ tool: "ask_user", input: { questions } }, plan("completed")),
   ];
   const answers: Answers = { colour: { answers: ["red"] } };
   const { model, run } = await open({ steps });
@@ -390,7 +392,7 @@ test("shows a plan as one item, and asks the user with options", async () => {
 
 test("returns a secret answer to the model only", async () => {
   const questions = [{ id: "key", question: "Key?", secret: true }];
-  const { model, run } = await open({ steps: [call({ tool: "ask_user", input: { questions } })] });
+  const { model, run } = await open({ steps: [toolStep({ tool: "ask_user", input: { questions } })] });
   const { turn } = await run("go", { answers: { key: { answers: ["hunter2"] } } });
   expect(JSON.stringify(turn.events)).not.toContain("hunter2");
   expect(results(model.requests[1])).toMatchObject([{ status: "done", text: "hunter2" }]);
@@ -399,10 +401,10 @@ test("returns a secret answer to the model only", async () => {
 test("compacts automatically near the end of the context, and keeps the latest messages", async () => {
   const big = `${"x".repeat(99)}\n`.repeat(60);
   const steps = [
-    call(read("a")),
-    call(read("b")),
-    (request: ModelRequest) => say(request.purpose === "compact" ? "They read a." : "?"),
-    say("Done."),
+    toolStep(read("a")),
+    toolStep(read("b")),
+    (request: ModelRequest) => textStep(request.purpose === "compact" ? "They read a." : "?"),
+    textStep("Done."),
   ];
   const { folder, model, run } = await open({ steps, contextLength: 4000 });
   writeFileSync(folder.join("a"), big);
@@ -426,7 +428,7 @@ test("compacts once and repeats the step if the provider finds the conversation 
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
   const history = [turnOf(asked("One"), agentMessage("1 ".repeat(30_000)))];
-  const { run, model } = await open({ history, steps: [tooLong, say("A summary."), say("Fine.")] });
+  const { run, model } = await open({ history, steps: [tooLong, textStep("A summary."), textStep("Fine.")] });
   const { turn, outcome } = await run("Two");
   expect([turn.text, outcome]).toEqual(["Fine.", { status: "completed" }]);
   expect(turn.events[0]).toMatchObject({ type: "error", willRetry: true });
@@ -434,7 +436,7 @@ test("compacts once and repeats the step if the provider finds the conversation 
     "Summary of the conversation so far.\nA summary.\n\nWhat the user asked for:\n- One",
     "Two",
   ]);
-  const again = await open({ history, steps: [tooLong, say("A summary."), tooLong] });
+  const again = await open({ history, steps: [tooLong, textStep("A summary."), tooLong] });
   expect((await again.run("Two")).outcome).toMatchObject({ error: { errorInfo: "ContextWindowExceeded" } });
 });
 
@@ -443,14 +445,16 @@ test("leaves out the oldest messages if the summary fails", async () => {
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
   const history = [turnOf(asked("One"), agentMessage("1 ".repeat(30_000)))];
-  const { run, model } = await open({ history, steps: [tooLong, tooLong, say("Fine.")] });
+  const { run, model } = await open({ history, steps: [tooLong, tooLong, textStep("Fine.")] });
   const { turn } = await run("Two");
   expect(turn.text).toBe("Fine.");
   expect(messagesOf(model.requests[2])).toEqual([{ role: "user", text: "Two" }]);
 });
 
 test("leaves only the summary after a requested compaction", async () => {
-  const { run, model } = await open({ steps: [say("Hello."), say("We said hello."), say("Yes.")] });
+  const { run, model } = await open({
+    steps: [textStep("Hello."), textStep("We said hello."), textStep("Yes.")],
+  });
   await run("hello");
   const { turn, outcome } = await run("", { kind: "compact" });
   expect(outcome).toEqual({ status: "completed" });
@@ -472,7 +476,11 @@ test("survives poisoned text from files, tools and the model", async () => {
     run: async (input) => done(`${poison}${String(input.text)}`),
   };
   const source: ToolSource = { tools: async () => [tool], close: async () => {} };
-  const steps = [call({ tool: "mcp__x__y", input: { text: poison } }), say(poison), say("Fine.")];
+  const steps = [
+    toolStep({ tool: "mcp__x__y", input: { text: poison } }),
+    textStep(poison),
+    textStep("Fine."),
+  ];
   const { run, model } = await open({ steps, sources: [source] });
   await run(poison);
   expect((await run("again")).turn.text).toBe("Fine.");
@@ -488,7 +496,7 @@ test("survives poisoned text from files, tools and the model", async () => {
 test("returns provider metadata to the model", async () => {
   const providerMetadata = { model: "m", content: { signed: true } };
   const { model, run } = await open({
-    steps: [[{ type: "provider-metadata", providerMetadata }, ...call(read("a"))]],
+    steps: [[{ type: "provider-metadata", providerMetadata }, ...toolStep(read("a"))]],
   });
   await run("go");
   expect(messagesOf(model.requests[1])[1]).toMatchObject({ role: "assistant", providerMetadata });
@@ -497,10 +505,10 @@ test("returns provider metadata to the model", async () => {
 sandboxed("keeps a background command over completed turns, and ends it on interrupt [P13]", async () => {
   const seconds = unusual(1001);
   const steps = [
-    call(shell(`exec sleep ${seconds}`, { background: true })),
-    say("Up."),
-    say("Still."),
-    call(shell("true")),
+    toolStep(shell(`exec sleep ${seconds}`, { background: true })),
+    textStep("Up."),
+    textStep("Still."),
+    toolStep(shell("true")),
   ];
   const { run, begin } = await open({ steps });
   await run("start");
@@ -518,8 +526,8 @@ sandboxed(
   "lists its background commands, is busy while one runs, and stops the one that is named",
   async () => {
     const [first, second] = [unusual(1011), unusual(1012)];
-    const sleep = (seconds: string) => call(shell(`exec sleep ${seconds}`, { background: true }));
-    const { run, session, folder } = await open({ steps: [sleep(first), sleep(second), say("Up.")] });
+    const sleep = (seconds: string) => toolStep(shell(`exec sleep ${seconds}`, { background: true }));
+    const { run, session, folder } = await open({ steps: [sleep(first), sleep(second), textStep("Up.")] });
     const { turn } = await run("start both");
     const shown = turn.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
     expect(await session.backgroundCommands?.()).toEqual([
@@ -540,9 +548,9 @@ sandboxed("ends a background command with a failed turn, and with the session", 
   const fail = () => {
     throw new ModelFailure({ message: "No." });
   };
-  const sleep = (seconds: string) => call(shell(`exec sleep ${seconds}`, { background: true }));
+  const sleep = (seconds: string) => toolStep(shell(`exec sleep ${seconds}`, { background: true }));
   const [first, second] = [unusual(1002), unusual(1003)];
-  const { run, session } = await open({ steps: [sleep(first), say("Up."), sleep(second), fail] });
+  const { run, session } = await open({ steps: [sleep(first), textStep("Up."), sleep(second), fail] });
   await run("one");
   await expect.poll(() => sleepers(first), { timeout: 15_000 }).toBe(1);
   await run("two");
@@ -566,13 +574,13 @@ test("closes tool sources with the session", async () => {
 
 test("fails the turn for a command without a sandbox, and says how to fix it [P33]", async () => {
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
-  const { folder, run } = await open({ sandbox: none, steps: [call(shell("touch made"))] });
+  const { folder, run } = await open({ sandbox: none, steps: [toolStep(shell("touch made"))] });
   expect((await run("go")).outcome).toMatchObject({ status: "failed", error: { errorInfo: "SandboxError" } });
   expect(existsSync(folder.join("made"))).toBe(false);
 });
 
 test("reports the smaller of the selected context length and the model's window", async () => {
-  const model = new ScriptedModel([say("x")], 5000);
+  const model = new ScriptedModel([textStep("x")], 5000);
   const { run } = await open({ model, contextLength: 100_000 });
   const { turn } = await run("go");
   expect(turn.events.find(({ type }) => type === "usage")).toMatchObject({ modelContextWindow: 5000 });

@@ -30,7 +30,7 @@ export interface AgentProcessSpec {
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
   /** What of the project it sees empty, because it is not trusted. */
-  readonly hiddenPaths?: readonly string[];
+  readonly maskedPaths?: readonly string[];
   /** What of the project it sees a private version of. */
   readonly projectFolders?: readonly PrivateFolder[];
   /** The user's home folder, if it is not that of the environment. */
@@ -102,8 +102,8 @@ export class AgentProcess {
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
     if (spec.keys !== undefined) return AgentProcess.#startWithout(spec.keys, spec);
     const { name, command, cwd, workspace = cwd, policy, folders, sandbox } = spec;
-    const { hiddenPaths = [], projectFolders = [] } = spec;
-    const hidden = isUnconfined(policy) ? await existing(hiddenPaths) : [];
+    const { maskedPaths = [], projectFolders = [] } = spec;
+    const hidden = isUnconfined(policy) ? await existing(maskedPaths) : [];
     if (hidden.length > 0) throw cannotHide(name, hidden);
     const home = spec.home ?? spec.environment.HOME ?? homedir();
     const {
@@ -122,7 +122,7 @@ export class AgentProcess {
       const privateFolders = [...paths.privateFolders, ...projectFolders];
       const running = await sandbox.start({
         ...{ ...process, ...paths, privateFolders },
-        ...{ hosts, hiddenPaths, broker },
+        ...{ hosts, maskedPaths, broker },
       });
       return new AgentProcess(name, running, broker, isUnconfined(policy) ? async () => undefined : clean);
     } catch (thrown) {
@@ -166,7 +166,7 @@ export class AgentProcess {
     const cancel = SYSTEM_CLOCK.after(LOOK_MS, () => {
       stdout.off("close", cancel);
       if (stdout.destroyed || stdout.readableEnded) return;
-      this.#hasClosedOutput = this.#running.holdsOutput?.() === false;
+      this.#hasClosedOutput = this.#running.isOutputOpen?.() === false;
       if (this.#hasClosedOutput) stdout.destroy();
       else this.#watchOutput();
     });

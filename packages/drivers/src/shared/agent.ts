@@ -89,13 +89,13 @@ export function notInstalled(agent: AgentDescriptor, leftOut?: string): FlintErr
     executableVariable === undefined
       ? `set agents.${agent.id}.command in your configuration`
       : `set ${executableVariable} to its program`;
-  const other = leftOut === undefined ? "" : ` ${leftOutReason(leftOut, agent.id)}`;
+  const other = leftOut === undefined ? "" : ` ${ignoredProgramReason(leftOut, agent.id)}`;
   const message = `${displayName} was not found. Install it ${how}, or ${where}.${other}`;
   return new FlintError("agentFailed", message, { program });
 }
 
 /** Why a program on PATH is not used as an agent, and how it can be. */
-export function leftOutReason(path: string, agent: string): string {
+export function ignoredProgramReason(path: string, agent: string): string {
   return `${path} is not used, because it is in a project, and agents are not looked up there. To use it, set agents.${agent}.command to its path.`;
 }
 

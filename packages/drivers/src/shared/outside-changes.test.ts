@@ -5,7 +5,7 @@ import { agentFolder, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { realClaude, run } from "../claude/testing/claude-fixture.ts";
 import { testSettings } from "../testing/session-spec.ts";
-import { withOutsideNote } from "./outside-changes.ts";
+import { withSandboxNote } from "./outside-changes.ts";
 
 async function fixture(changes: Partial<ThreadSettings> = {}) {
   const { path: folder } = await agentFolder();
@@ -25,19 +25,19 @@ test("a change outside of the roots says that it will fail, and what would allow
   const { outside, settings } = await fixture();
   const note = `The sandbox does not let the agent write ${outside}, so this change will fail. --add-dir ${outside} allows it.`;
   for (const path of [join(outside, "new", "x"), "../outside/x", "link/x"])
-    expect(await withOutsideNote(change(path), settings)).toEqual({ ...change(path), reason: note });
+    expect(await withSandboxNote(change(path), settings)).toEqual({ ...change(path), reason: note });
   const inside = change("new/x");
-  expect(await withOutsideNote(inside, settings)).toBe(inside);
+  expect(await withSandboxNote(inside, settings)).toBe(inside);
   const open: ThreadSettings = {
     ...settings,
     sandboxPolicy: { type: "workspaceWrite", writableRoots: [outside] },
   };
-  expect(await withOutsideNote(change(join(outside, "x")), open)).not.toHaveProperty("reason");
+  expect(await withSandboxNote(change(join(outside, "x")), open)).not.toHaveProperty("reason");
 });
 
 test("with approvals off it asks for the folder, so that the policy declines it with the option", async () => {
   const { outside, settings } = await fixture({ approvalPolicy: "never" });
-  expect(await withOutsideNote(change("../outside/x"), settings)).toMatchObject({
+  expect(await withSandboxNote(change("../outside/x"), settings)).toMatchObject({
     needs: { write: [outside] },
   });
 });

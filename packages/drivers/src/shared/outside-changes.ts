@@ -10,7 +10,7 @@ const OWN_FOLDERS: readonly string[] = [".claude", ".codex"];
  * not open that. If a file is outside of what the sandbox lets it write, the user reads that the change will fail and what
  * would allow it; with approvals off it is declined with the same option.
  */
-export async function withOutsideNote(action: Action, settings: ThreadSettings): Promise<Action> {
+export async function withSandboxNote(action: Action, settings: ThreadSettings): Promise<Action> {
   if (action.kind !== "fileChange") return action;
   const write = await foldersOutside(changedPaths(action), settings);
   if (write.length === 0) return action;

@@ -45,12 +45,12 @@ export function realFolder(path: string): Promise<string> {
 }
 
 /** Whether a permission goes beyond the network: hosts are opened in the thread's own network, where they are asked about. */
-export function needsBroker(needs: Permission | undefined): needs is Permission {
+export function requiresBroker(needs: Permission | undefined): needs is Permission {
   return needs?.unconfined === true || needs?.network === "all" || (needs?.write ?? []).length > 0;
 }
 
 /** What a command runs with that was granted a permission: the sandbox of its thread, wider by exactly that. */
-export function widened(
+export function sandboxWithPermission(
   { sandboxPolicy, cwd }: ThreadSettings,
   { unconfined, network, write, identities }: Permission,
 ): Pick<BrokeredCommand, "policy" | "workspace" | "permission"> {
@@ -66,11 +66,11 @@ export function widened(
 }
 
 /** The command line that runs an approved command with what it was granted, once and within the turn. */
-export function brokeredLine(
+export function grantedCommandLine(
   broker: CommandBroker,
   turn: TurnContext,
   needs: Permission,
   command: Pick<BrokeredCommand, "argv" | "cwd" | "signal">,
 ): string {
-  return broker.grant({ ...command, ...widened(turn.settings, needs) });
+  return broker.grant({ ...command, ...sandboxWithPermission(turn.settings, needs) });
 }

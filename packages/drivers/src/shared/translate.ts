@@ -38,7 +38,7 @@ export function takeItemId({ turnId, items, kept, open }: ItemStream): readonly 
 }
 
 /** How many characters of a text are worth keeping in a turn that has kept this many: no more of it is stored. */
-export function roomForText(kept: number): number {
+export function remainingTextCapacity(kept: number): number {
   return Math.min(LIMITS.text, Math.max(LIMITS.turnText - kept, LIMITS.lateText));
 }
 
@@ -56,7 +56,7 @@ export function streamText(
   const { turnId, items, kept, open } = stream;
   if (open?.kind === kind && (messageId === undefined || open.messageId === messageId)) {
     const { id, text, length } = open;
-    const streamed = text.length > roomForText(kept) ? text : text + piece;
+    const streamed = text.length > remainingTextCapacity(kept) ? text : text + piece;
     const longer = { kind, id, messageId: open.messageId, text: streamed, length: length + piece.length };
     return [{ turnId, items, kept, open: longer }, [deltaOf(open, piece)]];
   }
@@ -88,7 +88,7 @@ export function completeText(
 export function closeText({ turnId, items, kept, open }: ItemStream, partial = false): StreamStep {
   if (open === undefined) return [{ turnId, items, kept, open }, []];
   const item = { ...itemOf(open), ...(partial ? { partial } : {}) };
-  const all = kept + Math.min(open.text.length, roomForText(kept));
+  const all = kept + Math.min(open.text.length, remainingTextCapacity(kept));
   return [{ turnId, items, kept: all, open: undefined }, [{ type: "item/completed", item }]];
 }
 
@@ -115,7 +115,7 @@ function deltaOf({ kind, id: itemId }: OpenText, delta: string): DriverEvent {
 }
 
 /** A path as it is shown to users: relative to the workspace if the file is in it. */
-export function shownPath(path: string, cwd: string): string {
+export function displayPath(path: string, cwd: string): string {
   if (!isAbsolute(path)) return path;
   const inside = relative(cwd, path);
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? path : inside;

@@ -4,9 +4,9 @@ import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  request as passOn,
   type Server,
   type ServerResponse,
+  request as sendRequest,
 } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -140,7 +140,7 @@ function forward(
   const { "transfer-encoding": _, ...kept } = headers;
   const length = { "content-length": String(Buffer.byteLength(text)) };
   const passed = { ...kept, ...length, host: new URL(to).host };
-  const asking = passOn(`${to}${url ?? "/"}`, { method, headers: passed, agent: false }, (response) => {
+  const asking = sendRequest(`${to}${url ?? "/"}`, { method, headers: passed, agent: false }, (response) => {
     answer.writeHead(response.statusCode ?? 500, response.headers);
     response.pipe(answer);
     // What the model breaks off is broken off for the caller too.

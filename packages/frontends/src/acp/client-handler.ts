@@ -4,7 +4,7 @@ import { ClientAsks } from "../shared/client-asks.ts";
 import type { Client, ClientHandler, RequestContext } from "../shared/frontend.ts";
 import { parseParams } from "../shared/parse-params.ts";
 import { capabilitiesV1, capabilitiesV2, NO_CAPABILITIES } from "./capabilities.ts";
-import type { InitializedClient, SharedByClients } from "./client-state.ts";
+import type { FrontendServices, InitializedClient } from "./client-state.ts";
 import { authenticate, authStatus, type Login, logout } from "./login.ts";
 import { Prompts } from "./prompt/prompts.ts";
 import { ACP_REQUESTS, type AcpParams, type AcpRequest, requestsOf, rowOf } from "./requests.ts";
@@ -29,7 +29,7 @@ export class AcpClientHandler implements ClientHandler {
   #isInitialized = false;
   #self: InitializedClient = { version: V1, capabilities: NO_CAPABILITIES, name: "" };
 
-  constructor(client: Client, shared: SharedByClients) {
+  constructor(client: Client, shared: FrontendServices) {
     this.#asks = new ClientAsks(client, {
       onWithdrawn: ({ id }) => client.notify("$/cancel_request", { requestId: id }),
     });

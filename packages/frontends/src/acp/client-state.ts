@@ -14,7 +14,7 @@ export interface InitializedClient {
 }
 
 /** What all clients of the front end share. */
-export interface SharedByClients {
+export interface FrontendServices {
   readonly encoder: Encoder<Notification>;
   readonly lastSessions: LastSessions;
   /** The login methods that clients are offered. */

@@ -2,7 +2,7 @@ import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { Encoder, type Notification } from "../shared/encoder.ts";
 import type { Client, ClientHandler, Frontend } from "../shared/frontend.ts";
 import { AcpClientHandler } from "./client-handler.ts";
-import { type LastSessions, MemoryLastSessions, type SharedByClients } from "./client-state.ts";
+import { type FrontendServices, type LastSessions, MemoryLastSessions } from "./client-state.ts";
 import type { Login } from "./login.ts";
 import { ACP } from "./vocabulary.ts";
 
@@ -34,7 +34,7 @@ class AcpFrontend implements Frontend {
   readonly initializeFirst = true;
   // As the official agents read: an id is a string or a number, and each method decides what its params are.
   readonly reading = { params: "any", ids: "plain" } as const;
-  readonly #shared: SharedByClients;
+  readonly #shared: FrontendServices;
 
   constructor(options: AcpOptions) {
     const { autoResume = false, lastSessions = new MemoryLastSessions(), logins = [] } = options;

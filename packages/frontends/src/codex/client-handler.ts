@@ -34,12 +34,12 @@ import { threads } from "./requests/threads.ts";
 import { TitleThreads } from "./requests/title-threads.ts";
 import { queue, turns } from "./requests/turns.ts";
 import { encodeNotification } from "./wire/encoding.ts";
-import { codexError, described, problemText, toCodexError, unknownVariant } from "./wire/errors.ts";
+import { codexError, problemText, serdeTypeName, toCodexError, unknownVariant } from "./wire/errors.ts";
 import type { RequestedPolicies } from "./wire/policies.ts";
 import { parseUuid } from "./wire/values.ts";
 
 /** What all clients of the Codex front end share. */
-export interface SharedByClients {
+export interface FrontendServices {
   readonly host: CodexHost;
   readonly clock: Clock;
   readonly policies: RequestedPolicies;
@@ -61,7 +61,7 @@ export class CodexClientHandler implements ClientHandler, CodexClient {
   readonly #ordering: Ordering;
   #info: CodexClientInfo | undefined;
 
-  constructor(client: Client, { host, clock, policies, encode, requestId }: SharedByClients) {
+  constructor(client: Client, { host, clock, policies, encode, requestId }: FrontendServices) {
     this.host = host;
     this.policies = policies;
     this.#client = client;
@@ -225,7 +225,7 @@ export function parseRequest(
   if (Array.isArray(params))
     throw invalid(`invalid length ${params.length}, expected struct ${structOf(method)}`);
   if (params !== undefined && typeof params !== "object")
-    throw invalid(`invalid type: ${described(params)}, expected struct ${structOf(method)}`);
+    throw invalid(`invalid type: ${serdeTypeName(params)}, expected struct ${structOf(method)}`);
   const read = CODEX_CLIENT_REQUESTS[method].params.safeParse(params ?? {});
   if (!read.success) {
     const [issue] = read.error.issues;

@@ -14,7 +14,7 @@ import {
 import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type Lease, Placeholders } from "../sandbox/paths/placeholders.ts";
+import { type PlaceholderLease, Placeholders } from "../sandbox/paths/placeholders.ts";
 import { FileCheckpoints } from "./file-checkpoints.ts";
 import { CheckpointFixture, type CheckpointFixtureOptions } from "./testing/fixture.ts";
 
@@ -197,7 +197,7 @@ test("does not report placeholders of the sandbox as changes", async () => {
   const fixture = await filled();
   mkdirSync(fixture.workspace.join(".vscode"));
   const sandbox = new Placeholders();
-  let hold: Lease | undefined;
+  let hold: PlaceholderLease | undefined;
   const turnId = await fixture.command(async () => {
     hold = await sandbox.acquire(fixture.workspace.path);
     expect(readdirSync(fixture.workspace.path)).toContain(".git");

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { UserInput } from "@flint/protocol";
-import { plainBytes } from "./plain-file.ts";
+import { readRegularBytes } from "./plain-file.ts";
 
 /** The size limit of one image, before it is encoded. */
 export const MAX_IMAGE_BYTES = 3_750_000;
@@ -16,7 +16,7 @@ export type LoadedImage =
 /** Reads an image; a relative path is resolved against the workspace. Never rejects. */
 export async function readImage(image: ImageInput, cwd: string): Promise<LoadedImage> {
   if (image.type === "image") return imageFromDataUrl(image.url);
-  const bytes = await plainBytes(resolve(cwd, image.path), MAX_IMAGE_BYTES);
+  const bytes = await readRegularBytes(resolve(cwd, image.path), MAX_IMAGE_BYTES);
   if (bytes === undefined)
     return { problem: `it is not a plain file of at most ${MAX_IMAGE_BYTES / 1_000_000} MB` };
   return imageFromBytes(bytes);

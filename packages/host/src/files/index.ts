@@ -7,17 +7,17 @@ export {
   MAX_IMAGE_BYTES,
   readImage,
 } from "./image.ts";
-export { removeOutwardLinks } from "./outward-links.ts";
+export { removeEscapingSymlinks } from "./outward-links.ts";
 export {
   asFileAccessError,
   type Content,
   FileAccessError,
-  plainBytes,
-  plainText,
-  plainTextSync,
   readPlainFile,
+  readRegularBytes,
+  readRegularText,
+  readRegularTextSync,
+  readTextNoFollow,
   realPathOf,
   UNREADABLE,
-  unlinkedText,
 } from "./plain-file.ts";
 export { type FileRevision, loadUnifiedDiff, type UnifiedDiff, unifiedDiff } from "./unified-diff.ts";

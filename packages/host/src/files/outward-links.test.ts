@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect } from "vitest";
-import { removeOutwardLinks } from "./outward-links.ts";
+import { removeEscapingSymlinks } from "./outward-links.ts";
 
 needs("sh")("removes links that lead elsewhere or nowhere, and nothing else", async () => {
   const folder = await temporaryFolder();
@@ -16,7 +16,7 @@ needs("sh")("removes links that lead elsewhere or nowhere, and nothing else", as
   };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, folder.join("sessions", name));
   symlinkSync(outside.path, folder.join("mine"));
-  await removeOutwardLinks([folder.join("sessions"), folder.join("missing")], folder.path);
+  await removeEscapingSymlinks([folder.join("sessions"), folder.join("missing")], folder.path);
   expect(readdirSync(folder.join("sessions"), { recursive: true }).sort()).toEqual([
     "deep",
     "deep/one.jsonl",

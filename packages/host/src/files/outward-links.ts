@@ -12,7 +12,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  * Removes the links in folders that lead out of a folder around them: a program that could write there has made them, and
  * one that writes there later, outside of its sandbox, would follow them. Never rejects.
  */
-export async function removeOutwardLinks(folders: readonly string[], around: string): Promise<void> {
+export async function removeEscapingSymlinks(folders: readonly string[], around: string): Promise<void> {
   // Expected: there is no such folder. Then there is nothing in it either.
   const limit = await realpath(around).catch(() => undefined);
   if (limit === undefined) return;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import {
-  plainBytes,
-  plainText,
-  plainTextSync,
   readPlainFile,
+  readRegularBytes,
+  readRegularText,
+  readRegularTextSync,
+  readTextNoFollow,
   UNREADABLE,
-  unlinkedText,
 } from "./plain-file.ts";
 
 /** A folder with everything that could be in place of a plain file. */
@@ -31,26 +31,26 @@ async function setup() {
 test("reads a plain file, also through a link", async () => {
   const { at } = await setup();
   for (const name of ["file", "link"]) {
-    expect(await plainText(at(name), 100)).toBe("text\n");
-    expect(plainTextSync(at(name), 100)).toBe("text\n");
+    expect(await readRegularText(at(name), 100)).toBe("text\n");
+    expect(readRegularTextSync(at(name), 100)).toBe("text\n");
     expect((await readPlainFile(at(name), 100)).toString()).toBe("text\n");
   }
-  expect(await plainText(at("gone"), 100)).toBeUndefined();
+  expect(await readRegularText(at("gone"), 100)).toBeUndefined();
 });
 
 test("rejects anything else at once, without blocking", async () => {
   const { at, planted } = await setup();
   for (const name of planted) {
-    expect([name, await plainText(at(name), 100)]).toEqual([name, UNREADABLE]);
-    expect([name, await plainBytes(at(name), 100)]).toEqual([name, undefined]);
-    expect([name, await unlinkedText(at(name), 100)]).toEqual([name, undefined]);
-    expect([name, plainTextSync(at(name), 100) ?? ""]).toEqual([name, ""]);
+    expect([name, await readRegularText(at(name), 100)]).toEqual([name, UNREADABLE]);
+    expect([name, await readRegularBytes(at(name), 100)]).toEqual([name, undefined]);
+    expect([name, await readTextNoFollow(at(name), 100)]).toEqual([name, undefined]);
+    expect([name, readRegularTextSync(at(name), 100) ?? ""]).toEqual([name, ""]);
   }
 });
 
 test("unlinkedText does not read through a link", async () => {
   const { at } = await setup();
-  expect(await unlinkedText(at("file"), 100)).toBe("text\n");
-  expect(await unlinkedText(at("link"), 100)).toBeUndefined();
-  expect(await unlinkedText(at("gone"), 100)).toBeUndefined();
+  expect(await readTextNoFollow(at("file"), 100)).toBe("text\n");
+  expect(await readTextNoFollow(at("link"), 100)).toBeUndefined();
+  expect(await readTextNoFollow(at("gone"), 100)).toBeUndefined();
 });

@@ -92,9 +92,9 @@ export const UNREADABLE = Symbol("unreadable");
 export type Content = string | undefined | typeof UNREADABLE;
 
 /** Reads a plain UTF-8 file of at most `limit` bytes. Never rejects, and never waits for a pipe or a device. */
-export async function plainText(path: string, limit: number): Promise<Content> {
+export async function readRegularText(path: string, limit: number): Promise<Content> {
   if (await isMissing(path)) return undefined;
-  const bytes = await plainBytes(path, limit);
+  const bytes = await readRegularBytes(path, limit);
   if (bytes === undefined) return UNREADABLE;
   // Expected: bytes that are not text.
   try {
@@ -105,7 +105,7 @@ export async function plainText(path: string, limit: number): Promise<Content> {
 }
 
 /** Reads a plain file of at most `limit` bytes; undefined where `readPlainFile` would reject. Never rejects. */
-export function plainBytes(path: string, limit: number): Promise<Buffer | undefined> {
+export function readRegularBytes(path: string, limit: number): Promise<Buffer | undefined> {
   return readPlainFile(path, limit).catch(() => undefined);
 }
 
@@ -113,21 +113,21 @@ export function plainBytes(path: string, limit: number): Promise<Buffer | undefi
  * Reads a plain UTF-8 file of at most `limit` bytes that is not a link itself; undefined for anything else. Never rejects.
  * For files that grant something: the target of a link can change unnoticed.
  */
-export async function unlinkedText(path: string, limit: number): Promise<string | undefined> {
+export async function readTextNoFollow(path: string, limit: number): Promise<string | undefined> {
   const folder = await realpath(dirname(path)).catch(() => undefined);
   const unlinked = folder === undefined ? undefined : join(folder, basename(path));
   const found = unlinked === undefined ? undefined : await lstat(unlinked).catch(() => undefined);
   if (unlinked === undefined || found?.isFile() !== true) return undefined;
   // If it has become a link since, its real path differs.
   const bytes = await realpath(unlinked).then(
-    (real) => (real === unlinked ? plainBytes(unlinked, limit) : undefined),
+    (real) => (real === unlinked ? readRegularBytes(unlinked, limit) : undefined),
     () => undefined,
   );
   return bytes?.toString("utf8");
 }
 
-/** Like `plainText` but synchronous, and undefined for anything that cannot be read. */
-export function plainTextSync(path: string, limit: number): string | undefined {
+/** Like `readRegularText` but synchronous, and undefined for anything that cannot be read. */
+export function readRegularTextSync(path: string, limit: number): string | undefined {
   // Expected: it does not exist or may not be read.
   try {
     const file = openSync(realpathSync.native(path), READ);

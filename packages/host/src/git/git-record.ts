@@ -1,6 +1,6 @@
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { unlinkedText } from "../files/plain-file.ts";
+import { readTextNoFollow } from "../files/plain-file.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import type { Head, RepositoryState } from "./repository.ts";
 
@@ -31,7 +31,7 @@ export async function saveRecord(
 
 /** Reads the record; undefined if there is none, or it cannot be used. */
 export async function loadRecord(folder: string): Promise<GitRecord | undefined> {
-  const text = await unlinkedText(join(folder, "record.json"), MAX_BYTES);
+  const text = await readTextNoFollow(join(folder, "record.json"), MAX_BYTES);
   if (text === undefined) return undefined;
   // Expected: a file that was not written by this version.
   try {

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { CommitOffer, OfferedRef } from "@flint/core/ports";
-import { unlinkedText } from "../files/plain-file.ts";
+import { readTextNoFollow } from "../files/plain-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import type { ConfinedGit } from "./confined-git.ts";
 import { planFollow } from "./follow.ts";
 import type { GitCommand } from "./git-command.ts";
 import { type GitRecord, saveRecord } from "./git-record.ts";
-import { changesSince, type Incoming, isEmpty, isPristine, keptBelow, type Report } from "./incoming.ts";
+import { changesSince, declinedBelow, type Incoming, isEmpty, isPristine, type Report } from "./incoming.ts";
 import { copyLfsObjects } from "./lfs.ts";
-import { howToTakeOver } from "./offered-refs.ts";
+import { applyLaterCommands } from "./offered-refs.ts";
 import { findMounts, makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 import { headCommit, indexVersion, type Repository, type RepositoryState, readState } from "./repository.ts";
 import { GitTakeOver, type Offer, type Pending } from "./take-over.ts";
@@ -75,7 +75,7 @@ export class GitScope {
         base === undefined
           ? await makePrivateGitDir(git, repository, {
               folder: own,
-              keptBelow: keptBelow(options.id),
+              declinedBelow: declinedBelow(options.id),
               number,
             })
           : {
@@ -154,7 +154,7 @@ export class GitScope {
       const shown = offer.refs.map((ref) => (submodule === undefined ? ref : { ...ref, submodule }));
       offered.push({ member, takeOver, offer });
       refs.push(...shown);
-      commands.push(...howToTakeOver(shown, (name) => takeOver.kept(name)));
+      commands.push(...applyLaterCommands(shown, (name) => takeOver.kept(name)));
     }
     const decline = async () => {
       await this.#decline(key);
@@ -211,7 +211,7 @@ export class GitScope {
   async #follow(member: Member, isUsed: boolean): Promise<void> {
     const { git, number, privateDir } = member;
     const { repository, base, folder } = privateDir;
-    const kept = keptBelow(this.#options.id);
+    const kept = declinedBelow(this.#options.id);
     member.isNew = false;
     const takeOver = await this.#takeOver(member);
     const report = await takeOver.report("whole");
@@ -220,7 +220,7 @@ export class GitScope {
       await rm(folder, { recursive: true, force: true });
       member.privateDir = await makePrivateGitDir(git, repository, {
         folder,
-        keptBelow: kept,
+        declinedBelow: kept,
         number,
         config,
       });
@@ -242,7 +242,7 @@ export class GitScope {
       member.git,
       member.privateDir,
       await this.#confined(member),
-      keptBelow(this.#options.id),
+      declinedBelow(this.#options.id),
     );
   }
 
@@ -287,7 +287,7 @@ const MAX_CONFIG = 1024 * 1024;
 async function ownConfig({ folder }: PrivateGitDir): Promise<string | undefined> {
   const files = [join(folder, "config"), join(folder, "git", "config")];
   // A link could lead to a file that the agent cannot read.
-  const [first, now] = await Promise.all(files.map((path) => unlinkedText(path, MAX_CONFIG)));
+  const [first, now] = await Promise.all(files.map((path) => readTextNoFollow(path, MAX_CONFIG)));
   return now === first ? undefined : now;
 }
 

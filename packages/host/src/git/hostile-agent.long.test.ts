@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
 import { newFolder } from "../sandbox/testing/fixture.ts";
-import { newRepository, TAKEN, type UserGit } from "../sandbox/testing/repository.ts";
+import { CLEAN_TAKE_OVER, newRepository, type UserGit } from "../sandbox/testing/repository.ts";
 
 const confined = needs("bwrap");
 const COMMIT = "echo two >> a.txt; git commit -qam two";
@@ -186,7 +186,7 @@ describe("objects", () => {
     await agent(
       `echo ${other}/objects >> .git/objects/info/alternates; echo /root >> .git/objects/info/alternates; ${COMMIT}`,
     );
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(existsSync(join(path, ".git/objects/info/alternates"))).toBe(false);
     await git("fsck", "--connectivity-only");
   });

@@ -179,7 +179,7 @@ export function isChangeable(name: string): boolean {
 }
 
 /** Where commits are kept that were declined in a scope. */
-export function keptBelow(id: string): string {
+export function declinedBelow(id: string): string {
   return `refs/flint/in/${id}`;
 }
 
@@ -187,9 +187,9 @@ export function keptBelow(id: string): string {
  * The ref that keeps what was declined of this name in a scope. The name may come from an agent: undefined if it is none
  * that an agent could have changed, so that nothing else is ever read as its work.
  */
-export function keptRef(id: string, name: string): string | undefined {
+export function declinedRef(id: string, name: string): string | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(id) || (name !== "HEAD" && !isChangeable(name))) return undefined;
-  return `${keptBelow(id)}/${name.replace(/^refs\//, "")}`;
+  return `${declinedBelow(id)}/${name.replace(/^refs\//, "")}`;
 }
 
 function changedRefs(now: ReadonlyMap<string, string>, { refs: base }: RepositoryState): RefChange[] {

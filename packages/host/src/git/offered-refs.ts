@@ -121,7 +121,7 @@ function byImportance(refs: readonly RefChange[]): readonly RefChange[] {
 }
 
 /** The commands with which the user takes over later what was offered, one per branch, tag or stash entry. */
-export function howToTakeOver(refs: readonly OfferedRef[], kept: (name: string) => string): string[] {
+export function applyLaterCommands(refs: readonly OfferedRef[], kept: (name: string) => string): string[] {
   return refs.flatMap((ref) => commandFor(ref, kept).map((words) => inSubmodule(ref, words)));
 }
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { needs } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { newFolder } from "../sandbox/testing/fixture.ts";
-import { newRepository, TAKEN } from "../sandbox/testing/repository.ts";
+import { CLEAN_TAKE_OVER, newRepository } from "../sandbox/testing/repository.ts";
 import { GitCommand } from "./git-command.ts";
 
 const confined = needs("bwrap");
@@ -33,7 +33,7 @@ confined(
     });
     const plant = `printf '#!/bin/sh\ntouch ${mark}\nexec /usr/bin/git "$@"\n' > bin/git; chmod +x bin/git`;
     await agent(`${COMMIT}; mkdir bin; ${plant}`);
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
     expect(existsSync(mark)).toBe(false);
   },
@@ -53,7 +53,7 @@ confined("a program that a repository names as the server of its remote runs now
   await git("config", "remote.origin.uploadpack", program);
   // Git would fetch it to show the difference.
   await rm(join(path, ".git/objects", blob.slice(0, 2), blob.slice(2)));
-  expect(await (await offered()).accept()).toEqual(TAKEN);
+  expect(await (await offered()).accept()).toEqual(CLEAN_TAKE_OVER);
   expect(existsSync(mark)).toBe(false);
 });
 

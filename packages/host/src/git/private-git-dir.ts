@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { plainBytes } from "../files/plain-file.ts";
+import { readRegularBytes } from "../files/plain-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import type { GitCommand } from "./git-command.ts";
 import { alternatesOf, type Repository, type RepositoryState, readState } from "./repository.ts";
@@ -23,7 +23,7 @@ export interface PrivateGitOptions {
   /** Must not exist. */
   readonly folder: string;
   /** Below which refs of the user's repository commits are kept that were declined. */
-  readonly keptBelow: string;
+  readonly declinedBelow: string;
   /** Tells the repositories of one sandbox apart. */
   readonly number: number;
   /** The configuration that the agent made for itself; that of the repository if not given. */
@@ -38,12 +38,12 @@ export interface PrivateGitOptions {
 export async function makePrivateGitDir(
   git: GitCommand,
   repository: Repository,
-  { folder, keptBelow, number, config }: PrivateGitOptions,
+  { folder, declinedBelow, number, config }: PrivateGitOptions,
 ): Promise<PrivateGitDir> {
   const { gitDir, commonDir } = repository;
   const gitFolder = join(folder, "git");
   // Git is the slowest part, and everything that does not depend on it is done meanwhile.
-  const state = readState(git, repository, keptBelow);
+  const state = readState(git, repository, declinedBelow);
   const found = findShown(git, commonDir);
   for (const promise of [state, found]) promise.catch(() => undefined);
   await mkdir(join(gitFolder, "objects", "info"), { recursive: true, mode: 0o700 });
@@ -144,7 +144,7 @@ async function privateConfig(
   { worktree, commonDir }: Repository,
   hooksPath: string | undefined,
 ): Promise<string> {
-  const content = (await plainBytes(join(commonDir, "config"), MAX_BYTES))?.toString("utf8") ?? "";
+  const content = (await readRegularBytes(join(commonDir, "config"), MAX_BYTES))?.toString("utf8") ?? "";
   const quoted = (value: string) => `"${value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
   const hooks = hooksPath === undefined ? "" : `\thooksPath = ${quoted(hooksPath)}\n`;
   // Refs are files in a private directory, however the repository stores its own.
@@ -175,7 +175,7 @@ function byName(left: string, right: string): number {
 
 async function copyFiles(from: string, to: string, names: readonly string[]): Promise<void> {
   const copy = async (name: string) => {
-    const content = await plainBytes(join(from, name), MAX_BYTES);
+    const content = await readRegularBytes(join(from, name), MAX_BYTES);
     if (content === undefined) return;
     await mkdir(dirname(join(to, name)), { recursive: true });
     await writeFile(join(to, name), content);

@@ -9,7 +9,7 @@ const HEADER_BYTES = 12;
 const UNPACK_LIMIT = 100;
 
 /** Which objects to receive. */
-export interface WantedObjects {
+export interface ObjectRequest {
   /** The objects, with everything that they need. */
   readonly wanted: readonly string[];
   /** Objects of the user, which are not sent. */
@@ -24,7 +24,7 @@ export interface WantedObjects {
 export async function receiveObjects(
   git: GitCommand,
   sender: ConfinedProcess,
-  { wanted, known, maxBytes }: WantedObjects,
+  { wanted, known, maxBytes }: ObjectRequest,
 ): Promise<void> {
   sender.send(["", ...wanted, "--not", ...known, ""].join("\n"));
   const header = await sender.peek(HEADER_BYTES);
@@ -44,7 +44,7 @@ export async function receiveObjects(
 }
 
 /** Rejects if something is missing that these objects need. */
-export async function expectConnected(git: GitCommand, ids: readonly string[]): Promise<void> {
+export async function assertObjectsComplete(git: GitCommand, ids: readonly string[]): Promise<void> {
   const options = ["--objects", "--stdin", "--exclude-promisor-objects", "--not", "--all", "--quiet"];
   await git.run(["rev-list", ...options], ids.map((id) => `${id}\n`).join(""));
 }

@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { unlinkedText } from "../files/plain-file.ts";
+import { readTextNoFollow } from "../files/plain-file.ts";
 
 /** A ref as its file says. */
 export interface RefRow {
@@ -76,7 +76,7 @@ async function look(commonDir: string, name: string): Promise<Place | undefined>
   // Removed meanwhile, it is among the packed ones, or no longer there.
   if (found === undefined) return { names: [] };
   if (found.isDirectory()) return { names: await readdir(path).catch(() => []) };
-  const value = await unlinkedText(path, MAX_VALUE);
+  const value = await readTextNoFollow(path, MAX_VALUE);
   return value === undefined ? undefined : { value };
 }
 
@@ -85,7 +85,7 @@ async function packedRefs(
   wanted: readonly string[],
 ): Promise<Map<string, string> | undefined> {
   const file = join(commonDir, "packed-refs");
-  const text = await unlinkedText(file, MAX_PACKED);
+  const text = await readTextNoFollow(file, MAX_PACKED);
   // Expected: there is none.
   if (text === undefined) {
     const isThere = (await lstat(file).catch(() => undefined)) !== undefined;

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { newRepository, TAKEN, userGit } from "../sandbox/testing/repository.ts";
+import { CLEAN_TAKE_OVER, newRepository, userGit } from "../sandbox/testing/repository.ts";
 
 const confined = needs("bwrap");
 const COMMIT = "echo two >> a.txt; git commit -qam two";
@@ -30,7 +30,7 @@ describe("an agent commits, and its commits are applied", () => {
       prepare: async (_path, git) => void (await git("switch", "-q", "--detach")),
     });
     await agent(COMMIT);
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
     expect(await git("log", "--format=%s", "main")).toBe("first\n");
     expect(await git("status", "-s")).toBe("");
@@ -39,7 +39,7 @@ describe("an agent commits, and its commits are applied", () => {
   confined("in a SHA-256 repository", async () => {
     const { agent, take, git } = await newRepository({ init: ["--object-format=sha256"] });
     await agent(`${COMMIT}; echo 1 > a.txt; git stash -q`);
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
     expect((await git("rev-parse", "HEAD")).trim()).toHaveLength(64);
   });
@@ -65,7 +65,7 @@ describe("an agent commits, and its commits are applied", () => {
       });
       expect(await agent("git status -s")).toBe("");
       await agent(COMMIT);
-      expect(await take()).toEqual(TAKEN);
+      expect(await take()).toEqual(CLEAN_TAKE_OVER);
       const git = userGit(workspace);
       expect(await git("log", "-2", "--format=%s")).toBe("two\nsecond\n");
       expect(await git("status", "-s")).toBe("");
@@ -88,7 +88,7 @@ describe("an agent commits, and its commits are applied", () => {
       },
     });
     await agent(`${COMMIT}; git branch -f loose/7 main; git branch -D -q packed/7`);
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "-1", "--format=%s", "loose/7")).toBe("two\n");
     expect((await git("for-each-ref", "--format=x")).length).toBe(2 * 2000);
   });
@@ -103,7 +103,7 @@ describe("an agent commits, and its commits are applied", () => {
         "git worktree add -q -b inner wt main; cd wt; echo w > w; git add w; git commit -qm inner",
       ].join("\n"),
     );
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s", "main")).toBe("3\nfirst\n");
     expect(await git("log", "--format=%s", "topic")).toBe("3\n1\nfirst\n");
     expect(await git("log", "-1", "--format=%s", "inner")).toBe("inner\n");
@@ -129,7 +129,7 @@ describe("an agent commits, and its commits are applied", () => {
       { submodule: "lib", change: "switched" },
       { name: "refs/heads/main", commits: [{ title: "outer" }] },
     ]);
-    expect(await offer.accept()).toEqual(TAKEN);
+    expect(await offer.accept()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("-C", "lib", "log", "-1", "--format=%s")).toBe("inner\n");
     expect(await git("status", "-s")).toBe("");
     expect(await git("submodule", "status")).toMatch(/^ [0-9a-f]{40} lib \(.*work\)\n$/);
@@ -145,7 +145,7 @@ describe("an agent commits, and its commits are applied", () => {
     await agent(COMMIT);
     expect(existsSync(join(path, "hook-ran"))).toBe(true);
     expect(existsSync("/var/tmp/flint-hook-outside")).toBe(false);
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "-1", "--format=%s")).toBe("two\n");
   });
 });

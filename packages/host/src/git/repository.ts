@@ -1,7 +1,7 @@
 import { lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { isPathIn } from "@flint/protocol";
-import { plainText } from "../files/plain-file.ts";
+import { readRegularText } from "../files/plain-file.ts";
 import type { GitCommand } from "./git-command.ts";
 import { type RefRow, refsInFiles } from "./ref-files.ts";
 
@@ -86,7 +86,7 @@ export async function isPlainRepository(worktree: string): Promise<boolean> {
   // Git does not use another user's repository unless it is configured to.
   if (![top, dotGit].every((found) => found?.uid === process.geteuid?.())) return false;
   const [head, config] = await Promise.all(
-    ["HEAD", "config"].map((name) => plainText(join(worktree, ".git", name), MAX_CONFIG)),
+    ["HEAD", "config"].map((name) => readRegularText(join(worktree, ".git", name), MAX_CONFIG)),
   );
   if (typeof head !== "string" || typeof config !== "string") return false;
   const isHead = head.startsWith("ref: refs/") || OBJECT_ID.test(head.trim());
@@ -127,7 +127,7 @@ export async function alternatesOf(objects: string): Promise<string[]> {
   const found = new Set<string>();
   const left = [objects];
   for (let folder = left.shift(); folder !== undefined; folder = left.shift()) {
-    const listed = await plainText(join(folder, "info", "alternates"), 65_536);
+    const listed = await readRegularText(join(folder, "info", "alternates"), 65_536);
     const lines = typeof listed === "string" ? listed.split("\n") : [];
     for (const line of lines.filter((row) => row !== "" && !row.startsWith("#"))) {
       const path = await realpath(isAbsolute(line) ? line : resolve(folder, line)).catch(() => undefined);
@@ -190,7 +190,7 @@ export async function readStash(git: GitCommand): Promise<string[]> {
 
 /** Reads what HEAD names. Most repositories have it in a file; asking git costs a process. */
 export async function readHead(git: GitCommand, gitDir: string): Promise<Head> {
-  const line = await plainText(join(gitDir, "HEAD"), 4096);
+  const line = await readRegularText(join(gitDir, "HEAD"), 4096);
   const text = typeof line === "string" ? line.trim() : "";
   if (OBJECT_ID.test(text)) return { kind: "detached", commit: text };
   if (/^ref: refs\/heads\/[^.]/.test(text)) return { kind: "branch", ref: text.slice("ref: ".length) };

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { agentIn, newRepository, TAKEN } from "../sandbox/testing/repository.ts";
+import { agentIn, CLEAN_TAKE_OVER, newRepository } from "../sandbox/testing/repository.ts";
 
 const confined = needs("bwrap");
 
@@ -36,7 +36,7 @@ describe("commits that were declined", () => {
     await agent("echo three >> a.txt; git commit -qam three");
     const again = await offered();
     expect(again.refs).toMatchObject([{ total: 2, commits: [{ title: "three" }, { title: "two" }] }]);
-    expect(await again.accept()).toEqual(TAKEN);
+    expect(await again.accept()).toEqual(CLEAN_TAKE_OVER);
   });
 
   confined("survive the end of the thread and of the server", async () => {
@@ -134,7 +134,7 @@ describe("what is offered", () => {
     const offer = await offered();
     expect(offer.refs).toMatchObject([{ name: "HEAD", change: "switched", total: 1 }]);
     expect(offer.diff).toContain("+three");
-    expect(await offer.accept()).toEqual(TAKEN);
+    expect(await offer.accept()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "-1", "--format=%s")).toBe("three\n");
     expect(await git("symbolic-ref", "-q", "HEAD").catch(() => "detached")).toBe("detached");
   });
@@ -153,7 +153,7 @@ describe("what is offered", () => {
       { name: "refs/heads/old", change: "deleted" },
     ]);
     expect(await git("log", "--format=%s")).toBe("second\nfirst\n");
-    expect(await offer.accept()).toEqual(TAKEN);
+    expect(await offer.accept()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s")).toBe("rewritten\nfirst\n");
   });
 
@@ -185,7 +185,7 @@ describe("what is offered", () => {
     await agent(
       "git stash drop -q; echo 1 > a.txt; git stash push -qm s1; echo 2 > a.txt; git stash push -qm s2",
     );
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("stash", "list", "--format=%gs")).toBe("On main: s2\nOn main: s1\nOn main: users\n");
     expect(await git("stash", "show", "-p", "stash@{1}")).toContain("+1");
   });

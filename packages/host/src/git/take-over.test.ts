@@ -101,7 +101,7 @@ async function startAgent(path: string, folder: string) {
   const command = found.in(repository);
   const privateDir = await makePrivateGitDir(command, repository, {
     folder,
-    keptBelow: "refs/flint/in/t1",
+    declinedBelow: "refs/flint/in/t1",
     number: 0,
   });
   const sandbox = new BwrapGit(privateDir);

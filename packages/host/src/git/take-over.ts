@@ -17,7 +17,7 @@ import {
 } from "./incoming.ts";
 import { OfferedRefs } from "./offered-refs.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
-import { expectConnected, receiveObjects } from "./receive.ts";
+import { assertObjectsComplete, receiveObjects } from "./receive.ts";
 import {
   type Head,
   headCommit,
@@ -84,7 +84,7 @@ export class GitTakeOver {
     git: GitCommand,
     privateDir: PrivateGitDir,
     confined: ConfinedGit,
-    keptBelow: string,
+    declinedBelow: string,
     limits: TakeOverLimits = LIMITS,
   ) {
     this.#git = git;
@@ -92,7 +92,7 @@ export class GitTakeOver {
     this.#confined = confined;
     this.#offered = new OfferedRefs(git);
     this.#limits = limits;
-    this.#prefix = keptBelow;
+    this.#prefix = declinedBelow;
   }
 
   /** Looks at the private git directory, from inside; `whole` tells also whether it is in use. */
@@ -138,7 +138,7 @@ export class GitTakeOver {
     const [refs, diff] = await Promise.all([
       this.#offered.list(incoming),
       this.#offered.diff(incoming),
-      wanted.length === 0 ? undefined : expectConnected(this.#git, wanted),
+      wanted.length === 0 ? undefined : assertObjectsComplete(this.#git, wanted),
     ]);
     this.#kept = [...(now.kept?.keys() ?? [])];
     return { incoming, refs, diff, keep: () => this.#keep(objects) };

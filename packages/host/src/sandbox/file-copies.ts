@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock, CopiedFile } from "@flint/core/ports";
-import { plainText, replacePrivateFile, UNREADABLE, unlinkedText } from "../files/plain-file.ts";
+import { readRegularText, readTextNoFollow, replacePrivateFile, UNREADABLE } from "../files/plain-file.ts";
 
 /** A file and the copy of it that a program can write. */
 export interface FileCopy extends Pick<CopiedFile, "accepts"> {
@@ -102,7 +102,7 @@ class SyncedFile {
   static async create({ original, ...file }: FileCopy): Promise<SyncedFile> {
     // The program may later be able to change where a link leads, but not what it leads to now.
     const real = await realpath(original).catch(() => original);
-    const content = await plainText(real, MAX_ORIGINAL_BYTES);
+    const content = await readRegularText(real, MAX_ORIGINAL_BYTES);
     const known = content === UNREADABLE ? undefined : content;
     if (known !== undefined) await replacePrivateFile(file.copy, known);
     const { accepts, ...fixed } = file;
@@ -125,7 +125,7 @@ class SyncedFile {
 
   async #sync(): Promise<void> {
     const { original, copy, accepts } = this.#file;
-    const outside = await plainText(original, MAX_ORIGINAL_BYTES);
+    const outside = await readRegularText(original, MAX_ORIGINAL_BYTES);
     if (outside === UNREADABLE || this.#removed) return;
     if (outside !== this.#known) {
       this.#removed = outside === undefined;
@@ -133,7 +133,7 @@ class SyncedFile {
       if (outside !== undefined) await replacePrivateFile(copy, outside);
       return;
     }
-    const inside = await unlinkedText(copy, MAX_CHANGE_BYTES);
+    const inside = await readTextNoFollow(copy, MAX_CHANGE_BYTES);
     if (inside === undefined || inside === this.#known || accepts?.(this.#known, inside) !== true) return;
     const folder = dirname(original);
     if ((await realpath(folder)) !== folder) return;

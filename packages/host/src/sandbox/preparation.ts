@@ -6,7 +6,7 @@ import { type ConfinedGit, ConfinedProcess } from "../git/confined-git.ts";
 import { gitEnvironment } from "../git/git-command.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { denialsOf, type EndedConfinedCommand, refusedConnection } from "./denials/denials.ts";
-import { type Confinement, confine, type Guarded, type Mount } from "./mechanisms/confinement.ts";
+import { type Confinement, confine, type Mount, type ProtectedPathSet } from "./mechanisms/confinement.ts";
 import { FILTER_DESCRIPTOR, retryStart } from "./mechanisms/launch.ts";
 import type { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { createGranted } from "./paths/granted-folders.ts";
@@ -16,7 +16,7 @@ import type { PrivateFolders } from "./private-folders.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { runToEnd } from "./processes/run-to-end.ts";
 import { cannotFilter, MAX_SOCKETS, tooManySockets, unavailable } from "./refusals.ts";
-import { hostsOf, keepsMachineNetwork, type SandboxScopes, type ScopeLease, unscoped } from "./scopes.ts";
+import { hostsOf, keepsMachineNetwork, noScopes, type SandboxScopes, type ScopeLease } from "./scopes.ts";
 
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export class Preparation {
     // The first process writes an empty line when everything is set up.
     const wrap = async (command: readonly string[]) => {
       const { confinement } = await this.#confine(spec, READ_ONLY, {
-        ...unscoped(false),
+        ...noScopes(false),
         mounts,
         filterFile,
       });
@@ -136,7 +136,7 @@ export class Preparation {
     const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#options.environment;
     const given = { ...inherited, ...request.environment };
     const shared =
-      (await scopes?.acquire(request, policy, mechanism, given)) ?? unscoped(keepsMachineNetwork(request));
+      (await scopes?.acquire(request, policy, mechanism, given)) ?? noScopes(keepsMachineNetwork(request));
     if (hostsOf(request.permission ?? {}).length > 0 && shared.enter.length === 0) {
       shared.release();
       throw cannotFilter(request.command);
@@ -176,7 +176,7 @@ export class Preparation {
     const release = async () => {
       for (const lease of leases) await lease.release();
     };
-    const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
+    const guard = async (roots: readonly string[], own: readonly string[]): Promise<ProtectedPathSet> => {
       const lease = await this.#options.protectedPaths.acquire(roots);
       leases.push(lease);
       const { paths: locked, pins, sockets } = await this.#options.guardedPaths.within(roots, own);

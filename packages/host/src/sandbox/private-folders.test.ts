@@ -160,7 +160,7 @@ describeEachMechanism("a hidden path with %s", (name, test) => {
     const running = await sandbox.start({
       command: ["sh", "-c", "ls -A .gemini; cat .env; (echo x > .gemini/x) 2>/dev/null && echo wrote"],
       ...{ cwd: workspace, workspace, policy: { type: "workspaceWrite" }, environment: {} },
-      hiddenPaths: [".gemini", ".env", ".missing"].map((path) => join(workspace, path)),
+      maskedPaths: [".gemini", ".env", ".missing"].map((path) => join(workspace, path)),
     });
     expect(await text(running.stdout)).toBe("");
     await running.exited;

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describeEachMechanism } from "@flint/testkit";
 import { expect } from "vitest";
-import { agentIn, newRepository, TAKEN } from "./testing/repository.ts";
+import { agentIn, CLEAN_TAKE_OVER, newRepository } from "./testing/repository.ts";
 
 describeEachMechanism("a command in a repository, with %s", (mechanism, test) => {
   test("commits in its thread's git directory, and its commits are applied on request", async () => {
@@ -12,7 +12,7 @@ describeEachMechanism("a command in a repository, with %s", (mechanism, test) =>
     expect(await git("log", "--format=%s")).toBe("first\n");
     const offer = await offered();
     expect(offer.refs).toMatchObject([{ name: "refs/heads/main", total: 1, commits: [{ title: "two" }] }]);
-    expect(await offer.accept()).toEqual(TAKEN);
+    expect(await offer.accept()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s")).toBe("two\nfirst\n");
     expect(await git("status", "--porcelain")).toBe("");
     expect(await sandbox.commits(scope.id)).toBeUndefined();
@@ -71,7 +71,7 @@ describeEachMechanism("a command in a repository, with %s", (mechanism, test) =>
       },
     });
     await agent("echo two >> a.txt; git commit -qam 'in linked'");
-    expect(await take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s", "side")).toBe("in linked\nfirst\n");
     expect(await git("-C", workspace, "status", "--porcelain")).toBe("");
   });
@@ -87,8 +87,8 @@ describeEachMechanism("two threads in one repository, with %s", (mechanism, test
     ]);
     expect(await agent("git log --format=%s")).toBe("one\nfirst\n");
     expect(await other.agent("git log --format=%s")).toBe("other\nfirst\n");
-    expect(await take()).toEqual(TAKEN);
-    expect(await other.take()).toEqual(TAKEN);
+    expect(await take()).toEqual(CLEAN_TAKE_OVER);
+    expect(await other.take()).toEqual(CLEAN_TAKE_OVER);
     expect(await git("log", "--format=%s", "main")).toBe("one\nfirst\n");
     expect(await git("log", "--format=%s", "side")).toBe("other\nfirst\n");
   });

@@ -194,7 +194,7 @@ export function keepsMachineNetwork({ hosts, permission }: Pick<Request, "hosts"
 }
 
 /** Nothing is shared; an agent keeps the network of the machine. Only for a sandbox that is made without scopes. */
-export function unscoped(keepsNetwork: boolean): ScopeLease {
+export function noScopes(keepsNetwork: boolean): ScopeLease {
   return {
     mounts: [],
     enter: [],

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { plainBytes } from "../files/plain-file.ts";
+import { readRegularBytes } from "../files/plain-file.ts";
 
 /** The content of a file or folder, as the user reviews it, and the hash that stands for exactly this content. */
 export interface Digest {
@@ -76,7 +76,7 @@ async function contentOf(file: string, base: string, limit: number): Promise<Buf
     return Buffer.from(`link to ${relative(inside, target)}`);
   }
   if (found !== undefined && found.size > limit) return "makes it too large to be trusted";
-  return (await plainBytes(file, limit)) ?? "cannot be read";
+  return (await readRegularBytes(file, limit)) ?? "cannot be read";
 }
 
 /** All files below a folder, up to a limit; links are among them and not followed. */

@@ -1,7 +1,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { plainText, UNREADABLE } from "../files/plain-file.ts";
+import { readRegularText, UNREADABLE } from "../files/plain-file.ts";
 import { type GitSetting, steeringGitConfig } from "./git-settings.ts";
 
 /** What a repository makes git run. */
@@ -44,7 +44,7 @@ async function settingsIn(files: readonly string[]): Promise<Pick<GitSteering, "
   const open = [...files];
   for (let read = 0; open.length > 0 && read < MAX_FILES; read += 1) {
     const file = open.shift() ?? "";
-    const text = await plainText(file, MAX_BYTES);
+    const text = await readRegularText(file, MAX_BYTES);
     // The repository's own files may be missing. An included one may be there by the time that git runs.
     if (text === UNREADABLE || (text === undefined && !files.includes(file))) isComplete = false;
     if (typeof text !== "string") continue;
@@ -85,6 +85,6 @@ async function findGitDir(cwd: string): Promise<string | undefined> {
 }
 
 async function firstLine(path: string): Promise<string | undefined> {
-  const text = await plainText(path, MAX_LENGTH);
+  const text = await readRegularText(path, MAX_LENGTH);
   return typeof text === "string" ? text.split("\n")[0]?.trim() : undefined;
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { plainText } from "../files/plain-file.ts";
+import { readRegularText } from "../files/plain-file.ts";
 import type { ScopedGitSetting } from "./git-settings.ts";
 
 /** Prints what `KnownSettings` reads. Git itself says what is set, because it alone knows which files are included. */
@@ -112,7 +112,7 @@ async function gitDirAt(dotGit: string): Promise<string | undefined> {
 }
 
 async function firstLine(path: string): Promise<string | undefined> {
-  const text = await plainText(path, 4096);
+  const text = await readRegularText(path, 4096);
   return typeof text === "string" ? text.split("\n")[0] : undefined;
 }
 

@@ -142,7 +142,7 @@ export async function restrictFolder(files: FileSystem, path: string): Promise<v
 }
 
 /** Throws unless the path is a folder, and not a link to one. */
-export function expectThreadFolder(files: FileSystem, path: string, threadId: string): void {
+export function assertThreadFolder(files: FileSystem, path: string, threadId: string): void {
   const stats = files.lstatSync(path);
   if (stats === undefined) throw threadNotFound(threadId);
   if (stats.isDirectory()) return;

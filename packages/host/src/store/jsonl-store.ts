@@ -11,8 +11,8 @@ import {
 } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
 import {
+  assertThreadFolder,
   closeQuietly,
-  expectThreadFolder,
   type FileSystem,
   makeFolders,
   NODE_FILES,
@@ -21,7 +21,7 @@ import {
 import { removedName, type ThreadDescription, ThreadIndex } from "./listing/thread-index.ts";
 import { listedThread } from "./listing/thread-list.ts";
 import { readTurnPage } from "./log/turn-pages.ts";
-import { Slots } from "./slots.ts";
+import { ConcurrencyLimit } from "./slots.ts";
 import { ThreadFolder } from "./threads/thread-folder.ts";
 import { ThreadLocks } from "./threads/thread-locks.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
@@ -48,7 +48,7 @@ export class JsonlStore implements Store {
   readonly #index: ThreadIndex;
   readonly #locks: ThreadLocks;
   readonly #opener: ThreadOpener;
-  readonly #slots = new Slots(CONCURRENT_READS);
+  readonly #slots = new ConcurrencyLimit(CONCURRENT_READS);
   #ready: Promise<void> | undefined;
 
   constructor({ root, durability, files = NODE_FILES }: JsonlStoreOptions) {
@@ -124,7 +124,7 @@ export class JsonlStore implements Store {
   async remove(threadId: string): Promise<void> {
     const folder = await this.#folder(threadId);
     try {
-      expectThreadFolder(this.#files, folder.path, threadId);
+      assertThreadFolder(this.#files, folder.path, threadId);
       await this.#removeFolder(folder);
     } catch (error) {
       throw storageFailed(`Thread ${threadId} could not be deleted`, error, { threadId });

@@ -1,5 +1,5 @@
 /** Runs pieces of work, only so many at a time; the others wait for their turn in the order they came. */
-export class Slots {
+export class ConcurrencyLimit {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -1,4 +1,4 @@
-export { keptRef } from "../git/incoming.ts";
+export { declinedRef } from "../git/incoming.ts";
 export { isBelowRemote, isRemoteAddress, isSameRemote, shownAddress } from "../git/remote-address.ts";
 export {
   baseRef,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder, needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { keptRef } from "../git/incoming.ts";
+import { declinedRef } from "../git/incoming.ts";
 import { CommandSandbox } from "../sandbox/index.ts";
 import { changedLines, isChanged } from "./changed-lines.ts";
 import { type MergeRequest, mergeResult } from "./merge.ts";
@@ -247,12 +247,12 @@ describe("the work of a turn", () => {
   });
 
   test("is looked up only where commits of its thread are kept, whatever an agent names", () => {
-    expect(keptRef("01-a", "HEAD")).toBe("refs/flint/in/01-a/HEAD");
-    expect(keptRef("01-a", "refs/heads/topic/x")).toBe("refs/flint/in/01-a/heads/topic/x");
+    expect(declinedRef("01-a", "HEAD")).toBe("refs/flint/in/01-a/HEAD");
+    expect(declinedRef("01-a", "refs/heads/topic/x")).toBe("refs/flint/in/01-a/heads/topic/x");
     const names = ["heads/x", "refs/heads/../../other", "refs/heads/x~1", "refs/heads/x@{1}", "refs/flint/x"];
     names.push("", "HEAD^", "refs/heads/x:a.txt", "refs/heads/-x", "refs/heads/x y", "../HEAD", "refs/stash");
-    for (const name of names) expect(keptRef("01-a", name), name).toBeUndefined();
-    for (const id of ["..", "a/b", "", "a b"]) expect(keptRef(id, "HEAD"), id).toBeUndefined();
+    for (const name of names) expect(declinedRef("01-a", name), name).toBeUndefined();
+    for (const id of ["..", "a/b", "", "a b"]) expect(declinedRef(id, "HEAD"), id).toBeUndefined();
   });
 
   confined("runs no hook and no file system monitor outside of the sandbox", async () => {

@@ -7,7 +7,7 @@ export function unquote(text: string): string {
 }
 
 /** Removes quotes and the punctuation of the surrounding sentence from a path. */
-export function toPath(text = ""): string {
+export function pathFrom(text = ""): string {
   return unquote(text.trim().replace(/[,;:?!]+$/, "")).replace(/(?<=[^./])[.?!,;]+$/, "");
 }
 

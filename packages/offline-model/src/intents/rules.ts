@@ -1,6 +1,6 @@
 import { ModelFailure } from "@flint/agent/model";
 import { describeText } from "./descriptions.ts";
-import { newFileContent, toPath, unquote } from "./files.ts";
+import { newFileContent, pathFrom, unquote } from "./files.ts";
 import { recall, summarizeForUser } from "./memory.ts";
 import { answer, type Reply } from "./task.ts";
 import {
@@ -80,7 +80,7 @@ const WORK: readonly Rule[] = [
     pattern(`^ (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|\\S+) in (?:the )?(?:file )?${FILE}`),
     (from = "", to = "", path) =>
       (context) =>
-        replace(toPath(path), unquote(from), unquote(to), context),
+        replace(pathFrom(path), unquote(from), unquote(to), context),
   ],
   [
     ["write"],
@@ -92,7 +92,7 @@ const WORK: readonly Rule[] = [
     pattern(`^ (?:an? |the )?(?:\\w+ ){0,2}?${FILE}(?:[ ,]+([\\s\\S]+))?$`),
     (path, description = "") =>
       (context) =>
-        write(toPath(path), newFileContent(toPath(path), unquote(description)), context),
+        write(pathFrom(path), newFileContent(pathFrom(path), unquote(description)), context),
   ],
   [["what"], /^(?:'s|’s| is| are)? in (?:this|the|my) \w+[.?!]*$/i, () => listing()],
   [["list", "show"], /^(?: me)? (?:all )?(?:the |my )?files[.?!]*$/i, () => listing()],
@@ -101,7 +101,7 @@ const WORK: readonly Rule[] = [
   [
     ["explain", "describe", "summarise", "summarize", "read", "show"],
     pattern(`^(?: me)? (?:the )?(?:file )?${FILE}[.?!]*$`),
-    (path) => (context) => explain(toPath(path), context),
+    (path) => (context) => explain(pathFrom(path), context),
   ],
 ];
 
@@ -172,7 +172,7 @@ function replyFor(rules: readonly Rule[], text: string): Reply | undefined {
 
 /** A text file ends with a newline. */
 function writing(path: string | undefined, content = ""): Reply {
-  return (context) => write(toPath(path), content.endsWith("\n") ? content : `${content}\n`, context);
+  return (context) => write(pathFrom(path), content.endsWith("\n") ? content : `${content}\n`, context);
 }
 
 function running(command = ""): Reply {
@@ -184,7 +184,7 @@ function runningOn(command = ""): Reply {
 }
 
 function listing(path?: string): Reply {
-  return (context) => list(path === undefined ? undefined : toPath(path), context);
+  return (context) => list(path === undefined ? undefined : pathFrom(path), context);
 }
 
 function failing(message = ""): Reply {

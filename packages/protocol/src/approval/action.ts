@@ -5,13 +5,13 @@ import { looseObject } from "../wire/loose-object.ts";
 import { Permission } from "./permission.ts";
 
 /** An earlier run of the same action, which its sandbox stopped. */
-export const EarlierRun = looseObject(() => ({
+export const PreviousRun = looseObject(() => ({
   itemId: Id,
   ranMs: z.number(),
   /** What shows that the sandbox stopped it, as lines of text. */
   evidence: z.array(z.string()),
 }));
-export type EarlierRun = z.output<typeof EarlierRun>;
+export type PreviousRun = z.output<typeof PreviousRun>;
 
 const common = {
   itemId: Id,
@@ -21,7 +21,7 @@ const common = {
   /** Why it needs that, in the words of the agent. */
   why: z.optional(z.string()),
   /** Set if it has run before. */
-  after: z.optional(EarlierRun),
+  after: z.optional(PreviousRun),
 };
 
 /** What an agent asks to do. The exact command or diff is always included. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
-import { News } from "../task/task-news.ts";
+import { PublishedEvent } from "../task/task-news.ts";
 import { TaskPhaseName, TaskRow, WorkerRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { Id } from "../wire/ids.ts";
@@ -12,7 +12,7 @@ const taskParams = { taskId: Id };
 const listedParams = { taskId: z.string() };
 const Changed = looseObject(() => ({ task: TaskRow }));
 /** Clients announce messages; what happens in tasks comes from the server alone. */
-const MessageEvent = lazy(() => z.extend(News, { type: z.literal("session:message") }));
+const MessageEvent = lazy(() => z.extend(PublishedEvent, { type: z.literal("session:message") }));
 const text = z.string().check(z.minLength(1), z.maxLength(4000));
 
 /** A task to add: what is left out has a default. Of `after`, a name may also be that of a task in the same request. */

@@ -208,7 +208,7 @@ function withRound(state: TaskState, change: Partial<RoundState>): TaskState {
 }
 
 function onRoundStarted(state: TaskState, data: TaskEventData<"round/started">): TaskState {
-  const round: RoundState = { ...data, told: state.instructions.length, checks: [], reviews: [] };
+  const round: RoundState = { ...data, instructionsRead: state.instructions.length, checks: [], reviews: [] };
   // A turn that is tried again is the same round.
   const earlier = state.rounds.filter((known) => known.round !== data.round);
   return { ...state, rounds: [...earlier, round] };
@@ -228,7 +228,7 @@ function onExecuted(state: TaskState, data: TaskEventData<"round/executed">): Ta
     ...withRound(state, { turn, commit, tree, summary }),
     executorThread: turn,
     step: "check",
-    instructions: state.instructions.slice(currentRound(state)?.told),
+    instructions: state.instructions.slice(currentRound(state)?.instructionsRead),
     answer: undefined,
     backoffs: 0,
     limitsInRow: 0,

@@ -2,10 +2,10 @@ import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
 /** The Redis stream of such events that readers know, unless another one is configured. */
-export const NEWS_STREAM = "agm:events:stream";
+export const EVENT_STREAM = "agm:events:stream";
 
 /** The names of the events that other programs read about tasks, as agm has them. */
-export const NewsType = z.enum([
+export const PublishedEventType = z.enum([
   "task:turn",
   "task:item_started",
   "task:item_completed",
@@ -20,7 +20,7 @@ export const NewsType = z.enum([
   "task:heartbeat",
   "session:message",
 ]);
-export type NewsType = z.output<typeof NewsType>;
+export type PublishedEventType = z.output<typeof PublishedEventType>;
 
 /**
  * Where a role stands; every event of a task has it. `active_turn_id` is null between turns, and `thread_id` only for an
@@ -45,9 +45,9 @@ export const ThreadContext = looseObject(() => ({
 export type ThreadContext = z.output<typeof ThreadContext>;
 
 /** An event of a task as other programs get it. What is in `extra` is at the top level too: there are readers of both. */
-export const News = looseObject(() => ({
+export const PublishedEvent = looseObject(() => ({
   event_id: z.string(),
-  type: NewsType,
+  type: PublishedEventType,
   /** The task, or the channel of a message. */
   id: z.string(),
   /** The channel. */
@@ -61,7 +61,7 @@ export const News = looseObject(() => ({
   extra: z.record(z.string(), z.unknown()),
 }));
 /** Also has what is in `extra`. */
-export type News = Readonly<z.output<typeof News>> & { readonly [name: string]: unknown };
+export type PublishedEvent = Readonly<z.output<typeof PublishedEvent>> & { readonly [name: string]: unknown };
 
 /** The channel of a task: the one that it was added to, or one of its own. */
 export function channelOf(id: string, channel: string | undefined): string {

@@ -30,7 +30,7 @@ export interface RoundState {
   /** The idempotency key of the executor's turn. */
   readonly clientId: string;
   /** How many of the task's instructions the turn got; later ones are for the next turn. */
-  readonly told?: number | undefined;
+  readonly instructionsRead?: number | undefined;
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
   readonly tree?: string | null | undefined;

@@ -1,6 +1,6 @@
 import { mintId, type Result, type TaskRow } from "@flint/protocol";
 import { type FlintClient, FlintRequestError } from "@flint/sdk";
-import { messageNews } from "@flint/tasks";
+import { messageEvent } from "@flint/tasks";
 import type { ChannelFile } from "./channel-file.ts";
 import type { AgmEvents } from "./events.ts";
 import { AGM_PARAMS, AgmError, type AgmMethod, type AgmParams, isAgmMethod } from "./params.ts";
@@ -197,7 +197,7 @@ export class AgmApi {
     };
     const { channels, events, now } = this.#options;
     channels.append({ message });
-    events.publish(messageNews({ ...message, message_id: message.id }, session.project_id, now()));
+    events.publish(messageEvent({ ...message, message_id: message.id }, session.project_id, now()));
     return message;
   }
 

@@ -1,10 +1,10 @@
-import { errorMessage, type News } from "@flint/protocol";
+import { errorMessage, type PublishedEvent } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import type { NewsSink } from "@flint/tasks";
+import type { EventSink } from "@flint/tasks";
 import type { FleetOptions } from "../fleet/fleet-options.ts";
 
 /** Where the events of agm go, and where those of tasks come from. */
-export interface AgmEvents extends NewsSink {
+export interface AgmEvents extends EventSink {
   /** Writes the events of tasks as lines from now on. Rejects if they are elsewhere. */
   follow(): Promise<void>;
   /** Writes what belongs after an answer. */
@@ -25,9 +25,9 @@ export interface AgmEventsOptions {
 export async function openEvents(options: AgmEventsOptions): Promise<AgmEvents> {
   const { client, fleet, onProblem } = options;
   if (fleet === undefined) return new LineEvents(options);
-  const { NewsStream, openConnection } = await import("@flint/tasks/fleet");
+  const { EventStream, openConnection } = await import("@flint/tasks/fleet");
   const redis = await openConnection(fleet.redis);
-  const stream = new NewsStream({ ...fleet.events, redis, onProblem });
+  const stream = new EventStream({ ...fleet.events, redis, onProblem });
   return {
     publish: (news) => stream.publish(news),
     follow: async () => void (await client.call("task/follow", {})),
@@ -42,7 +42,7 @@ export async function openEvents(options: AgmEventsOptions): Promise<AgmEvents> 
 /** Events without Redis: lines here, and notifications of the server for other clients. */
 class LineEvents implements AgmEvents {
   readonly #options: AgmEventsOptions;
-  #waiting: News[] = [];
+  #waiting: PublishedEvent[] = [];
   #announced: Promise<unknown> = Promise.resolve();
   #written: Promise<unknown> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
@@ -51,7 +51,7 @@ class LineEvents implements AgmEvents {
     this.#options = options;
   }
 
-  publish(news: News): void {
+  publish(news: PublishedEvent): void {
     const { client, onProblem } = this.#options;
     // One that follows gets its own messages from the server too.
     if (this.#unsubscribe === undefined) this.#waiting.push(news);
@@ -86,7 +86,7 @@ class LineEvents implements AgmEvents {
     await this.#written;
   }
 
-  #write(news: News): Promise<unknown> {
+  #write(news: PublishedEvent): Promise<unknown> {
     const line = `${JSON.stringify(news)}\n`;
     this.#written = this.#written.then(() => this.#options.write(line));
     return this.#written;

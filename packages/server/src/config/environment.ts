@@ -58,7 +58,7 @@ export function variable(name: string): string | undefined {
 let umaskOfUser: number | undefined;
 
 /** Makes every file that this process creates private to its user. */
-export function keepPrivate(): void {
+export function usePrivateUmask(): void {
   const before = process.umask(0o077);
   umaskOfUser ??= before;
 }

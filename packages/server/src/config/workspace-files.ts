@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { McpServerConfig, Steering, WorkspaceConfig, Workspaces } from "@flint/core/ports";
-import { unlinkedText } from "@flint/host/files";
+import { readTextNoFollow } from "@flint/host/files";
 import { errorMessage, FlintError, type WorkspaceFile } from "@flint/protocol";
 import { McpPrograms } from "../trust/mcp-programs.ts";
 import { ProjectFiles, type SteeredAgent, type TrustEntry } from "../trust/project-files.ts";
@@ -155,7 +155,7 @@ export class WorkspaceFiles implements Workspaces {
   async #look(cwd: string): Promise<readonly Found[]> {
     const folder = await realFolder(cwd);
     const texts = await Promise.all(
-      KNOWN_FILES.map(({ path }) => unlinkedText(join(folder, path), MAX_BYTES)),
+      KNOWN_FILES.map(({ path }) => readTextNoFollow(join(folder, path), MAX_BYTES)),
     );
     if (texts.every((text) => text === undefined)) return [];
     const trusted = await this.#trust.read();

@@ -57,7 +57,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       Dispatcher,
       Fences,
       FleetWorker: Worker,
-      NewsStream,
+      EventStream,
       projectOf,
       steerTurn,
       taskVerifier,
@@ -70,7 +70,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
     const queue = await BullQueue.open({ url, namespace, lockMs: leaseMs, onProblem });
     const workers = new WorkerRegistry(store);
     const context = () => ({ now: now(), random: Math.random(), id: () => mintId() });
-    const news = new NewsStream({ ...settings.events, redis: store.connection, onProblem });
+    const news = new EventStream({ ...settings.events, redis: store.connection, onProblem });
     const cloneOf: CloneOf = (spec) => {
       const project = projectOf(spec, settings.ceiling.projects);
       return project === undefined

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import type { PolicyRules, Ruling } from "@flint/core/ports";
+import type { PolicyRules, RuleDecision } from "@flint/core/ports";
 import {
   type Action,
   asksForPermissionOnly,
@@ -16,7 +16,7 @@ export interface PolicyRule {
   /** Its position in the file, from 1. */
   readonly number: number;
   readonly line: number | undefined;
-  readonly decision: Ruling["decision"];
+  readonly decision: RuleDecision["decision"];
   /** The only agent it applies to; all agents if undefined. */
   readonly agent: string | undefined;
   /** Undefined for a rule that is only about what actions need beyond the sandbox. */
@@ -37,7 +37,7 @@ export class FileRules implements PolicyRules {
     this.#rules = rules;
   }
 
-  judge(action: Action, agent: string, cwd: string): Ruling | undefined {
+  judge(action: Action, agent: string, cwd: string): RuleDecision | undefined {
     if (this.#isChangedBy(action, cwd))
       return {
         decision: "deny",
@@ -69,18 +69,18 @@ export class FileRules implements PolicyRules {
     );
   }
 
-  #denied(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
+  #denied(rules: readonly PolicyRule[], subjects: readonly Subject[]): RuleDecision | undefined {
     const rule = rules.find(matching("deny", "yes", subjects));
     return rule && { decision: "deny", reason: `${this.#name(rule)} denies it.` };
   }
 
-  #asked(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
+  #asked(rules: readonly PolicyRule[], subjects: readonly Subject[]): RuleDecision | undefined {
     const rule = rules.find(matching("ask", "yes", subjects));
     return rule && { decision: "ask", reason: `${this.#name(rule)} requires approval.` };
   }
 
   /** A command that cannot be compared with a deny or ask rule is not allowed, unless a rule allows exactly its text. */
-  #unclear(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
+  #unclear(rules: readonly PolicyRule[], subjects: readonly Subject[]): RuleDecision | undefined {
     const isNamed = (subject: Subject) =>
       rules.some(
         ({ decision, pattern }) =>
@@ -95,7 +95,11 @@ export class FileRules implements PolicyRules {
   }
 
   /** What the action is, unless that is not in question, and every part of what it needs must be allowed. */
-  #allowed(rules: readonly PolicyRule[], subjects: readonly Subject[], action: Action): Ruling | undefined {
+  #allowed(
+    rules: readonly PolicyRule[],
+    subjects: readonly Subject[],
+    action: Action,
+  ): RuleDecision | undefined {
     const allowing = rules.filter(({ decision }) => decision === "allow");
     const own = asksForPermissionOnly(action) ? [] : subjects;
     const needed = neededParts(action.needs ?? {});
@@ -115,7 +119,7 @@ export class FileRules implements PolicyRules {
   }
 }
 
-function matching(decision: Ruling["decision"], match: Match, subjects: readonly Subject[]) {
+function matching(decision: RuleDecision["decision"], match: Match, subjects: readonly Subject[]) {
   return ({ decision: own, pattern }: PolicyRule): boolean => {
     if (own !== decision) return false;
     if (pattern === undefined) return match === "yes";

@@ -1,7 +1,7 @@
 import { nearest } from "@flint/view/commands";
 import type { PolicyRule } from "./file-rules.ts";
 import { allows, isWrapper, type Pattern, type Subject } from "./pattern.ts";
-import { meantTool, shellSyntaxIn, TOOL, unknownName } from "./rule-names.ts";
+import { resolveToolName, shellSyntaxIn, TOOL, unknownName } from "./rule-names.ts";
 import { type Problem, permissionOf } from "./rule-permission.ts";
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
@@ -60,7 +60,7 @@ function patternOf(problems: Problems): Pattern | undefined {
       "it matches nothing: add a prefix, a command, a path, a tool, or a network.",
     );
   }
-  const meant = tool === undefined ? undefined : meantTool(tool);
+  const meant = tool === undefined ? undefined : resolveToolName(tool);
   if (meant !== undefined) {
     return problems.add(
       "tool",

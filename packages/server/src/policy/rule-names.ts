@@ -18,7 +18,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The tool that was probably meant by a name which can never match; undefined if the name may be that of a tool. */
-export function meantTool(name: string): string | undefined {
+export function resolveToolName(name: string): string | undefined {
   if (name === TOOL.shell || name === TOOL.edit) return undefined;
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   if (server !== undefined) return `${server}/${tool}`;

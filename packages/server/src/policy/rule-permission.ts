@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, normalize } from "node:path";
-import type { Ruling } from "@flint/core/ports";
+import type { RuleDecision } from "@flint/core/ports";
 import { hostRuleProblem, type NetworkPermission, type Permission } from "@flint/protocol";
 
 /** What is wrong with a field of a rule. */
@@ -10,7 +10,7 @@ export interface Problem {
 }
 
 type Table = Readonly<Record<string, unknown>>;
-type Decision = Ruling["decision"] | undefined;
+type Decision = RuleDecision["decision"] | undefined;
 
 /** What a rule is about beyond the sandbox, and what is wrong with its fields. */
 export interface ReadPermission {
@@ -18,7 +18,11 @@ export interface ReadPermission {
   readonly found: readonly Problem[];
 }
 
-const GIT_WORDS: Readonly<Record<Ruling["decision"], string>> = { allow: "auto", ask: "ask", deny: "off" };
+const GIT_WORDS: Readonly<Record<RuleDecision["decision"], string>> = {
+  allow: "auto",
+  ask: "ask",
+  deny: "off",
+};
 
 /** Reads the fields `network`, `write`, `git` and `unconfined` of a rule. `home` is what `~` stands for. */
 export function permissionOf(table: Table, decision: Decision, home: string): ReadPermission {

@@ -1,6 +1,6 @@
 import { Gate, type Script, settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { untilUnused } from "./listening.ts";
+import { idleShutdown } from "./listening.ts";
 import { OpenServer } from "./testing/open-server.ts";
 
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ async function open(scripts: readonly Script[] = []) {
   });
   const clock = new TestClock();
   let hasEnded = false;
-  void untilUnused(server.listening, made.engine, clock, 10 * MINUTE).then(() => {
+  void idleShutdown(server.listening, made.engine, clock, 10 * MINUTE).then(() => {
     hasEnded = true;
   });
   const pass = async (minutes: number) => {

@@ -161,7 +161,7 @@ export class Listening implements FurtherClients {
 }
 
 /** Resolves when a server has had no client and no work for this long. Running turns and background work count as work. */
-export async function untilUnused(
+export async function idleShutdown(
   listening: Pick<Listening, "empty" | "size" | "accepted">,
   engine: Pick<Engine, "isWorking">,
   clock: Clock,

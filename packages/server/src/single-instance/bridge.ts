@@ -7,7 +7,7 @@ import { signalled } from "../serve/shutdown.ts";
 export type BridgeEnd = "client" | "server";
 
 /** The client's end of a bridge. */
-export interface NearEnd {
+export interface LocalEndpoint {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Closes the bridge from this side. */
@@ -15,7 +15,7 @@ export interface NearEnd {
 }
 
 /** Standard input and output, until a signal arrives. */
-export function stdioEnd(): NearEnd {
+export function stdioEnd(): LocalEndpoint {
   return { input: process.stdin, output: process.stdout, stop: signalled() };
 }
 
@@ -23,7 +23,7 @@ export function stdioEnd(): NearEnd {
  * Copies bytes between this process and a server until both sides have closed. The end of input closes only that half, so
  * that the server's last responses still arrive.
  */
-export function bridgeSocket(socket: Socket, { input, output, stop }: NearEnd): Promise<BridgeEnd> {
+export function bridgeSocket(socket: Socket, { input, output, stop }: LocalEndpoint): Promise<BridgeEnd> {
   return new Promise((resolve) => {
     let end: BridgeEnd = "server";
     const onInputEnd = (): void => {
@@ -48,7 +48,10 @@ export function bridgeSocket(socket: Socket, { input, output, stop }: NearEnd): 
 }
 
 /** The same for a transport of lines, such as a WebSocket; it cannot be half-closed, so the end of input closes it. */
-export function bridgeLines(transport: Transport, { input, output, stop }: NearEnd): Promise<BridgeEnd> {
+export function bridgeLines(
+  transport: Transport,
+  { input, output, stop }: LocalEndpoint,
+): Promise<BridgeEnd> {
   return new Promise((resolve) => {
     let end: BridgeEnd = "server";
     const disconnect = (): void => {

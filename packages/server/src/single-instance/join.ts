@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Lock } from "@flint/host/lock";
 import { readRunningServer } from "@flint/sdk";
 import type { FrontendName } from "../frontends.ts";
-import { type BridgeEnd, bridgeSocket, type NearEnd, stdioEnd } from "./bridge.ts";
+import { type BridgeEnd, bridgeSocket, type LocalEndpoint, stdioEnd } from "./bridge.ts";
 import { claimServer } from "./claim.ts";
 import { differenceTo } from "./difference.ts";
 import { connectRunning } from "./running-server.ts";
@@ -50,7 +50,7 @@ export async function joinOrClaim(
  */
 export async function joinRunning(
   { folder, protocol, cwd }: JoinOptions,
-  nearEnd: () => NearEnd = stdioEnd,
+  nearEnd: () => LocalEndpoint = stdioEnd,
 ): Promise<Joined> {
   const running = readRunningServer(folder);
   if (running === undefined) return { end: undefined };

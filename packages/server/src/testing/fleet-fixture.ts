@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { NEWS_STREAM, type News, type Result, type TaskRow } from "@flint/protocol";
+import { EVENT_STREAM, type PublishedEvent, type Result, type TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { openConnection } from "@flint/tasks/fleet";
 import { agentFolder, RedisServer, type Script, scriptedDriver } from "@flint/testkit";
@@ -90,7 +90,10 @@ export async function addToFleet(client: FlintClient, cwd: string, more: object 
 }
 
 /** The events that the stream of the fleet has. */
-export async function newsOf(redis: string, stream: string = NEWS_STREAM): Promise<readonly News[]> {
+export async function newsOf(
+  redis: string,
+  stream: string = EVENT_STREAM,
+): Promise<readonly PublishedEvent[]> {
   const connection = await openConnection(redis);
   const entries = await connection.xrange(stream, "-", "+");
   connection.disconnect();

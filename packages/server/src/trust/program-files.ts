@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { plainText } from "@flint/host/files";
+import { readRegularText } from "@flint/host/files";
 import { filesIn } from "@flint/host/steering";
 import { isRecord } from "@flint/protocol";
 
@@ -180,7 +180,7 @@ class ProgramSearch {
     this.#packages.add(folder);
     if (this.#found.size > PROGRAM_LIMITS.files) return;
     await this.#addFolder(folder);
-    const text = await plainText(join(folder, "package.json"), MAX_SOURCE);
+    const text = await readRegularText(join(folder, "package.json"), MAX_SOURCE);
     for (const name of dependenciesIn(typeof text === "string" ? text : ""))
       await this.#addPackageFrom(folder, name);
   }
@@ -195,7 +195,7 @@ class ProgramSearch {
   }
 
   async #addImports(file: string): Promise<void> {
-    const text = await plainText(file, MAX_SOURCE);
+    const text = await readRegularText(file, MAX_SOURCE);
     if (typeof text !== "string") return;
     if (file.endsWith(".py")) return this.#addPythonImports(file, text);
     const folder = dirname(file);

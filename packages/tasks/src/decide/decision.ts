@@ -49,7 +49,7 @@ export function interrupted(by: string, { now }: DecisionContext): string {
 }
 
 /** Why nothing more may be spent on a task; undefined while there is budget left. */
-export function spentBudget({ spec, usage, extraBudgets }: TaskState): string | undefined {
+export function exhaustedBudget({ spec, usage, extraBudgets }: TaskState): string | undefined {
   const allowed = (amount: number) => amount * (1 + extraBudgets);
   const { costUsd, tokens, seconds } = spec.budget;
   if (usage.seconds >= allowed(seconds)) return `The time limit of ${allowed(seconds)} s is reached.`;

@@ -9,7 +9,7 @@ import type {
 } from "@flint/protocol";
 
 /** How a turn of a role ended when it had no result. */
-export type Setback =
+export type Interruption =
   /** The account has met a usage limit. */
   | { readonly kind: "limit"; readonly limit: UsageLimit }
   /** It may work later: an overload, the network, a start that failed. */
@@ -43,13 +43,13 @@ export type ExecuteOutcome = { readonly usage: RunUsage; readonly turn?: TurnRef
       readonly summary?: string;
       readonly contested: readonly Contest[];
     }
-  | Setback
+  | Interruption
 );
 
 /** How a reviewer's turn ended. */
 export type ReviewOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
   | { readonly kind: "judged"; readonly verdict: Verdict; readonly onChangedLines: ReadonlySet<number> }
-  | Setback
+  | Interruption
 );
 
 /** How the checks ended. `unable`: they could not be run at all. */

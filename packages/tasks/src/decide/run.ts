@@ -1,5 +1,12 @@
 import { type Contest, currentRound, type TaskRun, type TaskState, withContests } from "@flint/protocol";
-import { asking, type DecisionContext, type Events, event, interrupted, spentBudget } from "./decision.ts";
+import {
+  asking,
+  type DecisionContext,
+  type Events,
+  event,
+  exhaustedBudget,
+  interrupted,
+} from "./decision.ts";
 import {
   blockingFindings,
   findingsAfterChecks,
@@ -15,7 +22,7 @@ import type {
   PrepareOutcome,
   ReviewOutcome,
 } from "./outcomes.ts";
-import { afterSetback, backOff, fallback } from "./setbacks.ts";
+import { afterInterruption, backOff, fallback } from "./setbacks.ts";
 
 /** How many runs of an attempt may be lost before the user is asked. */
 const LOST_MAX = 3;
@@ -50,7 +57,7 @@ export function afterPrepare(state: TaskState, outcome: PrepareOutcome, context:
 
 /** The executor's next turn, under an idempotency key of its own, unless the budget is used up. */
 export function startRound(state: TaskState, context: DecisionContext): Events {
-  const spent = spentBudget(state);
+  const spent = exhaustedBudget(state);
   if (spent !== undefined) return [asking(context, "budget", spent)];
   const last = currentRound(state);
   const round = last === undefined ? 1 : last.tree === undefined ? last.round : last.round + 1;
@@ -65,7 +72,7 @@ export function turnKey({ id, attempt, fence, executor }: TaskState, round: numb
 
 /** What follows the executor's turn. */
 export function afterTurn(state: TaskState, outcome: ExecuteOutcome, context: DecisionContext): Events {
-  if (outcome.kind !== "completed") return afterSetback(state, "executor", outcome, context);
+  if (outcome.kind !== "completed") return afterInterruption(state, "executor", outcome, context);
   const { turn, commit, tree, summary, contested, usage, changed } = outcome;
   const executed = event("round/executed", {
     turn,
@@ -111,7 +118,7 @@ export function afterChecks(state: TaskState, outcome: CheckOutcome, context: De
 
 /** What follows a verdict. The findings decide, not the word: a reviewer that rejects without one is asked once more. */
 export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: DecisionContext): Events {
-  if (outcome.kind !== "judged") return afterSetback(state, "reviewer", outcome, context);
+  if (outcome.kind !== "judged") return afterInterruption(state, "reviewer", outcome, context);
   const { verdict, usage, turn, onChangedLines } = outcome;
   const round = currentRound(state);
   const judged = (findings: TaskState["findings"], note?: string) =>

@@ -1,23 +1,28 @@
 import type { RunUsage, TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event, interrupted } from "./decision.ts";
 import { fail } from "./finish.ts";
-import type { Setback } from "./outcomes.ts";
+import type { Interruption } from "./outcomes.ts";
 import { backoffUntil, resumption } from "./waiting.ts";
 
 type RoleName = "executor" | "reviewer";
 
 /** What follows when a turn of a role had no result. Whatever it used counts. */
-export function afterSetback(
+export function afterInterruption(
   state: TaskState,
   role: RoleName,
-  setback: Setback & { readonly usage: RunUsage },
+  setback: Interruption & { readonly usage: RunUsage },
   context: DecisionContext,
 ): Events {
   const used = setback.usage.seconds > 0 ? [event("run/used", { usage: setback.usage })] : [];
   return [...used, ...consequences(state, role, setback, context)];
 }
 
-function consequences(state: TaskState, role: RoleName, setback: Setback, context: DecisionContext): Events {
+function consequences(
+  state: TaskState,
+  role: RoleName,
+  setback: Interruption,
+  context: DecisionContext,
+): Events {
   switch (setback.kind) {
     case "limit":
       return fallback(state, role, "Its usage limit is reached.") ?? atLimit(state, role, setback, context);
@@ -74,7 +79,7 @@ function lastCommit(state: TaskState): { from?: string } {
 function atLimit(
   state: TaskState,
   role: RoleName,
-  { limit }: Extract<Setback, { kind: "limit" }>,
+  { limit }: Extract<Interruption, { kind: "limit" }>,
   context: DecisionContext,
 ): Events {
   const policy = state.spec.limits;

@@ -2,14 +2,14 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { testSpec } from "../testing/spec.ts";
-import { beyondCeiling, type WorkerCeiling } from "./ceiling.ts";
+import { ceilingViolation, type WorkerCeiling } from "./ceiling.ts";
 
 const CEILING: WorkerCeiling = {
   ...{ folders: ["/repo"], merge: ["none", "branch"], network: false, acceptApprovals: false },
 };
 
 const beyond = (change: Parameters<typeof testSpec>[0], more: Partial<WorkerCeiling> = {}) =>
-  beyondCeiling(testSpec(change), { ...CEILING, ...more });
+  ceilingViolation(testSpec(change), { ...CEILING, ...more });
 
 describe("the ceiling of a worker", () => {
   test.each([
@@ -45,7 +45,7 @@ describe("the ceiling of a worker", () => {
 
   describe("of remotes", () => {
     const beyondRemote = (url: string, more: Partial<WorkerCeiling> = {}, cwd = "/repo/app") =>
-      beyondCeiling(testSpec({ cwd, remote: { url } }), { ...CEILING, ...more }, [
+      ceilingViolation(testSpec({ cwd, remote: { url } }), { ...CEILING, ...more }, [
         "git@git.example:team/app.git",
       ]);
 

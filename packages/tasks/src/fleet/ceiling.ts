@@ -41,7 +41,7 @@ export function isInFolders({ cwd }: TaskSpec, { folders }: WorkerCeiling): bool
 }
 
 /** What a task wants beyond the ceiling of a worker; undefined if it stays below. `own` are the remotes of its folder here. */
-export function beyondCeiling(
+export function ceilingViolation(
   spec: TaskSpec,
   ceiling: WorkerCeiling,
   own: readonly string[] = [],

@@ -5,7 +5,7 @@ import { plan } from "../schedule.ts";
 import { accountsOf } from "../service/accounts.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
-import { offers, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
+import { matchesWorker, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
 /** What a dispatcher depends on. */
 export interface DispatcherOptions {
@@ -163,7 +163,7 @@ function leftOver(runs: readonly QueuedRun[], store: Pick<RedisStore, "known">):
 
 /** Whether a worker takes tasks of this pool with these labels. */
 function mayRun(row: WorkerEntry, { spec }: TaskState): boolean {
-  return !row.draining && row.pools.includes(spec.pool ?? DEFAULT_POOL) && offers(row, spec.labels);
+  return !row.draining && row.pools.includes(spec.pool ?? DEFAULT_POOL) && matchesWorker(row, spec.labels);
 }
 
 /** The run that a ready task waits for. */

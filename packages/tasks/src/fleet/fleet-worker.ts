@@ -1,23 +1,23 @@
 import { errorMessage, mintId, type TaskEvent, type TaskSpec, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
-import type { Places } from "../run/places.ts";
+import type { TaskWorkspaces } from "../run/places.ts";
 import { LeasedRun, type LeasedRunOptions } from "../service/leased-run.ts";
 import type { SteerOutcome } from "../service/steering.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import type { Lease, TaskChange } from "../store/task-store.ts";
-import { beyondCeiling, isInFolders, type WorkerCeiling } from "./ceiling.ts";
+import { ceilingViolation, isInFolders, type WorkerCeiling } from "./ceiling.ts";
 import { Fences } from "./fences.ts";
 import { LiveSteers } from "./live-steers.ts";
-import { forgeryOf } from "./task-signature.ts";
-import { offers, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
+import { unverifiedReason } from "./task-signature.ts";
+import { matchesWorker, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
 /** What a worker of a fleet depends on. */
 export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly store: RedisStore;
   readonly queue: RunQueue;
   readonly workers: WorkerRegistry;
-  readonly places: Pick<Places, "prepare" | "remotes">;
+  readonly places: Pick<TaskWorkspaces, "prepare" | "remotes">;
   readonly namespace: string;
   readonly name: string;
   readonly version: string;
@@ -151,7 +151,7 @@ export class FleetWorker {
     state: TaskState,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!offers(this.#row(), state.spec.labels)) {
+    if (!matchesWorker(this.#row(), state.spec.labels)) {
       const reason = `Worker ${this.#options.name} does not offer ${state.spec.labels?.join(", ")}.`;
       await this.#commit(lease, state, [event("run/released", { reason })]);
       return;
@@ -174,11 +174,11 @@ export class FleetWorker {
   ): Promise<string | undefined> {
     const { name, ceiling } = this.#options;
     const { spec } = state;
-    const forged = forgeryOf(state, added, this.#options);
+    const forged = unverifiedReason(state, added, this.#options);
     if (forged !== undefined) return `Worker ${name} does not run it. ${forged}`;
     if (fence <= this.#fences.highest(task))
       return `Worker ${name} does not run it: it has run it under a later fence, so somebody has put back an old state.`;
-    const beyond = beyondCeiling(spec, ceiling, await this.#remotesOf(spec));
+    const beyond = ceilingViolation(spec, ceiling, await this.#remotesOf(spec));
     return beyond === undefined ? undefined : `Worker ${name} does not let a task ${beyond}.`;
   }
 

@@ -13,7 +13,7 @@ const TRIES = 10;
  * Leaves a message for a turn that runs on another machine in the task's log, and waits for what its worker says. Until then
  * the next turn would get it, so that it is not lost whatever dies.
  */
-export async function steerElsewhere(
+export async function steerRemoteTurn(
   store: TaskStore,
   state: TaskState,
   message: Pick<Steer, "steerId" | "by" | "content" | "turn">,

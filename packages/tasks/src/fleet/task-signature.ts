@@ -61,11 +61,11 @@ export interface Trust {
 
 /** Checks the tasks of a store. */
 export function taskVerifier(store: Pick<RedisStore, "added">, trust: Trust): VerifyTask {
-  return async (state) => forgeryOf(state, await store.added(state.id), trust);
+  return async (state) => unverifiedReason(state, await store.added(state.id), trust);
 }
 
 /** Why nothing may be done for a task that was added in this way; undefined if something may. */
-export function forgeryOf(
+export function unverifiedReason(
   { id, addedBy: by, spec }: TaskState,
   added: TaskEvent | undefined,
   { namespace, trusted }: Trust,

@@ -8,7 +8,7 @@ export interface WorkerEntry extends WorkerRow {
 }
 
 /** Whether a worker offers everything that a task asks for. */
-export function offers({ labels }: Pick<WorkerRow, "labels">, asked: readonly string[] = []): boolean {
+export function matchesWorker({ labels }: Pick<WorkerRow, "labels">, asked: readonly string[] = []): boolean {
   return asked.every((label) => labels.includes(label));
 }
 

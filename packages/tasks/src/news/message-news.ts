@@ -1,7 +1,7 @@
-import type { News } from "@flint/protocol";
+import type { PublishedEvent } from "@flint/protocol";
 
 /** A message in a channel, as the event about it tells it. */
-export interface MessageNews {
+export interface ChannelMessage {
   readonly session_id: string;
   readonly message_id: string;
   readonly kind: string;
@@ -11,7 +11,7 @@ export interface MessageNews {
 }
 
 /** The event that a message was posted to a channel. Readers fetch its text from the channel. */
-export function messageNews(message: MessageNews, project: string, now: number): News {
+export function messageEvent(message: ChannelMessage, project: string, now: number): PublishedEvent {
   const { session_id, message_id, kind, sender, recipient, metadata } = message;
   const extra = { session_id, message_id, kind, sender, recipient, metadata };
   return {

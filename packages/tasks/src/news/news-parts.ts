@@ -1,8 +1,14 @@
-import { type EventData, isKnownItem, type KnownItem, type NewsType, type ThreadItem } from "@flint/protocol";
+import {
+  type EventData,
+  isKnownItem,
+  type KnownItem,
+  type PublishedEventType,
+  type ThreadItem,
+} from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 
 /** What one event of a turn becomes: a name, a status and what belongs to it. */
-export type NewsPart = readonly [NewsType, string, Readonly<Record<string, unknown>>];
+export type EventSummary = readonly [PublishedEventType, string, Readonly<Record<string, unknown>>];
 
 /** An event whose name is known. */
 export type KnownEvent = Exclude<AgentEvent, { type: "unknown" }>;
@@ -11,7 +17,7 @@ const MAX_TEXT = 500;
 const MAX_FILES = 200;
 
 /** What an event of an agent tells other programs; nothing for most, and never text or output as it streams. */
-export function newsParts(event: KnownEvent, oldStatus: string): NewsPart[] {
+export function newsParts(event: KnownEvent, oldStatus: string): EventSummary[] {
   switch (event.type) {
     case "turn/started":
     case "turn/completed": {
@@ -58,7 +64,10 @@ export function newsParts(event: KnownEvent, oldStatus: string): NewsPart[] {
 }
 
 /** That a thread has another status. */
-export function threadStatus(notification: EventData<"thread/status/changed">, oldStatus: string): NewsPart {
+export function threadStatus(
+  notification: EventData<"thread/status/changed">,
+  oldStatus: string,
+): EventSummary {
   const { threadId, status } = notification;
   const extra = { thread_id: threadId, old_status: oldStatus, new_status: status.type, notification };
   return ["task:thread_status", status.type, extra];

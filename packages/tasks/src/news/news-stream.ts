@@ -1,9 +1,9 @@
-import { NEWS_STREAM, type News } from "@flint/protocol";
+import { EVENT_STREAM, type PublishedEvent } from "@flint/protocol";
 import type { Redis } from "ioredis";
 
 /** Where events of tasks go for other programs. Publishing never fails a turn. */
-export interface NewsSink {
-  publish(news: News): void;
+export interface EventSink {
+  publish(news: PublishedEvent): void;
 }
 
 /** What a stream depends on. */
@@ -22,7 +22,7 @@ const MAX_WAITING = 10_000;
 const CLOSE_MS = 5000;
 
 /** A Redis stream of events, one JSON text each. While Redis is away they wait, and are sent in order when it is back. */
-export class NewsStream implements NewsSink {
+export class EventStream implements EventSink {
   readonly #options: NewsStreamOptions;
   #waiting: string[] = [];
   #sending: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export class NewsStream implements NewsSink {
     this.#options = options;
   }
 
-  publish(news: News): void {
+  publish(news: PublishedEvent): void {
     if (this.#isClosed) return;
     this.#waiting.push(JSON.stringify(news));
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
@@ -75,7 +75,7 @@ export class NewsStream implements NewsSink {
   }
 
   async #send(text: string): Promise<void> {
-    const { redis, stream = NEWS_STREAM, maxLength = MAX_LENGTH } = this.#options;
+    const { redis, stream = EVENT_STREAM, maxLength = MAX_LENGTH } = this.#options;
     await redis.xadd(stream, "MAXLEN", "~", maxLength, "*", "data", text);
   }
 

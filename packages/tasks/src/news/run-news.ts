@@ -1,25 +1,25 @@
-import type { News, TaskEventBody, TaskEventData, TaskState, Thread } from "@flint/protocol";
+import type { PublishedEvent, TaskEventBody, TaskEventData, TaskState, Thread } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import type { RoleName, RunObserver } from "../run/run-observer.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import type { NewsSink } from "./news-stream.ts";
-import { type Fallback, modelOf, TurnNews } from "./turn-news.ts";
+import type { EventSink } from "./news-stream.ts";
+import { type Fallback, modelOf, TurnEvents } from "./turn-news.ts";
 
 /** How often a turn that goes on is reported. */
 const HEARTBEAT_MS = 30_000;
 
 /** Publishes what happens in the turns of one run, and that they go on. */
-export class RunNews implements RunObserver {
-  readonly #sink: NewsSink;
+export class RunEvents implements RunObserver {
+  readonly #sink: EventSink;
   readonly #now: () => number;
   readonly #count = { turns: 0 };
-  readonly #roles = new Map<RoleName, TurnNews>();
+  readonly #roles = new Map<RoleName, TurnEvents>();
   /** The agents that take over a role and have no thread yet. */
   readonly #fallbacks: Map<RoleName, Fallback>;
   #heartbeat: NodeJS.Timeout | undefined;
 
   /** `log` is what happened to the task before; an agent may have failed in an earlier run. */
-  constructor(sink: NewsSink, now: () => number, state: TaskState, log: readonly TaskEventBody[]) {
+  constructor(sink: EventSink, now: () => number, state: TaskState, log: readonly TaskEventBody[]) {
     this.#sink = sink;
     this.#now = now;
     this.#fallbacks = openFallbacks(state, log);
@@ -27,14 +27,14 @@ export class RunNews implements RunObserver {
 
   /** Observes a run that is about to start. */
   static async of(
-    sink: NewsSink,
+    sink: EventSink,
     now: () => number,
     state: TaskState,
     store: Pick<TaskStore, "events">,
-  ): Promise<RunNews> {
+  ): Promise<RunEvents> {
     // Only an agent that took over a role has anything in the log that its events need.
     const hasFallback = state.executor > 0 || state.reviewer > 0;
-    return new RunNews(sink, now, state, hasFallback ? await store.events(state.id) : []);
+    return new RunEvents(sink, now, state, hasFallback ? await store.events(state.id) : []);
   }
 
   onThread(state: TaskState, role: RoleName, thread: Thread, isResumed: boolean): void {
@@ -67,19 +67,19 @@ export class RunNews implements RunObserver {
     clearInterval(this.#heartbeat);
   }
 
-  #publish(...news: readonly News[]): void {
+  #publish(...news: readonly PublishedEvent[]): void {
     for (const each of news) this.#sink.publish(each);
   }
 
-  #of(state: TaskState, role: RoleName): TurnNews {
+  #of(state: TaskState, role: RoleName): TurnEvents {
     const known = this.#roles.get(role);
     if (known !== undefined) return known;
-    const made = new TurnNews(state, role, this.#count, this.#now());
+    const made = new TurnEvents(state, role, this.#count, this.#now());
     this.#roles.set(role, made);
     return made;
   }
 
-  #beat(news: TurnNews): void {
+  #beat(news: TurnEvents): void {
     this.stop();
     const started = this.#now();
     this.#heartbeat = setInterval(() => {

@@ -1,8 +1,8 @@
 import {
   type EventBody,
   emptyThread,
-  type News,
-  NewsType,
+  type PublishedEvent,
+  PublishedEventType,
   type TaskEventBody,
   type TaskState,
   type Thread,
@@ -10,8 +10,8 @@ import {
 } from "@flint/protocol";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { executing, NOW } from "../testing/task.ts";
-import { RunNews } from "./run-news.ts";
-import { TurnNews } from "./turn-news.ts";
+import { RunEvents } from "./run-news.ts";
+import { TurnEvents } from "./turn-news.ts";
 
 const ofTurn = { threadId: "th", turnId: "tu" };
 const turn = { id: "tu", status: "inProgress" as const, items: [], startedAt: 1 };
@@ -19,8 +19,8 @@ const turn = { id: "tu", status: "inProgress" as const, items: [], startedAt: 1 
 const state = (): TaskState => executing({ executors: [{ model: "claude/opus" }, { model: "codex" }] });
 
 /** What these events become, after a turn has started. */
-function newsOf(...events: readonly object[]): News[] {
-  const news = new TurnNews(state(), "executor", { turns: 0 }, NOW);
+function newsOf(...events: readonly object[]): PublishedEvent[] {
+  const news = new TurnEvents(state(), "executor", { turns: 0 }, NOW);
   news.of(event({ type: "turn/started", data: { threadId: "th", turn } }), NOW);
   return events.flatMap((each) => news.of(event(each), NOW));
 }
@@ -37,7 +37,7 @@ const item = (fields: object) => ({
 
 describe("a turn of a task", () => {
   test("is reported at its start and its end [S2-53]", () => {
-    const news = new TurnNews(state(), "executor", { turns: 0 }, NOW);
+    const news = new TurnEvents(state(), "executor", { turns: 0 }, NOW);
     const started = news.of(event({ type: "turn/started", data: { threadId: "th", turn } }), NOW);
     const error = { message: "no luck" };
     const ended = { ...turn, status: "failed", error };
@@ -229,7 +229,7 @@ describe("another agent that takes over a role", () => {
       { type: "task:execution_fallback", status: "started", ...both, fallback_thread_id: "th2" },
     ]);
     expect(seen.map((each) => contextOf(each)?.provider)).toEqual(["anthropic", "openai"]);
-    expect(seen.every(({ type }) => NewsType.safeParse(type).success)).toBe(true);
+    expect(seen.every(({ type }) => PublishedEventType.safeParse(type).success)).toBe(true);
   });
 
   test("is reported for reviewers too, also if the first one could open no thread [S2-63]", () => {
@@ -265,15 +265,15 @@ const started = event({ type: "turn/started", data: { threadId: "th", turn } });
 
 /** The events of a run, and what observes it. */
 function observed(now = () => NOW, first = state(), log: readonly TaskEventBody[] = []) {
-  const seen: News[] = [];
-  return { seen, news: new RunNews({ publish: (each) => seen.push(each) }, now, first, log) };
+  const seen: PublishedEvent[] = [];
+  return { seen, news: new RunEvents({ publish: (each) => seen.push(each) }, now, first, log) };
 }
 
 function thread(model: string, modelProvider: string, id = "th"): Thread {
   return { ...emptyThread(id).thread, model, modelProvider, status: { type: "idle" } };
 }
 
-function contextOf(news: News | undefined) {
+function contextOf(news: PublishedEvent | undefined) {
   // Written by the class under test.
   return news?.thread_context as ThreadContext | undefined;
 }

@@ -3,7 +3,7 @@ import {
   channelOf,
   isKnownItem,
   mintId,
-  type News,
+  type PublishedEvent,
   type TaskState,
   type Thread,
   type ThreadContext,
@@ -11,7 +11,7 @@ import {
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import type { RoleName } from "../run/run-observer.ts";
-import { type KnownEvent, type NewsPart, newsParts, threadStatus } from "./news-parts.ts";
+import { type EventSummary, type KnownEvent, newsParts, threadStatus } from "./news-parts.ts";
 
 /** The turns of one run, counted over both roles. */
 export interface TurnCount {
@@ -30,7 +30,7 @@ const RUN_ID_DIGITS = 10;
 const NOT_OPEN = "notLoaded";
 
 /** The events of one role in one run, each with where the role stands. */
-export class TurnNews {
+export class TurnEvents {
   readonly #state: TaskState;
   readonly #count: TurnCount;
   #context: ThreadContext;
@@ -54,7 +54,7 @@ export class TurnNews {
   }
 
   /** The thread in which the next turn runs; its status is reported if it was there before. */
-  opened({ id, model, modelProvider, status }: Thread, isResumed: boolean, now: number): News[] {
+  opened({ id, model, modelProvider, status }: Thread, isResumed: boolean, now: number): PublishedEvent[] {
     const oldStatus = this.#context.thread_status;
     this.#context = {
       ...this.#context,
@@ -65,7 +65,7 @@ export class TurnNews {
   }
 
   /** What an event of the agent becomes; nothing for most. */
-  of(event: AgentEvent, now: number): News[] {
+  of(event: AgentEvent, now: number): PublishedEvent[] {
     if (event.type === "unknown") return [];
     const oldStatus = this.#context.thread_status;
     this.#context = { ...this.#context, ...this.#changeOf(event), last_turn_event_at: seconds(now) };
@@ -73,18 +73,18 @@ export class TurnNews {
   }
 
   /** That a turn is still being worked on. */
-  heartbeat(elapsedSeconds: number, now: number): News {
+  heartbeat(elapsedSeconds: number, now: number): PublishedEvent {
     return this.#news(["task:heartbeat", "working", { elapsed_seconds: elapsedSeconds }], now);
   }
 
   /** That another agent will take over the role, from the one that these events are about. */
-  retrying({ failedThreadId, model, reason }: Fallback, now: number): News {
+  retrying({ failedThreadId, model, reason }: Fallback, now: number): PublishedEvent {
     const extra = { failed_thread_id: failedThreadId, fallback_model: model, reason };
     return this.#news(["task:execution_fallback", "retrying", extra], now);
   }
 
   /** That the agent which took over the role has its thread. */
-  tookOver({ failedThreadId, model, reason }: Fallback, now: number): News {
+  tookOver({ failedThreadId, model, reason }: Fallback, now: number): PublishedEvent {
     const threads = { failed_thread_id: failedThreadId, fallback_thread_id: this.#context.thread_id };
     return this.#news(
       ["task:execution_fallback", "started", { ...threads, fallback_model: model, reason }],
@@ -120,7 +120,7 @@ export class TurnNews {
     }
   }
 
-  #news([type, status, given]: NewsPart, now: number): News {
+  #news([type, status, given]: EventSummary, now: number): PublishedEvent {
     const { id, spec } = this.#state;
     // Before the first turn of a run, its events belong to that turn.
     const context = { ...this.#context, turn_sequence: Math.max(1, this.#context.turn_sequence) };

@@ -1,7 +1,7 @@
 import type { Action } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { describeAction } from "@flint/view";
-import type { Setback } from "../decide/outcomes.ts";
+import type { Interruption } from "../decide/outcomes.ts";
 
 /** What a turn allows without the user, and how long its questions wait for one. */
 export interface AskWatchOptions {
@@ -10,7 +10,7 @@ export interface AskWatchOptions {
   readonly signal: AbortSignal;
 }
 
-type Unanswered = Extract<Setback, { kind: "asks" }>;
+type Unanswered = Extract<Interruption, { kind: "asks" }>;
 
 /** Watches for unanswered questions: the turn is interrupted, and the question becomes one of the task. */
 export class AskWatch {

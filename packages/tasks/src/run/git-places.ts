@@ -3,9 +3,9 @@ import {
   baseRef,
   changedLines,
   commitOf,
+  declinedRef,
   forgetShared,
   isChanged,
-  keptRef,
   type LocatedAttempt,
   mergeResult,
   type PullRequest,
@@ -20,7 +20,7 @@ import {
 } from "@flint/host/worktrees";
 import { currentRound, errorMessage, type Finding, type TaskSpec, type TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
-import type { CommittedWork, OwnCommits, Places } from "./places.ts";
+import type { CommittedWork, ExecutorCommits, TaskWorkspaces } from "./places.ts";
 
 /** How much of a diff a reviewer is given. */
 const MAX_DIFF = 400_000;
@@ -31,7 +31,7 @@ export type CloneOf = (spec: TaskSpec) => { readonly cwd: string; readonly url?:
 const ownClone: CloneOf = ({ cwd, remote }) => ({ cwd, url: remote?.url });
 
 /** Attempts as worktrees of the user's repository, their work as commits under `refs/flint/`. */
-export class GitPlaces implements Places {
+export class GitWorkspaces implements TaskWorkspaces {
   readonly #worktrees: Worktrees;
   readonly #commits: TurnCommits;
   readonly #openRequest: (request: PullRequest) => Promise<string>;
@@ -83,13 +83,13 @@ export class GitPlaces implements Places {
     }
   }
 
-  async commit(state: TaskState, round: number, commits?: OwnCommits): Promise<CommittedWork> {
+  async commit(state: TaskState, round: number, commits?: ExecutorCommits): Promise<CommittedWork> {
     const worktree = await this.#worktree(state);
     const parent = lastCommit(state, round) ?? state.from ?? worktree.base;
     const { id: task, attempt, fence } = state;
     const message = `${state.spec.title}\n\nTask ${state.number}, attempt ${attempt}, round ${round}.\n`;
     const { url } = this.#cloneOf(state.spec);
-    const own = commits === undefined ? undefined : keptRef(commits.threadId, commits.name);
+    const own = commits === undefined ? undefined : declinedRef(commits.threadId, commits.name);
     return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message, own, url });
   }
 

@@ -10,13 +10,13 @@ export interface CommittedWork {
 }
 
 /** What an agent committed itself: the thread that keeps it, and what its HEAD named. */
-export interface OwnCommits {
+export interface ExecutorCommits {
   readonly threadId: string;
   readonly name: string;
 }
 
 /** Where the attempts of tasks work: each in a folder of its own, never in the user's. */
-export interface Places {
+export interface TaskWorkspaces {
   /** Makes what a task starts from available to other machines, if it has a remote. */
   share(spec: TaskSpec): Promise<TaskSpec>;
   /** The addresses of the remotes of the repository in a folder; none if there is no repository. */
@@ -24,7 +24,7 @@ export interface Places {
   /** Makes the folder of the attempt, or finds it as it was left. */
   prepare(state: TaskState): Promise<PrepareOutcome>;
   /** Keeps everything that a turn left in the folder, and the commits that its agent made there. */
-  commit(state: TaskState, round: number, own?: OwnCommits): Promise<CommittedWork>;
+  commit(state: TaskState, round: number, own?: ExecutorCommits): Promise<CommittedWork>;
   /** A clean checkout of the result, for a reviewer. */
   reviewFolder(state: TaskState, commit: string): Promise<string>;
   /** Which of these findings, by position, are on lines that the current round changed. */

@@ -23,9 +23,9 @@ import {
   type ThreadHandle,
   type TurnResult,
 } from "@flint/sdk";
-import type { Setback } from "../decide/outcomes.ts";
+import type { Interruption } from "../decide/outcomes.ts";
 import { AskWatch } from "./ask-watch.ts";
-import type { OwnCommits } from "./places.ts";
+import type { ExecutorCommits } from "./places.ts";
 
 /** One turn of an executor or a reviewer. */
 export interface RoleTurnRequest {
@@ -70,9 +70,9 @@ export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnRe
       readonly turn: TurnReference;
       readonly text: string;
       /** What the agent committed itself. */
-      readonly commits?: OwnCommits | undefined;
+      readonly commits?: ExecutorCommits | undefined;
     }
-  | Setback
+  | Interruption
 );
 
 /** Errors that may pass by themselves. */
@@ -96,7 +96,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
     if (request.compact) await compact(client, thread, request.signal);
     const costBefore = thread.state.cost;
     const watch = new AskWatch(client, thread.id, request);
-    let commits: OwnCommits | undefined;
+    let commits: ExecutorCommits | undefined;
     const options = {
       ...{ clientId: request.clientId, signal: watch.signal, allowFailure: true },
       ...(request.outputSchema === undefined ? {} : { outputSchema: request.outputSchema }),
@@ -221,7 +221,9 @@ function withCost(
   return { ...usage, cost: { ...after, amount: Math.max(0, amount) } };
 }
 
-type Ended = Setback | { readonly kind: "answered"; readonly turn: TurnReference; readonly text: string };
+type Ended =
+  | Interruption
+  | { readonly kind: "answered"; readonly turn: TurnReference; readonly text: string };
 
 function outcomeOf(
   { status, text, turn: { error } }: TurnResult,
@@ -236,7 +238,7 @@ function outcomeOf(
   return failureOf(error);
 }
 
-function failureOf(error: TurnError | undefined): Setback {
+function failureOf(error: TurnError | undefined): Interruption {
   const message = error?.message ?? "The turn failed without a reason.";
   if (error?.limit?.status === "reached") return { kind: "limit", limit: error.limit };
   if (error?.errorInfo === "StorageFailed") return { kind: "unstored", message };
@@ -247,7 +249,7 @@ function failureOf(error: TurnError | undefined): Setback {
   return passes || overloaded ? { kind: "overload", message } : { kind: "failed", message };
 }
 
-function problemOf(thrown: unknown, signal: AbortSignal): Setback {
+function problemOf(thrown: unknown, signal: AbortSignal): Interruption {
   if (signal.aborted) return { kind: "interrupted", message: "The run was stopped." };
   const message = errorMessage(thrown);
   if (thrown instanceof FlintRequestError && thrown.kind === "storageFailed")
@@ -256,7 +258,7 @@ function problemOf(thrown: unknown, signal: AbortSignal): Setback {
 }
 
 /** The commits of a turn that were kept, by what HEAD of the agent names. */
-function ownCommits(event: AgentEvent): OwnCommits | undefined {
+function ownCommits(event: AgentEvent): ExecutorCommits | undefined {
   if (event.type !== "item/completed") return undefined;
   const { threadId, item } = event.data;
   if (!isKnownItem(item) || item.type !== "toolCall" || item.tool !== "git" || item.status !== "declined")

@@ -1,7 +1,7 @@
 import { freeSpace, sizeOf } from "@flint/host/files";
 import type { TurnCommits, Worktrees } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
-import type { GitPlaces } from "./git-places.ts";
+import type { GitWorkspaces } from "./git-places.ts";
 
 /** The disk space that tasks take on this machine. */
 export interface TaskFolders {
@@ -24,12 +24,12 @@ const FOLDER = /^(?<task>.+)-\d+(?:-review|-merge)?$/;
 export class GitFolders implements TaskFolders {
   readonly #worktrees: Worktrees;
   readonly #commits: Pick<TurnCommits, "isCommitted">;
-  readonly #places: Pick<GitPlaces, "locate">;
+  readonly #places: Pick<GitWorkspaces, "locate">;
 
   constructor(
     worktrees: Worktrees,
     commits: Pick<TurnCommits, "isCommitted">,
-    places: Pick<GitPlaces, "locate">,
+    places: Pick<GitWorkspaces, "locate">,
   ) {
     this.#worktrees = worktrees;
     this.#commits = commits;

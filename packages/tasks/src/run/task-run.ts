@@ -31,7 +31,7 @@ import {
 } from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
-import type { Places } from "./places.ts";
+import type { TaskWorkspaces } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
 import type { RunObserver } from "./run-observer.ts";
@@ -41,7 +41,7 @@ import { TurnLog } from "./turn-log.ts";
 /** What a run depends on. */
 export interface TaskRunOptions {
   readonly store: TaskStore;
-  readonly places: Places;
+  readonly places: TaskWorkspaces;
   /** A client of the engine that runs the turns. */
   readonly client: FlintClient;
   readonly context: () => DecisionContext;
@@ -58,7 +58,7 @@ export interface TaskRunOptions {
 /** What decides where a task works, and what becomes of it. */
 function placeOf({ attempt, step, base, from, folder, executorThread, answer, rounds, result }: TaskState) {
   // How many messages a round has had is up to those who send them.
-  const own = rounds.map(({ told: _told, ...round }) => round);
+  const own = rounds.map(({ instructionsRead: _told, ...round }) => round);
   return { attempt, step, base, from, folder, executorThread, answer, rounds: own, result };
 }
 

@@ -1,14 +1,14 @@
 import { type LimitPolicy, mintId, type Params, type TaskSpec, type TaskState } from "@flint/protocol";
 import { TaskRefusal } from "../decide/decision.ts";
-import type { Places } from "../run/places.ts";
-import { obstacle } from "../schedule.ts";
+import type { TaskWorkspaces } from "../run/places.ts";
+import { waitReason } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
 /** What adding tasks depends on. */
 export interface AddOptions {
   readonly store: Pick<TaskStore, "add" | "list">;
-  readonly places: Pick<Places, "share">;
+  readonly places: Pick<TaskWorkspaces, "share">;
   readonly now: () => number;
   /** What happens at a usage limit, for tasks that do not say. */
   readonly limits?: Partial<LimitPolicy> | undefined;
@@ -50,7 +50,7 @@ export async function addTasks(
     const after = spec.after.map((before) => ids.get(before) ?? before);
     const own = { ...spec, after };
     const isLater = after.some((before) => !known.has(before));
-    const waiting = isLater || obstacle({ spec: own }, (id) => known.get(id), now()) !== undefined;
+    const waiting = isLater || waitReason({ spec: own }, (id) => known.get(id), now()) !== undefined;
     // A task with a key may be there already, under an id that only the store knows.
     const id = key === undefined ? mintId() : undefined;
     adding.push(store.add({ id, spec: own, by, waiting, key }));
@@ -60,7 +60,10 @@ export async function addTasks(
 }
 
 /** Tasks of a file that start from the same commit share it once. */
-async function shared(specs: readonly TaskSpec[], places: Pick<Places, "share">): Promise<TaskSpec[]> {
+async function shared(
+  specs: readonly TaskSpec[],
+  places: Pick<TaskWorkspaces, "share">,
+): Promise<TaskSpec[]> {
   const pushed = new Map<string, Promise<TaskSpec>>();
   return Promise.all(
     specs.map(async (spec) => {

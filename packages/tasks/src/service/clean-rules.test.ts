@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CleanRequest, keepReason, surplus } from "./clean-rules.ts";
+import { type CleanRequest, retentionReason, worktreesOverLimit } from "./clean-rules.ts";
 
 const NOW = 1_800_000_000_000;
 const DAY = 86_400_000;
@@ -18,12 +18,12 @@ test.each([
   ["failed, but named", "failed", NAMED, undefined],
   ["not finished, though named", "asking", { ...NAMED, force: true }, "not finished"],
 ] as const)("the folders of a task that is %s", (_what, phase, request, reason) => {
-  expect(keepReason({ ...ended, phase }, request, NOW)).toBe(reason);
+  expect(retentionReason({ ...ended, phase }, request, NOW)).toBe(reason);
 });
 
 test("those that ended first go first when there are too many", () => {
   const later = { ...ended, id: "t2", updatedAt: NOW };
   const open = { ...ended, id: "t3", phase: "running" } as const;
-  expect(surplus([later, ended, open], 2)).toEqual([ended]);
-  expect(surplus([later, ended, open], 3)).toEqual([]);
+  expect(worktreesOverLimit([later, ended, open], 2)).toEqual([ended]);
+  expect(worktreesOverLimit([later, ended, open], 3)).toEqual([]);
 });

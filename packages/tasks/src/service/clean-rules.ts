@@ -4,7 +4,7 @@ import { isEnded, type Params, type TaskState } from "@flint/protocol";
 export type CleanRequest = Params<"task/clean">;
 
 /** Why the folders of a task stay, as far as its state says; undefined if they may be removed. */
-export function keepReason(
+export function retentionReason(
   state: Pick<TaskState, "id" | "phase" | "updatedAt">,
   { taskIds, olderThanMs = 0, force = false }: CleanRequest,
   now: number,
@@ -17,7 +17,7 @@ export function keepReason(
 }
 
 /** The tasks that are over a limit of how many keep their folders: those that ended first. */
-export function surplus<Task extends Pick<TaskState, "updatedAt" | "phase">>(
+export function worktreesOverLimit<Task extends Pick<TaskState, "updatedAt" | "phase">>(
   tasks: readonly Task[],
   most: number,
 ): readonly Task[] {

@@ -2,7 +2,7 @@ import { errorMessage, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { fail } from "../decide/finish.ts";
 import { afterLost } from "../decide/run.ts";
-import { due, nextDue, obstacle } from "../schedule.ts";
+import { due, nextDue, waitReason } from "../schedule.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
 /** What a scheduler depends on. */
@@ -95,7 +95,7 @@ export class TaskScheduler {
   }
 
   #released(state: TaskState, byId: ReadonlyMap<string, TaskState>, context: DecisionContext): Events {
-    const kept = obstacle(state, (id) => byId.get(id), context.now);
+    const kept = waitReason(state, (id) => byId.get(id), context.now);
     if (kept === undefined) return [event("task/released", {})];
     if (typeof kept === "string") return [];
     const message =

@@ -12,7 +12,7 @@ import type { FlintClient } from "@flint/sdk";
 export type SteerOutcome = Pick<TaskEventData<"task/steered">, "live" | "error" | "turn">;
 
 /** The running turn of a task's executor if it is on another machine. */
-export function turnElsewhere(state: TaskState): TurnReference | undefined {
+export function remoteTurn(state: TaskState): TurnReference | undefined {
   const turn = currentRound(state)?.turn;
   const isRunning = state.phase === "running" && state.step === "execute" && turn?.turnId !== undefined;
   return isRunning && turn?.worker !== undefined && turn.worker !== LOCAL_WORKER ? turn : undefined;

@@ -1,7 +1,7 @@
 import { errorMessage, isEnded, type Result, type TaskState } from "@flint/protocol";
 import type { TaskFolders } from "../run/task-folders.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import { type CleanRequest, keepReason, surplus } from "./clean-rules.ts";
+import { type CleanRequest, retentionReason, worktreesOverLimit } from "./clean-rules.ts";
 import type { VerifyTask } from "./verify-task.ts";
 
 /** How much disk space tasks may take; what is absent has its default. */
@@ -99,7 +99,7 @@ export class TaskCleaner {
   async #cleanBySettings(): Promise<void> {
     const { keepDays = KEEP_DAYS, maxWorktrees = MAX_WORKTREES } = this.#options.disk ?? {};
     await this.#clean({ olderThanMs: keepDays * DAY_MS }, false);
-    const over = new Set(surplus(await this.#tasksHere(), maxWorktrees));
+    const over = new Set(worktreesOverLimit(await this.#tasksHere(), maxWorktrees));
     for (const state of over) await this.#cleanOne(state, {}, false);
   }
 
@@ -126,7 +126,7 @@ export class TaskCleaner {
       return { taskId, number, phase, updatedAtMs, title: spec.title, bytes: 0, kept: unverified };
     const bytes = withSize ? await folders.bytes(state) : 0;
     const kept =
-      keepReason(state, request, now()) ??
+      retentionReason(state, request, now()) ??
       (request.force === true || (await folders.isCommitted(state)) ? undefined : "changes in no commit");
     if (kept === undefined && request.dryRun !== true) await folders.clear(state);
     const facts = { taskId, number, phase, updatedAtMs, title: spec.title, bytes };

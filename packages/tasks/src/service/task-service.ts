@@ -14,17 +14,17 @@ import {
 import type { FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
 import * as person from "../decide/person.ts";
-import { steerElsewhere } from "../fleet/live-steers.ts";
-import type { NewsSink } from "../news/news-stream.ts";
-import { RunNews } from "../news/run-news.ts";
+import { steerRemoteTurn } from "../fleet/live-steers.ts";
+import type { EventSink } from "../news/news-stream.ts";
+import { RunEvents } from "../news/run-news.ts";
 import { DEFAULT_POOL } from "../queue/run-queue.ts";
-import type { Places } from "../run/places.ts";
+import type { TaskWorkspaces } from "../run/places.ts";
 import type { TaskFolders } from "../run/task-folders.ts";
 import { TaskRun } from "../run/task-run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { type AddOptions, addTasks } from "./add-tasks.ts";
 import { TaskScheduler } from "./scheduler.ts";
-import { steerTurn, turnElsewhere } from "./steering.ts";
+import { remoteTurn, steerTurn } from "./steering.ts";
 import { type DiskSettings, TaskCleaner } from "./task-cleaner.ts";
 import { assertVerified, type VerifyTask } from "./verify-task.ts";
 import { TaskWorker } from "./worker.ts";
@@ -32,7 +32,7 @@ import { TaskWorker } from "./worker.ts";
 /** What the task service depends on. */
 export interface TaskServiceOptions extends AddOptions {
   readonly store: TaskStore;
-  readonly places: Places;
+  readonly places: TaskWorkspaces;
   /** What the tasks take on the disk; without it, nothing is cleaned and no space is required. */
   readonly folders?: TaskFolders | undefined;
   readonly disk?: DiskSettings | undefined;
@@ -44,7 +44,7 @@ export interface TaskServiceOptions extends AddOptions {
   readonly leaseMs?: number | undefined;
   readonly askMs?: number | undefined;
   /** Where events of turns go for other programs. */
-  readonly news?: NewsSink | undefined;
+  readonly news?: EventSink | undefined;
   /** Whether tasks are as they were added; all of them count as that if absent, as in a store of one machine. */
   readonly verify?: VerifyTask | undefined;
   onProblem(message: string): void;
@@ -91,7 +91,7 @@ export class TaskService {
 
   async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
     const { store, places, client, news, now, askMs = ASK_MS } = this.#options;
-    const observer = news === undefined ? undefined : await RunNews.of(news, now, state, store);
+    const observer = news === undefined ? undefined : await RunEvents.of(news, now, state, store);
     const diskProblem = async () => this.#cleaner?.problem();
     const options = { store, places, client, askMs, observer, diskProblem, context: () => this.#context() };
     await new TaskRun(options, lease, state, signal).work().finally(() => observer?.stop());
@@ -224,9 +224,9 @@ export class TaskService {
     if (isEnded(state) && !keep)
       throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Retry it first.`);
     const steerId = mintId();
-    const turn = live ? turnElsewhere(state) : undefined;
+    const turn = live ? remoteTurn(state) : undefined;
     if (turn !== undefined) {
-      const outcome = await steerElsewhere(this.#options.store, state, { steerId, by, content, turn });
+      const outcome = await steerRemoteTurn(this.#options.store, state, { steerId, by, content, turn });
       return { steerId, ...outcome };
     }
     const outcome = live ? await steerTurn(this.#options.client, state, content) : { live: false };

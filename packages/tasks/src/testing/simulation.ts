@@ -8,7 +8,7 @@ import {
 } from "@flint/protocol";
 import type { DecisionContext, Events } from "../decide/decision.ts";
 import { finish } from "../decide/finish.ts";
-import type { ExecuteOutcome, ReviewOutcome, Setback } from "../decide/outcomes.ts";
+import type { ExecuteOutcome, Interruption, ReviewOutcome } from "../decide/outcomes.ts";
 import * as person from "../decide/person.ts";
 import * as run from "../decide/run.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
@@ -192,7 +192,7 @@ export class Simulation {
     return { kind: "completed", turn, commit: this.#hash(), tree: this.#hash(), changed, contested, usage };
   }
 
-  #setback(): Setback {
+  #setback(): Interruption {
     const limit = {
       agent: "claude",
       window: "5 hours",
@@ -201,7 +201,7 @@ export class Simulation {
       reportedAtMs: this.#now,
       resetsAtMs: this.#now + this.#random.below(6 * 3_600_000) - 600_000,
     };
-    return this.#random.pick<Setback>([
+    return this.#random.pick<Interruption>([
       { kind: "limit", limit },
       { kind: "overload", message: "overloaded" },
       { kind: "asks", reason: "approval", message: "Run npm install?", threadId: "thread" },

@@ -2,6 +2,7 @@ import { Action, ConfigOption, Model, TokenUsage } from "@flint/protocol";
 import { expect } from "vitest";
 import {
   type Arrange,
+  agentTextOf,
   begin,
   beginIn,
   COMPLETED,
@@ -11,11 +12,10 @@ import {
   nativeIdOf,
   open,
   run,
-  saidIn,
   statusesOfAsked,
   turnOf,
 } from "./driver-trial.ts";
-import { asStored, given, gives } from "./driver-under-test.ts";
+import { allFeatures, asStored, feature } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 
 /** One thing that is checked of a driver: rejects if it does not hold. */
@@ -61,7 +61,7 @@ async function checkText(arrange: Arrange): Promise<void> {
   expect(await ended).toEqual(COMPLETED);
   expect(lifecycleFaults(turn.events, true)).toEqual([]);
   expect(streamFaults(turn.events)).toEqual([]);
-  expect(saidIn(turn).trim()).not.toBe("");
+  expect(agentTextOf(turn).trim()).not.toBe("");
   const usages = turn.events.flatMap((event) => (event.type === "usage" ? [event.last] : []));
   for (const usage of usages) expect(TokenUsage.safeParse(usage).error).toBeUndefined();
   const used = usages.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
@@ -186,7 +186,7 @@ async function checkClose(arrange: Arrange): Promise<void> {
 /** Both sessions know the turns before the fork, and only the fork its own. */
 export async function checkFork(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const { prompt, ask, knowsBefore, knowsPrompt } = given(under, "fork");
+  const { prompt, ask, knowsBefore, knowsPrompt } = feature(under, "fork");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
   const nativeId = nativeIdOf(first.turn);
@@ -202,13 +202,13 @@ export async function checkFork(arrange: Arrange): Promise<void> {
   const answer = async (session: Parameters<typeof beginIn>[1]) => {
     const { turn, ended } = beginIn(under, session, ask);
     expect(await ended).toEqual(COMPLETED);
-    return saidIn(turn);
+    return agentTextOf(turn);
   };
   const ofFork = await answer(fork);
   expect(ofFork, "what the fork knows").toMatch(knowsBefore);
   expect(ofFork, "what the fork knows").toMatch(knowsPrompt);
   await first.session.close();
-  const original = await open(under, { driver: await gives(under).again(), nativeId, history });
+  const original = await open(under, { driver: await allFeatures(under).again(), nativeId, history });
   const ofOriginal = await answer(original);
   expect(ofOriginal, "what the original knows").toMatch(knowsBefore);
   expect(ofOriginal, "what the original knows").not.toMatch(knowsPrompt);
@@ -217,7 +217,7 @@ export async function checkFork(arrange: Arrange): Promise<void> {
 /** A fork of an earlier turn knows nothing of the later ones. */
 export async function checkForkAtTurn(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const { prompt, ask, knowsBefore, knowsPrompt, atAnyTurn } = given(under, "fork");
+  const { prompt, ask, knowsBefore, knowsPrompt, atAnyTurn } = feature(under, "fork");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
   const position = first.turn.events.findLast((event) => event.type === "position")?.position;
@@ -230,7 +230,7 @@ export async function checkForkAtTurn(arrange: Arrange): Promise<void> {
   const answer = async (session: Parameters<typeof beginIn>[1]) => {
     const { turn, ended } = beginIn(under, session, ask);
     expect(await ended).toEqual(COMPLETED);
-    return { text: saidIn(turn), turn };
+    return { text: agentTextOf(turn), turn };
   };
   const ofFork = await answer(await open(under, { forkOf, position }));
   expect(ofFork.text, "what the fork knows").toMatch(knowsBefore);
@@ -242,7 +242,7 @@ export async function checkForkAtTurn(arrange: Arrange): Promise<void> {
 /** A fork of a session that no longer exists continues without it. */
 export async function checkForkOfNothing(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  given(under, "fork");
+  feature(under, "fork");
   const forkOf = "00000000-0000-4000-8000-000000000000";
   const session = await open(under, { forkOf });
   const { turn, ended } = beginIn(under, session, under.prompts.text);

@@ -13,6 +13,7 @@ import { appliedDiff } from "./applied-diff.ts";
 import { checkFork, checkForkAtTurn, checkForkOfNothing, type DriverCheck } from "./driver-checks.ts";
 import {
   type Arrange,
+  agentTextOf,
   begin,
   beginIn,
   COMPLETED,
@@ -21,19 +22,18 @@ import {
   nativeIdOf,
   open,
   run,
-  saidIn,
   sessionAfter,
   statusesOfAsked,
   turnOf,
 } from "./driver-trial.ts";
 import {
+  allFeatures,
   asStored,
   type DriverUnderTest,
   type FileChangeTrial,
-  given,
-  gives,
+  feature,
   type ModelFailureKind,
-  NotGiven,
+  NotSupported,
 } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 
@@ -61,7 +61,7 @@ const FOR_SESSION: Decision = { outcome: "allow", scope: "session" };
 
 async function checkFileChange(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const trial = given(under, "fileChange");
+  const trial = feature(under, "fileChange");
   const path = await prepare(under, trial);
   const { turn, ended } = await begin(under, trial.prompt);
   expect(await ended).toEqual(COMPLETED);
@@ -77,7 +77,7 @@ async function checkFileChange(arrange: Arrange): Promise<void> {
 
 async function checkDeclinedChange(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const trial = given(under, "fileChange");
+  const trial = feature(under, "fileChange");
   const path = await prepare(under, trial);
   const { turn, ended } = await begin(under, trial.prompt, { decide: () => DENY });
   await ended;
@@ -88,7 +88,7 @@ async function checkDeclinedChange(arrange: Arrange): Promise<void> {
 
 async function checkSessionApproval(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const { sameAgain, otherTool } = given(under, "sessionApproval");
+  const { sameAgain, otherTool } = feature(under, "sessionApproval");
   const session = await open(under);
   const decide = () => FOR_SESSION;
   const asked = async (prompt: string, options: { decide(action: Action): Decision }) => {
@@ -110,33 +110,33 @@ async function checkSessionApproval(arrange: Arrange): Promise<void> {
 
 async function checkSteered(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const { more, says } = given(under, "steering");
+  const { more, says } = feature(under, "steering");
   const { session, turn, ended } = await begin(under, under.prompts.steer ?? "");
   await turn.waitFor(() => true);
   expect(await session.steer?.([{ type: "text", text: more }])).toBe(true);
   expect(await ended).toEqual(COMPLETED);
-  expect(saidIn(turn)).toMatch(says);
+  expect(agentTextOf(turn)).toMatch(says);
 }
 
 async function checkRecall(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const { ask, says } = given(under, "recall");
+  const { ask, says } = feature(under, "recall");
   const first = await begin(under, under.prompts.text);
   expect(await first.ended).toEqual(COMPLETED);
   await first.session.close();
   const nativeId = nativeIdOf(first.turn);
   // An agent that resumes its own session has to know from it what was said.
   const history = nativeId === undefined ? [asStored(first.turn)] : [];
-  const driver = await gives(under).again();
+  const driver = await allFeatures(under).again();
   const session = await open(under, { driver, nativeId, history });
   const { turn, ended } = beginIn(under, session, ask);
   expect(await ended).toEqual(COMPLETED);
-  expect(saidIn(turn)).toMatch(says);
+  expect(agentTextOf(turn)).toMatch(says);
 }
 
 async function checkOtherModel(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const { model, used } = given(under, "otherModel");
+  const { model, used } = feature(under, "otherModel");
   const session = await open(under);
   const usedBy = async (settings: DriverUnderTest["settings"]) => {
     const { ended } = beginIn(under, session, under.prompts.text, { settings });
@@ -150,7 +150,7 @@ async function checkOtherModel(arrange: Arrange): Promise<void> {
 
 async function checkSelectors(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const expected = given(under, "selectors");
+  const expected = feature(under, "selectors");
   const { driver, settings } = under;
   const offered = await driver.options(settings.model, {});
   expect(offered.map(({ id }) => id)).toEqual(expect.arrayContaining([...expected]));
@@ -169,8 +169,8 @@ async function checkSelectors(arrange: Arrange): Promise<void> {
 
 async function checkFailing(arrange: Arrange, kind: ModelFailureKind): Promise<void> {
   const under = await arrange();
-  const prompt = await given(under, "failing")(kind);
-  if (typeof prompt !== "string") throw new NotGiven(prompt.absent);
+  const prompt = await feature(under, "failing")(kind);
+  if (typeof prompt !== "string") throw new NotSupported(prompt.absent);
   const { session, turn, ended } = await begin(under, prompt);
   const result = await ended;
   const hasGoneOn = "outcome" in result && result.outcome.status === "completed";
@@ -189,7 +189,7 @@ async function checkFailing(arrange: Arrange, kind: ModelFailureKind): Promise<v
 
 async function checkKilled(arrange: Arrange): Promise<void> {
   const under = await arrange();
-  const processes = given(under, "processes");
+  const processes = feature(under, "processes");
   const { session, turn, ended } = await begin(under, under.prompts.stream);
   await turn.waitFor(isText);
   const running = processes();

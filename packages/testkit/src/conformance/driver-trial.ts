@@ -13,7 +13,7 @@ export type MakeDriver = (atEnd: (cleanUp: CleanUp) => void) => Promise<DriverUn
 export type Arrange = () => Promise<DriverUnderTest>;
 
 /** How a turn ended. */
-export type Settled = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
+export type TurnEnd = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
 
 /** How a turn of a check differs from a plain prompt in which everything is allowed. */
 export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">>;
@@ -31,13 +31,13 @@ export interface SessionOptions {
   readonly closesWithTest?: boolean;
 }
 
-export const COMPLETED: Settled = { outcome: { status: "completed" } };
+export const COMPLETED: TurnEnd = { outcome: { status: "completed" } };
 
 const STOPS_WITHIN_MS = 2_000;
 const TURN_WITHIN_MS = 20_000;
 
 /** A driver for one check alone; nothing that is started from here on may be left at its end. */
-export async function arrangeAlone(make: MakeDriver): Promise<DriverUnderTest> {
+export async function isolatedFixture(make: MakeDriver): Promise<DriverUnderTest> {
   leavesNoProcess();
   return make(onTestFinished);
 }
@@ -88,10 +88,10 @@ export function beginIn(
 }
 
 /** Runs a turn to its end, which has to come in time. */
-export function run(under: DriverUnderTest, session: DriverSession, turn: RecordingTurn): Promise<Settled> {
+export function run(under: DriverUnderTest, session: DriverSession, turn: RecordingTurn): Promise<TurnEnd> {
   const running = session.run(turn).then(
-    (outcome): Settled => ({ outcome }),
-    (rejection: unknown): Settled => ({ rejection }),
+    (outcome): TurnEnd => ({ outcome }),
+    (rejection: unknown): TurnEnd => ({ rejection }),
   );
   const limit = under.turnWithinMs ?? TURN_WITHIN_MS;
   const ended = within(limit, running, "the turn did not end").finally(() => turn.end());
@@ -104,7 +104,7 @@ export function run(under: DriverUnderTest, session: DriverSession, turn: Record
 export async function expectStop(
   under: DriverUnderTest,
   turn: RecordingTurn,
-  ended: Promise<Settled>,
+  ended: Promise<TurnEnd>,
 ): Promise<void> {
   turn.stop();
   const result = await within(under.stopsWithinMs ?? STOPS_WITHIN_MS, ended, "the turn did not stop");
@@ -113,7 +113,7 @@ export async function expectStop(
 }
 
 /** Checks that a turn failed with a message, whichever way. */
-export function expectFailure(result: Settled): void {
+export function expectFailure(result: TurnEnd): void {
   if ("rejection" in result) expect(result.rejection).toBeInstanceOf(Error);
   else
     expect(result.outcome).toMatchObject({
@@ -126,7 +126,7 @@ export function expectFailure(result: Settled): void {
 export async function sessionAfter(
   under: DriverUnderTest,
   { session, turn }: { readonly session: DriverSession; readonly turn: RecordingTurn },
-  result: Settled,
+  result: TurnEnd,
 ): Promise<DriverSession> {
   if ("outcome" in result) return session;
   await session.close();
@@ -160,7 +160,7 @@ export function statusesOfAsked(turn: RecordingTurn): unknown[] {
 }
 
 /** All that the agent said in a turn. */
-export function saidIn(turn: RecordingTurn): string {
+export function agentTextOf(turn: RecordingTurn): string {
   const texts = turn.completedItems.filter((item) => item.type === "agentMessage");
   return texts.map((item) => String(Reflect.get(item, "text"))).join("\n");
 }

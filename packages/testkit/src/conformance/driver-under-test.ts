@@ -39,7 +39,7 @@ export interface DriverUnderTest {
   /** How long any of the turns may take. */
   readonly turnWithinMs?: number;
   /** What else it gives; without it the checks of that are shown as skipped. */
-  readonly gives?: DriverGives;
+  readonly features?: DriverFeatures;
 }
 
 /** Why a driver cannot be tried in one respect; shown where its check is skipped. */
@@ -48,7 +48,7 @@ export interface Absent {
 }
 
 /** Says that a driver gives no such thing, and why. */
-export function absent(why: string): Absent {
+export function unsupported(why: string): Absent {
   return { absent: why };
 }
 
@@ -57,7 +57,7 @@ export const MODEL_FAILURES = ["badRequest", "rateLimit", "overloaded", "cutStre
 export type ModelFailureKind = (typeof MODEL_FAILURES)[number];
 
 /** What every driver gives, each with what is needed to try it. What an agent lacks has to be said with a reason. */
-export interface DriverGives {
+export interface DriverFeatures {
   /** The same agent as a new process of Flint finds it. */
   again(): Driver | Promise<Driver>;
   readonly fileChange: FileChangeTrial | Absent;
@@ -125,23 +125,23 @@ export interface OtherModelTrial {
 }
 
 /** A check that cannot be made; the message says why. */
-export class NotGiven extends Error {}
+export class NotSupported extends Error {}
 
 /** All that a driver gives; throws if it said nothing of that. */
-export function gives({ gives: entries }: DriverUnderTest): DriverGives {
-  if (entries === undefined) throw new NotGiven("describeDriver was given no `gives` for this driver");
+export function allFeatures({ features: entries }: DriverUnderTest): DriverFeatures {
+  if (entries === undefined) throw new NotSupported("describeDriver was given no `features` for this driver");
   return entries;
 }
 
 /** What a check needs; throws the reason if the driver lacks it. */
-export function given<Name extends keyof DriverGives>(
+export function feature<Name extends keyof DriverFeatures>(
   under: DriverUnderTest,
   name: Name,
-): Exclude<DriverGives[Name], Absent> {
-  const entry: DriverGives[Name] = gives(under)[name];
-  if (isAbsent(entry)) throw new NotGiven(entry.absent);
+): Exclude<DriverFeatures[Name], Absent> {
+  const entry: DriverFeatures[Name] = allFeatures(under)[name];
+  if (isAbsent(entry)) throw new NotSupported(entry.absent);
   // What is not absent is what is left of the union; the compiler cannot follow it through a name.
-  return entry as Exclude<DriverGives[Name], Absent>;
+  return entry as Exclude<DriverFeatures[Name], Absent>;
 }
 
 function isAbsent(entry: object): entry is Absent {

@@ -8,9 +8,9 @@ import { appliedDiff } from "./applied-diff.ts";
 import { describeDriver } from "./driver.ts";
 import { DRIVER_CHECKS } from "./driver-checks.ts";
 import { FURTHER_DRIVER_CHECKS } from "./driver-further-checks.ts";
-import { absent, type DriverUnderTest, NotGiven } from "./driver-under-test.ts";
+import { type DriverUnderTest, NotSupported, unsupported } from "./driver-under-test.ts";
 import { lifecycleFaults, RecordingTurn, streamFaults } from "./recording-turn.ts";
-import { AFTER, agentDisk, BEFORE, type Fault, PliableDriver } from "./testing/pliable-driver.ts";
+import { AFTER, agentDisk, BEFORE, type Fault, FaultyDriver } from "./testing/pliable-driver.ts";
 
 const SETTINGS = {
   model: "scripted/steady",
@@ -146,11 +146,11 @@ describe("the suite", () => {
   test("reports why something cannot be tried, and what was not provided", async () => {
     const check = CHECKS["remembers the conversation when a new process resumes the thread"];
     const under = await pliable();
-    const { gives, ...bare } = under;
-    if (gives === undefined) throw new Error("a pliable driver gives everything");
-    const forgetful = { ...under, gives: { ...gives, recall: absent("it has no memory") } };
-    await expect(check(async () => forgetful)).rejects.toThrow(new NotGiven("it has no memory"));
-    await expect(check(async () => bare)).rejects.toThrow(NotGiven);
+    const { features, ...bare } = under;
+    if (features === undefined) throw new Error("a pliable driver has everything");
+    const forgetful = { ...under, features: { ...features, recall: unsupported("it has no memory") } };
+    await expect(check(async () => forgetful)).rejects.toThrow(new NotSupported("it has no memory"));
+    await expect(check(async () => bare)).rejects.toThrow(NotSupported);
   });
 });
 
@@ -159,15 +159,15 @@ async function pliable(fault?: Fault): Promise<DriverUnderTest> {
   const disk = agentDisk();
   const { steer, ...others } = prompts;
   return {
-    driver: new PliableDriver(fault, disk),
+    driver: new FaultyDriver(fault, disk),
     settings: { ...SETTINGS, model: "pliable/a", cwd: path },
     prompts: { ...others, steer },
     toolRan: () => disk.toolRan,
     ...(fault === "ignoresInterrupt" || fault === "staysOpen"
       ? { stopsWithinMs: 50, turnWithinMs: 400 }
       : {}),
-    gives: {
-      again: () => new PliableDriver(fault, disk),
+    features: {
+      again: () => new FaultyDriver(fault, disk),
       fileChange: { prompt: "change", path: "notes.txt", before: BEFORE, after: AFTER },
       sessionApproval: { sameAgain: "asksAgain", otherTool: "other" },
       steering: { more: "lantern", says: /lantern/ },

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { DRIVER_CHECKS, type DriverCheck } from "./driver-checks.ts";
 import { FURTHER_DRIVER_CHECKS } from "./driver-further-checks.ts";
-import { arrangeAlone, type MakeDriver } from "./driver-trial.ts";
+import { isolatedFixture, type MakeDriver } from "./driver-trial.ts";
 import { SharedSession } from "./shared-session.ts";
 
 export {
   type Absent,
-  absent,
   type CleanUp,
-  type DriverGives,
+  type DriverFeatures,
   type DriverPrompts,
   type DriverUnderTest,
   type FileChangeTrial,
@@ -18,6 +17,7 @@ export {
   type RecallTrial,
   type SessionApprovalTrial,
   type SteeringTrial,
+  unsupported,
 } from "./driver-under-test.ts";
 
 /** Checks by the sentence that each of them proves. */
@@ -72,7 +72,7 @@ export interface DriverSuiteOptions {
 
 /**
  * One suite for every driver: what the core relies on, whatever the agent behind it is, and what users are promised of
- * every agent. What an agent cannot be tried in is left out by name with `checksWithout`; its `gives` says why.
+ * every agent. What an agent cannot be tried in is left out by name with `checksWithout`; its `features` says why.
  */
 export function describeDriver(name: string, make: MakeDriver, options: DriverSuiteOptions = {}): void {
   const { checks = ALL_CHECKS, sharesSession = false } = options;
@@ -81,7 +81,7 @@ export function describeDriver(name: string, make: MakeDriver, options: DriverSu
   describe(`${name}, as any driver`, () => {
     if (sharesSession) describeInOneSession(make, all.filter(isShared));
     for (const [title, check] of all.filter((entry) => !isShared(entry))) {
-      test(title, () => check(() => arrangeAlone(make)), PATIENCE_MS);
+      test(title, () => check(() => isolatedFixture(make)), PATIENCE_MS);
     }
   });
 }

@@ -9,8 +9,8 @@ import {
 } from "../fake-agents/fake-agent.ts";
 import { leavesNoProcess } from "../processes.ts";
 import { temporaryFolder } from "../temp.ts";
-import { COMPLETED, open, type Settled, turnOf, within } from "./driver-trial.ts";
-import { type Absent, absent, type DriverUnderTest } from "./driver-under-test.ts";
+import { COMPLETED, open, type TurnEnd, turnOf, within } from "./driver-trial.ts";
+import { type Absent, type DriverUnderTest, unsupported } from "./driver-under-test.ts";
 import { lifecycleFaults, type RecordingTurn } from "./recording-turn.ts";
 
 /** What a driver is started with to meet a bad agent. */
@@ -44,7 +44,7 @@ export interface LateAsk {
 /** Makes a driver that meets an agent. */
 export type MakeHostile = (start: HostileStart) => Promise<HostileTrial>;
 
-const NOT_SAID = absent("describeHostileAgent was given no steps for it");
+const NOT_SAID = unsupported("describeHostileAgent was given no steps for it");
 const NO_STAGES: HostileStages = { midTurn: NOT_SAID, asksLate: NOT_SAID };
 
 /** Longer than any time limit for a start or for a stop. */
@@ -67,14 +67,15 @@ export function describeHostileAgent(
 ): void {
   const agents = Object.keys(HOSTILE_AGENTS).filter(isHostile);
   describe(`${name}, with an agent that`, () => {
-    for (const agent of agents) test(`${agent} when it is started [P25]`, () => meetAtStart(agent, make));
+    for (const agent of agents)
+      test(`${agent} when it is started [P25]`, () => checkHostileStart(agent, make));
     for (const agent of agents) {
       given(`${agent} in the middle of a turn [P25]`, stages.midTurn, (steps) =>
-        meetMidTurn(agent, make, steps),
+        checkHostileTurn(agent, make, steps),
       );
     }
     given("asks to be allowed something after its turn [P25]", stages.asksLate, (ask) =>
-      meetLateAsk(make, ask),
+      checkHostileRequest(make, ask),
     );
   });
 }
@@ -89,12 +90,12 @@ function given<Stage extends object>(
 }
 
 /** The turn fails without being stopped: by what the agent does, or by the driver's own time limit. */
-export async function meetAtStart(
+export async function checkHostileStart(
   agent: HostileAgent,
   make: MakeHostile,
   withinMs: number = ENDS_WITHIN_MS,
 ): Promise<void> {
-  const meeting = await Meeting.begin(make, [], HOSTILE_AGENTS[agent]);
+  const meeting = await HostileRun.begin(make, [], HOSTILE_AGENTS[agent]);
   await meeting.untilQuiet();
   // The end of an agent has to be noticed whatever the time is.
   if (!endsItself(agent)) await meeting.moveClock();
@@ -103,12 +104,12 @@ export async function meetAtStart(
 }
 
 /** The turn fails, or it can be stopped. */
-export async function meetMidTurn(
+export async function checkHostileTurn(
   agent: HostileAgent,
   make: MakeHostile,
   steps: readonly FakeStep[],
 ): Promise<void> {
-  const meeting = await Meeting.begin(make, steps, HOSTILE_AGENTS[agent]);
+  const meeting = await HostileRun.begin(make, steps, HOSTILE_AGENTS[agent]);
   await meeting.untilQuiet();
   const result = await (endsItself(agent) ? meeting.end("the turn did not end") : meeting.stop());
   const wasStopped = "outcome" in result && result.outcome.status === "interrupted";
@@ -116,7 +117,7 @@ export async function meetMidTurn(
   await meeting.expectSilence();
 }
 
-function expectFailure(agent: HostileAgent, result: Settled): void {
+function expectFailure(agent: HostileAgent, result: TurnEnd): void {
   const message = messageOf(result);
   expect(message).toMatch(TELLS[agent] ?? /\S/);
   expect(message.length, "the length of the message").toBeLessThan(LONGEST_MESSAGE);
@@ -127,7 +128,7 @@ function endsItself(agent: HostileAgent): boolean {
 }
 
 /** No approval is requested, the agent is refused, and the next turn completes. */
-export async function meetLateAsk(
+export async function checkHostileRequest(
   make: MakeHostile,
   { refused, next }: LateAsk,
   withinMs: number = ENDS_WITHIN_MS,
@@ -135,7 +136,7 @@ export async function meetLateAsk(
   const folder = await temporaryFolder();
   const mark = folder.join("refused");
   const steps = [...refused, { spawn: ["touch", mark] }, ...next];
-  const meeting = await Meeting.begin(make, steps, [{ hang: true }]);
+  const meeting = await HostileRun.begin(make, steps, [{ hang: true }]);
   const { turn, trial } = meeting;
   expect(await meeting.end("the first turn did not end")).toEqual(COMPLETED);
   await expect
@@ -149,10 +150,10 @@ export async function meetLateAsk(
 }
 
 /** A driver, a bad agent and a turn that runs between them. */
-class Meeting {
+class HostileRun {
   readonly trial: HostileTrial;
   readonly turn: RecordingTurn;
-  readonly ended: Promise<Settled>;
+  readonly ended: Promise<TurnEnd>;
   readonly #clock: TestClock;
   /** The files that the agent makes: once it begins to misbehave, and once it has done its worst. */
   readonly #marks: Marks;
@@ -176,18 +177,18 @@ class Meeting {
     make: MakeHostile,
     proper: readonly FakeStep[],
     hostile: readonly FakeStep[],
-  ): Promise<Meeting> {
+  ): Promise<HostileRun> {
     leavesNoProcess();
     const folder = await temporaryFolder();
     const marks = { begun: folder.join("begun"), quiet: folder.join("quiet") };
     const command = await writeFakeAgent(folder.path, [...proper, ...marked(hostile, marks)]);
     const clock = new TestClock();
     const trial = await make({ command, clock, folder: folder.path });
-    return new Meeting(trial, clock, marks);
+    return new HostileRun(trial, clock, marks);
   }
 
   /** Runs a turn; a session that cannot be opened fails it, as it does in the core. */
-  async run(turn: RecordingTurn): Promise<Settled> {
+  async run(turn: RecordingTurn): Promise<TurnEnd> {
     // Expected: whatever drivers reject with.
     try {
       return { outcome: await (await this.#session).run(turn) };
@@ -199,7 +200,7 @@ class Meeting {
   }
 
   /** How the turn ended, without being stopped. */
-  end(failure: string, withinMs: number = ENDS_WITHIN_MS): Promise<Settled> {
+  end(failure: string, withinMs: number = ENDS_WITHIN_MS): Promise<TurnEnd> {
     return within(withinMs, this.ended, failure);
   }
 
@@ -224,7 +225,7 @@ class Meeting {
   }
 
   /** Stops the turn, if it still runs. */
-  async stop(): Promise<Settled> {
+  async stop(): Promise<TurnEnd> {
     this.turn.stop();
     const limit = this.trial.stopsWithinMs ?? STOPS_WITHIN_MS;
     const stopping = within(limit, this.ended, "the turn did not stop");
@@ -269,7 +270,7 @@ function underTest(trial: HostileTrial): DriverUnderTest {
   return { ...trial, prompts };
 }
 
-function messageOf(result: Settled): string {
+function messageOf(result: TurnEnd): string {
   if ("rejection" in result) {
     expect(result.rejection).toBeInstanceOf(Error);
     return result.rejection instanceof Error ? result.rejection.message : "";

@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
-import { followsLinks, type Links, type Look, readLook } from "../draw/look.ts";
+import { followsLinks, type Links, type RenderOptions, readLook } from "../draw/look.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
@@ -14,10 +14,10 @@ import type { TerminalDevice } from "../terminal/device.ts";
 import { FullScreen } from "../terminal/full-screen.ts";
 import { InlineScreen } from "../terminal/inline-screen.ts";
 import { ASK_BACKGROUND, copyToClipboard, READING } from "../terminal/modes.ts";
-import { Attention } from "./attention.ts";
+import { Notifier } from "./attention.ts";
 import { Connection, type SessionServer } from "./connection.ts";
-import { Frames } from "./frames.ts";
-import { LeftOver } from "./left-over.ts";
+import { FrameScheduler } from "./frames.ts";
+import { CrashMarker } from "./left-over.ts";
 import { PlainView } from "./plain-view.ts";
 import { FullView, InlineView, type SessionView } from "./views.ts";
 import { WindowTitle } from "./window-title.ts";
@@ -65,12 +65,12 @@ export class SessionApp {
   readonly #session: Session;
   readonly #keys: SessionKeys;
   readonly #reader: KeyReader;
-  readonly #frames: Frames;
+  readonly #frames: FrameScheduler;
   readonly #full: FullScreen;
   readonly #view: SessionView;
-  readonly #attention: Attention;
+  readonly #attention: Notifier;
   readonly #title: WindowTitle;
-  readonly #leftOver: LeftOver;
+  readonly #leftOver: CrashMarker;
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
   #resolveExit: (code: number) => void = () => {};
@@ -94,12 +94,12 @@ export class SessionApp {
     this.#theme = options.theme;
     this.#links = followsLinks(options.environment) ? { host: options.machine.host } : undefined;
     const write = (text: string) => device.write(text);
-    this.#frames = new Frames(clock, () => this.#draw());
+    this.#frames = new FrameScheduler(clock, () => this.#draw());
     this.#full = new FullScreen(write, this.#look);
     this.#view = this.#viewOf(options.screen, write);
-    this.#attention = new Attention(write);
+    this.#attention = new Notifier(write);
     this.#title = new WindowTitle(write);
-    this.#leftOver = new LeftOver(options.machine, options.device.name);
+    this.#leftOver = new CrashMarker(options.machine, options.device.name);
     this.#session = new Session({
       machine: options.machine,
       keymap: options.keymap,
@@ -170,7 +170,7 @@ export class SessionApp {
     this.#resolveExit(code);
   }
 
-  readonly #look = (): Look => {
+  readonly #look = (): RenderOptions => {
     const { keys } = this.#options.keymap;
     const look = { ...readLook(this.#options.environment, this.#options.device.size), keys };
     if (this.#options.screen === "plain") return { ...look, colour: false, isPlain: true };

@@ -3,7 +3,7 @@ import { escapeControls } from "@flint/view";
 import { BELL, desktopNotice } from "../terminal/modes.ts";
 
 /** Calls the user back to a terminal without the focus: once for each thread that waits, and once when a turn has ended. */
-export class Attention {
+export class Notifier {
   readonly #write: (text: string) => void;
   #isFocused = true;
   #waiting = false;

@@ -4,7 +4,7 @@ import type { Clock } from "@flint/core/ports";
 const FRAME_MS = 66;
 
 /** Draws at the right moments: at once after a key, together for a stream of changes, and never when nothing changes. */
-export class Frames {
+export class FrameScheduler {
   readonly #clock: Pick<Clock, "after" | "monotonic">;
   readonly #draw: () => void;
   #lastAt = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@ import { ALTERNATE, CURSOR, READING } from "../terminal/modes.ts";
  * Remembers that a terminal is in use, so that the next session on it can clean up after one that was killed and could not.
  * Without a name of the terminal nothing is remembered.
  */
-export class LeftOver {
+export class CrashMarker {
   readonly #machine: Pick<Machine, "readNote" | "writeNote">;
   readonly #note: string | undefined;
   #written: string | undefined;

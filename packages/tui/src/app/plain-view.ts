@@ -1,10 +1,10 @@
 import { type Line, textOf } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
-import { spoken } from "../draw/plain.ts";
+import type { RenderOptions } from "../draw/look.ts";
+import { plainModeText } from "../draw/plain.ts";
 import { withoutControls } from "../draw/styled.ts";
 import type { Page } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
-import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { CursorPosition } from "../terminal/inline-screen.ts";
 import type { SessionView } from "./views.ts";
 
 /** Pages are printed whole; of a longer one, this many rows. */
@@ -33,7 +33,7 @@ export class PlainView implements SessionView {
     this.#write = write;
   }
 
-  draw(session: Session, _now: number, look: Look): void {
+  draw(session: Session, _now: number, look: RenderOptions): void {
     const front = frontOf(session, look);
     const before = this.#front;
     const isCleared = front.field === PROMPT || front.field === "";
@@ -70,7 +70,7 @@ function isPrompt(field: string | undefined): field is string {
   return field?.startsWith(PROMPT) === true && field !== PROMPT;
 }
 
-function frontOf(session: Session, look: Look): Front {
+function frontOf(session: Session, look: RenderOptions): Front {
   const { page, asks, menu, composer } = session;
   if (page !== undefined) return pageFront(page, look);
   if (asks.isOpen) {
@@ -78,14 +78,14 @@ function frontOf(session: Session, look: Look): Front {
     return {
       of: asks.id,
       ...withField(
-        rows.map((line) => spoken(line, look)),
+        rows.map((line) => plainModeText(line, look)),
         cursor,
         "Your answer: ",
       ),
     };
   }
   if (menu !== undefined) {
-    const lines = menu.draw(look, PAGE_ROWS).map((line) => spoken(line, look));
+    const lines = menu.draw(look, PAGE_ROWS).map((line) => plainModeText(line, look));
     return { of: menu, lines, field: `Choose: ${menu.typed}` };
   }
   // While a turn runs, what it does is not cut up by prompts that are not used.
@@ -94,16 +94,16 @@ function frontOf(session: Session, look: Look): Front {
   return { of: "composer", lines: [], field: typed === "" && !isIdle ? "" : `${PROMPT}${typed}` };
 }
 
-function pageFront(page: Page, look: Look): Front {
+function pageFront(page: Page, look: RenderOptions): Front {
   const { rows, cursor } = page.draw({ ...look, rows: PAGE_ROWS });
-  const text = (line: Line) => (page.place === "pager" ? textOf(line) : spoken(line, look));
+  const text = (line: Line) => (page.place === "pager" ? textOf(line) : plainModeText(line, look));
   return { of: page, ...withField(rows.map(text), cursor, "") };
 }
 
 /** The row with the cursor is what is typed into. */
 function withField(
   rows: readonly string[],
-  cursor: CursorPlace | undefined,
+  cursor: CursorPosition | undefined,
   otherwise: string,
 ): Pick<Front, "lines" | "field"> {
   if (cursor === undefined) return { lines: rows, field: otherwise };

@@ -1,14 +1,14 @@
 import type { Line } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import type { Session } from "../session/session.ts";
-import { bottomOf } from "../session/session-rows.ts";
+import { footerOf } from "../session/session-rows.ts";
 import type { FullScreen } from "../terminal/full-screen.ts";
 import type { InlineScreen } from "../terminal/inline-screen.ts";
 
 /** One presentation of a session. */
 export interface SessionView {
   /** Shows rows that became final, the live ones, and what is below them. */
-  draw(session: Session, now: number, look: Look): void;
+  draw(session: Session, now: number, look: RenderOptions): void;
   /** Removes what is live. */
   clear(): void;
   /** The terminal has another size, which may change again before it is drawn. */
@@ -23,9 +23,9 @@ export class InlineView implements SessionView {
     this.#screen = screen;
   }
 
-  draw(session: Session, now: number, look: Look): void {
+  draw(session: Session, now: number, look: RenderOptions): void {
     const { final, live } = session.transcript.take(session.state);
-    const bottom = bottomOf(session, now, look);
+    const bottom = footerOf(session, now, look);
     // The bottom goes before everything else; the end of what is live fills the rest.
     const room = Math.max(0, look.rows - 1 - bottom.rows.length);
     const shown = room === 0 ? [] : live.slice(-room);
@@ -58,7 +58,7 @@ export class FullView implements SessionView {
     this.#screen = screen;
   }
 
-  draw(session: Session, now: number, look: Look): void {
+  draw(session: Session, now: number, look: RenderOptions): void {
     if (this.#columns !== look.columns && this.#columns !== 0) {
       session.transcript.again(session.state);
       this.#rows = [];
@@ -66,7 +66,7 @@ export class FullView implements SessionView {
     this.#columns = look.columns;
     const { final, live } = session.transcript.take(session.state);
     this.#rows = [...this.#rows, ...final].slice(-MAX_ROWS);
-    const bottom = bottomOf(session, now, look);
+    const bottom = footerOf(session, now, look);
     const height = Math.max(0, look.rows - bottom.rows.length);
     const above = height === 0 ? [] : [...this.#rows, ...live].slice(-height);
     const padding = Array.from({ length: Math.max(0, height - above.length) }, (): Line => []);

@@ -1,6 +1,6 @@
 import type { ThreadState } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { FRAME, windowTitle } from "../terminal/modes.ts";
 
 const MAX_TITLE = 60;
@@ -15,7 +15,7 @@ export class WindowTitle {
   }
 
   /** Shows a thread. */
-  look(state: ThreadState | undefined, look: Look): void {
+  look(state: ThreadState | undefined, look: RenderOptions): void {
     const title = titleOf(state, look);
     if (title === this.#shown) return;
     this.#shown = title;
@@ -28,7 +28,7 @@ export class WindowTitle {
   }
 }
 
-function titleOf(state: ThreadState | undefined, look: Look): string {
+function titleOf(state: ThreadState | undefined, look: RenderOptions): string {
   const marks = marksFor(look.unicode);
   if (state === undefined) return "Flint";
   const isWaiting = state.approvals.length + state.questions.length > 0;

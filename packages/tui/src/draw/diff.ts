@@ -1,6 +1,6 @@
 import { type DiffBlock, type DiffLine, diffPairs, escapeExact } from "@flint/view";
 import { cutLine, type Line, lineOf, type Style, span, textOf, textWidth } from "./line.ts";
-import { type Look, marksFor } from "./look.ts";
+import { marksFor, type RenderOptions } from "./look.ts";
 
 const STYLES: Readonly<Record<DiffLine["kind"], Style | undefined>> = {
   hunk: "cyan",
@@ -35,12 +35,12 @@ function gutter(lines: readonly DiffLine[]): number {
 const MIN_SPLIT = 100;
 
 /** Whether a diff can be shown in two columns. Read aloud, they would be mixed up. */
-export function canSplit({ columns, isPlain }: Pick<Look, "columns" | "isPlain">): boolean {
+export function canSplit({ columns, isPlain }: Pick<RenderOptions, "columns" | "isPlain">): boolean {
   return columns >= MIN_SPLIT && isPlain !== true;
 }
 
 /** A diff in two columns, the old file on the left. Lines that are too long for their column are cut. */
-export function splitDiff(block: Pick<DiffBlock, "lines">, look: Look, columns: number): Line[] {
+export function splitDiff(block: Pick<DiffBlock, "lines">, look: RenderOptions, columns: number): Line[] {
   const width = gutter(block.lines);
   const room = Math.floor((columns - 3) / 2);
   const bar = span(look.unicode ? " │ " : " | ", "dim");

@@ -27,7 +27,7 @@ import {
   type Span as StyledSpan,
   span,
 } from "./line.ts";
-import { type Look, type Marks, marksFor } from "./look.ts";
+import { type Marks, marksFor, type RenderOptions } from "./look.ts";
 import { markdownRows } from "./markdown.ts";
 import type { FoldedText } from "./streamed.ts";
 import { linkTarget } from "./styled.ts";
@@ -70,7 +70,7 @@ export function commandLines(title: readonly Span[], mark: StyledSpan, end?: Sty
 /** Output, dimmed and indented, with a note where lines are not shown: how many, and how to see them. */
 export function outputLines(
   { head = [], lines, hidden, omittedBytes = 0 }: FoldedText,
-  look: Look,
+  look: RenderOptions,
   how?: string,
 ): Line[] {
   const shown = (line: string) => indented(lineOf(escapeControls(withoutColours(line)), "dim"), 2);
@@ -86,7 +86,12 @@ function withoutColours(text: string): string {
 }
 
 /** What happens to a file and how many lines that adds and removes: `Changed a.ts +1 −1`. */
-export function changeSpans(block: DiffBlock, status: RowStatus, look: Look, cwd: string): StyledSpan[] {
+export function changeSpans(
+  block: DiffBlock,
+  status: RowStatus,
+  look: RenderOptions,
+  cwd: string,
+): StyledSpan[] {
   const marks = marksFor(look.unicode);
   const { change, path, movePath, added, removed } = block;
   const moved = movePath === undefined ? "" : ` ${marks.arrow} ${shortPath(movePath, cwd)}`;
@@ -98,7 +103,7 @@ export function changeSpans(block: DiffBlock, status: RowStatus, look: Look, cwd
   ];
 }
 
-function fileLink(path: string, { links }: Look, cwd: string): { readonly link?: string } {
+function fileLink(path: string, { links }: RenderOptions, cwd: string): { readonly link?: string } {
   const link = links === undefined ? undefined : linkTarget(resolve(cwd, path), links);
   return link === undefined ? {} : { link };
 }
@@ -111,7 +116,7 @@ function shortPath(path: string, cwd: string): string {
 }
 
 /** The steps of a plan with their marks. */
-export function planLines(entries: readonly PlanEntry[], look: Look): Line[] {
+export function planLines(entries: readonly PlanEntry[], look: RenderOptions): Line[] {
   const marks = marksFor(look.unicode);
   if (look.isPlain === true)
     return entries.map(({ step, status }) => [span(`  ${STEP_WORDS[status]}: ${oneLine(step)}`)]);
@@ -146,7 +151,7 @@ export function textLines(text: string, style?: Style): Line[] {
 }
 
 /** The notice for an event about the turn itself; undefined for events about its items. */
-export function noticeOf(event: AgentEvent, look: Look): LineBlock | undefined {
+export function noticeOf(event: AgentEvent, look: RenderOptions): LineBlock | undefined {
   const marks = marksFor(look.unicode);
   switch (event.type) {
     case "error": {
@@ -169,7 +174,7 @@ export function notice(mark: string, style: Style, text: string): LineBlock {
 }
 
 /** A message of the user, with who sent it and its images. */
-export function userBlock({ body, meta }: Row, look: Look): LineBlock {
+export function userBlock({ body, meta }: Row, look: RenderOptions): LineBlock {
   const mark = `${marksFor(look.unicode).user} `;
   const [first = [], ...rest] = body.flatMap(userLines);
   const sender = meta.length === 0 ? [] : [span(" "), ...metaSpans(meta)];
@@ -190,7 +195,7 @@ export function imageLine({ name, bytes }: ImageBlock): Line {
 }
 
 /** A message of an agent as Markdown. */
-export function messageBlocks({ body }: Row, look: Look): LineBlock[] {
+export function messageBlocks({ body }: Row, look: RenderOptions): LineBlock[] {
   return body.flatMap((block) => {
     if (block.kind !== "markdown" || block.text.trim() === "") return [];
     return [{ head: markdownRows(markdownOf(block), look, look.columns) }];

@@ -37,7 +37,7 @@ import {
   type Style,
   span,
 } from "./line.ts";
-import { type Look, type Marks, marksFor } from "./look.ts";
+import { type Marks, marksFor, type RenderOptions } from "./look.ts";
 import { markdownRows } from "./markdown.ts";
 import { type FoldedText, headAndTail } from "./streamed.ts";
 
@@ -49,7 +49,7 @@ const DIFF_LINES = 60;
 
 /** What is known about an item besides its row. */
 export interface RowContext {
-  readonly look: Look;
+  readonly look: RenderOptions;
   /** How long the item was in progress, for rows without a duration. */
   readonly elapsedMs: number;
   /** The end of its streamed output, if it was streamed. */
@@ -105,7 +105,7 @@ export function callLine({ title, meta }: Pick<Row, "title" | "meta">, mark: Spa
 }
 
 /** What an agent wants to do, in full: never cut or folded. */
-export function drawApproval(prompt: ApprovalPrompt, look: Look, cwd: string): LineBlock {
+export function drawApproval(prompt: ApprovalPrompt, look: RenderOptions, cwd: string): LineBlock {
   const head = [span(marksFor(look.unicode).current, "yellow"), span(` ${exactLine(prompt.title)}`, "bold")];
   const place: Line[] = prompt.place === undefined ? [] : [[span("in ", "dim"), drawSpan(prompt.place)]];
   const subject =
@@ -124,7 +124,7 @@ function shellLines({ subject }: ApprovalPrompt): Line[] {
   return [[span("$ ", "dim"), span(first, "bold")], ...rest.map((line) => lineOf(`  ${line}`, "bold"))];
 }
 
-function wholeBlock(block: Block, look: Look, cwd: string): Line[] {
+function wholeBlock(block: Block, look: RenderOptions, cwd: string): Line[] {
   switch (block.kind) {
     case "diff":
       return [changeSpans(block, "inProgress", look, cwd), ...diffLines(block)];
@@ -215,7 +215,7 @@ function drawTool(row: Row, context: RowContext): LineBlock[] {
 }
 
 /** A detail of a call as text: arguments as `name: value`, results as text. */
-function detail(block: Block, look: Look): Line[] {
+function detail(block: Block, look: RenderOptions): Line[] {
   if (block.kind !== "json") return wholeBlock(block, look, "");
   const { value } = block;
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -295,7 +295,7 @@ function drawTurn(row: Row, { look }: RowContext): LineBlock[] {
   return [{ head: [first, ...more.map((line) => indented(line, 2))], indent: 4 }];
 }
 
-function titleLine({ title, meta }: Row, mark: string, style: Style, look?: Look): LineBlock {
+function titleLine({ title, meta }: Row, mark: string, style: Style, look?: RenderOptions): LineBlock {
   const text = drawText(title);
   const between = look === undefined ? " " : marksFor(look.unicode).between;
   const more = meta.map((each) => span(`${between}${oneLine(each.text)}`, "dim"));

@@ -8,19 +8,19 @@ import { canSplit, splitDiff } from "./diff.ts";
 import { drawApproval } from "./draw-row.ts";
 import { drawThread } from "./draw-thread.ts";
 import { textOf, textWidth } from "./line.ts";
-import type { Look } from "./look.ts";
+import type { RenderOptions } from "./look.ts";
 import { markdownLines } from "./markdown.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
 import { styled } from "./styled.ts";
 
-const look = (columns: number, rest: Partial<Look> = {}): Look => ({
+const look = (columns: number, rest: Partial<RenderOptions> = {}): RenderOptions => ({
   ...{ columns, rows: 24, colour: true, unicode: true },
   ...rest,
 });
 const how = "Ctrl-O shows all";
 
 /** What a whole thread looks like, as it is written to the terminal. */
-function drawn(columns: number, rest: Partial<Look> = {}, fold?: "open"): string[] {
+function drawn(columns: number, rest: Partial<RenderOptions> = {}, fold?: "open"): string[] {
   const items = Object.entries(everyStatus()).map(([id, item]): ThreadItem => ({ ...item, id }));
   const turn = turnWith(items, {
     ...{ durationMs: 75_000, waitedMs: 63_000, status: "failed", error: { message: "no key" } },

@@ -1,11 +1,11 @@
 import type { Row, RowFamily } from "@flint/view";
 import { indented, type Line, screenRows } from "./line.ts";
-import type { Look } from "./look.ts";
+import type { RenderOptions } from "./look.ts";
 import { drawRowFor } from "./plain.ts";
 
 /** How a whole thread is drawn. */
 export interface ThreadLook {
-  readonly look: Look;
+  readonly look: RenderOptions;
   readonly cwd: string;
   /** How to see what is folded. */
   readonly how?: string | undefined;
@@ -15,7 +15,7 @@ export interface ThreadLook {
 const APART: ReadonlySet<RowFamily> = new Set(["user", "message", "review", "handoff"]);
 
 /** Whether a row of a family has an empty line around it even if it is one line. */
-export function standsApart(family: RowFamily): boolean {
+export function hasBlankLines(family: RowFamily): boolean {
   return APART.has(family);
 }
 
@@ -32,7 +32,7 @@ export function drawThread(rows: readonly Row[], { look, cwd, how }: ThreadLook)
     const context = { look: inner, elapsedMs: row.durationMs ?? 0, cwd, seen: false, how };
     for (const block of drawRowFor(row, context)) {
       const drawn = screenRows(block, inner);
-      const kind = drawn.length === 1 && !standsApart(row.family) ? "line" : "block";
+      const kind = drawn.length === 1 && !hasBlankLines(row.family) ? "line" : "block";
       if (last !== undefined && !(last === "line" && kind === "line")) lines.push([]);
       lines.push(...drawn.map((line) => indented(line, margin)));
       last = kind;

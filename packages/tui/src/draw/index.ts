@@ -16,7 +16,7 @@ export {
   textWidth,
   wrapLine,
 } from "./line.ts";
-export { canMoveCursor, type Look, marksFor, readLook } from "./look.ts";
+export { canMoveCursor, marksFor, type RenderOptions, readLook } from "./look.ts";
 export { markdownLines, markdownRows } from "./markdown.ts";
 export { StreamedMarkdown } from "./streamed-markdown.ts";
 export { styled } from "./styled.ts";

@@ -1,4 +1,4 @@
-import { type Look, marksFor } from "./look.ts";
+import { marksFor, type RenderOptions } from "./look.ts";
 
 /** The style of a piece of a line, on terminals with colours. */
 export type Style =
@@ -258,7 +258,7 @@ export interface LineBlock {
 }
 
 /** The rows of the screen that a block takes. */
-export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Look): Line[] {
+export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: RenderOptions): Line[] {
   const sign = marksFor(look.unicode).more;
   return [
     ...head.flatMap((line) => wrapLine(line, look.columns, indent)),
@@ -267,14 +267,14 @@ export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Loo
 }
 
 /** The first lines, and a note of how many more there are and how to see them. */
-export function foldAfter(lines: readonly Line[], most: number, look: Look, how?: string): Line[] {
+export function foldAfter(lines: readonly Line[], most: number, look: RenderOptions, how?: string): Line[] {
   // A note about one hidden line would take as much room as that line.
   if (lines.length <= most + 1) return [...lines];
   return [...lines.slice(0, most), moreLines(lines.length - most, look, how)];
 }
 
 /** A note about hidden lines, and how to see them. */
-export function moreLines(hidden: number, look: Look, how?: string): Line {
+export function moreLines(hidden: number, look: RenderOptions, how?: string): Line {
   const note = `${marksFor(look.unicode).more} ${hidden} more line${hidden === 1 ? "" : "s"}`;
   return lineOf(how === undefined ? note : `${note} (${how})`, "dim");
 }

@@ -6,7 +6,7 @@ export interface Links {
 }
 
 /** The size of a terminal, and whether it supports colours and Unicode. */
-export interface Look {
+export interface RenderOptions {
   readonly columns: number;
   readonly rows: number;
   readonly colour: boolean;
@@ -39,7 +39,7 @@ const MIN_COLUMNS = 8;
 const XTERM_JS: readonly string[] = ["vscode", "Hyper", "Tabby"];
 
 /** Determines a terminal's capabilities from its size and the environment. */
-export function readLook(environment: Environment, size: TerminalSize): Look {
+export function readLook(environment: Environment, size: TerminalSize): RenderOptions {
   return {
     // A terminal of unknown size reports 0.
     columns: Math.max(MIN_COLUMNS, size.columns || DEFAULT_COLUMNS),

@@ -11,7 +11,7 @@ import {
   START_OF_CODE,
 } from "@flint/view/markdown";
 import { indented, type Line, lineOf, type Span, type Style, span, textOf, wrapLine } from "./line.ts";
-import type { Look } from "./look.ts";
+import type { RenderOptions } from "./look.ts";
 import { linkTarget } from "./styled.ts";
 import { tableRows } from "./table.ts";
 
@@ -20,12 +20,12 @@ const MIN_COLUMNS = 12;
 const MAX_RULE = 40;
 
 /** The rows of Markdown, wrapped to the width. */
-export function markdownLines(text: string, look: Look): Line[] {
+export function markdownLines(text: string, look: RenderOptions): Line[] {
   return markdownRows(parseMarkdown(text), look, look.columns);
 }
 
 /** The rows of blocks with an empty row between them. A block that is the same object is drawn once for each width. */
-export function markdownRows(blocks: readonly MarkdownBlock[], look: Look, columns: number): Line[] {
+export function markdownRows(blocks: readonly MarkdownBlock[], look: RenderOptions, columns: number): Line[] {
   return blocks.flatMap((block, at) => {
     const rows = blockRows(block, look, columns);
     return at === 0 ? [...rows] : [[], ...rows];
@@ -35,7 +35,7 @@ export function markdownRows(blocks: readonly MarkdownBlock[], look: Look, colum
 const drawn = new WeakMap<MarkdownBlock, { readonly as: string; readonly rows: readonly Line[] }>();
 
 /** The rows of one block. */
-export function blockRows(block: MarkdownBlock, look: Look, columns: number): readonly Line[] {
+export function blockRows(block: MarkdownBlock, look: RenderOptions, columns: number): readonly Line[] {
   const as = `${columns} ${look.colour} ${look.unicode} ${look.links?.host ?? ""}`;
   const known = drawn.get(block);
   if (known?.as === as) return known.rows;
@@ -44,7 +44,7 @@ export function blockRows(block: MarkdownBlock, look: Look, columns: number): re
   return rows;
 }
 
-function draw(block: MarkdownBlock, look: Look, columns: number): Line[] {
+function draw(block: MarkdownBlock, look: RenderOptions, columns: number): Line[] {
   switch (block.kind) {
     case "heading":
       return headingRows(block, look, columns);
@@ -92,7 +92,7 @@ function oneLine(lines: readonly Line[]): Line {
 type Heading = Extract<MarkdownBlock, { kind: "heading" }>;
 
 /** Without colours, the marks of a heading stay. */
-function headingRows({ depth, inline }: Heading, look: Look, columns: number): Line[] {
+function headingRows({ depth, inline }: Heading, look: RenderOptions, columns: number): Line[] {
   const style = depth <= 2 ? "boldCyan" : "bold";
   const lines = inlineLines(inline, look, style);
   if (look.colour) return wrapped(lines, columns);
@@ -103,14 +103,14 @@ function headingRows({ depth, inline }: Heading, look: Look, columns: number): L
   );
 }
 
-function quoteRows(blocks: readonly MarkdownBlock[], look: Look, columns: number): Line[] {
+function quoteRows(blocks: readonly MarkdownBlock[], look: RenderOptions, columns: number): Line[] {
   const bar = span(look.unicode ? "│ " : "> ", "dim");
   return markdownRows(blocks, look, Math.max(MIN_COLUMNS, columns - 2)).map((row) => [bar, ...row]);
 }
 
 type List = Extract<MarkdownBlock, { kind: "list" }>;
 
-function listRows({ start, items }: List, look: Look, columns: number): Line[] {
+function listRows({ start, items }: List, look: RenderOptions, columns: number): Line[] {
   const marks = items.map((item, at) => markOf(item, start === undefined ? undefined : start + at, look));
   const width = Math.max(...marks.map((mark) => mark.length));
   return items.flatMap(({ blocks }, at) => {
@@ -120,13 +120,13 @@ function listRows({ start, items }: List, look: Look, columns: number): Line[] {
   });
 }
 
-function markOf({ checked }: ListItem, number: number | undefined, look: Look): string {
+function markOf({ checked }: ListItem, number: number | undefined, look: RenderOptions): string {
   const mark = number === undefined ? (look.unicode ? "• " : "- ") : `${number}. `;
   return checked === undefined ? mark : `${mark}[${checked ? "x" : " "}] `;
 }
 
 /** A list inside of an entry follows it directly; other blocks stand apart. */
-function itemRows(blocks: readonly MarkdownBlock[], look: Look, columns: number): Line[] {
+function itemRows(blocks: readonly MarkdownBlock[], look: RenderOptions, columns: number): Line[] {
   const rows = blocks.flatMap((block, at) => {
     const own = blockRows(block, look, columns);
     return at === 0 || block.kind === "list" ? [...own] : [[], ...own];
@@ -160,7 +160,7 @@ export function codeRows({ text, language }: Code, columns: number, from = 0): L
 }
 
 /** Inline pieces as lines; a line break of the agent is one here too. */
-function inlineLines(inline: readonly Inline[], look: Look, style?: Style): Line[] {
+function inlineLines(inline: readonly Inline[], look: RenderOptions, style?: Style): Line[] {
   const lines: Span[][] = [[]];
   for (const piece of inline.flatMap((each) => spansOf(each, look, style))) {
     for (const [at, text] of piece.text.split("\n").entries()) {
@@ -171,7 +171,7 @@ function inlineLines(inline: readonly Inline[], look: Look, style?: Style): Line
   return lines;
 }
 
-function spansOf(piece: Inline, look: Look, style: Style | undefined): Line {
+function spansOf(piece: Inline, look: RenderOptions, style: Style | undefined): Line {
   switch (piece.kind) {
     case "text":
       return [span(escapeControls(piece.text), style)];
@@ -203,14 +203,14 @@ function bolder(style: Style | undefined): Style | undefined {
   return style === "boldCyan" ? style : undefined;
 }
 
-function within(inline: readonly Inline[], look: Look, style: Style): Line {
+function within(inline: readonly Inline[], look: RenderOptions, style: Style): Line {
   return inline.flatMap((each) => spansOf(each, look, style));
 }
 
 /** The address is always shown, so that no link can claim to lead elsewhere. */
 function linkSpans(
   { url: address, inline }: Extract<Inline, { kind: "link" }>,
-  look: Look,
+  look: RenderOptions,
   style: Style | undefined,
 ): Line {
   const label = inlineText(inline);
@@ -220,7 +220,7 @@ function linkSpans(
   return label.trim() === "" ? [shown] : [...text, span(" ("), shown, span(")")];
 }
 
-function url(address: string, { links }: Look): Span {
+function url(address: string, { links }: RenderOptions): Span {
   const shown = span(escapeControls(address).replaceAll("\n", " "), "underline");
   return linked(shown, links === undefined ? undefined : linkTarget(address, links));
 }

@@ -1,7 +1,7 @@
 import type { Row, RowFamily, RowStatus } from "@flint/view";
 import { drawRow, type RowContext } from "./draw-row.ts";
 import { type Line, type LineBlock, span, textOf } from "./line.ts";
-import { type Look, type Marks, marksFor } from "./look.ts";
+import { type Marks, marksFor, type RenderOptions } from "./look.ts";
 
 /** The word in front of a row; undefined for rows that begin with such a word themselves. */
 const LABELS: Readonly<Record<RowFamily, string | undefined>> = {
@@ -57,7 +57,7 @@ export function labelOf({ family, status }: Pick<Row, "family" | "status">): str
 }
 
 /** In plain mode, the block with a label instead of its mark. */
-export function labelled(block: LineBlock, label: string, look: Look): LineBlock {
+export function labelled(block: LineBlock, label: string, look: RenderOptions): LineBlock {
   if (look.isPlain !== true) return block;
   const [first, ...rest] = block.head;
   if (first !== undefined) return { ...block, head: [withLabel(first, label, look), ...rest] };
@@ -66,17 +66,17 @@ export function labelled(block: LineBlock, label: string, look: Look): LineBlock
 }
 
 /** In plain mode, a notice whose mark is a word. */
-export function spokenBlock(block: LineBlock, look: Look): LineBlock {
+export function plainModeNotice(block: LineBlock, look: RenderOptions): LineBlock {
   const [first, ...rest] = block.head;
   if (look.isPlain !== true || first === undefined) return block;
-  return { ...block, head: [[span(spoken(first, look))], ...rest] };
+  return { ...block, head: [[span(plainModeText(first, look))], ...rest] };
 }
 
 /**
  * The text of a line of a menu, list or notice, with a word for the mark that it begins with and without the others. Not for
  * text of agents, in which the same characters mean something else.
  */
-export function spoken(line: Line, look: Look): string {
+export function plainModeText(line: Line, look: RenderOptions): string {
   const words = wordsFor(look);
   const [first] = line;
   const word = first === undefined ? undefined : words.get(first.text.trim());
@@ -88,14 +88,14 @@ export function spoken(line: Line, look: Look): string {
 /** Marks stand among the first pieces of a line. */
 const LEADING = 3;
 
-function wordsFor({ unicode }: Look): ReadonlyMap<string, string> {
+function wordsFor({ unicode }: RenderOptions): ReadonlyMap<string, string> {
   const marks = marksFor(unicode);
   return new Map(
     Object.entries(MARK_WORDS).map(([name, word]) => [String(Reflect.get(marks, name)), word] as const),
   );
 }
 
-function withLabel(line: Line, label: string, look: Look): Line {
+function withLabel(line: Line, label: string, look: RenderOptions): Line {
   const { spinner, between, more, minus, ...marks } = marksFor(look.unicode);
   const text = textOf(line);
   const mark = Object.values(marks).find((each) => text.startsWith(`${each} `)) ?? "";

@@ -1,7 +1,7 @@
 import { appendAt } from "@flint/protocol";
 import { MarkdownStream, parseMarkdown } from "@flint/view/markdown";
 import type { Line } from "./line.ts";
-import type { Look } from "./look.ts";
+import type { RenderOptions } from "./look.ts";
 import { blockRows, codeRows, markdownRows } from "./markdown.ts";
 
 const FENCED = /^ {0,3}(?:```|~~~)/;
@@ -34,7 +34,7 @@ export class StreamedMarkdown {
   }
 
   /** Returns the rows that became final since the last call. */
-  takeRows(look: Look): Line[] {
+  takeRows(look: RenderOptions): Line[] {
     this.#stream.update(this.#text);
     const blocks = this.#isEnded ? this.#stream.blocks : this.#stream.frozen;
     const rows: Line[] = [];
@@ -50,7 +50,7 @@ export class StreamedMarkdown {
   }
 
   /** The rows of what is still written. */
-  openRows(look: Look): Line[] {
+  openRows(look: RenderOptions): Line[] {
     this.#stream.update(this.#text);
     if (this.#isEnded) return [];
     const { openText } = this.#stream;
@@ -66,7 +66,7 @@ export class StreamedMarkdown {
   }
 
   /** The lines of open code that are complete. */
-  #codeSoFar(look: Look): Line[] {
+  #codeSoFar(look: RenderOptions): Line[] {
     if (!FENCED.test(this.#stream.openText)) return [];
     const [first, ...rest] = this.#stream.open;
     if (first?.kind !== "code" || rest.length > 0) return [];

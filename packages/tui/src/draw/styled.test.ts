@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { span, textOf, textWidth, wrapLine } from "./line.ts";
-import type { Look } from "./look.ts";
+import type { RenderOptions } from "./look.ts";
 import { markdownLines } from "./markdown.ts";
 import { linkTarget, styled } from "./styled.ts";
 
 const LINKS = { host: "box" };
-const LOOK: Look = { columns: 40, rows: 24, colour: true, unicode: true, links: LINKS };
+const LOOK: RenderOptions = { columns: 40, rows: 24, colour: true, unicode: true, links: LINKS };
 const OPEN = "\u001b]8;;";
 const END = "\u001b\\";
 const CLOSE = `${OPEN}${END}`;

@@ -1,6 +1,6 @@
 import type { Inline, MarkdownBlock } from "@flint/view/markdown";
 import { type Line, lineOf, type Span, span, textOf, textWidth, wrapLine } from "./line.ts";
-import type { Look } from "./look.ts";
+import type { RenderOptions } from "./look.ts";
 
 type Table = Extract<MarkdownBlock, { kind: "table" }>;
 
@@ -11,7 +11,7 @@ const MIN_WIDTH = 8;
 export function tableRows(
   { head, rows, align }: Table,
   drawCell: (cell: readonly Inline[]) => Line,
-  look: Look,
+  look: RenderOptions,
   columns: number,
 ): Line[] {
   const titles = head.map((cell) => bold(drawCell(cell)));

@@ -4,7 +4,7 @@ import { activityOf, describeResolution, duration, escapeControls, rowOf } from 
 import { changedSteps, commandLines, notice, noticeOf, outputLines, planLines } from "./draw-blocks.ts";
 import { callLine, drawRow, statusMark } from "./draw-row.ts";
 import { cutLine, indented, type Line, type LineBlock, lineOf, screenRows, span } from "./line.ts";
-import { type Look, marksFor } from "./look.ts";
+import { marksFor, type RenderOptions } from "./look.ts";
 import { OutputTail } from "./streamed.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
 
@@ -30,7 +30,7 @@ class OpenItem {
   }
 
   /** Its lines while it is in progress; none for what is only shown when it is complete. */
-  lines(look: Look, now: number): Line[] {
+  lines(look: RenderOptions, now: number): Line[] {
     const row = rowOf(this.item);
     const mark = statusMark("inProgress", marksFor(look.unicode));
     switch (row.family) {
@@ -62,7 +62,7 @@ class OpenItem {
     return text === "" ? [] : [indented(lineOf(text, "dim"), 2)];
   }
 
-  #thoughtLines(look: Look): Line[] {
+  #thoughtLines(look: RenderOptions): Line[] {
     const last = this.output.last(2).lines.findLast((line) => line.trim() !== "");
     return last === undefined
       ? []
@@ -73,7 +73,7 @@ class OpenItem {
 /** What a timeline depends on. */
 interface TimelineOptions {
   readonly cwd: string;
-  readonly look: () => Look;
+  readonly look: () => RenderOptions;
   readonly now: () => number;
   /** How to see what is folded. */
   readonly how?: string | undefined;

@@ -10,7 +10,7 @@ import {
 import type { AgentEvent } from "@flint/sdk";
 import { count, duration, escapeControls, money, rowOf, tokens } from "@flint/view";
 import { cutLine, type Line, type LineBlock, type Style, span, textOf, textWidth } from "./line.ts";
-import { type Look, marksFor } from "./look.ts";
+import { marksFor, type RenderOptions } from "./look.ts";
 
 /** Counts what a turn has used and changed so far. */
 export class TurnTally {
@@ -73,7 +73,7 @@ export interface Status {
 }
 
 /** The status line, never wider than the terminal. */
-export function statusLine({ activity, figures, hint, tick }: Status, look: Look): Line {
+export function statusLine({ activity, figures, hint, tick }: Status, look: RenderOptions): Line {
   const marks = marksFor(look.unicode);
   const spinner = marks.spinner[tick % marks.spinner.length] ?? "";
   // The last column stays free: some terminals wrap the line there.
@@ -114,7 +114,7 @@ const WORDS: Readonly<
 };
 
 /** The last lines of a turn: how it ended, what it used, and how to continue. */
-export function summaryBlock(end: TurnEnd, look: Look): LineBlock {
+export function summaryBlock(end: TurnEnd, look: RenderOptions): LineBlock {
   const marks = marksFor(look.unicode);
   const { mark, style, text } = WORDS[end.status];
   const figures = figuresOf(end).join(marks.between);

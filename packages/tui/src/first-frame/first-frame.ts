@@ -1,8 +1,8 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Line } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { CookedInput } from "../terminal/cooked-input.ts";
-import { type CursorPlace, InlineScreen } from "../terminal/inline-screen.ts";
+import { type CursorPosition, InlineScreen } from "../terminal/inline-screen.ts";
 import {
   COMPOSER_MARGIN,
   emptyComposer,
@@ -14,7 +14,7 @@ import {
 /** What stands at the bottom of a terminal, and what was typed since it was drawn. */
 export interface DrawnFrame {
   readonly rows: readonly Line[];
-  readonly cursor: CursorPlace;
+  readonly cursor: CursorPosition;
   readonly columns: number;
   readonly typed: readonly Uint8Array[];
 }
@@ -41,7 +41,11 @@ export interface FirstFrameTerminal {
  * Draws the header and the composer. It uses as little code as possible: the rest of the program is loaded while the user
  * already sees it. What is typed meanwhile is kept for the session; Ctrl-C ends the program.
  */
-export function drawFirstFrame(terminal: FirstFrameTerminal, place: StartingPlace, look: Look): FirstFrame {
+export function drawFirstFrame(
+  terminal: FirstFrameTerminal,
+  place: StartingPlace,
+  look: RenderOptions,
+): FirstFrame {
   const { input, output } = terminal;
   const typed: Uint8Array[] = [];
   const cooked = new CookedInput();

@@ -1,6 +1,6 @@
 import { escapeControls } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 
 /** What is known of a session before its server answers. */
 export interface StartingPlace {
@@ -13,20 +13,20 @@ export interface StartingPlace {
 export const COMPOSER_MARGIN = 2;
 
 /** The header while the agent and its settings are not known yet. */
-export function startingHeader({ cwd, home, branch }: StartingPlace, look: Look): Line {
+export function startingHeader({ cwd, home, branch }: StartingPlace, look: RenderOptions): Line {
   const { between, more } = marksFor(look.unicode);
   const line = [span("Flint", "bold"), span(between + folderAndBranch(cwd, home, branch), "dim")];
   return cutLine(line, look.columns - 1, more);
 }
 
 /** An empty composer. */
-export function emptyComposer(hint: string, look: Look): Line {
+export function emptyComposer(hint: string, look: RenderOptions): Line {
   const { user, more } = marksFor(look.unicode);
   return cutLine([span(`${user} `, "cyan"), span(hint, "dim")], look.columns - 1, more);
 }
 
 /** What an empty composer says until the server answers. */
-export function startingHint(look: Look): string {
+export function startingHint(look: RenderOptions): string {
   return `Starting${marksFor(look.unicode).more}`;
 }
 

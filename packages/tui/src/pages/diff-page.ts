@@ -4,7 +4,7 @@ import type { CommandId } from "@flint/view/commands";
 import { canSplit, diffLines, splitDiff } from "../draw/diff.ts";
 import { changeSpans } from "../draw/draw-blocks.ts";
 import { type Line, lineOf, wrapLine } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import type { SessionContext } from "../session/context.ts";
 import { hintsIn, keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
@@ -69,13 +69,13 @@ export function changesPage(content: ChangesContent): Pager {
   });
 }
 
-function keyHints(look: Look): string[] {
+function keyHints(look: RenderOptions): string[] {
   const parts = `${keyIn(look, "previousPart")} ${keyIn(look, "nextPart")}`.trim();
   const files = parts === "" ? [] : [`${parts} previous and next file`];
   return [...files, ...hintsIn(look, [["toggleSplit", "two columns"]])];
 }
 
-type DrawDiff = (block: DiffBlock, look: Look) => Line[];
+type DrawDiff = (block: DiffBlock, look: RenderOptions) => Line[];
 
 const unifiedLines: DrawDiff = (block, look) =>
   diffLines(block).flatMap((line) => wrapLine(line, look.columns - 1, 1));
@@ -92,7 +92,7 @@ function blocksIn({ items }: Turn): DiffBlock[] {
 function changeLines(
   blocks: readonly DiffBlock[],
   cwd: string,
-  look: Look,
+  look: RenderOptions,
   {
     starts,
     lines: draw,

@@ -1,7 +1,7 @@
 import { escapeControls } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, textWidth } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { COMPOSER_MARGIN } from "../first-frame/starting-rows.ts";
 import { Composer } from "../session/composer.ts";
 
@@ -12,7 +12,7 @@ const MOST = 200;
  * One line of a page that the user types into: a search or a name. It is edited like a prompt. While it is open, the page's
  * place is `menu`: Enter takes it, Escape or Ctrl-C closes it.
  */
-export class Field {
+export class InlineInput {
   readonly #label: string;
   readonly #text = new Composer();
 
@@ -38,7 +38,7 @@ export class Field {
   }
 
   /** Its row, and the column of the cursor in it. */
-  draw(look: Look): { readonly row: Line; readonly column: number } {
+  draw(look: RenderOptions): { readonly row: Line; readonly column: number } {
     const label = `${this.#label} `;
     const inner = { ...look, columns: look.columns - textWidth(label) };
     const { rows, cursor } = this.#text.draw(inner, 1, "");

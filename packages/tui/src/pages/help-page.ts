@@ -1,11 +1,11 @@
 import { type CommandId, commandOf, commandSections, type Keymap, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span, wrapLine } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { keyLabel } from "../input/index.ts";
 import { keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
-function introduction(look: Look): string[] {
+function introduction(look: RenderOptions): string[] {
   const [send, queue] = [keyIn(look, "send"), keyIn(look, "queueInput")];
   const [interrupt, back] = [keyIn(look, "interruptTurn"), keyIn(look, "rewindThread")];
   return [
@@ -36,7 +36,7 @@ export function helpPage(keymap: Keymap): Pager {
 }
 
 /** What is typed, which keys do the same, and what that is. */
-function commandRows(id: CommandId, keymap: Keymap, look: Look): Line[] {
+function commandRows(id: CommandId, keymap: Keymap, look: RenderOptions): Line[] {
   const keys = keymap.keys[id].map((chord) => keyLabel(chord, look.unicode)).join(", ");
   const usage = usageOf(id) ?? "";
   const { title } = commandOf(id);

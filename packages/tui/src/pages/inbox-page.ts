@@ -1,8 +1,8 @@
 import { type Ask, escapeControls } from "@flint/view";
-import type { CommandId, KeyPlace } from "@flint/view/commands";
+import type { CommandId, KeyContext } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { cutLine, type Line, lineOf, screenRows, span, wrapLine } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { labelled } from "../draw/plain.ts";
 import { AskPanel } from "../session/ask-panel.ts";
 import type { Page, SessionContext } from "../session/context.ts";
@@ -45,7 +45,7 @@ export class InboxPage implements Page {
   }
 
   /** While an answer is written, keys edit it as in a menu. */
-  get place(): KeyPlace {
+  get place(): KeyContext {
     if (this.#whole !== undefined) return this.#whole.place;
     return this.#isAnswering ? "menu" : "list";
   }
@@ -58,7 +58,7 @@ export class InboxPage implements Page {
     this.#waiting.close(this.#opened);
   }
 
-  draw(look: Look): ReturnType<Page["draw"]> {
+  draw(look: RenderOptions): ReturnType<Page["draw"]> {
     if (this.#whole !== undefined) return this.#whole.draw(look);
     const { more } = marksFor(look.unicode);
     const above = [[span("Waiting for you", "bold")], ...this.#listRows(look), []];
@@ -180,13 +180,13 @@ export class InboxPage implements Page {
     return done !== false;
   }
 
-  #listRows(look: Look): Line[] {
+  #listRows(look: RenderOptions): Line[] {
     const most = Math.max(LEAST_ROWS, Math.floor(look.rows / LIST_SHARE));
     const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.#asks.length - most));
     return this.#asks.slice(from, from + most).map((ask, index) => this.#row(ask, from + index, look));
   }
 
-  #row(ask: Ask, index: number, look: Look): Line {
+  #row(ask: Ask, index: number, look: RenderOptions): Line {
     const isSelected = ask.id === this.#selected?.id;
     const number = look.isPlain === true ? `${index + 1}. ` : "";
     return [
@@ -199,7 +199,7 @@ export class InboxPage implements Page {
   }
 
   /** The selected ask in full, and how it is answered. */
-  #detail(look: Look): ReturnType<AskPanel["draw"]> {
+  #detail(look: RenderOptions): ReturnType<AskPanel["draw"]> {
     const ask = this.#selected;
     if (ask === undefined)
       return {
@@ -218,7 +218,7 @@ export class InboxPage implements Page {
       : { rows, cursor: { ...cursor, row: cursor.row + subject.length + 1 } };
   }
 
-  #hintRows(look: Look, isLonger: boolean): Line[] {
+  #hintRows(look: RenderOptions, isLonger: boolean): Line[] {
     if (this.#message !== "") return wrapLine(lineOf(this.#message, "yellow"), look.columns - 1);
     const question = hintsIn(look, [["listRename", "answer"]]);
     const answer = this.#selected?.kind === "question" ? question : ["the keys above answer"];

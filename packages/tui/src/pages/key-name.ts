@@ -1,8 +1,8 @@
 import { type CommandId, type Keymap, keymapOf } from "@flint/view/commands";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { keyLabel } from "../input/index.ts";
 
-type Keys = Pick<Look, "keys" | "unicode">;
+type Keys = Pick<RenderOptions, "keys" | "unicode">;
 
 /** The first key of a command, as hints name it: a letter is itself. Empty if the user has left it without one. */
 export function keyIn(look: Keys, id: CommandId): string {
@@ -27,7 +27,7 @@ export function closeHint(look: Keys, id: CommandId, what = "close"): string[] {
 
 /** The first key of a command in a session. */
 export function keyName(
-  { keymap, look }: { readonly keymap: Keymap; readonly look: Look },
+  { keymap, look }: { readonly keymap: Keymap; readonly look: RenderOptions },
   id: CommandId,
 ): string {
   return keyIn({ keys: keymap.keys, unicode: look.unicode }, id);
@@ -37,7 +37,7 @@ function hint(key: string, what: string): string[] {
   return key === "" ? [] : [`${key} ${what}`];
 }
 
-function keysOf({ keys }: Keys): NonNullable<Look["keys"]> {
+function keysOf({ keys }: Keys): NonNullable<RenderOptions["keys"]> {
   return keys ?? keymapOf().keys;
 }
 

@@ -1,27 +1,27 @@
 import { escapeControls } from "@flint/view";
-import type { CommandId, KeyPlace } from "@flint/view/commands";
+import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, span, textOf, wrapLine } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import type { Page } from "../session/context.ts";
-import { Field } from "./field.ts";
+import { InlineInput } from "./field.ts";
 import { closeHint, hintsIn } from "./key-name.ts";
 
 /** What a pager shows. */
 export interface PagerContent {
   readonly title: string;
   /** All lines at a width; called again whenever something has changed. */
-  lines(look: Look): readonly Line[];
+  lines(look: RenderOptions): readonly Line[];
   /** Further keys, with what they do. Gives whether the command was one of them, or `close` if the pager is over. */
   command?(id: CommandId, pager: Pager): boolean | "close";
   /** What the keys do that only this content has. */
-  readonly hint?: string | ((look: Look) => string) | undefined;
+  readonly hint?: string | ((look: RenderOptions) => string) | undefined;
   /** Whether it begins at its end, as a transcript does. */
   readonly fromEnd?: boolean | undefined;
 }
 
 /** A search in a pager. */
 interface Find {
-  readonly field: Field;
+  readonly field: InlineInput;
   isTyping: boolean;
 }
 
@@ -42,7 +42,7 @@ export class Pager implements Page {
   }
 
   /** The keys of a pager are letters: while text is searched for, they are typed. */
-  get place(): KeyPlace {
+  get place(): KeyContext {
     return this.#find?.isTyping === true ? "menu" : "pager";
   }
 
@@ -51,7 +51,7 @@ export class Pager implements Page {
     return this.#top;
   }
 
-  draw(look: Look): ReturnType<Page["draw"]> {
+  draw(look: RenderOptions): ReturnType<Page["draw"]> {
     this.#lines = this.#content.lines(look);
     this.#height = Math.max(1, look.rows - 2);
     if (this.#followsEnd) this.#top = this.#lastTop;
@@ -80,7 +80,7 @@ export class Pager implements Page {
       case "toBottom":
         return this.#scroll(this.#lines.length);
       case "find":
-        this.#find = { field: new Field("Find:"), isTyping: true };
+        this.#find = { field: new InlineInput("Find:"), isTyping: true };
         this.#match = undefined;
         return true;
       case "findNext":
@@ -149,7 +149,7 @@ export class Pager implements Page {
     return line.map(({ text }) => span(text, "yellow"));
   }
 
-  #titleRow(look: Look): Line {
+  #titleRow(look: RenderOptions): Line {
     return cutLine(
       [span(escapeControls(this.#content.title), "bold")],
       look.columns - 1,
@@ -157,7 +157,7 @@ export class Pager implements Page {
     );
   }
 
-  #statusRow(look: Look): Line {
+  #statusRow(look: RenderOptions): Line {
     const { between, more } = marksFor(look.unicode);
     const last = Math.min(this.#top + this.#height, this.#lines.length);
     const found =
@@ -176,6 +176,6 @@ export class Pager implements Page {
 
 /** A page of fixed text. What does not fit on a row goes on below, indented. */
 export function textPage(title: string, lines: readonly Line[], indent = 0): Pager {
-  const wrapped = (look: Look) => lines.flatMap((line) => wrapLine(line, look.columns - 1, indent));
+  const wrapped = (look: RenderOptions) => lines.flatMap((line) => wrapLine(line, look.columns - 1, indent));
   return new Pager({ title, lines: wrapped });
 }

@@ -1,22 +1,22 @@
 import { agentOfModel, errorMessage, type Thread } from "@flint/protocol";
 import { searchThreads } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import type { CommandId, KeyPlace } from "@flint/view/commands";
+import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
-import { type Look, type Marks, marksFor } from "../draw/look.ts";
+import { type Marks, marksFor, type RenderOptions } from "../draw/look.ts";
 import { shortFolder } from "../first-frame/starting-rows.ts";
 import { exportThread } from "../session/commands/thread-commands.ts";
 import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
 import { ageOf } from "./age.ts";
-import { Field } from "./field.ts";
+import { InlineInput } from "./field.ts";
 import { closeHint, hintsIn, keyName } from "./key-name.ts";
 import { Pins } from "./pins.ts";
 
 const LIMIT = 200;
 
 /** What the keys of the list do. A no-break space keeps a key with its word. */
-function hintWords(look: Look): string[] {
+function hintWords(look: RenderOptions): string[] {
   const hints = hintsIn(look, [
     ["listOpen", "open"],
     ["listSearch", "search"],
@@ -33,7 +33,7 @@ function hintWords(look: Look): string[] {
 }
 
 /** What text is typed for in the list. */
-type Typing = { readonly what: "search" | "rename"; readonly field: Field };
+type Typing = { readonly what: "search" | "rename"; readonly field: InlineInput };
 
 /** All threads with their status, to open, search, rename, pin, archive, delete, fork and export. */
 export class ThreadList implements Page {
@@ -58,11 +58,11 @@ export class ThreadList implements Page {
     this.#load();
   }
 
-  get place(): KeyPlace {
+  get place(): KeyContext {
     return this.#typing === undefined ? "list" : "menu";
   }
 
-  draw(look: Look): ReturnType<Page["draw"]> {
+  draw(look: RenderOptions): ReturnType<Page["draw"]> {
     const { more, between } = marksFor(look.unicode);
     const hint = wrapLine([span(hintWords(look).join(between), "dim")], look.columns - 1);
     const field = this.#typing?.field.draw(look);
@@ -116,11 +116,11 @@ export class ThreadList implements Page {
         this.#session.run(() => this.#session.newThread());
         return "close";
       case "listSearch":
-        this.#typing = { what: "search", field: new Field("Search:") };
+        this.#typing = { what: "search", field: new InlineInput("Search:") };
         return true;
       case "listRename":
         if (thread !== undefined)
-          this.#typing = { what: "rename", field: new Field("New name:", thread.name ?? "") };
+          this.#typing = { what: "rename", field: new InlineInput("New name:", thread.name ?? "") };
         return true;
       case "listArchived":
         this.#archived = !this.#archived;
@@ -266,13 +266,18 @@ export class ThreadList implements Page {
   }
 
   #word(thread: Thread): string {
-    return standingOf(thread) ?? ageOf(thread.updatedAt * 1000, this.#now());
+    return statusKindOf(thread) ?? ageOf(thread.updatedAt * 1000, this.#now());
   }
 
-  #row(thread: Thread, index: number, look: Look, columns: Readonly<Record<"word" | "agent", number>>): Line {
+  #row(
+    thread: Thread,
+    index: number,
+    look: RenderOptions,
+    columns: Readonly<Record<"word" | "agent", number>>,
+  ): Line {
     const marks = marksFor(look.unicode);
     const isSelected = index === this.#at;
-    const [mark, style] = markOf(standingOf(thread), marks);
+    const [mark, style] = markOf(statusKindOf(thread), marks);
     const title = escapeControls(thread.name ?? thread.preview).replaceAll("\n", " ") || "(empty)";
     const folder = escapeControls(shortFolder(thread.cwd, this.#session.machine.home));
     const pin = this.#pins.has(thread.id) ? "* " : "";
@@ -295,12 +300,12 @@ function agentOf({ model }: Thread): string {
 const STANDINGS = ["waiting for you", "running", "failed"] as const;
 
 /** How a thread stands; undefined if it is idle and its last turn did not fail. */
-function standingOf({ status, lastTurnFailed }: Thread): (typeof STANDINGS)[number] | undefined {
+function statusKindOf({ status, lastTurnFailed }: Thread): (typeof STANDINGS)[number] | undefined {
   if (status.type === "active") return (status.activeFlags ?? []).length > 0 ? "waiting for you" : "running";
   return lastTurnFailed === true ? "failed" : undefined;
 }
 
-function markOf(standing: ReturnType<typeof standingOf>, marks: Marks): readonly [string, Style] {
+function markOf(standing: ReturnType<typeof statusKindOf>, marks: Marks): readonly [string, Style] {
   switch (standing) {
     case "waiting for you":
       return [marks.warning, "yellow"];
@@ -316,7 +321,7 @@ function markOf(standing: ReturnType<typeof standingOf>, marks: Marks): readonly
 /** How many threads there are of each kind that deserves a look. */
 function countsOf(threads: readonly Thread[]): string[] {
   return STANDINGS.flatMap((standing) => {
-    const count = threads.filter((thread) => standingOf(thread) === standing).length;
+    const count = threads.filter((thread) => statusKindOf(thread) === standing).length;
     return count === 0 ? [] : [`${count} ${standing}`];
   });
 }

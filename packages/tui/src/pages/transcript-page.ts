@@ -2,7 +2,7 @@ import type { Turn } from "@flint/protocol";
 import { type Fold, type Folds, type Row, rowsOf } from "@flint/view";
 import { drawThread } from "../draw/draw-thread.ts";
 import type { Line } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import type { SessionContext } from "../session/context.ts";
 import { withoutOwnName } from "../session/sent-inputs.ts";
 import { hintsIn } from "./key-name.ts";
@@ -44,7 +44,12 @@ class TranscriptLines {
     this.#folds = allAre(this.#all);
   }
 
-  of(turns: readonly Turn[], openItemIds: readonly string[], cwd: string, look: Look): readonly Line[] {
+  of(
+    turns: readonly Turn[],
+    openItemIds: readonly string[],
+    cwd: string,
+    look: RenderOptions,
+  ): readonly Line[] {
     if (look.columns !== this.#columns) this.#known.clear();
     this.#columns = look.columns;
     return turns.flatMap((turn, at) => {
@@ -53,7 +58,7 @@ class TranscriptLines {
     });
   }
 
-  #turn(turn: Turn, openItemIds: readonly string[], cwd: string, look: Look): readonly Line[] {
+  #turn(turn: Turn, openItemIds: readonly string[], cwd: string, look: RenderOptions): readonly Line[] {
     const rows = rowsOf({ turns: [turn], openItemIds: [...openItemIds] }, this.#folds);
     const known = this.#known.get(turn.id);
     if (known?.rows === rows || isSame(known?.rows, rows)) return known?.lines ?? [];

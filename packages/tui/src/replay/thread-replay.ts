@@ -4,14 +4,14 @@ import { asksOf, describeResolution, duration } from "@flint/view";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import { drawApproval } from "../draw/draw-row.ts";
 import type { Line } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { statusLine } from "../draw/turn-status.ts";
 import { InlineTranscript } from "../session/inline-transcript.ts";
 
 /** What is played, and how. */
 export interface ReplayOptions {
   readonly threadId: string;
-  readonly look: () => Look;
+  readonly look: () => RenderOptions;
 }
 
 const SPINNER_MS = 200;
@@ -120,7 +120,7 @@ function waited(milliseconds: number, clock: Pick<Clock, "after">, signal: Abort
 
 function answerBlock(
   { data: { resolution } }: Extract<StoredEvent, { type: "approval/resolved" }>,
-  look: Look,
+  look: RenderOptions,
 ) {
   const style = resolution.decision.outcome === "allow" ? "green" : "yellow";
   return notice(marksFor(look.unicode).arrow, style, describeResolution(resolution));

@@ -3,7 +3,7 @@ import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { type Ask, describeResolution } from "@flint/view";
 import { notice } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import type { AskAnswers } from "./ask-panel.ts";
 
 /** What answering needs of a session. */
@@ -39,7 +39,7 @@ export class SentAnswers implements AskAnswers {
   }
 
   /** What became of an ask, and where it was answered if that was not here. Undefined for other events. */
-  outcome(event: AgentEvent, look: Look): LineBlock | undefined {
+  outcome(event: AgentEvent, look: RenderOptions): LineBlock | undefined {
     const { arrow } = marksFor(look.unicode);
     if (event.type === "question/resolved") {
       const { questionId, by, client } = event.data;

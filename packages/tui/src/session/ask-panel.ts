@@ -3,7 +3,7 @@ import { type ApprovalChoice, type Ask, approvalPrompt, asksOf, escapeExact } fr
 import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, textOf, textWidth, wrapLine } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { labelled } from "../draw/plain.ts";
 import { hintsIn, keyIn } from "../pages/key-name.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
@@ -51,7 +51,7 @@ export class AskPanel {
   }
 
   /** Looks at what waits now. Gives the block that shows a new approval in full, to be printed. */
-  update(state: ThreadState | undefined, now: number, look: Look): LineBlock | undefined {
+  update(state: ThreadState | undefined, now: number, look: RenderOptions): LineBlock | undefined {
     const asks = state === undefined ? [] : asksOf(state);
     this.#waiting = asks.length;
     const current = asks.find(({ id }) => id === this.#ask?.id);
@@ -133,7 +133,7 @@ export class AskPanel {
   }
 
   /** Its rows and, while text is typed, the cursor among them. */
-  draw(look: Look): { readonly rows: Line[]; readonly cursor?: DrawnComposer["cursor"] } {
+  draw(look: RenderOptions): { readonly rows: Line[]; readonly cursor?: DrawnComposer["cursor"] } {
     if (this.#ask === undefined) return { rows: [] };
     if (this.#message !== undefined) return drawMessage(this.#message, look);
     if (this.#form !== undefined) return this.#form.draw(look);
@@ -142,7 +142,7 @@ export class AskPanel {
       : { rows: [] };
   }
 
-  #choiceRows(approval: Approval, look: Look): Line[] {
+  #choiceRows(approval: Approval, look: RenderOptions): Line[] {
     const choices = this.#choices;
     const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
     const view = hasDiff(approval)
@@ -164,7 +164,7 @@ export class AskPanel {
   }
 
   /** For a small screen: the keys alone, so that what is asked about stays visible, and what the selected one allows. */
-  #shortRows(head: Line, look: Look): Line[] {
+  #shortRows(head: Line, look: RenderOptions): Line[] {
     const selected = this.#selected === undefined ? undefined : this.#choices[this.#selected];
     const { current } = marksFor(look.unicode);
     const names = [...this.#choices, { ...DECLINE, key: keyIn(look, "askDeclineWithMessage") }].map(
@@ -222,7 +222,7 @@ const DECLINE = { label: "no, with reason", help: "Decline with a message to the
 function choiceLine(
   { key, label, help }: Pick<ApprovalChoice, "key" | "label" | "help">,
   isSelected: boolean,
-  look: Look,
+  look: RenderOptions,
   width: number,
 ): Line {
   const mark = isSelected ? `${marksFor(look.unicode).current} ` : "  ";
@@ -242,14 +242,17 @@ function flowed(names: readonly Line[], columns: number): Line[] {
   return rows;
 }
 
-function messageHint(look: Look): string {
+function messageHint(look: RenderOptions): string {
   return hintsIn(look, [
     ["send", "declines with this message"],
     ["interruptOrClose", "goes back"],
   ]).join(", ");
 }
 
-function drawMessage(message: Composer, look: Look): { rows: Line[]; cursor: DrawnComposer["cursor"] } {
+function drawMessage(
+  message: Composer,
+  look: RenderOptions,
+): { rows: Line[]; cursor: DrawnComposer["cursor"] } {
   const head = lineOf("What should the agent do instead?", "bold");
   const drawn = message.draw(look, 5, messageHint(look));
   return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };

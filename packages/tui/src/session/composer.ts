@@ -1,17 +1,17 @@
 import { LIMITS, type UserInput } from "@flint/protocol";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { COMPOSER_MARGIN, emptyComposer } from "../first-frame/starting-rows.ts";
 import type { Content } from "../input/editor/content.ts";
 import { Editor } from "../input/editor/editor.ts";
 import type { TextRow } from "../input/editor/layout.ts";
-import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { CursorPosition } from "../terminal/inline-screen.ts";
 
 /** The rows of a drawn composer and where its cursor is among them. */
 export interface DrawnComposer {
   readonly rows: readonly Line[];
-  readonly cursor: CursorPlace;
+  readonly cursor: CursorPosition;
 }
 
 /** The text that the user is writing. */
@@ -116,7 +116,7 @@ export class Composer {
   }
 
   /** Draws it with a mark in front; at most this many rows, those around the cursor. */
-  draw(look: Look, most: number, hint: string): DrawnComposer {
+  draw(look: RenderOptions, most: number, hint: string): DrawnComposer {
     const { user } = marksFor(look.unicode);
     this.#columns = Math.max(4, look.columns - COMPOSER_MARGIN - 1);
     const { rows, cursor } = this.#editor.layout(this.#columns);

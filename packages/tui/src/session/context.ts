@@ -1,9 +1,9 @@
 import type { ParamsInput, ThreadSettings, ThreadState } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import type { CommandId, Keymap, KeyPlace, Theme } from "@flint/view/commands";
+import type { CommandId, KeyContext, Keymap, Theme } from "@flint/view/commands";
 import type { Line, LineBlock } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
-import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { RenderOptions } from "../draw/look.ts";
+import type { CursorPosition } from "../terminal/inline-screen.ts";
 import type { AllTurns } from "./all-turns.ts";
 import type { AskAnswers } from "./ask-panel.ts";
 import type { Composer } from "./composer.ts";
@@ -63,7 +63,7 @@ export interface SessionContext {
   readonly isConnected: boolean;
   /** Throws if the server cannot be reached at the moment. */
   readonly client: FlintClient;
-  readonly look: Look;
+  readonly look: RenderOptions;
   /** Shows a line below the composer until the next key. */
   say(text: string): void;
   /** Prints a warning into the transcript. */
@@ -106,9 +106,9 @@ export interface SessionContext {
 
 /** A screen of its own, on the alternate screen. */
 export interface Page {
-  readonly place: KeyPlace;
+  readonly place: KeyContext;
   /** Exactly as many rows as the terminal has, or fewer. */
-  draw(look: Look): { readonly rows: readonly Line[]; readonly cursor?: CursorPlace | undefined };
+  draw(look: RenderOptions): { readonly rows: readonly Line[]; readonly cursor?: CursorPosition | undefined };
   /** Carries out a command. Gives `close` once the page is over, and `false` if it is not its command. */
   command(id: CommandId): boolean | "close";
   /** Takes typed text. */

@@ -1,9 +1,9 @@
 import type { ThreadState, Turn } from "@flint/protocol";
 import { activityOf, type LiveFacts, type Row, rowsOf } from "@flint/view";
-import { standsApart } from "../draw/draw-thread.ts";
+import { hasBlankLines } from "../draw/draw-thread.ts";
 import { type Line, type LineBlock, screenRows, span } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
-import { drawRowFor, labelOf, spokenBlock } from "../draw/plain.ts";
+import type { RenderOptions } from "../draw/look.ts";
+import { drawRowFor, labelOf, plainModeNotice } from "../draw/plain.ts";
 import { StreamedMarkdown } from "../draw/streamed-markdown.ts";
 import { liveRowLines } from "./live-row.ts";
 import { withoutOwnName } from "./sent-inputs.ts";
@@ -11,7 +11,7 @@ import { TurnFigures } from "./status/turn-figures.ts";
 
 /** What the transcript depends on. */
 export interface TranscriptOptions {
-  readonly look: () => Look;
+  readonly look: () => RenderOptions;
   readonly now: () => number;
   /** How to see what is folded. */
   readonly how?: string | undefined;
@@ -209,7 +209,7 @@ export class InlineTranscript {
     if (row === undefined) return;
     const { look, how } = this.#options;
     const context = { look: look(), elapsedMs: row.durationMs ?? 0, cwd, seen: this.#isSeen(row), how };
-    const isApart = standsApart(row.family);
+    const isApart = hasBlankLines(row.family);
     for (const block of drawRowFor(row, context)) this.#print(block, final, isApart);
   }
 
@@ -235,7 +235,7 @@ export class InlineTranscript {
 
   #flush(final: Line[], count = this.#waiting.length): void {
     for (const { block } of this.#waiting.splice(0, count))
-      this.#print(spokenBlock(block, this.#options.look()), final, block.indent === undefined);
+      this.#print(plainModeNotice(block, this.#options.look()), final, block.indent === undefined);
   }
 
   #print(block: LineBlock, final: Line[], isApart: boolean): void {

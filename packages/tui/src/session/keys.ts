@@ -1,11 +1,11 @@
-import { COMMAND_IDS, type CommandId, commandFor, commandOf, type KeyPlace } from "@flint/view/commands";
+import { COMMAND_IDS, type CommandId, commandFor, commandOf, type KeyContext } from "@flint/view/commands";
 import type { InputEvent, KeyPress } from "../input/index.ts";
 import { keyLabel, keyName } from "../input/index.ts";
 import { keyIn } from "../pages/key-name.ts";
-import { attachClipboard, editPrompt, pasteIntoComposer, stashOrTakeBack } from "./commands/prompt-tools.ts";
+import { attachClipboard, editPrompt, pasteIntoComposer, toggleStash } from "./commands/prompt-tools.ts";
 import { runCommand } from "./commands/run.ts";
 import { searchHistory } from "./commands/search-history.ts";
-import { situationOf } from "./commands/situation.ts";
+import { commandContext } from "./commands/situation.ts";
 import { submit } from "./commands/submit.ts";
 import type { Session } from "./session.ts";
 
@@ -61,9 +61,9 @@ export class SessionKeys {
   }
 
   /** What keys mean in a place. Behind a menu is the composer; the answers of an approval are selected like a menu. */
-  #lookUp(chord: string, place: KeyPlace) {
+  #lookUp(chord: string, place: KeyContext) {
     const { keymap } = this.#session;
-    const situation = situationOf(this.#session);
+    const situation = commandContext(this.#session);
     const found = commandFor(keymap, chord, place, situation);
     if (found.id !== undefined || found.more) return found;
     if (place === "menu") return commandFor(keymap, chord, "composer", situation);
@@ -73,7 +73,7 @@ export class SessionKeys {
     return isMove || (inMenu.id === "menuAccept" && this.#isEnter) ? inMenu : found;
   }
 
-  #place(isForAsk: boolean): KeyPlace {
+  #place(isForAsk: boolean): KeyContext {
     const { page, menu, asks, help } = this.#session;
     if (page !== undefined) return page.place;
     if (menu !== undefined) return "menu";
@@ -83,7 +83,7 @@ export class SessionKeys {
   }
 
   /** Carries out a command where the focus is. Gives whether it was one. */
-  #command(id: CommandId, place: KeyPlace): boolean {
+  #command(id: CommandId, place: KeyContext): boolean {
     const session = this.#session;
     if (id === "interruptTurn") return this.#interrupt();
     if (session.page !== undefined) return this.#pageCommand(id);
@@ -180,7 +180,7 @@ export class SessionKeys {
         editPrompt(this.#session);
         return true;
       case "stashInput":
-        stashOrTakeBack(this.#session);
+        toggleStash(this.#session);
         return true;
       case "pasteImage":
         attachClipboard(this.#session);
@@ -221,11 +221,11 @@ export class SessionKeys {
     this.#mayQuit = composer.isEmpty;
     if (isAgain) this.#session.quit();
     else if (composer.isEmpty)
-      this.#session.say(`Press ${keyIn(this.#session.look, "clearInput")} again to quit.`);
+      this.#session.print(`Press ${keyIn(this.#session.look, "clearInput")} again to quit.`);
     else composer.clear();
   }
 
-  #type(text: string, place: KeyPlace): void {
+  #type(text: string, place: KeyContext): void {
     const { page, menu, asks, composer } = this.#session;
     if (page !== undefined) page.type(text);
     else if (menu !== undefined) menu.type(text);

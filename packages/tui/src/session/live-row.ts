@@ -2,7 +2,7 @@ import { duration, escapeControls, type Row } from "@flint/view";
 import { commandLines, outputLines } from "../draw/draw-blocks.ts";
 import { callLine, drawRow, statusMark } from "../draw/draw-row.ts";
 import { cutLine, indented, type Line, lineOf, span } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { lastLines } from "../draw/streamed.ts";
 
 /** How much of the output of a running command is shown below it. */
@@ -11,7 +11,7 @@ const OUTPUT_LINES = 4;
 const USER_LINES = 3;
 
 /** The lines of a row that is not final: what is in progress, or a step of a sub-agent at work. */
-export function liveRowLines(row: Row, look: Look, elapsedMs: number): Line[] {
+export function liveRowLines(row: Row, look: RenderOptions, elapsedMs: number): Line[] {
   const marks = marksFor(look.unicode);
   const margin = Math.min(row.depth * 2, Math.max(0, look.columns - 20));
   return workLines(row, look, elapsedMs).map((line) =>
@@ -19,7 +19,7 @@ export function liveRowLines(row: Row, look: Look, elapsedMs: number): Line[] {
   );
 }
 
-function workLines(row: Row, look: Look, elapsedMs: number): Line[] {
+function workLines(row: Row, look: RenderOptions, elapsedMs: number): Line[] {
   const marks = marksFor(look.unicode);
   const mark = statusMark(row.status, marks);
   const isOpen = row.status === "inProgress";
@@ -45,7 +45,7 @@ function workLines(row: Row, look: Look, elapsedMs: number): Line[] {
 }
 
 /** A row as it will be printed. */
-function drawnLines(row: Row, look: Look): Line[] {
+function drawnLines(row: Row, look: RenderOptions): Line[] {
   return drawRow(row, { look, elapsedMs: 0, cwd: "/", seen: false }).flatMap(({ head }) => [...head]);
 }
 

@@ -1,6 +1,6 @@
 import type { CommandId } from "@flint/view/commands";
 import { cutLine, type Line, span } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { hintsIn } from "../pages/key-name.ts";
 
 /** A longer text finds nothing that a shorter one does not, and costs time with every key. */
@@ -113,7 +113,7 @@ export class Menu {
   }
 
   /** Its rows; at most this many. */
-  draw(look: Look, most: number): Line[] {
+  draw(look: RenderOptions, most: number): Line[] {
     const marks = marksFor(look.unicode);
     const shown = this.#shown();
     const room = Math.max(1, most - 2);
@@ -127,7 +127,7 @@ export class Menu {
     return lines.map((line) => cutLine(line, look.columns - 1, marks.more));
   }
 
-  #row({ label, detail, isCurrent }: MenuItem, index: number, look: Look): Line {
+  #row({ label, detail, isCurrent }: MenuItem, index: number, look: RenderOptions): Line {
     const marks = marksFor(look.unicode);
     const isSelected = index === this.#selected;
     const mark = span(isSelected ? `${marks.current} ` : "  ", "cyan");
@@ -138,7 +138,7 @@ export class Menu {
     return [mark, value, ...now, ...(detail === undefined ? [] : [span(`  ${detail}`, "dim" as const)])];
   }
 
-  #hint(count: number, look: Look): Line {
+  #hint(count: number, look: RenderOptions): Line {
     const { between } = marksFor(look.unicode);
     const own = this.#options.keys?.map(({ key, title }) => `${key} ${title}`) ?? ["type to filter"];
     const numbers = ["a number or arrows to select"];

@@ -16,7 +16,7 @@ import {
   Stash,
 } from "../input/index.ts";
 import { ArgumentNames } from "./commands/argument-names.ts";
-import { situationOf } from "./commands/situation.ts";
+import { commandContext } from "./commands/situation.ts";
 import type { Composer } from "./composer.ts";
 import type { SessionContext } from "./context.ts";
 
@@ -47,7 +47,7 @@ export class PromptHelp {
     });
     this.completer = new Completer({
       findFiles: (query, signal) => this.#files.find(query, signal),
-      commands: () => commandChoices(situationOf(session), commandsOfAgent(session.state)),
+      commands: () => commandChoices(commandContext(session), commandsOfAgent(session.state)),
       argumentsOf: (command, typed) => argumentChoices(command, this.#names.choices, typed),
       begun: () => this.#names.forget(),
       used: (path) => this.#files.noteUse(path),

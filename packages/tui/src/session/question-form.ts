@@ -2,9 +2,9 @@ import type { UserQuestion } from "@flint/protocol";
 import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, wrapLine } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { keyIn } from "../pages/key-name.ts";
-import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { CursorPosition } from "../terminal/inline-screen.ts";
 import { Composer } from "./composer.ts";
 
 /** Questions of an agent, asked one after another: by the number of an option, with arrows, or in the user's own words. */
@@ -63,7 +63,7 @@ export class QuestionForm {
   }
 
   /** Its rows and the cursor among them. */
-  draw(look: Look): { rows: Line[]; cursor?: CursorPlace } {
+  draw(look: RenderOptions): { rows: Line[]; cursor?: CursorPosition } {
     const question = this.#question;
     if (question === undefined) return { rows: [] };
     const marks = marksFor(look.unicode);
@@ -100,7 +100,7 @@ export class QuestionForm {
   #option(
     { label, description }: { label: string; description?: string | undefined },
     index: number,
-    look: Look,
+    look: RenderOptions,
   ): Line {
     const marks = marksFor(look.unicode);
     const isSelected = index === this.#selected;
@@ -150,7 +150,7 @@ export class QuestionForm {
   }
 }
 
-function hintOf(question: UserQuestion, look: Look): string {
+function hintOf(question: UserQuestion, look: RenderOptions): string {
   const send = keyIn(look, "send");
   const { options = [], multiple } = question;
   if (options.length === 0) return "Your answer";

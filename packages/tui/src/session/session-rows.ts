@@ -2,20 +2,20 @@ import type { ThreadState } from "@flint/protocol";
 import { totalTokens } from "@flint/protocol";
 import { duration, escapeControls, money, tokens } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { statusLine } from "../draw/turn-status.ts";
 import { startingHeader, startingHint } from "../first-frame/starting-rows.ts";
 import { hintsIn } from "../pages/key-name.ts";
-import type { CursorPlace } from "../terminal/inline-screen.ts";
+import type { CursorPosition } from "../terminal/inline-screen.ts";
 import type { Session } from "./session.ts";
 
 /** How often the status of a running turn changes. */
 export const TICK_MS = 200;
 
 /** The rows at the bottom of a session, and the cursor among them. */
-export interface Bottom {
+export interface Footer {
   readonly rows: readonly Line[];
-  readonly cursor?: CursorPlace | undefined;
+  readonly cursor?: CursorPosition | undefined;
 }
 
 const COMPOSER_ROWS = 10;
@@ -23,7 +23,7 @@ const COMPOSER_ROWS = 10;
 const MENU_ROWS = 14;
 
 /** Everything below the transcript: status, queue, what waits for an answer, the menu, the composer and the footer. */
-export function bottomOf(session: Session, now: number, look: Look): Bottom {
+export function footerOf(session: Session, now: number, look: RenderOptions): Footer {
   const { state } = session;
   const status = state?.activeTurnId === undefined ? [] : [[], turnStatus(session, state, now, look)];
   const queue = state === undefined ? [] : queueRows(state, look);
@@ -41,7 +41,7 @@ export function bottomOf(session: Session, now: number, look: Look): Bottom {
   return placed(rows, composer.cursor, above.length + menu.length, [footer]);
 }
 
-function placed(rows: Line[], cursor: CursorPlace | undefined, offset: number, below: Line[]): Bottom {
+function placed(rows: Line[], cursor: CursorPosition | undefined, offset: number, below: Line[]): Footer {
   const all = [...rows, ...below];
   return cursor === undefined
     ? { rows: all }
@@ -49,13 +49,13 @@ function placed(rows: Line[], cursor: CursorPlace | undefined, offset: number, b
 }
 
 /** The header is final once the server has said what is in force. */
-function startingRows({ link, machine }: Session, look: Look): Line[] {
+function startingRows({ link, machine }: Session, look: RenderOptions): Line[] {
   if (link !== "connecting") return [];
   const { cwd, home } = machine;
   return [startingHeader({ cwd, home, branch: machine.branchOf(cwd) }, look)];
 }
 
-function hintOf(session: Session, look: Look): string {
+function hintOf(session: Session, look: RenderOptions): string {
   if (session.link === "connecting") return startingHint(look);
   return session.state?.activeTurnId === undefined
     ? "Ask for something, / for commands"
@@ -65,7 +65,7 @@ function hintOf(session: Session, look: Look): string {
       ]).join(", ");
 }
 
-function turnStatus(session: Session, state: ThreadState, now: number, look: Look): Line {
+function turnStatus(session: Session, state: ThreadState, now: number, look: RenderOptions): Line {
   const elapsed = session.transcript.workedMs(state);
   const isOwn = state.usageTurnId === state.activeTurnId;
   const figures = [
@@ -86,7 +86,7 @@ function turnStatus(session: Session, state: ThreadState, now: number, look: Loo
 }
 
 /** The list of completions above the composer. */
-function completionRows({ help }: Session, most: number, look: Look): Line[] {
+function completionRows({ help }: Session, most: number, look: RenderOptions): Line[] {
   const marks = marksFor(look.unicode);
   const { rows, below } = help.completer.isOpen ? help.completer.window(most) : { rows: [], below: 0 };
   const more = below === 0 ? [] : [[span(`  ${marks.more} ${below} more`, "dim" as const)]];
@@ -100,7 +100,7 @@ function completionRows({ help }: Session, most: number, look: Look): Line[] {
   return [...shown, ...more].map((line) => cutLine(line, look.columns - 1, marks.more));
 }
 
-function queueRows({ queue }: ThreadState, look: Look): Line[] {
+function queueRows({ queue }: ThreadState, look: RenderOptions): Line[] {
   const marks = marksFor(look.unicode);
   return queue.map(({ input }) => {
     const text = input.map((piece) => (piece.type === "text" ? piece.text : `[${piece.type}]`)).join(" ");
@@ -110,7 +110,7 @@ function queueRows({ queue }: ThreadState, look: Look): Line[] {
 }
 
 /** The last row: a message to the user, or what is in force. */
-function footerLine(session: Session, look: Look): Line {
+function footerLine(session: Session, look: RenderOptions): Line {
   const { more, between } = marksFor(look.unicode);
   const text = session.notice ?? session.statusLine.texts.join(between);
   return cutLine(

@@ -13,7 +13,7 @@ import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
 import type { SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
-import { type Look, marksFor } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { type Content, keyLabel } from "../input/index.ts";
 import { closeKeyIn, keyIn } from "../pages/key-name.ts";
 import type { AllTurns } from "./all-turns.ts";
@@ -38,7 +38,7 @@ export interface SessionParts {
   readonly describePermissions: (settings: ThreadSettings) => string;
   readonly settings: NewThreadSettings;
   readonly statusLine: readonly StatusPart[];
-  readonly look: () => Look;
+  readonly look: () => RenderOptions;
   readonly now: () => number;
   /** Called whenever something may look different. */
   readonly changed: () => void;
@@ -68,7 +68,7 @@ const REFRESHING: readonly string[] = [
 ];
 
 /** How the session and its server stand. */
-export type Link = "connecting" | "open" | "lost" | "failed";
+export type ConnectionState = "connecting" | "open" | "lost" | "failed";
 
 /** One thread, what the user is writing, and what is shown of both. It does no I/O but through its client and its parts. */
 export class Session implements SessionContext {
@@ -78,7 +78,7 @@ export class Session implements SessionContext {
   readonly help: PromptHelp;
   menu: Menu | undefined;
   notice: string | undefined;
-  link: Link = "connecting";
+  link: ConnectionState = "connecting";
   lastRevert: string | undefined;
   readonly others: OtherThreads;
   readonly statusLine: StatusLine;
@@ -118,7 +118,7 @@ export class Session implements SessionContext {
   get permissions(): readonly PermissionChoice[] {
     return this.#parts.permissions;
   }
-  get look(): Look {
+  get look(): RenderOptions {
     return this.#parts.look();
   }
   get threadId(): string | undefined {
@@ -300,7 +300,7 @@ export class Session implements SessionContext {
     if (left === 0 && this.turns.isComplete) return;
     const one = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
     const turns = this.turns.isComplete ? one : "Earlier turns are";
-    this.say(`${turns} not printed. ${keyIn(this.look, "showTranscript")} shows the whole thread.`);
+    this.print(`${turns} not printed. ${keyIn(this.look, "showTranscript")} shows the whole thread.`);
   }
 
   /** Begins without a thread: prints what a new one will use, and brings back what was being written. */

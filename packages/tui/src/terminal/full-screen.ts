@@ -1,17 +1,17 @@
 import { cutLine, type Line } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { styled } from "../draw/styled.ts";
-import type { CursorPlace } from "./inline-screen.ts";
+import type { CursorPosition } from "./inline-screen.ts";
 import { ALTERNATE, CURSOR, ERASE, FRAME, toColumn, toRow } from "./modes.ts";
 
 /** The alternate screen: every row is drawn in place, and only those that changed. What was on the main screen stays. */
 export class FullScreen {
   readonly #write: (text: string) => void;
-  readonly #look: () => Look;
+  readonly #look: () => RenderOptions;
   #drawn: readonly string[] | undefined;
   #columns = 0;
 
-  constructor(write: (text: string) => void, look: () => Look) {
+  constructor(write: (text: string) => void, look: () => RenderOptions) {
     this.#write = write;
     this.#look = look;
   }
@@ -22,7 +22,7 @@ export class FullScreen {
   }
 
   /** Shows exactly these rows; switches to the alternate screen first if needed. */
-  draw(lines: readonly Line[], cursor?: CursorPlace): void {
+  draw(lines: readonly Line[], cursor?: CursorPosition): void {
     const look = this.#look();
     const rows = Array.from({ length: look.rows }, (_, row) => this.#row(lines[row] ?? [], look));
     const before = this.#drawn?.length === rows.length && this.#columns === look.columns ? this.#drawn : [];
@@ -48,7 +48,7 @@ export class FullScreen {
   }
 
   /** The last column stays free: writing into it makes some terminals scroll. */
-  #row(line: Line, look: Look): string {
+  #row(line: Line, look: RenderOptions): string {
     return styled(cutLine(line, look.columns - 1, ""), look.colour, look.light);
   }
 }

@@ -6,7 +6,7 @@ export {
   helpBlock,
   type Step,
   stepChoice,
-  stepTyping,
-  type Typing,
+  stepTextEntry,
+  type TextEntry,
   typingLine,
 } from "./prompt.ts";

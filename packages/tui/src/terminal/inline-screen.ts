@@ -1,10 +1,10 @@
 import { type Line, textOf, textWidth } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { styled } from "../draw/styled.ts";
 import { CURSOR, ERASE, FRAME, toColumn, up } from "./modes.ts";
 
 /** Where the cursor stands: a row of the live rows and a column, both counted from 0. */
-export interface CursorPlace {
+export interface CursorPosition {
   readonly row: number;
   readonly column: number;
 }
@@ -15,7 +15,7 @@ export interface CursorPlace {
  */
 export class InlineScreen {
   readonly #write: (text: string) => void;
-  readonly #look: () => Look;
+  readonly #look: () => RenderOptions;
   /** The live rows on the screen as they were written, and their widths in columns. */
   #drawn: readonly string[] = [];
   #widths: readonly number[] = [];
@@ -23,15 +23,15 @@ export class InlineScreen {
   #rows = 0;
   /** The fewest rows that the terminal has had since the last frame. */
   #leastRows = 0;
-  #cursor: CursorPlace | undefined;
+  #cursor: CursorPosition | undefined;
 
-  constructor(write: (text: string) => void, look: () => Look) {
+  constructor(write: (text: string) => void, look: () => RenderOptions) {
     this.#write = write;
     this.#look = look;
   }
 
   /** Adds final rows, replaces the live ones and places the cursor. Writes nothing if nothing has changed. */
-  draw(final: readonly Line[], live: readonly Line[], cursor?: CursorPlace): void {
+  draw(final: readonly Line[], live: readonly Line[], cursor?: CursorPosition): void {
     const look = this.#look();
     const rows = live.map((line) => styled(line, look.colour, look.light));
     const isSized = look.columns === this.#columns;
@@ -57,7 +57,7 @@ export class InlineScreen {
   }
 
   /** Takes over live rows that another screen has drawn. */
-  adopt(live: readonly Line[], columns: number, cursor: CursorPlace): void {
+  adopt(live: readonly Line[], columns: number, cursor: CursorPosition): void {
     const look = this.#look();
     this.#drawn = live.map((line) => styled(line, look.colour, look.light));
     this.#widths = live.map((line) => textWidth(textOf(line)));
@@ -88,7 +88,7 @@ export class InlineScreen {
     rows: readonly string[],
     widths: readonly number[],
     keep: number,
-    look: Look,
+    look: RenderOptions,
   ): string {
     const above = final.map((line) => {
       const text = styled(line, look.colour, look.light);
@@ -108,13 +108,13 @@ export class InlineScreen {
    * Erases the live rows from the start of one of them. A terminal that has to erase everything below its very first
    * character may take that for a new screen and keep the old one as scrollback, as tmux does, so that row goes alone.
    */
-  #eraseFrom(row: number, look: Look): string {
+  #eraseFrom(row: number, look: RenderOptions): string {
     const rows = sum(this.#heights(look).slice(row));
     return rows < 2 ? ERASE.row : `${ERASE.row}${move(1)}${ERASE.below}${up(1)}`;
   }
 
   /** Moves from the cursor to the start of a live row. A terminal that became narrower has wrapped the rows above it. */
-  #toRow(row: number, look: Look): string {
+  #toRow(row: number, look: RenderOptions): string {
     if (this.#drawn.length === 0) return "";
     const at = this.#cursor ?? { row: this.#drawn.length - 1, column: this.#widths.at(-1) ?? 0 };
     const heights = this.#heights(look);
@@ -124,7 +124,7 @@ export class InlineScreen {
   }
 
   /** How many rows the cursor is below the start of its row: it may itself be on a wrapped row. */
-  #wrappedBelow(at: CursorPlace, look: Look): number {
+  #wrappedBelow(at: CursorPosition, look: RenderOptions): number {
     if (look.isXtermJs !== true)
       return Math.floor(Math.min(at.column, Math.max(0, (this.#widths[at.row] ?? 0) - 1)) / look.columns);
     // xterm.js 6 never wraps the row of the cursor, but moves the cursor down by each row that wraps below it. It first
@@ -135,16 +135,16 @@ export class InlineScreen {
     return sum(below) - below.length;
   }
 
-  #toLast(look: Look): string {
+  #toLast(look: RenderOptions): string {
     return this.#drawn.length === 0 ? "" : this.#toRow(this.#drawn.length - 1, look);
   }
 
-  #heights(look: Look): number[] {
+  #heights(look: RenderOptions): number[] {
     return this.#widths.map((width) => Math.max(1, Math.ceil(width / look.columns)));
   }
 
   /** From the last live row to the place of the cursor. */
-  #placeCursor(rows: number, cursor: CursorPlace | undefined): string {
+  #placeCursor(rows: number, cursor: CursorPosition | undefined): string {
     if (cursor === undefined) return "";
     return `${up(rows - 1 - cursor.row)}${toColumn(cursor.column)}${CURSOR.show}`;
   }
@@ -158,7 +158,7 @@ function move(rows: number): string {
   return rows < 0 ? up(-rows) : rows > 0 ? `\u001b[${rows}B` : "";
 }
 
-function isFull(width: number, look: Look): boolean {
+function isFull(width: number, look: RenderOptions): boolean {
   return width >= look.columns;
 }
 
@@ -166,7 +166,7 @@ function isSame(rows: readonly string[], drawn: readonly string[]): boolean {
   return rows.length === drawn.length && rows.every((row, index) => row === drawn[index]);
 }
 
-function isSamePlace(one: CursorPlace | undefined, other: CursorPlace | undefined): boolean {
+function isSamePlace(one: CursorPosition | undefined, other: CursorPosition | undefined): boolean {
   return one?.row === other?.row && one?.column === other?.column;
 }
 

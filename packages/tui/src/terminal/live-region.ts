@@ -1,5 +1,5 @@
 import { type Line, textOf, textWidth } from "../draw/line.ts";
-import type { Look } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/look.ts";
 import { styled } from "../draw/styled.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
@@ -13,13 +13,13 @@ const ERASE_BELOW = "\u001b[J";
  */
 export class LiveRegion {
   readonly #write: (text: string) => void;
-  readonly #look: () => Look;
+  readonly #look: () => RenderOptions;
   /** The text of the live rows. */
   #drawn: readonly string[] = [];
   #shown = "";
   #hidden = false;
 
-  constructor(write: (text: string) => void, look: () => Look) {
+  constructor(write: (text: string) => void, look: () => RenderOptions) {
     this.#write = write;
     this.#look = look;
   }

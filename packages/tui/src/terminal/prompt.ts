@@ -49,13 +49,16 @@ export function helpBlock(choices: readonly Choice<unknown>[]): LineBlock {
 }
 
 /** A line that is being typed. */
-export interface Typing {
+export interface TextEntry {
   readonly text: string;
   readonly secret: boolean;
 }
 
 /** Handles a key while a line is typed. Escape and the end of input cancel it. */
-export function stepTyping(typing: Typing, key: Key): Typing | { readonly done: string | undefined } {
+export function stepTextEntry(
+  typing: TextEntry,
+  key: Key,
+): TextEntry | { readonly done: string | undefined } {
   switch (key.type) {
     case "text":
       return { ...typing, text: typing.text + key.text };
@@ -75,7 +78,7 @@ export function stepTyping(typing: Typing, key: Key): Typing | { readonly done: 
 }
 
 /** The line as it is shown while typing; of a secret not even the length. */
-export function typingLine({ text, secret }: Typing): Line {
+export function typingLine({ text, secret }: TextEntry): Line {
   const shown = secret ? (text === "" ? "" : "(hidden)") : escapeControls(text);
   return [span("> ", "cyan"), ...lineOf(shown), span(" ", "inverse")];
 }

@@ -2,7 +2,7 @@
  * Where the keys of a command work. What a key means in a place of its own goes before what it means everywhere, unless the
  * command goes first.
  */
-export type KeyPlace = "everywhere" | "composer" | "menu" | "list" | "pager" | "ask";
+export type KeyContext = "everywhere" | "composer" | "menu" | "list" | "pager" | "ask";
 
 /** The heading of a command on the help page and in the palette. */
 export type CommandGroup =
@@ -44,7 +44,7 @@ export interface Command {
   readonly title: string;
   readonly group: CommandGroup;
   /** Where its keys work; commands without keys are in the palette all the same. */
-  readonly place: KeyPlace;
+  readonly place: KeyContext;
   /** The default keys, in the notation of `readChord`; the first one is shown. */
   readonly keys: readonly string[];
   /** The name after `/`, for commands that can be typed. */
@@ -63,10 +63,10 @@ export interface Command {
 }
 
 /** What is the case in a session right now. */
-export type Situation = Readonly<Record<Condition, boolean>>;
+export type CommandContext = Readonly<Record<Condition, boolean>>;
 
 /** Whether a command makes sense now. */
-export function isAvailable({ when = [] }: Pick<Command, "when">, situation: Situation): boolean {
+export function isAvailable({ when = [] }: Pick<Command, "when">, situation: CommandContext): boolean {
   return when.every((condition) => situation[condition]);
 }
 
@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<Condition, string>> = {
 /** Why a command makes no sense now; undefined if it does. */
 export function reasonUnavailable(
   { when = [] }: Pick<Command, "when">,
-  situation: Situation,
+  situation: CommandContext,
 ): string | undefined {
   const missing = when.find((condition) => !situation[condition]);
   return missing === undefined ? undefined : REASONS[missing];

@@ -2,13 +2,13 @@ export {
   type ArgumentValues,
   type Command,
   type CommandArgument,
+  type CommandContext,
   type CommandGroup,
   type Condition,
   isAvailable,
-  type KeyPlace,
+  type KeyContext,
   type ListedArgument,
   reasonUnavailable,
-  type Situation,
 } from "./command.ts";
 export { commandFor, type Keymap, keymapOf, NAMED_KEYS, readChord } from "./keymap.ts";
 export { nearest } from "./nearest.ts";

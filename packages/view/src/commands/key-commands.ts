@@ -1,4 +1,4 @@
-import type { Command, CommandGroup, Condition, KeyPlace } from "./command.ts";
+import type { Command, CommandGroup, Condition, KeyContext } from "./command.ts";
 
 type KeyCommand = Command & { readonly isOnlyKey: true };
 
@@ -96,7 +96,7 @@ export const KEY_COMMANDS = {
 
 function key(
   group: CommandGroup,
-  place: KeyPlace,
+  place: KeyContext,
   title: string,
   keys: readonly string[],
   ...when: readonly Condition[]

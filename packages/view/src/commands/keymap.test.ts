@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { KeyPlace, Situation } from "./command.ts";
+import type { CommandContext, KeyContext } from "./command.ts";
 import { commandFor, keymapOf, readChord } from "./keymap.ts";
 import { COMMAND_IDS, type CommandId, commandOf } from "./table.ts";
 
-const idle: Situation = {
+const idle: CommandContext = {
   thread: true,
   turns: true,
   idle: true,
@@ -12,9 +12,9 @@ const idle: Situation = {
   queued: false,
   waiting: false,
 };
-const running: Situation = { ...idle, idle: false, running: true };
+const running: CommandContext = { ...idle, idle: false, running: true };
 
-function meaning(chord: string, place: KeyPlace, situation: Situation): CommandId | undefined {
+function meaning(chord: string, place: KeyContext, situation: CommandContext): CommandId | undefined {
   return commandFor(keymapOf(), chord, place, situation).id;
 }
 

@@ -1,4 +1,4 @@
-import type { KeyPlace, Situation } from "./command.ts";
+import type { CommandContext, KeyContext } from "./command.ts";
 import { isAvailable } from "./command.ts";
 import { COMMAND_IDS, type CommandId, commandOf, isCommandId } from "./table.ts";
 
@@ -98,8 +98,8 @@ function clashes(keys: Readonly<Record<CommandId, readonly string[]>>): string[]
 export function commandFor(
   { keys }: Keymap,
   chord: string,
-  place: KeyPlace,
-  situation: Situation,
+  place: KeyContext,
+  situation: CommandContext,
 ): { readonly id?: CommandId | undefined; readonly more: boolean } {
   const here = COMMAND_IDS.filter((id) => isAvailable(commandOf(id), situation));
   const rank = (id: CommandId) => {

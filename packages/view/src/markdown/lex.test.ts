@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lexBlocks, lexed } from "./lex.ts";
+import { lexBlocks, lexerBlocks } from "./lex.ts";
 
 const PIECES = [
   ...[
@@ -49,7 +49,7 @@ test("a paragraph of words is read as the lexer reads it", () => {
   const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }).map((pieces) => pieces.join(""));
   fc.assert(
     fc.property(text, (given) => {
-      expect(lexBlocks(given)).toEqual(lexed(given));
+      expect(lexBlocks(given)).toEqual(lexerBlocks(given));
     }),
     { numRuns: 1_500 },
   );

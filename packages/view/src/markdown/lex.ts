@@ -16,7 +16,7 @@ const MEANT = /_|[ \t]\n|www\./i;
 
 /** The blocks of one segment of Markdown. Anything can be lexed; what makes no sense is text. */
 export function lexBlocks(source: string): MarkdownBlock[] {
-  return wordsOf(source) ?? lexed(source);
+  return wordsOf(source) ?? lexerBlocks(source);
 }
 
 /** A paragraph of words; undefined if only the lexer can say what the text is. */
@@ -27,7 +27,7 @@ function wordsOf(source: string): MarkdownBlock[] | undefined {
 }
 
 /** The blocks as the lexer reads them. */
-export function lexed(source: string): MarkdownBlock[] {
+export function lexerBlocks(source: string): MarkdownBlock[] {
   const text = source.replaceAll("\0", "\ufffd");
   if (text.length > MAX_LEXED && !isFenced(text)) return plain(text);
   try {

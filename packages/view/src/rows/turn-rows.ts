@@ -40,14 +40,14 @@ export function turnEndRow(turn: Turn): Row | undefined {
     status,
     title: [{ text: title, emphasis: "strong" }],
     meta: figures(turn),
-    durationMs: workedMs(turn),
+    durationMs: workingTimeMs(turn),
     body: [...errorBlocks(turn), ...declinedBlocks(turn)],
     actions: ["showDiff", "rewindToRow", "forkAtRow"],
   };
 }
 
 /** How long a turn worked: the time that it waited for the user is not its own. */
-export function workedMs({ durationMs, waitedMs = 0 }: Turn): number | undefined {
+export function workingTimeMs({ durationMs, waitedMs = 0 }: Turn): number | undefined {
   return durationMs === undefined ? undefined : Math.max(0, durationMs - waitedMs);
 }
 
@@ -55,7 +55,7 @@ export function workedMs({ durationMs, waitedMs = 0 }: Turn): number | undefined
 const WORTH_SAYING_MS = 1_000;
 
 function figures(turn: Turn): Span[] {
-  const worked = workedMs(turn);
+  const worked = workingTimeMs(turn);
   const { waitedMs = 0 } = turn;
   const { usage, cost } = usageOf(turn);
   const files = changedFiles(turn);

@@ -1,11 +1,11 @@
 export { taskLogLine } from "./task-log.ts";
 export {
   hasEnded,
-  inOrder,
   nextStep,
   roundOf,
+  sortedTasks,
   statusOf,
   TASK_COLUMNS,
   taskCells,
-  usedBy,
+  usageText,
 } from "./task-status.ts";

@@ -15,7 +15,7 @@ const ORDER: readonly TaskRow["phase"][] = [
 ];
 
 /** Tasks in the order in which they matter to the user. */
-export function inOrder(tasks: readonly TaskRow[]): TaskRow[] {
+export function sortedTasks(tasks: readonly TaskRow[]): TaskRow[] {
   return [...tasks].sort(
     (left, right) => ORDER.indexOf(left.phase) - ORDER.indexOf(right.phase) || left.number - right.number,
   );
@@ -28,7 +28,7 @@ export function hasEnded({ phase }: TaskRow): boolean {
 
 /** The columns of a task in a list. */
 export function taskCells(task: TaskRow, now: number): string[] {
-  return [`#${task.number}`, statusOf(task, now), roundOf(task), agentsOf(task), usedBy(task), task.title];
+  return [`#${task.number}`, statusOf(task, now), roundOf(task), agentsOf(task), usageText(task), task.title];
 }
 
 /** The titles of those columns. */
@@ -78,7 +78,7 @@ function agentsOf({ executor, reviewer }: TaskRow): string {
 }
 
 /** What a task has cost so far, in money and time. */
-export function usedBy({ usage }: Pick<TaskRow, "usage">): string {
+export function usageText({ usage }: Pick<TaskRow, "usage">): string {
   const time = duration(usage.seconds * 1000);
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
 }

@@ -49,7 +49,7 @@ export async function openTransport(
 const CACHES = [".npm", ".cache"];
 
 /** What a user can do about a program that does not start in the sandbox. */
-export function wayOut({ type, name }: McpServerConfig, { policy }: ConnectionOptions): string {
+export function sandboxStartHint({ type, name }: McpServerConfig, { policy }: ConnectionOptions): string {
   if (type === "http" || isUnconfined(policy)) return "";
   return ` It runs in the sandbox; mcp_servers.${name}.writable and mcp_servers.${name}.network in your configuration allow it more.`;
 }

@@ -6,7 +6,7 @@ import { toolNamed } from "./call-options.ts";
 import { describeProblem, type EndpointInfo, type Failure } from "./failures.ts";
 import { type ConnectionLimits, HttpConnection } from "./http-connection.ts";
 import type { CallOptions, LanguageModel } from "./language-model.ts";
-import { limitsBehind, limitsInHeaders } from "./limit-headers.ts";
+import { limitsInHeaders, limitsOfRejection } from "./limit-headers.ts";
 import {
   type Problem,
   ProblemError,
@@ -77,7 +77,7 @@ export class AiSdkModel implements Model {
         const problem = problemOf(thrown, wire);
         if (!hasBegun && this.#dropsParameter(problem)) continue;
         const failure = this.#failure(problem, wire);
-        const limits = this.#limitsBehind(failure, wire);
+        const limits = this.#limitsOfRejection(failure, wire);
         if (limits.length > 0) yield { type: "limits", limits };
         if (hasBegun || !failure.isTransient) throw new ModelFailure(failure.error, { cause: thrown });
         attempt += 1;
@@ -133,9 +133,9 @@ export class AiSdkModel implements Model {
     return describeProblem(problem, this.#options.endpoint, wire.excerpt, this.#options.clock.now());
   }
 
-  #limitsBehind(failure: Failure, { headers }: HttpConnection): readonly ReportedLimit[] {
+  #limitsOfRejection(failure: Failure, { headers }: HttpConnection): readonly ReportedLimit[] {
     const { endpoint, clock } = this.#options;
-    return limitsBehind(failure, headers, endpoint.label, clock.now());
+    return limitsOfRejection(failure, headers, endpoint.label, clock.now());
   }
 
   /** The delay before the next attempt; throws if there is none left. */

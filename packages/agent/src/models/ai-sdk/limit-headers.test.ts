@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Failure } from "./failures.ts";
-import { limitsBehind, limitsInHeaders } from "./limit-headers.ts";
+import { limitsInHeaders, limitsOfRejection } from "./limit-headers.ts";
 
 const now = Date.UTC(2030, 0, 1);
 const rejected: Failure = { error: { message: "m", errorInfo: "UsageLimitExceeded" }, isTransient: true };
@@ -47,7 +47,7 @@ test("headers that make no sense are left out", () => {
 });
 
 test("the delay that an endpoint asks for is the reset; a lack of credit has none", () => {
-  expect(limitsBehind({ ...rejected, retryAfterMs: 300_000 }, new Headers(), "Anthropic", now)).toEqual([
+  expect(limitsOfRejection({ ...rejected, retryAfterMs: 300_000 }, new Headers(), "Anthropic", now)).toEqual([
     {
       account: "Anthropic",
       window: "rate limit",
@@ -56,9 +56,9 @@ test("the delay that an endpoint asks for is the reset; a lack of credit has non
       source: "header",
     },
   ]);
-  expect(limitsBehind({ ...rejected, isTransient: false }, undefined, "OpenAI", now)).toEqual([
+  expect(limitsOfRejection({ ...rejected, isTransient: false }, undefined, "OpenAI", now)).toEqual([
     { account: "OpenAI", window: "credits", status: "reached", source: "frame", needsPerson: true },
   ]);
   const other: Failure = { error: { message: "m", errorInfo: "BadRequest" }, isTransient: false };
-  expect(limitsBehind(other, new Headers(), "OpenAI", now)).toEqual([]);
+  expect(limitsOfRejection(other, new Headers(), "OpenAI", now)).toEqual([]);
 });

@@ -17,7 +17,7 @@ export function limitsInHeaders(headers: Headers, account: string, now: number):
 }
 
 /** The limits behind a rejected request: those of its headers, and the delay that the endpoint asks for. */
-export function limitsBehind(
+export function limitsOfRejection(
   failure: Failure,
   headers: Headers | undefined,
   account: string,

@@ -95,7 +95,7 @@ export function begin(text: string): Answer {
 }
 
 /** Begins a stream and breaks the connection once that has been sent. */
-export function breakOff(text: string): Answer {
+export function abort(text: string): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(text, () => response.socket?.destroy());
@@ -116,4 +116,4 @@ export function flood(start: string, piece: string): Answer {
 }
 
 /** Never responds. */
-export const SILENCE: Answer = () => {};
+export const NO_RESPONSE: Answer = () => {};

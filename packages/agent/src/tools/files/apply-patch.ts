@@ -3,9 +3,9 @@ import { errorMessage } from "@flint/protocol";
 import type { StructuredPatch } from "diff";
 import { string } from "../input.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
-import { ChangeSet, failChange, type PlannedChange } from "./change-set.ts";
+import { ChangeSet, markChangeFailed, type PlannedChange } from "./change-set.ts";
 import type { FileVersions } from "./file-versions.ts";
-import { formatOf, WorkspaceFile, withFormat, withoutFormat } from "./workspace-file.ts";
+import { formatOf, stripFormat, WorkspaceFile, withFormat } from "./workspace-file.ts";
 
 const DEV_NULL = "/dev/null";
 const MAX_FILES = 100;
@@ -20,7 +20,7 @@ export function applyPatchTool(fileVersions: FileVersions): Tool {
     readOnly: false,
     input: { patch: string("The unified diff.", { maxLength: 500_000 }) },
     async run({ patch }, context) {
-      let requested: Parameters<typeof failChange>[0] = [];
+      let requested: Parameters<typeof markChangeFailed>[0] = [];
       // Expected: a malformed patch, one that does not apply, or a file that may not be written.
       try {
         const parts = await parse(patch);
@@ -31,7 +31,7 @@ export function applyPatchTool(fileVersions: FileVersions): Tool {
         const changes = await planAll(parts, fileVersions, context);
         return await new ChangeSet(changes, fileVersions, context).propose();
       } catch (thrown) {
-        return failChange(requested, errorMessage(thrown), context);
+        return markChangeFailed(requested, errorMessage(thrown), context);
       }
     },
   });
@@ -137,7 +137,7 @@ async function patched(content: string, patch: StructuredPatch, file: WorkspaceF
   if (patch.hunks.length === 0) return content;
   const { applyPatch } = await import("diff");
   const format = formatOf(content);
-  const result = applyPatch(withoutFormat(content), patch, { autoConvertLineEndings: true });
+  const result = applyPatch(stripFormat(content), patch, { autoConvertLineEndings: true });
   if (result === false) {
     throw new FileAccessError(
       `A hunk does not apply to ${file.relativePath}. Read the file again and copy its lines exactly.`,

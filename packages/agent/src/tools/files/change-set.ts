@@ -80,7 +80,7 @@ export class ChangeSet {
 }
 
 /** Reports a change that was not attempted, so that the user sees what the agent requested. */
-export function failChange(
+export function markChangeFailed(
   requested: readonly Pick<FileUpdateChange, "path" | "kind">[],
   reason: string,
   { turn, itemId }: ToolContext,

@@ -308,7 +308,7 @@ export function withLineEndings(text: string, { usesCrlf }: TextFormat): string 
 }
 
 /** Removes the format from a text, the reverse of `withFormat`. */
-export function withoutFormat(text: string): string {
+export function stripFormat(text: string): string {
   const { hasByteOrderMark, usesCrlf } = formatOf(text);
   const content = hasByteOrderMark ? text.slice(BYTE_ORDER_MARK.length) : text;
   return usesCrlf ? content.replaceAll("\r\n", "\n") : content;

@@ -4,7 +4,7 @@ import { FileAccessError } from "@flint/host/files";
 import { errorMessage } from "@flint/protocol";
 import { boolean, optional, string } from "../input.ts";
 import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
-import { ChangeSet, failChange } from "./change-set.ts";
+import { ChangeSet, markChangeFailed } from "./change-set.ts";
 import type { FileVersions } from "./file-versions.ts";
 import { formatOf, WorkspaceFile, withFormat, withLineEndings } from "./workspace-file.ts";
 
@@ -25,7 +25,7 @@ export function writeFileTool(fileVersions: FileVersions): Tool {
         return await write(path, content, fileVersions, context);
       } catch (thrown) {
         const kind = (await exists(path, context)) ? "modify" : "add";
-        return failChange([{ path, kind }], errorMessage(thrown), context);
+        return markChangeFailed([{ path, kind }], errorMessage(thrown), context);
       }
     },
   });
@@ -74,7 +74,7 @@ export function editFileTool(fileVersions: FileVersions): Tool {
         const after = replaced(before.text, old_text, new_text, replace_all ?? false, file.relativePath);
         return await new ChangeSet([{ file, before, after }], fileVersions, context).propose();
       } catch (thrown) {
-        return failChange([{ path, kind: "modify" }], errorMessage(thrown), context);
+        return markChangeFailed([{ path, kind: "modify" }], errorMessage(thrown), context);
       }
     },
   });

@@ -1,4 +1,4 @@
-import { neededBy, runAgainAction } from "@flint/core/denials";
+import { rerunAction, rerunPermission } from "@flint/core/denials";
 import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { BoundedOutput } from "@flint/core/text";
 import {
@@ -164,9 +164,9 @@ class ShellCall {
     this.#addDenials(result);
     const { denials = [], durationMs: ranMs } = result;
     const stopped = { itemId, command, cwd, policy: this.#policy, ranMs, denials };
-    const needs = neededBy(stopped);
+    const needs = rerunPermission(stopped);
     if (needs === undefined || signal.aborted || result.ended !== "exited") return undefined;
-    const { outcome, granted = needs } = await turn.approve(runAgainAction(stopped, needs));
+    const { outcome, granted = needs } = await turn.approve(rerunAction(stopped, needs));
     return outcome === "allow" && !signal.aborted ? granted : undefined;
   }
 

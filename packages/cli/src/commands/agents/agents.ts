@@ -13,7 +13,7 @@ import { userConfigPath } from "@flint/server/environment";
 import { escapeControls } from "@flint/view";
 import { nearest } from "@flint/view/commands";
 import { noArguments, oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, complain, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printError, printJson } from "../../command-line/output.ts";
 
 interface ListArguments {
   readonly values: { readonly json?: boolean | undefined };
@@ -47,9 +47,9 @@ export async function listAgents({ values, positionals }: ListArguments): Promis
   const rows = await withClient((client) =>
     Promise.all(configuredAgents(config).map((agent) => rowOf(agent, client))),
   );
-  if (values.json === true) return sayJson(rows);
+  if (values.json === true) return printJson(rows);
   const table = rows.map((row) => [row.agent, stateOf(row), row.path ?? row.install ?? ""]);
-  return say(escapeControls(columns([["AGENT", "VERSION", "PROGRAM"], ...table])));
+  return print(escapeControls(columns([["AGENT", "VERSION", "PROGRAM"], ...table])));
 }
 
 /** `flint agents install NAME`. */
@@ -62,14 +62,14 @@ export async function installAgents({ positionals }: Positionals): Promise<numbe
   );
   const login = agentLogins().find(({ command }) => command === agent.login?.command);
   const next = login === undefined ? "" : `To log in: flint acp --login ${login.agent}\n`;
-  return say(`Installed ${agent.displayName} ${installed.version}: ${installed.path}\n${next}`);
+  return print(`Installed ${agent.displayName} ${installed.version}: ${installed.path}\n${next}`);
 }
 
 /** `flint agents remove NAME`. The exit code is 1 if Flint did not install it. */
 export async function removeAgents({ positionals }: Positionals): Promise<number> {
   const agent = knownAgent(oneArgument("agents remove", positionals, "the name of an agent"));
-  if (await removeAgent(agent.id)) return say(`Removed ${agent.displayName}.\n`);
-  return complain(`${agent.displayName} was not installed with flint agents install.`, 1);
+  if (await removeAgent(agent.id)) return print(`Removed ${agent.displayName}.\n`);
+  return printError(`${agent.displayName} was not installed with flint agents install.`, 1);
 }
 
 const INSTALL_MS = 15 * 60_000;

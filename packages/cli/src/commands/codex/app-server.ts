@@ -1,10 +1,10 @@
 import { FRONTENDS } from "@flint/server/frontends";
 import { composeEngine, serveStdio } from "@flint/server/serve";
-import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
-import { complain } from "../../command-line/output.ts";
+import { noArguments, type ParsedArguments, UsageError } from "../../command-line/command.ts";
+import { printError } from "../../command-line/output.ts";
 import { serve } from "../serve/serve.ts";
 import type { SHIM_SERVER_FLAGS } from "./flags.ts";
-import { attendedServer } from "./server-options.ts";
+import { interactiveServer } from "./server-options.ts";
 import { readOverrides, readSettings } from "./settings.ts";
 
 const STDIO = "stdio://";
@@ -16,23 +16,23 @@ const UNSUPPORTED = ["daemon", "proxy", "generate-ts", "generate-json-schema", "
  * `flint codex-shim app-server`: serves the client that started it over the Codex protocol. Without settings of its own
  * it joins the running server, as `flint serve --stdio` does.
  */
-export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Promise<number> {
+export async function shimAppServer(given: ParsedArguments<typeof SHIM_SERVER_FLAGS>): Promise<number> {
   rejectUnsupported(given);
   const { values } = given;
   const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
-  for (const note of notes) complain(note, 0);
+  for (const note of notes) printError(note, 0);
   const { model, agent, offline, trace } = values;
   const isPlain = [model, agent, offline, trace, ...Object.values(settings)].every(
     (value) => value === undefined,
   );
   if (isPlain) return serve({ values: { protocol: "codex" }, positionals: [] });
   const frontend = FRONTENDS.codex();
-  const server = await attendedServer(values, settings);
+  const server = await interactiveServer(values, settings);
   await serveStdio(composeEngine(server), await frontend);
   return 0;
 }
 
-function rejectUnsupported({ values, positionals }: Given<typeof SHIM_SERVER_FLAGS>): void {
+function rejectUnsupported({ values, positionals }: ParsedArguments<typeof SHIM_SERVER_FLAGS>): void {
   const [command] = positionals;
   if (command !== undefined && UNSUPPORTED.includes(command)) {
     throw new UsageError(`codex-shim app-server does not support ${command}.`);

@@ -1,12 +1,12 @@
-import { type Given, UsageError } from "../../command-line/command.ts";
+import { type ParsedArguments, UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
-import { complain } from "../../command-line/output.ts";
+import { printError } from "../../command-line/output.ts";
 import { runTurn } from "../exec/exec.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "../exec/input.ts";
 import { lastMessageWriter } from "../exec/last-message.ts";
 import type { ExecOptions } from "../exec/options.ts";
 import type { CODEX_EXEC_FLAGS } from "./flags.ts";
-import { unattendedServer } from "./server-options.ts";
+import { nonInteractiveServer } from "./server-options.ts";
 import { type CodexSettings, readOverrides, readSettings } from "./settings.ts";
 
 type Values = FlagValues<typeof CODEX_EXEC_FLAGS>;
@@ -15,15 +15,18 @@ type Values = FlagValues<typeof CODEX_EXEC_FLAGS>;
  * `flint exec --experimental-json` and `flint-codex exec`: runs one turn for a program that would run `codex exec`. Nothing
  * is asked, and the sandbox is read-only by default.
  */
-export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC_FLAGS>): Promise<number> {
+export async function codexExec({
+  values,
+  positionals,
+}: ParsedArguments<typeof CODEX_EXEC_FLAGS>): Promise<number> {
   const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
   const options = execOptions(values, positionals, settings);
   const flags = { ...values, cwd: values.cd, addedFolders: values["add-dir"] };
-  const server = await unattendedServer(flags, settings);
+  const server = await nonInteractiveServer(flags, settings);
   const schemaFile = values["output-schema"];
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile);
   const images = await Promise.all((values.image ?? []).map(imageInput));
-  for (const note of notes) complain(note, 0);
+  for (const note of notes) printError(note, 0);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, () => {}) : undefined;
   const input = [...textInput(promptOf(values, positionals), piped), ...images];
   const file = values["output-last-message"];

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { attendedServer, unattendedServer } from "./server-options.ts";
+import { interactiveServer, nonInteractiveServer } from "./server-options.ts";
 
 /** A user with this configuration, and nothing else that could change what happens. */
 async function userWith(config: string): Promise<string> {
@@ -14,7 +14,7 @@ async function userWith(config: string): Promise<string> {
 
 test("by default nothing is asked or written, and the project has no influence", async () => {
   await userWith("");
-  expect(await unattendedServer({}, {})).toMatchObject({
+  expect(await nonInteractiveServer({}, {})).toMatchObject({
     approvalPolicy: "never",
     sandboxPolicy: { type: "readOnly" },
     chosen: ["approvalPolicy", "sandboxPolicy"],
@@ -24,23 +24,25 @@ test("by default nothing is asked or written, and the project has no influence",
 test("uses the user's sandbox if the command line has none", async () => {
   await userWith('sandbox = "workspace-write"\nnetwork_access = true\napproval_policy = "always"\n');
   const configured = { type: "workspaceWrite", networkAccess: true };
-  expect(await unattendedServer({}, {})).toMatchObject({
+  expect(await nonInteractiveServer({}, {})).toMatchObject({
     approvalPolicy: "never",
     sandboxPolicy: configured,
   });
-  expect((await unattendedServer({ sandbox: "read-only" }, {})).sandboxPolicy).toEqual({ type: "readOnly" });
+  expect((await nonInteractiveServer({ sandbox: "read-only" }, {})).sandboxPolicy).toEqual({
+    type: "readOnly",
+  });
 });
 
 test("adds folders and network access to a sandbox that supports them", async () => {
   const cwd = await userWith("");
   const settings = { networkAccess: true, writableRoots: ["/srv"] };
   const flags = { cwd, sandbox: "workspace-write", addedFolders: ["more"] };
-  expect((await unattendedServer(flags, settings)).sandboxPolicy).toEqual({
+  expect((await nonInteractiveServer(flags, settings)).sandboxPolicy).toEqual({
     type: "workspaceWrite",
     networkAccess: true,
     writableRoots: ["/srv", `${cwd}/more`],
   });
-  expect((await unattendedServer({ ...flags, sandbox: "read-only" }, settings)).sandboxPolicy).toEqual({
+  expect((await nonInteractiveServer({ ...flags, sandbox: "read-only" }, settings)).sandboxPolicy).toEqual({
     type: "readOnly",
   });
 });
@@ -54,27 +56,27 @@ test.each([
   "%s means %s with a client that can answer, and %s without one",
   async (approval, asked, unasked) => {
     await userWith("");
-    expect((await attendedServer({}, { approval })).approvalPolicy).toBe(asked);
-    expect((await unattendedServer({}, { approval })).approvalPolicy).toBe(unasked);
+    expect((await interactiveServer({}, { approval })).approvalPolicy).toBe(asked);
+    expect((await nonInteractiveServer({}, { approval })).approvalPolicy).toBe(unasked);
   },
 );
 
 test("uses the user's configuration for an attended server", async () => {
   await userWith('model = "flint/offline"\n');
-  const { model, approvalPolicy, sandboxPolicy, chosen } = await attendedServer({}, {});
+  const { model, approvalPolicy, sandboxPolicy, chosen } = await interactiveServer({}, {});
   expect({ model, approvalPolicy, sandboxPolicy, chosen }).toEqual({ model: "flint/offline", chosen: [] });
 });
 
 test("rejects a sandbox that Codex does not have", async () => {
   await userWith("");
-  await expect(unattendedServer({ sandbox: "external-sandbox" }, {})).rejects.toThrow("read-only");
-  await expect(unattendedServer({}, { sandbox: "none" })).rejects.toThrow('not "none"');
+  await expect(nonInteractiveServer({ sandbox: "external-sandbox" }, {})).rejects.toThrow("read-only");
+  await expect(nonInteractiveServer({}, { sandbox: "none" })).rejects.toThrow('not "none"');
 });
 
 test("drops the user's MCP server if the command line disables or redefines it", async () => {
   await userWith('[mcp_servers.lamps]\ncommand = "lamps"\n[mcp_servers.stay]\ncommand = "stay"\n');
   const far = { type: "http", name: "lamps", url: "http://127.0.0.1:1/mcp", headers: {} } as const;
   const given = { mcpServers: [far], withoutMcpServers: ["lamps"] };
-  const { mcpServers } = await attendedServer({}, given);
+  const { mcpServers } = await interactiveServer({}, given);
   expect(mcpServers).toEqual([expect.objectContaining({ name: "stay" }), far]);
 });

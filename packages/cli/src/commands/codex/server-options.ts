@@ -33,7 +33,7 @@ const APPROVALS = {
 } as const satisfies Readonly<Record<string, Readonly<Record<ApprovalMode, ApprovalPolicy>>>>;
 
 /** The server of an unattended run: the project's configuration does not affect its permissions. */
-export async function unattendedServer(
+export async function nonInteractiveServer(
   flags: CodexServerFlags,
   settings: CodexSettings,
 ): Promise<PlacedOptions> {
@@ -47,7 +47,7 @@ export async function unattendedServer(
 }
 
 /** The server of a client that can be asked; Flint's defaults apply to what is not set. */
-export async function attendedServer(
+export async function interactiveServer(
   flags: CodexServerFlags,
   settings: CodexSettings,
 ): Promise<PlacedOptions> {

@@ -1,5 +1,5 @@
 import { type Command, command, UsageError } from "../../command-line/command.ts";
-import { say } from "../../command-line/output.ts";
+import { print } from "../../command-line/output.ts";
 import { VERSION } from "../../version.ts";
 import { CODEX_EXEC_FLAGS, SHIM_SERVER_FLAGS } from "./flags.ts";
 
@@ -46,7 +46,7 @@ export async function codexShim(args: readonly string[]): Promise<number> {
 /** Prints the version of Codex whose protocol is served, which clients check. */
 async function printVersion(): Promise<number> {
   const { CODEX_VERSION } = await import("@flint/protocol/codex");
-  return say(`codex-cli ${CODEX_VERSION} (flint ${VERSION})\n`);
+  return print(`codex-cli ${CODEX_VERSION} (flint ${VERSION})\n`);
 }
 
 /** Settings may also precede the name of the command. */
@@ -57,7 +57,7 @@ function split(args: readonly string[]) {
 }
 
 /** `flint exec`, which behaves like `codex exec` with `--experimental-json`. */
-export function orCodexExec(exec: Command): Command {
+export function execOrCodexExec(exec: Command): Command {
   return { ...exec, run: (args) => (usesCodexFormat(args) ? codexExecCommand : exec).run(args) };
 }
 

@@ -11,9 +11,9 @@ import {
   startComparison,
 } from "@flint/tui/compare";
 import { textOf } from "@flint/tui/draw";
-import { statusOf, usedBy } from "@flint/view/tasks";
+import { statusOf, usageText } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, complain, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { withTaskServer } from "../tasks/task-server.ts";
 
@@ -56,9 +56,9 @@ export async function compareAgents({ values, positionals }: CompareArguments): 
         return { agent: agents[index] ?? "", task, diff, tree };
       }),
     );
-    if (values.json === true) return sayJson(candidates);
-    say(comparison(candidates));
-    if (values.diff === true) say(diffsOf(candidates));
+    if (values.json === true) return printJson(candidates);
+    print(comparison(candidates));
+    if (values.diff === true) print(diffsOf(candidates));
     return keepOne(client, candidates);
   });
 }
@@ -81,7 +81,7 @@ export function comparison(candidates: readonly Candidate[]): string {
     agent,
     statusOf(task, Date.now()),
     changesIn(diff),
-    usedBy(task),
+    usageText(task),
     `#${task.number}`,
   ]);
   return columns([["AGENT", "STATUS", "CHANGES", "USED", "TASK"], ...rows]);
@@ -99,11 +99,11 @@ function diffsOf(candidates: readonly Candidate[]): string {
 async function keepOne(client: FlintClient, candidates: readonly Candidate[]): Promise<number> {
   const done = candidates.filter(({ task }) => canBeKept(task));
   if (done.length === 0) {
-    say("\nNo agent has a result that can be kept. flint tasks show N says why.\n");
+    print("\nNo agent has a result that can be kept. flint tasks show N says why.\n");
     return 1;
   }
   if (!isInteractive()) {
-    say("\nKeep one with flint tasks approve N, and drop the others with flint tasks cancel N.\n");
+    print("\nKeep one with flint tasks approve N, and drop the others with flint tasks cancel N.\n");
     return 10;
   }
   const { createInterface } = await import("node:readline/promises");
@@ -120,9 +120,9 @@ async function keepOne(client: FlintClient, candidates: readonly Candidate[]): P
     throw new UsageError(`${reply.trim()} is none of ${names}. Keep one with flint tasks approve N.`);
   const tasks = candidates.map(({ task }) => task);
   const left = await keepResult(client, tasks, { id: kept.task.id, tree: kept.tree });
-  for (const sentence of left) complain(sentence, 0);
+  for (const sentence of left) printError(sentence, 0);
   const [task] = await untilResting(client, [kept.task.id]);
-  say(
+  print(
     `Kept the result of ${kept.agent}: ${task?.merged?.ref.replace("refs/heads/", "branch ") ?? task?.phase}.\n`,
   );
   return 0;

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from "../../command-line/command.ts";
 import type { Flag } from "../../command-line/flags.ts";
-import { say } from "../../command-line/output.ts";
+import { print } from "../../command-line/output.ts";
 
 const SHELLS = { bash: bashCompletions, zsh: zshCompletions, fish: fishCompletions } as const;
 
@@ -26,7 +26,7 @@ export async function completions(
       `Completions are available for bash, zsh and fish, not for ${JSON.stringify(shell)}.`,
     );
   }
-  return say(SHELLS[shell](completionTree(commands)));
+  return print(SHELLS[shell](completionTree(commands)));
 }
 
 /** A completion script for bash. */

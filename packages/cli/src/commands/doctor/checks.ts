@@ -1,7 +1,7 @@
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
-import { type AgentDescriptor, KNOWN_AGENTS, leftOutReason } from "@flint/drivers";
+import { type AgentDescriptor, ignoredProgramReason, KNOWN_AGENTS } from "@flint/drivers";
 import { errorMessage } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
@@ -148,7 +148,7 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
     const fix = [own, known?.install].filter((way) => way !== undefined).join(", or ");
     const leftOut = await agent.leftOut(cwd);
     if (fix === "" && leftOut === undefined) return [];
-    const why = leftOut === undefined ? "" : `: ${leftOutReason(leftOut, agent.id)}`;
+    const why = leftOut === undefined ? "" : `: ${ignoredProgramReason(leftOut, agent.id)}`;
     return [
       { name: agent.id, state: "absent", detail: `not installed${why}`, ...(fix === "" ? {} : { fix }) },
     ];

@@ -1,8 +1,8 @@
 import { inheritedEnvironment } from "@flint/server/environment";
-import { type Look, lineOf, readLook, span, styled, textOf, wrapLine } from "@flint/tui/draw";
+import { lineOf, type RenderOptions, readLook, span, styled, textOf, wrapLine } from "@flint/tui/draw";
 import { count, escapeControls } from "@flint/view";
 import { noArguments } from "../../command-line/command.ts";
-import { say, sayJson } from "../../command-line/output.ts";
+import { print, printJson } from "../../command-line/output.ts";
 import { CHECKS } from "./checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
@@ -20,11 +20,12 @@ export async function doctor({ values, positionals }: DoctorArguments): Promise<
   const findings = await Promise.all(CHECKS.map((check) => bounded(check, process.cwd())));
   clear();
   const all = findings.flat();
-  if (values.json === true) sayJson(all);
-  else say(report(all, process.stdout.isTTY ? readLook(inheritedEnvironment(), process.stdout) : undefined));
+  if (values.json === true) printJson(all);
+  else
+    print(report(all, process.stdout.isTTY ? readLook(inheritedEnvironment(), process.stdout) : undefined));
   const problems = all.filter(({ state }) => state === "problem").length;
   const missing = all.filter(({ state }) => state === "absent").length;
-  if (values.json !== true) say(`\n${summary(problems, missing)}\n`);
+  if (values.json !== true) print(`\n${summary(problems, missing)}\n`);
   return problems === 0 ? 0 : 1;
 }
 
@@ -65,7 +66,10 @@ function summary(problems: number, missing: number): string {
 }
 
 /** The findings as aligned rows, on a terminal with coloured marks and wrapped within their column. */
-export function report(findings: readonly Finding[], look?: Pick<Look, "colour" | "columns">): string {
+export function report(
+  findings: readonly Finding[],
+  look?: Pick<RenderOptions, "colour" | "columns">,
+): string {
   const width = Math.max(12, ...findings.map(({ name }) => name.length)) + 2;
   return findings.map((finding) => lines(finding, width, look)).join("");
 }
@@ -77,7 +81,7 @@ const LEAST_COLUMN = 30;
 function lines(
   { state, name, detail, fix }: Finding,
   width: number,
-  look: Pick<Look, "colour" | "columns"> | undefined,
+  look: Pick<RenderOptions, "colour" | "columns"> | undefined,
 ): string {
   const mark = MARKS[state];
   const shown = styled([span(mark, STYLES[state])], look?.colour === true);

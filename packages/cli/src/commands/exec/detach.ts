@@ -1,12 +1,12 @@
 import type { ParamsInput } from "@flint/protocol";
-import { type Given, UsageError } from "../../command-line/command.ts";
-import { say, sayJson } from "../../command-line/output.ts";
+import { type ParsedArguments, UsageError } from "../../command-line/command.ts";
+import { print, printJson } from "../../command-line/output.ts";
 import { isCommandLine, serverOptions } from "../../command-line/server-options.ts";
 import { withTaskServer } from "../tasks/task-server.ts";
 import { isPiped, readPiped, textInput } from "./input.ts";
 import { type EXEC_FLAGS, readExecOptions } from "./options.ts";
 
-type Values = Given<typeof EXEC_FLAGS>["values"];
+type Values = ParsedArguments<typeof EXEC_FLAGS>["values"];
 type Task = ParamsInput<"task/add">["tasks"][number];
 
 /** The options that a task follows, or that concern only what this command itself prints. All others are refused. */
@@ -17,7 +17,10 @@ const FOLLOWED: ReadonlySet<string> = new Set<keyof typeof EXEC_FLAGS>([
 ]);
 
 /** `flint exec --detach`: hands the prompt over as a task, and returns at once. */
-export async function execDetached({ values, positionals }: Given<typeof EXEC_FLAGS>): Promise<number> {
+export async function execDetached({
+  values,
+  positionals,
+}: ParsedArguments<typeof EXEC_FLAGS>): Promise<number> {
   const request = await detachedRequest(values);
   const log = (text: string): void => void process.stderr.write(text);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, log) : undefined;
@@ -26,9 +29,9 @@ export async function execDetached({ values, positionals }: Given<typeof EXEC_FL
   const task = { ...request, prompt };
   const { data } = await withTaskServer((client) => client.call("task/add", { tasks: [task] }));
   const [added] = data;
-  if (values.json === true) return sayJson(added);
+  if (values.json === true) return printJson(added);
   const number = added?.number ?? 0;
-  return say(
+  return print(
     `Task ${number} runs in the background.\nflint tasks logs ${number} -f follows it, and flint tasks show ${number} says how it stands.\n`,
   );
 }

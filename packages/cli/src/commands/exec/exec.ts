@@ -2,17 +2,17 @@ import { effortValue, type TurnStatus, type UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import { marksFor, TurnTally } from "@flint/tui/draw";
 import { escapeControls } from "@flint/view";
-import type { Given } from "../../command-line/command.ts";
+import type { ParsedArguments } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
 import { describeLimit, LIMIT_NAMES } from "../../command-line/limit-flags.ts";
-import { complain } from "../../command-line/output.ts";
+import { printError } from "../../command-line/output.ts";
 import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
 import { VERSION } from "../../version.ts";
 import type { OpenServer } from "../local-server.ts";
 import { Approvals } from "./asks/approvals.ts";
-import { declinedReport, declinedUnasked } from "./asks/declined.ts";
+import { declinedReport, declinedWithoutPrompt } from "./asks/declined.ts";
 import { questionsFor } from "./asks/questions.ts";
-import { blindModel, headerOf } from "./header.ts";
+import { headerOf, imageSupportWarning } from "./header.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
 import { lastMessageWriter } from "./last-message.ts";
@@ -23,7 +23,7 @@ import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
 import { openThread, ThreadFeed } from "./thread.ts";
 
 /** `flint exec "PROMPT"`: runs one turn in a new or existing thread and prints it as it happens. */
-export async function exec(given: Given<typeof EXEC_FLAGS>): Promise<number> {
+export async function exec(given: ParsedArguments<typeof EXEC_FLAGS>): Promise<number> {
   const { values, positionals } = given;
   if (values.detach === true) return (await import("./detach.ts")).execDetached(given);
   const options = readExecOptions(values);
@@ -149,7 +149,7 @@ class ExecRun {
       this.#terminal.header(headerOf(settings, between, server.offlineAgents));
     }
     for (const notice of notices) this.#terminal.notify(notice);
-    const blind = options.images.length > 0 ? blindModel(settings, server.offlineAgents) : undefined;
+    const blind = options.images.length > 0 ? imageSupportWarning(settings, server.offlineAgents) : undefined;
     if (blind !== undefined) this.#terminal.notify(blind);
     if (resumed !== undefined) {
       this.#tally.costBefore = thread.state.cost;
@@ -205,10 +205,10 @@ class ExecRun {
     });
     this.#terminal.close();
     if (status === "completed" && checked?.ok === false) {
-      complain(`The answer does not match ${options.schemaFile}: ${checked.problem}.`, 0);
+      printError(`The answer does not match ${options.schemaFile}: ${checked.problem}.`, 0);
     }
     // Not every agent repeats the reason that it was given.
-    const declined = declinedUnasked(result?.turn.declined ?? [], this.#approvals.isUnattended);
+    const declined = declinedWithoutPrompt(result?.turn.declined ?? [], this.#approvals.isUnattended);
     process.stderr.write(declinedReport(declined));
     if (status === "completed") onAnswer?.(checked === undefined ? text : answerText(checked, text));
     const declinedUnattended = declined.some(({ forItself }) => forItself !== true);

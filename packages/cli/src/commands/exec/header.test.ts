@@ -1,7 +1,7 @@
 import type { ThreadSettings } from "@flint/protocol";
 import { PERMISSION_MODES, permissionMode } from "@flint/server/config";
 import { expect, test } from "vitest";
-import { blindModel, headerOf, permissionsText } from "./header.ts";
+import { headerOf, imageSupportWarning, permissionsText } from "./header.ts";
 
 const settings: ThreadSettings = {
   model: "flint/offline",
@@ -25,13 +25,13 @@ test("names the agent, the model and the permissions of a run", () => {
 });
 
 test("says which runs cannot see images: those on the offline model, whatever the agent", () => {
-  expect(blindModel({ model: "flint/offline" })).toBe(
+  expect(imageSupportWarning({ model: "flint/offline" })).toBe(
     "The offline model cannot see images. Choose another model with -m.",
   );
-  expect(blindModel({ model: "claude/default" }, true)).toBe(
+  expect(imageSupportWarning({ model: "claude/default" }, true)).toBe(
     "The offline model cannot see images. Leave out --offline to use another model.",
   );
-  expect(blindModel({ model: "claude/default" })).toBeUndefined();
+  expect(imageSupportWarning({ model: "claude/default" })).toBeUndefined();
 });
 
 test("names each permission mode, and what differs from all of them", () => {

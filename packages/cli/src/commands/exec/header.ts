@@ -25,7 +25,10 @@ export function headerOf(settings: ThreadSettings, between: string, isOffline = 
 }
 
 /** Says that the model of a run cannot see its images; undefined if it may. Any agent can be run on the offline model. */
-export function blindModel({ model }: Pick<ThreadSettings, "model">, isOffline = false): string | undefined {
+export function imageSupportWarning(
+  { model }: Pick<ThreadSettings, "model">,
+  isOffline = false,
+): string | undefined {
   if (!isOffline && model !== OFFLINE_MODEL) return undefined;
   const way = isOffline ? "Leave out --offline to use another model." : "Choose another model with -m.";
   return `The offline model cannot see images. ${way}`;

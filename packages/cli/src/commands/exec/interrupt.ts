@@ -1,11 +1,11 @@
 import type { StopCause } from "../../command-line/exit-codes.ts";
-import type { OutputLoss } from "../../command-line/output.ts";
+import type { OutputFailure } from "../../command-line/output.ts";
 
 /** The signals that end a turn. */
 export type StopSignal = Exclude<StopCause, "SIGPIPE" | "outputFailed">;
 
 /** A closing terminal also sends SIGHUP; which of the two comes first makes no difference. */
-const LOSSES: Readonly<Record<OutputLoss, StopCause>> = {
+const LOSSES: Readonly<Record<OutputFailure, StopCause>> = {
   terminalClosed: "SIGHUP",
   readerGone: "SIGPIPE",
   unwritable: "outputFailed",
@@ -75,7 +75,7 @@ export class Interruption {
   }
 
   /** Stops the turn silently: its output can no longer be written. */
-  loseOutput(loss: OutputLoss): void {
+  loseOutput(loss: OutputFailure): void {
     this.#cause ??= LOSSES[loss];
     this.#controller.abort(new Error("The output can no longer be written."));
   }

@@ -1,15 +1,15 @@
-import { leftOutReason } from "@flint/drivers";
+import { ignoredProgramReason } from "@flint/drivers";
 import { installedAgent } from "@flint/server/agent-programs";
 import { agentLogins, outsideEnvironment, outsideProgram } from "@flint/server/config";
-import { type Given, noArguments, UsageError } from "../../command-line/command.ts";
+import { noArguments, type ParsedArguments, UsageError } from "../../command-line/command.ts";
 import type { ACP_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
-import { complain } from "../../command-line/output.ts";
+import { printError } from "../../command-line/output.ts";
 import { serve } from "./serve.ts";
 
 type AcpFlags = typeof SERVER_FLAGS & typeof ACP_FLAGS;
 
 /** `flint acp`: serves an editor on stdin and stdout, from this process or from the running server. */
-export async function acp({ values, positionals }: Given<AcpFlags>): Promise<number> {
+export async function acp({ values, positionals }: ParsedArguments<AcpFlags>): Promise<number> {
   noArguments("acp", positionals);
   const { login, ...serving } = values;
   if (login !== undefined) return logIn(login);
@@ -28,15 +28,15 @@ async function logIn(agent: string): Promise<number> {
   const { path, interpreter, leftOut } = await outsideProgram((await installedAgent(agent))?.path ?? named);
   const [program, ...before] = path === undefined ? [] : [...(interpreter ?? []), path];
   if (program === undefined) {
-    const why = leftOut === undefined ? `${named} is not on PATH.` : leftOutReason(leftOut, agent);
-    return complain(`Cannot run ${login.command}: ${why}`, 1);
+    const why = leftOut === undefined ? `${named} is not on PATH.` : ignoredProgramReason(leftOut, agent);
+    return printError(`Cannot run ${login.command}: ${why}`, 1);
   }
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
     // A login starts other programs, such as one that opens the browser.
     const env = outsideEnvironment([process.cwd()]);
     const child = spawn(program, [...before, ...args], { env, stdio: "inherit" });
-    child.on("error", (error) => resolve(complain(`Cannot run ${login.command}: ${error.message}`, 1)));
+    child.on("error", (error) => resolve(printError(`Cannot run ${login.command}: ${error.message}`, 1)));
     child.on("exit", (code) => resolve(code ?? 1));
   });
 }

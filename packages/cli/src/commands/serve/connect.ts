@@ -10,7 +10,7 @@ import {
 } from "@flint/server/single-instance";
 import { noArguments, UsageError } from "../../command-line/command.ts";
 import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
-import { complain } from "../../command-line/output.ts";
+import { printError } from "../../command-line/output.ts";
 import { idleSeconds, protocolNamed } from "../../command-line/server-options.ts";
 
 const START = "Start one with flint connect --start, or flint serve --listen ws://127.0.0.1:4747.";
@@ -55,12 +55,12 @@ async function connectHere(protocol: FrontendName, idleFor: number | undefined):
   const connected = running === undefined ? undefined : await connectRunning(running, options);
   if (connected?.ok === true) return ended(await bridgeSocket(connected.socket, stdioEnd()));
   if (idleFor === undefined) {
-    return complain(`${connected?.reason ?? `No server is running for ${folder}.`} ${START}`, 1);
+    return printError(`${connected?.reason ?? `No server is running for ${folder}.`} ${START}`, 1);
   }
   const { startAndConnect } = await import("@flint/server/single-instance");
   const flint = [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
   const started = await startAndConnect({ folder, flint, idleSeconds: idleFor, cwd: options.cwd }, options);
-  return started.ok ? ended(await bridgeSocket(started.socket, stdioEnd())) : complain(started.reason, 1);
+  return started.ok ? ended(await bridgeSocket(started.socket, stdioEnd())) : printError(started.reason, 1);
 }
 
 async function connectTo(
@@ -76,10 +76,10 @@ async function connectTo(
     token: setting("FLINT_TOKEN"),
     folder: stateFolder(),
   });
-  if (!remote.ok) return complain(remote.reason, 1);
+  if (!remote.ok) return printError(remote.reason, 1);
   return ended(await bridgeLines(remote.transport, stdioEnd()));
 }
 
 function ended(end: BridgeEnd): number {
-  return end === "client" ? 0 : complain("The server closed the connection.", 1);
+  return end === "client" ? 0 : printError("The server closed the connection.", 1);
 }

@@ -14,7 +14,7 @@ import {
   ROOT_FRONTEND,
 } from "@flint/server/frontends";
 import { isLoopback, type ListenAddress, parseAddress, readToken, TokenFile } from "@flint/server/listeners";
-import { Listening, type ListenOptions, type OpenListener, untilUnused } from "@flint/server/listening";
+import { idleShutdown, Listening, type ListenOptions, type OpenListener } from "@flint/server/listening";
 import {
   composeEngine,
   type FleetOptions,
@@ -76,7 +76,7 @@ export async function serveListeners(values: Values): Promise<number> {
     process.stderr.write(OPEN_PORT);
   }
   await Promise.race(
-    idleMs === undefined ? [stopping] : [stopping, untilUnused(listening, engine, SYSTEM_CLOCK, idleMs)],
+    idleMs === undefined ? [stopping] : [stopping, idleShutdown(listening, engine, SYSTEM_CLOCK, idleMs)],
   );
   await stopServer(engine, clients);
   return 0;

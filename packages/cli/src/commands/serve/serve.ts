@@ -6,9 +6,9 @@ import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
 import type { Joined, JoinOptions } from "@flint/server/single-instance";
-import { type Given, noArguments } from "../../command-line/command.ts";
+import { noArguments, type ParsedArguments } from "../../command-line/command.ts";
 import type { LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
-import { complain } from "../../command-line/output.ts";
+import { printError } from "../../command-line/output.ts";
 import {
   configuresServer,
   type PlacedOptions,
@@ -19,7 +19,7 @@ import {
 type ServeFlags = typeof SERVER_FLAGS & typeof LISTEN_FLAGS;
 
 /** `flint serve` and `flint app-server`: serves a client on stdin and stdout, clients of listeners, or both. */
-export async function serve({ values, positionals }: Given<ServeFlags>): Promise<number> {
+export async function serve({ values, positionals }: ParsedArguments<ServeFlags>): Promise<number> {
   noArguments("serve", positionals);
   if (values.listen !== undefined) return (await import("./listen.ts")).serveListeners(values);
   const protocol = protocolNamed(values.protocol) ?? DEFAULT_FRONTEND;
@@ -54,7 +54,7 @@ function roleAfter(joined: Joined | { readonly lock: Lock }, folder: string): Ro
   if ("lock" in joined) return joined;
   const { end, ...refused } = joined;
   if (end === "client") return { exitCode: 0 };
-  if (end === "server") return { exitCode: complain("The server closed the connection.", 1) };
+  if (end === "server") return { exitCode: printError("The server closed the connection.", 1) };
   if (!("reason" in refused)) return { lock: undefined };
   return aloneBecause(
     `Not joining the server for ${folder}: ${refused.reason}. Other clients cannot see these threads live; flint server stop ends that server.`,
@@ -63,7 +63,7 @@ function roleAfter(joined: Joined | { readonly lock: Lock }, folder: string): Ro
 
 /** The client learns it in its own protocol; stderr is for clients that show that. */
 function aloneBecause(notice: string): Role {
-  complain(notice, 0);
+  printError(notice, 0);
   return { lock: undefined, notice };
 }
 

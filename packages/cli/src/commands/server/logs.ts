@@ -5,7 +5,7 @@ import { logFile, stateFolder } from "@flint/server/environment";
 import { signalled } from "@flint/server/serve";
 import { escapeControls } from "@flint/view";
 import { noArguments } from "../../command-line/command.ts";
-import { complain, say } from "../../command-line/output.ts";
+import { print, printError } from "../../command-line/output.ts";
 
 interface LogsArguments {
   readonly values: { readonly follow?: boolean | undefined };
@@ -23,10 +23,10 @@ export async function serverLogs({ values, positionals }: LogsArguments): Promis
   if (file === undefined) {
     const why =
       "only background servers write one, such as those started by flint, flint tasks or flint connect --start";
-    return complain(`There is no log at ${path}: ${why}.`, 1);
+    return printError(`There is no log at ${path}: ${why}.`, 1);
   }
   try {
-    return await print(file, values.follow === true);
+    return await printLog(file, values.follow === true);
   } finally {
     await file.close();
   }
@@ -44,7 +44,7 @@ async function openLog(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function print(file: FileHandle, follow: boolean): Promise<number> {
+async function printLog(file: FileHandle, follow: boolean): Promise<number> {
   const bytes = Buffer.alloc(CHUNK_BYTES);
   const decoder = new TextDecoder();
   const stopped = follow ? signalled().then(() => true) : Promise.resolve(true);
@@ -53,7 +53,7 @@ async function print(file: FileHandle, follow: boolean): Promise<number> {
     const { bytesRead } = await file.read(bytes, 0, CHUNK_BYTES, position);
     position += bytesRead;
     if (bytesRead > 0) {
-      say(escapeControls(decoder.decode(bytes.subarray(0, bytesRead), { stream: true })));
+      print(escapeControls(decoder.decode(bytes.subarray(0, bytesRead), { stream: true })));
       continue;
     }
     if (!follow || (await Promise.race([stopped, delay(POLL_MS, false)]))) return 0;

@@ -6,7 +6,7 @@ import { FRONTEND_NAMES } from "@flint/server/frontends";
 import { connectRunning, connectShared } from "@flint/server/single-instance";
 import { count, duration } from "@flint/view";
 import { noArguments } from "../../command-line/command.ts";
-import { columns, complain, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printError, printJson } from "../../command-line/output.ts";
 
 interface StatusArguments {
   readonly values: { readonly json?: boolean | undefined };
@@ -39,14 +39,16 @@ export async function serverStatus({ values, positionals }: StatusArguments): Pr
   const running = readRunningServer(folder);
   const connected = running === undefined ? undefined : await connectRunning(running, { protocol: "flint" });
   if (running === undefined || connected?.ok !== true) {
-    if (values.json === true) return sayJson({ running: false, folder }) + 1;
-    return complain(`${NONE} ${folder}. ${START}`, 1);
+    if (values.json === true) return printJson({ running: false, folder }) + 1;
+    return printError(`${NONE} ${folder}. ${START}`, 1);
   }
   const { clients } = connected;
   connected.socket.destroy();
   const threads = await threadCounts(folder);
   const status = { ...statusOf(running, folder), clients, threads };
-  return values.json === true ? sayJson({ running: true, ...status }) : say(statusText(status, Date.now()));
+  return values.json === true
+    ? printJson({ running: true, ...status })
+    : print(statusText(status, Date.now()));
 }
 
 function statusOf(running: RunningServer, folder: string): ServerStatus {
@@ -121,16 +123,16 @@ export async function stopServer({ positionals }: Pick<StatusArguments, "positio
   noArguments("server stop", positionals);
   const folder = stateFolder();
   const pid = await serverProcess(folder);
-  if (pid === undefined) return say(`${NONE} ${folder}.\n`);
+  if (pid === undefined) return print(`${NONE} ${folder}.\n`);
   process.kill(pid, "SIGTERM");
   const deadline = Date.now() + STOP.totalMs;
   while (isRunning(pid)) {
     if (Date.now() > deadline) {
-      return complain(`The server (process ${pid}) has not stopped within ${STOP.totalMs / 1000} s.`, 1);
+      return printError(`The server (process ${pid}) has not stopped within ${STOP.totalMs / 1000} s.`, 1);
     }
     await delay(STOP.pollMs);
   }
-  return say(`Stopped the server for ${folder} (process ${pid}).\n`);
+  return print(`Stopped the server for ${folder} (process ${pid}).\n`);
 }
 
 /** The process that answers at the server's socket: a process id in a file may be that of another program by now. */

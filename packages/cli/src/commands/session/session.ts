@@ -11,11 +11,11 @@ import { inheritedEnvironment, userConfigPath } from "@flint/server/environment"
 import { NodeDevice, type PermissionChoice, SessionApp, type SessionStart } from "@flint/tui";
 import { canMoveCursor } from "@flint/tui/draw";
 import { DEFAULT_STATUS_LINE, DEFAULT_THEME } from "@flint/view/commands";
-import { choice, type Given, noArguments, UsageError } from "../../command-line/command.ts";
+import { choice, noArguments, type ParsedArguments, UsageError } from "../../command-line/command.ts";
 import { STOP_CODES } from "../../command-line/exit-codes.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { enforcementOf, limitsOf } from "../../command-line/limit-flags.ts";
-import { say } from "../../command-line/output.ts";
+import { print } from "../../command-line/output.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
 import { takeFirstFrame } from "../../command-line/shown-frame.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -27,12 +27,12 @@ import { serverOpener, sessionSettings } from "./server.ts";
 type SessionValues = FlagValues<typeof SESSION_FLAGS>;
 
 /** `flint` and `flint "PROMPT"`: a session with a new thread. */
-export function session({ values, positionals }: Given<typeof SESSION_FLAGS>): Promise<number> {
+export function session({ values, positionals }: ParsedArguments<typeof SESSION_FLAGS>): Promise<number> {
   return open(values, { prompt: positionals.join(" ") });
 }
 
 /** `flint resume`: a session with a thread that exists. */
-export async function resume({ values, positionals }: Given<typeof RESUME_FLAGS>): Promise<number> {
+export async function resume({ values, positionals }: ParsedArguments<typeof RESUME_FLAGS>): Promise<number> {
   const { last, ...rest } = values;
   const [reference, ...more] = positionals;
   noArguments("resume", more);
@@ -101,7 +101,7 @@ async function runRestoring(app: SessionApp): Promise<number> {
   process.on("exit", onExit);
   try {
     const code = await app.run();
-    if (code === 0 && app.thread !== undefined) say(farewell(app.thread));
+    if (code === 0 && app.thread !== undefined) print(resumeHint(app.thread));
     return code;
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);
@@ -110,7 +110,7 @@ async function runRestoring(app: SessionApp): Promise<number> {
 }
 
 /** How to come back, below what the session has left on the screen. */
-export function farewell({ id, goesOn }: { readonly id: string; readonly goesOn: boolean }): string {
+export function resumeHint({ id, goesOn }: { readonly id: string; readonly goesOn: boolean }): string {
   return `${goesOn ? "The turn goes on in the background. " : ""}Continue: flint resume ${id}\n`;
 }
 

@@ -2,22 +2,28 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { GitMode, MergeMode, type ParamsInput, ResumeMode } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { choice, type Given, numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, say, sayJson } from "../../command-line/output.ts";
-import { networkOf, unknownAgentHere } from "../../command-line/server-options.ts";
+import {
+  choice,
+  numberOption,
+  oneArgument,
+  type ParsedArguments,
+  UsageError,
+} from "../../command-line/command.ts";
+import { columns, print, printJson } from "../../command-line/output.ts";
+import { networkOf, unknownAgentMessage } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
 import { labelOf, startTimeOf } from "./given-values.ts";
 import { readTaskFile } from "./task-file.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
-type Values = Given<typeof ADD_FLAGS>["values"];
+type Values = ParsedArguments<typeof ADD_FLAGS>["values"];
 type Input = ParamsInput<"task/add">["tasks"][number];
 
 const APPROVALS = ["policy", "accept"] as const;
 const APPROVERS = ["person", "reviewer"] as const;
 
 /** `flint tasks add`: adds tasks and prints their numbers. */
-export async function addTasks({ values, positionals }: Given<typeof ADD_FLAGS>): Promise<number> {
+export async function addTasks({ values, positionals }: ParsedArguments<typeof ADD_FLAGS>): Promise<number> {
   const { file } = values;
   if (file !== undefined && positionals.length > 0) throw new UsageError("Use a prompt or --file, not both.");
   // Read before a server is started for it.
@@ -29,9 +35,9 @@ export async function addTasks({ values, positionals }: Given<typeof ADD_FLAGS>)
     ];
     return (await client.call("task/add", { tasks })).data;
   });
-  if (values.json === true) return sayJson(added);
+  if (values.json === true) return printJson(added);
   const rows = added.map(({ number, title, phase }) => [`#${number}`, phase, title]);
-  return say(`${columns(rows)}\nFollow progress with flint tasks watch.\n`);
+  return print(`${columns(rows)}\nFollow progress with flint tasks watch.\n`);
 }
 
 async function fromFlags(client: FlintClient, values: Values, prompt: string): Promise<Input> {
@@ -84,7 +90,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
 /** Rejects the name of an agent or model that no agent on this machine has, so that the task does not fail later. */
 async function checkAgents(client: FlintClient, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const problem = name.includes("/") ? undefined : await unknownAgentHere(name);
+    const problem = name.includes("/") ? undefined : await unknownAgentMessage(name);
     if (problem === undefined) continue;
     const { data } = await client.call("model/list", {});
     if (!data.some(({ id }) => id.endsWith(`/${name}`))) throw new UsageError(problem);

@@ -1,7 +1,7 @@
 import type { Result } from "@flint/protocol";
 import { count, size } from "@flint/view";
 import { UsageError } from "../../command-line/command.ts";
-import { columns, complain, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printError, printJson } from "../../command-line/output.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 interface CleanArguments {
@@ -30,10 +30,10 @@ export async function cleanTasks({ values, positionals }: CleanArguments): Promi
     const params = { ...named, olderThanMs, force, dryRun };
     return client.call("task/clean", params, { timeoutMs: TIMEOUT_MS });
   });
-  if (values.json === true) return sayJson(cleaned);
-  say(cleanReport(cleaned, dryRun));
+  if (values.json === true) return printJson(cleaned);
+  print(cleanReport(cleaned, dryRun));
   const isRefused = positionals.length > 0 && cleaned.data.some(({ kept }) => kept !== undefined);
-  return isRefused ? complain("A task that you named keeps its worktree.", 1) : 0;
+  return isRefused ? printError("A task that you named keeps its worktree.", 1) : 0;
 }
 
 /** What was or would be removed, what stays and why, and how much space there is. */

@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { statusOf } from "@flint/view/tasks";
 import { numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
-import { complain, say, sayJson } from "../../command-line/output.ts";
+import { print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
@@ -37,8 +37,8 @@ async function decide<Name extends Changing>(
     const all = { ...(await params(found, client)), taskId: found.id } as Params<Name>;
     return (await client.call(method, all as never)) as Result<"task/approve">;
   });
-  if (values.json === true) return sayJson(task);
-  return say(`#${task.number} ${escapeControls(task.title)}: ${statusOf(task, Date.now())}\n`);
+  if (values.json === true) return printJson(task);
+  return print(`#${task.number} ${escapeControls(task.title)}: ${statusOf(task, Date.now())}\n`);
 }
 
 /** `flint tasks approve`: approves exactly what was shown. */
@@ -55,7 +55,7 @@ async function confirmDiff(diff: string): Promise<void> {
     throw new UsageError(
       "Not running in a terminal. Review the result with flint tasks diff, then run again with --yes.",
     );
-  say(`${escapeControls(diff)}\n`);
+  print(`${escapeControls(diff)}\n`);
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await lines.question("Approve this result? [y/N] ").finally(() => lines.close());
@@ -126,8 +126,8 @@ export async function steerTask({ values, positionals }: DecideArguments): Promi
   const result = await withTaskServer(async (client) =>
     client.call("task/steer", { taskId: (await findTask(client, text)).id, content: words.join(" ") }),
   );
-  if (values.json === true) return sayJson(result);
-  return say(result.live ? "Sent to the running turn.\n" : "The executor gets it with its next turn.\n");
+  if (values.json === true) return printJson(result);
+  return print(result.live ? "Sent to the running turn.\n" : "The executor gets it with its next turn.\n");
 }
 
 /** `flint tasks remove`. */
@@ -136,5 +136,5 @@ export async function removeTask({ positionals }: DecideArguments): Promise<numb
   await withTaskServer(async (client) =>
     client.call("task/remove", { taskId: (await findTask(client, text)).id }),
   );
-  return complain(`Removed task ${text}. Its commits stay under refs/flint/tasks.`, 0);
+  return printError(`Removed task ${text}. Its commits stay under refs/flint/tasks.`, 0);
 }

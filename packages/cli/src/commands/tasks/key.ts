@@ -1,6 +1,6 @@
 import { stateFolder } from "@flint/server/environment";
 import { noArguments } from "../../command-line/command.ts";
-import { say } from "../../command-line/output.ts";
+import { print } from "../../command-line/output.ts";
 
 /** `flint tasks key`: prints the public key with which the tasks of this machine are signed. */
 export async function printKey({
@@ -10,5 +10,5 @@ export async function printKey({
 }): Promise<number> {
   noArguments("tasks key", positionals);
   const { signerOf } = await import("@flint/server/fleet");
-  return say(`${(await signerOf(stateFolder())).publicKey}\n`);
+  return print(`${(await signerOf(stateFolder())).publicKey}\n`);
 }

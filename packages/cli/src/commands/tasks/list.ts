@@ -1,9 +1,9 @@
 import { userInfo } from "node:os";
 import type { TaskRow } from "@flint/protocol";
-import { hasEnded, inOrder, TASK_COLUMNS, taskCells } from "@flint/view/tasks";
-import { type Given, noArguments } from "../../command-line/command.ts";
+import { hasEnded, sortedTasks, TASK_COLUMNS, taskCells } from "@flint/view/tasks";
+import { noArguments, type ParsedArguments } from "../../command-line/command.ts";
 import type { Flags } from "../../command-line/flags.ts";
-import { columns, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printJson } from "../../command-line/output.ts";
 import { labelOf } from "./given-values.ts";
 import { withTaskServer } from "./task-server.ts";
 
@@ -15,21 +15,21 @@ interface ListArguments {
     readonly label?: readonly string[] | undefined;
     readonly json?: boolean | undefined;
   };
-  readonly positionals: Given<Flags>["positionals"];
+  readonly positionals: ParsedArguments<Flags>["positionals"];
 }
 
 /** `flint tasks list`: lists tasks, those that wait for the user first. */
 export async function listTasks({ values, positionals }: ListArguments): Promise<number> {
   noArguments("tasks list", positionals);
   const { data } = await withTaskServer((client) => client.call("task/list", {}));
-  const shown = inOrder(data).filter(taskFilter(values, userInfo().username));
-  if (values.json === true) return sayJson(shown);
+  const shown = sortedTasks(data).filter(taskFilter(values, userInfo().username));
+  if (values.json === true) return printJson(shown);
   if (shown.length > 0)
-    return say(columns([TASK_COLUMNS, ...shown.map((task) => taskCells(task, Date.now()))]));
+    return print(columns([TASK_COLUMNS, ...shown.map((task) => taskCells(task, Date.now()))]));
   const labels = values.label ?? [];
   const hidden = data.length === 0 || values.all === true ? "" : " flint tasks list --all shows all tasks.";
-  if (labels.length > 0) return say(`No open tasks with the label ${labels.join(", ")}.\n`);
-  return say(`${values.asking === true ? "No task needs you." : "No open tasks."}${hidden}\n`);
+  if (labels.length > 0) return print(`No open tasks with the label ${labels.join(", ")}.\n`);
+  return print(`${values.asking === true ? "No task needs you." : "No open tasks."}${hidden}\n`);
 }
 
 /** Which tasks the options leave in a list. */

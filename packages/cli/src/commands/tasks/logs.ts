@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { hasEnded, taskLogLine } from "@flint/view/tasks";
 import { oneArgument } from "../../command-line/command.ts";
-import { say } from "../../command-line/output.ts";
+import { print } from "../../command-line/output.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 interface LogsArguments {
@@ -27,7 +27,7 @@ export async function showLogs({ values, positionals }: LogsArguments): Promise<
       revision = await changed(client, revision);
       const { task, spec, events } = await client.call("task/read", { taskId, after });
       after = events.at(-1)?.version ?? after;
-      for (const event of events) print(event, spec, values.json === true);
+      for (const event of events) printEvent(event, spec, values.json === true);
       const rests = hasEnded(task) || task.phase === "asking" || task.phase === "approving";
       if (values.follow !== true || rests) return 0;
     }
@@ -39,9 +39,9 @@ async function changed(client: FlintClient, revision: number | undefined): Promi
   return (await client.call("task/list", known, { timeoutMs: 2 * POLL_MS })).revision;
 }
 
-function print(event: LoggedEvent, spec: TaskSpec, asJson: boolean): void {
-  if (asJson) say(`${JSON.stringify(event)}\n`);
-  else for (const line of logLines(event, spec)) say(`${line}\n`);
+function printEvent(event: LoggedEvent, spec: TaskSpec, asJson: boolean): void {
+  if (asJson) print(`${JSON.stringify(event)}\n`);
+  else for (const line of logLines(event, spec)) print(`${line}\n`);
 }
 
 /** The lines of an event in a log: the first with its time, the others below it. */

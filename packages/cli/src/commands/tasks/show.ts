@@ -1,9 +1,9 @@
 import { LOCAL_WORKER, type Result, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls, size } from "@flint/view";
-import { nextStep, statusOf, usedBy } from "@flint/view/tasks";
+import { nextStep, statusOf, usageText } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, say, sayExactly, sayJson } from "../../command-line/output.ts";
+import { columns, print, printJson, printRaw } from "../../command-line/output.ts";
 import { logLines } from "./logs.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
@@ -20,7 +20,7 @@ export async function showTask({ values, positionals }: ShowArguments): Promise<
     const found = await client.call("task/read", { taskId });
     return [found, values.json === true ? undefined : await diskOf(client, taskId)];
   });
-  return values.json === true ? sayJson(read) : say(taskPage(read, Date.now(), disk));
+  return values.json === true ? printJson(read) : print(taskPage(read, Date.now(), disk));
 }
 
 /** What the task takes on this machine. */
@@ -51,7 +51,7 @@ export async function showDiff({
   const { diff } = await withTaskServer(async (client) =>
     client.call("task/diff", { taskId: (await findTask(client, text)).id }),
   );
-  return sayExactly(diff);
+  return printRaw(diff);
 }
 
 /** `flint tasks open`: opens the thread of a task's executor in a session. */
@@ -92,7 +92,7 @@ export function taskPage(
     ["Checks", spec.checks.map(({ command }) => command).join(", ") || "none"],
     ...(copied.length === 0 ? [] : [["Copied", copied.join(", ")]]),
     ["Result", resultOf(task)],
-    ["Used", usedBy(task)],
+    ["Used", usageText(task)],
     ...(disk === undefined ? [] : [["Disk", disk]]),
     ...(task.thread === undefined ? [] : [["Thread", `flint resume ${task.thread.threadId}`]]),
   ];

@@ -1,9 +1,9 @@
 import type { TaskRow } from "@flint/protocol";
 
 /** Whether a task goes on without anyone, waits for the user or for a time, or has ended. */
-export type Standing = "goesOn" | "needsPerson" | "suspended" | "failed" | "ended";
+export type TaskProgress = "goesOn" | "needsPerson" | "suspended" | "failed" | "ended";
 
-const STANDINGS: Readonly<Record<TaskRow["phase"], Standing>> = {
+const STANDINGS: Readonly<Record<TaskRow["phase"], TaskProgress>> = {
   waiting: "goesOn",
   ready: "goesOn",
   running: "goesOn",
@@ -16,7 +16,7 @@ const STANDINGS: Readonly<Record<TaskRow["phase"], Standing>> = {
 };
 
 /** How a task stands. One that waits for others stands as they do. */
-export function standingOf(task: TaskRow, all: readonly TaskRow[]): Standing {
+export function progressOf(task: TaskRow, all: readonly TaskRow[]): TaskProgress {
   return STANDINGS[(blockerOf(task, all) ?? task).phase];
 }
 
@@ -37,6 +37,6 @@ export function blockerOf(task: TaskRow, all: readonly TaskRow[]): TaskRow | und
     }
   };
   visit(task);
-  const standing = (wanted: Standing) => [...before].find(({ phase }) => STANDINGS[phase] === wanted);
+  const standing = (wanted: TaskProgress) => [...before].find(({ phase }) => STANDINGS[phase] === wanted);
   return standing("needsPerson") ?? standing("suspended");
 }

@@ -1,7 +1,7 @@
 import { NO_USAGE } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { NOW, row } from "../../testing/task-row.ts";
-import { blockerOf, standingOf } from "./standing.ts";
+import { blockerOf, progressOf } from "./standing.ts";
 import { watchLines } from "./watch.ts";
 
 describe("a task that waits for others", () => {
@@ -19,14 +19,14 @@ describe("a task that waits for others", () => {
     ["failed", "goesOn"],
   ] as const)("after one that is %s stands as %s, directly or not", (phase, standing) => {
     const all = [row(1, phase), second, third];
-    expect([standingOf(second, all), standingOf(third, all)]).toEqual([standing, standing]);
+    expect([progressOf(second, all), progressOf(third, all)]).toEqual([standing, standing]);
   });
 
   test("needs the user if one of several does, and goes on if it only waits for its time", () => {
     const all = [row(1, "suspended"), row(4, "asking"), row(5, "running")];
     const waits = row(6, "waiting", { after: ["t5", "t1", "t4", "gone"] });
     expect(blockerOf(waits, all)?.number).toBe(4);
-    expect(standingOf(row(7, "waiting", { notBeforeMs: NOW + 1000 }), all)).toBe("goesOn");
+    expect(progressOf(row(7, "waiting", { notBeforeMs: NOW + 1000 }), all)).toBe("goesOn");
   });
 });
 

@@ -1,9 +1,9 @@
 import type { TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import { hasEnded, nextStep, statusOf, usedBy } from "@flint/view/tasks";
-import { say } from "../../command-line/output.ts";
-import { blockerOf, type Standing, standingOf } from "./standing.ts";
+import { hasEnded, nextStep, statusOf, usageText } from "@flint/view/tasks";
+import { print } from "../../command-line/output.ts";
+import { blockerOf, progressOf, type TaskProgress } from "./standing.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 const POLL_MS = 30_000;
@@ -29,8 +29,8 @@ export async function watchTasks({ values, positionals }: WatchArguments): Promi
         .filter((task) => only !== undefined || !isOld(task))
         .flatMap((task) => report(task, list.data, shown) ?? []);
       if (values.bell === true && process.stdout.isTTY && news.some((standing) => standing !== "goesOn"))
-        say("\u0007");
-      const standings = tasks.map((task) => [task, standingOf(task, list.data)] as const);
+        print("\u0007");
+      const standings = tasks.map((task) => [task, progressOf(task, list.data)] as const);
       if (!standings.some(([, standing]) => standing === "goesOn"))
         return exitCode(standings.flatMap(([{ id }, standing]) => (shown.has(id) ? [standing] : [])));
     }
@@ -50,13 +50,17 @@ function isOld(task: TaskRow): boolean {
 }
 
 /** Prints where a task stands, unless that was printed before, and returns it. */
-function report(task: TaskRow, all: readonly TaskRow[], shown: Map<string, string>): Standing | undefined {
+function report(
+  task: TaskRow,
+  all: readonly TaskRow[],
+  shown: Map<string, string>,
+): TaskProgress | undefined {
   const blocker = blockerOf(task, all);
   const key = `${task.attempt}.${task.round} ${task.phase} ${task.step ?? ""} ${task.ask?.id ?? ""} ${blocker?.id}`;
   if (shown.get(task.id) === key) return undefined;
   shown.set(task.id, key);
-  const standing = standingOf(task, all);
-  say(`${watchLines(task, blocker, standing, Date.now()).join("\n   ")}\n`);
+  const standing = progressOf(task, all);
+  print(`${watchLines(task, blocker, standing, Date.now()).join("\n   ")}\n`);
   return standing;
 }
 
@@ -64,11 +68,11 @@ function report(task: TaskRow, all: readonly TaskRow[], shown: Map<string, strin
 export function watchLines(
   task: TaskRow,
   blocker: TaskRow | undefined,
-  standing: Standing,
+  standing: TaskProgress,
   now: number,
 ): string[] {
   const round = task.round === 0 ? "" : `, round ${task.round} of ${task.rounds}`;
-  const used = task.usage.seconds === 0 || standing === "goesOn" ? "" : `, used ${usedBy(task)}`;
+  const used = task.usage.seconds === 0 || standing === "goesOn" ? "" : `, used ${usageText(task)}`;
   const detail =
     task.ask?.message ?? task.error ?? (task.phase === "suspended" ? task.note : task.merged?.note);
   return [
@@ -88,7 +92,7 @@ const NEEDS: Readonly<Partial<Record<TaskRow["phase"], string>>> = {
   suspended: "is suspended",
 };
 
-function exitCode(standings: readonly Standing[]): number {
+function exitCode(standings: readonly TaskProgress[]): number {
   if (standings.includes("needsPerson")) return 10;
   if (standings.includes("suspended")) return 11;
   return standings.includes("failed") ? 1 : 0;

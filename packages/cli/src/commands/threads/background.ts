@@ -1,6 +1,6 @@
 import { escapeControls } from "@flint/view";
 import { oneArgument } from "../../command-line/command.ts";
-import { complain, say, sayJson } from "../../command-line/output.ts";
+import { print, printError, printJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
 
@@ -18,14 +18,14 @@ export async function backgroundCommands({ values, positionals }: BackgroundArgu
     if (stop !== undefined) {
       const chosen = stop === "all" ? {} : { processId: stop };
       const { stopped } = await client.call("thread/backgroundCommands/stop", { threadId, ...chosen });
-      if (json) sayJson(stopped);
-      else if (stopped.length > 0) say(`Stopped ${stopped.map(escapeControls).join(", ")}\n`);
+      if (json) printJson(stopped);
+      else if (stopped.length > 0) print(`Stopped ${stopped.map(escapeControls).join(", ")}\n`);
       if (stopped.length > 0 || stop === "all") return 0;
-      return complain(`No background command ${JSON.stringify(stop)} is running in ${threadId}.`, 1);
+      return printError(`No background command ${JSON.stringify(stop)} is running in ${threadId}.`, 1);
     }
     const { data } = await client.call("thread/backgroundCommands/list", { threadId });
-    if (json) return sayJson(data);
+    if (json) return printJson(data);
     const rows = data.map(({ processId, command }) => escapeControls(`${processId}  ${command}`));
-    return say(rows.length === 0 ? "No background commands are running.\n" : `${rows.join("\n")}\n`);
+    return print(rows.length === 0 ? "No background commands are running.\n" : `${rows.join("\n")}\n`);
   });
 }

@@ -1,7 +1,7 @@
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../../command-line/command.ts";
-import { say, sayJson } from "../../command-line/output.ts";
+import { print, printJson } from "../../command-line/output.ts";
 import { askLine, isInteractive } from "../../command-line/terminal.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
@@ -28,8 +28,8 @@ export async function forkThread({ values, positionals }: ForkArguments): Promis
     const upTo = last === undefined ? {} : { lastTurnId: await findTurn(client, threadId, last) };
     return client.call("thread/fork", { threadId, ...upTo });
   });
-  if (values.json === true) return sayJson(thread);
-  return say(`${thread.id}\n`);
+  if (values.json === true) return printJson(thread);
+  return print(`${thread.id}\n`);
 }
 
 /** `flint threads name ID NAME`. */
@@ -42,21 +42,21 @@ export async function nameThread({ positionals }: Positionals): Promise<number> 
   const id = await onThread(reference, (client, threadId) =>
     client.call("thread/name/set", { threadId, name }),
   );
-  return say(`Named ${id}: ${escapeControls(name)}\n`);
+  return print(`Named ${id}: ${escapeControls(name)}\n`);
 }
 
 /** `flint threads archive ID`. */
 export async function archiveThread({ positionals }: Positionals): Promise<number> {
   const reference = oneArgument("threads archive", positionals, "a thread: an id, or last");
   const id = await onThread(reference, (client, threadId) => client.call("thread/archive", { threadId }));
-  return say(`Archived ${id}\n`);
+  return print(`Archived ${id}\n`);
 }
 
 /** `flint threads unarchive ID`. */
 export async function unarchiveThread({ positionals }: Positionals): Promise<number> {
   const reference = oneArgument("threads unarchive", positionals, "a thread: an id or its name");
   const id = await onThread(reference, (client, threadId) => client.call("thread/unarchive", { threadId }));
-  return say(`Unarchived ${id}\n`);
+  return print(`Unarchived ${id}\n`);
 }
 
 /** `flint threads delete ID`. Asks for confirmation; outside a terminal it requires --yes. */
@@ -68,7 +68,7 @@ export async function deleteThread({ values, positionals }: DeleteArguments): Pr
     const thread = await findThread(client, reference, process.cwd());
     if (values.yes !== true && !(await confirmed(thread.id, thread.name ?? thread.preview))) return 1;
     await client.call("thread/delete", { threadId: thread.id });
-    return say(`Deleted ${thread.id}\n`);
+    return print(`Deleted ${thread.id}\n`);
   });
 }
 

@@ -2,7 +2,7 @@ import { errorMessage, type NativeSession, type Result } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, UsageError } from "../../command-line/command.ts";
-import { complain, say, sayJson } from "../../command-line/output.ts";
+import { print, printError, printJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 
 interface ImportArguments {
@@ -27,7 +27,7 @@ export async function importThreads({ values, positionals }: ImportArguments): P
   if (chosen.length > 1) throw new UsageError("Use only one of SESSION, --all and --last.");
   return withStoredData(async (client) => {
     const sessions = await listed(client, values);
-    if (chosen.length === 0) return values.json === true ? sayJson(sessions) : say(tableOf(sessions));
+    if (chosen.length === 0) return values.json === true ? printJson(sessions) : print(tableOf(sessions));
     return importAll(
       client,
       session === undefined ? latest(sessions, values) : [found(sessions, session)],
@@ -71,14 +71,14 @@ async function importAll(
     try {
       const imported = await client.call("thread/import", { agent, sessionId });
       done.push(imported);
-      if (json !== true) say(lineOf(agent, imported));
+      if (json !== true) print(lineOf(agent, imported));
     } catch (thrown) {
       if (all !== true) throw thrown;
       failures += 1;
-      complain(errorMessage(thrown), 0);
+      printError(errorMessage(thrown), 0);
     }
   }
-  if (json === true) sayJson(done);
+  if (json === true) printJson(done);
   return failures === 0 ? 0 : 1;
 }
 

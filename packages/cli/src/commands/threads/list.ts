@@ -1,7 +1,7 @@
 import type { Thread } from "@flint/protocol";
 import { type FlintClient, SEARCHED_THREADS, searchThreads as threadsWith } from "@flint/sdk";
 import { numberOption, UsageError } from "../../command-line/command.ts";
-import { say, sayJson } from "../../command-line/output.ts";
+import { print, printJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { allThreads, findThread, threadTable } from "./thread-reference.ts";
 
@@ -30,12 +30,13 @@ export async function listThreads({ values, positionals }: ListArguments): Promi
     });
     return { ...page, ids: await idsToShorten(client) };
   });
-  if (values.json === true) return sayJson(data);
+  if (values.json === true) return printJson(data);
   if (data.length === 0 && values.parent !== undefined)
-    return say("The agent of this thread has started no sub-agents.\n");
-  if (data.length === 0) return say('No threads yet. Start one with flint exec "what is in this folder?"\n');
+    return print("The agent of this thread has started no sub-agents.\n");
+  if (data.length === 0)
+    return print('No threads yet. Start one with flint exec "what is in this folder?"\n');
   const more = nextCursor === undefined ? "" : `… and more; see ${longerList(values, data.length * 5)}\n`;
-  return say(`${threadTable(data, { columns: terminalWidth(), ids })}${more}`);
+  return print(`${threadTable(data, { columns: terminalWidth(), ids })}${more}`);
 }
 
 async function parentOf(client: FlintClient, reference: string | undefined) {
@@ -66,10 +67,10 @@ export async function searchThreads({ values, positionals }: ListArguments): Pro
   const { found, ids } = await withStoredData(async (client) => {
     return { found: await search(client, query, limit), ids: await idsToShorten(client) };
   });
-  if (values.json === true) return sayJson(found);
+  if (values.json === true) return printJson(found);
   if (found.length === 0)
-    return say(`${JSON.stringify(query)} was not found in the newest ${SEARCHED_THREADS} threads.\n`);
-  return say(threadTable(found, { columns: terminalWidth(), ids }));
+    return print(`${JSON.stringify(query)} was not found in the newest ${SEARCHED_THREADS} threads.\n`);
+  return print(threadTable(found, { columns: terminalWidth(), ids }));
 }
 
 async function search(client: FlintClient, query: string, limit: number): Promise<readonly Thread[]> {

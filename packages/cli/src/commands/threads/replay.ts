@@ -40,11 +40,14 @@ async function recorded(
   const { events } = await client.call("thread/events/list", { threadId });
   const known = events.flatMap((event) => readLoggedEvent(event) ?? []);
   if (turnId === undefined) return { threadId, before: [], played: known };
-  return { threadId, ...cutTo(known, turnId) };
+  return { threadId, ...eventsThroughTurn(known, turnId) };
 }
 
 /** The events of one turn, and those before it. */
-export function cutTo(events: readonly StoredEvent[], turnId: string): Omit<Recording, "threadId"> {
+export function eventsThroughTurn(
+  events: readonly StoredEvent[],
+  turnId: string,
+): Omit<Recording, "threadId"> {
   const first = placeOf(events, "turn/started", turnId);
   if (first === -1)
     throw new UsageError(`The log of the thread has no turn ${turnId}. See flint threads show.`);

@@ -2,7 +2,7 @@ import { EVENTS, type NotSaved, type Result } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { count } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { columns, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
 import { findTurn } from "./turn-reference.ts";
@@ -47,8 +47,8 @@ export async function revertThread({ values, positionals }: RevertArguments): Pr
         : await findTurn(client, threadId, values.before);
     return client.call("thread/revert", { threadId, beforeTurnId, files, preview });
   });
-  if (values.json === true) return sayJson(result);
-  return say(revertReport(result, { files, preview, undo: undo !== undefined }));
+  if (values.json === true) return printJson(result);
+  return print(revertReport(result, { files, preview, undo: undo !== undefined }));
 }
 
 async function latestTurn(client: FlintClient, threadId: string): Promise<string> {

@@ -4,7 +4,7 @@ import { inheritedEnvironment } from "@flint/server/environment";
 import { drawThread, type Line, lineOf, readLook, styled } from "@flint/tui/draw";
 import { escapeControls, rowsOf, transcript } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
-import { say, sayExactly, sayJson } from "../../command-line/output.ts";
+import { print, printJson, printRaw } from "../../command-line/output.ts";
 import { outputFile } from "../../command-line/output-file.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
@@ -24,8 +24,8 @@ interface ExportArguments {
 export async function showThread({ values, positionals }: ShowArguments): Promise<number> {
   const reference = oneArgument("threads show", positionals, "a thread: an id, or last");
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
-  if (values.json === true) return sayJson({ thread, turns });
-  return say(process.stdout.isTTY ? drawnThread(thread, turns) : escapeControls(transcript(thread, turns)));
+  if (values.json === true) return printJson({ thread, turns });
+  return print(process.stdout.isTTY ? drawnThread(thread, turns) : escapeControls(transcript(thread, turns)));
 }
 
 /** A thread as a session draws it, with nothing folded and the number of each turn. */
@@ -56,9 +56,9 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   const text =
     format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : transcript(thread, turns);
-  if (out === undefined) return sayExactly(text);
+  if (out === undefined) return printRaw(text);
   outputFile(out, 0o600)(text);
-  return say(`${out}\n`);
+  return print(`${out}\n`);
 }
 
 async function whole(client: FlintClient, reference: string): Promise<WholeThread> {

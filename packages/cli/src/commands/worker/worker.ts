@@ -10,19 +10,28 @@ import {
   type RunningWorker,
   type WorkerSettings,
 } from "@flint/server/serve";
-import { choice, type Given, noArguments, numberOption, UsageError } from "../../command-line/command.ts";
-import { complain } from "../../command-line/output.ts";
+import {
+  choice,
+  noArguments,
+  numberOption,
+  type ParsedArguments,
+  UsageError,
+} from "../../command-line/command.ts";
+import { printError } from "../../command-line/output.ts";
 import { serverOptions } from "../../command-line/server-options.ts";
 import { labelOf } from "../tasks/given-values.ts";
 import type { WORKER_FLAGS } from "./flags.ts";
 
-type Values = Given<typeof WORKER_FLAGS>["values"];
+type Values = ParsedArguments<typeof WORKER_FLAGS>["values"];
 type Described = Omit<WorkerSettings, "onReady" | "onFailed">;
 
 const DRAIN_SECONDS = 60;
 
 /** `flint worker`: runs tasks until a signal ends it. */
-export async function runWorker({ values, positionals }: Given<typeof WORKER_FLAGS>): Promise<number> {
+export async function runWorker({
+  values,
+  positionals,
+}: ParsedArguments<typeof WORKER_FLAGS>): Promise<number> {
   noArguments("worker", positionals);
   const { fleet, ...options } = await serverOptions(values);
   const { signerOf } = await import("@flint/server/fleet");
@@ -45,12 +54,12 @@ export async function runWorker({ values, positionals }: Given<typeof WORKER_FLA
   try {
     const running = await started;
     const pools = settings.pools?.join(", ") ?? "default";
-    complain(`worker ${settings.name} takes tasks of ${pools}, ${settings.concurrency} at once`, 0);
+    printError(`worker ${settings.name} takes tasks of ${pools}, ${settings.concurrency} at once`, 0);
     await untilSignalled(running, drainMs);
     return 0;
   } catch (thrown) {
     if (!(thrown instanceof Error)) throw thrown;
-    return complain(thrown.message, 1);
+    return printError(thrown.message, 1);
   } finally {
     await engine.close();
   }
@@ -64,7 +73,7 @@ async function untilSignalled(worker: RunningWorker, drainMs: number): Promise<v
       process.once("SIGINT", resolve);
     });
   await Promise.race([signalled(), worker.drainRequested]);
-  complain("takes no more tasks; waiting for what runs", 0);
+  printError("takes no more tasks; waiting for what runs", 0);
   await Promise.race([worker.drain(drainMs), signalled()]);
 }
 

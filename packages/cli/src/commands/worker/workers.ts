@@ -1,7 +1,7 @@
 import type { WorkerRow } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument } from "../../command-line/command.ts";
-import { columns, say, sayJson } from "../../command-line/output.ts";
+import { columns, print, printJson } from "../../command-line/output.ts";
 import { withTaskServer } from "../tasks/task-server.ts";
 
 interface WorkersArguments {
@@ -13,8 +13,8 @@ interface WorkersArguments {
 export async function listWorkers({ values, positionals }: WorkersArguments): Promise<number> {
   noArguments("workers list", positionals);
   const { data } = await withTaskServer((client) => client.call("worker/list", {}));
-  if (values.json === true) return sayJson(data);
-  return say(data.length === 0 ? "No workers. Start one with flint worker.\n" : workerTable(data));
+  if (values.json === true) return printJson(data);
+  return print(data.length === 0 ? "No workers. Start one with flint worker.\n" : workerTable(data));
 }
 
 /** Workers as a table. */
@@ -34,6 +34,6 @@ export function workerTable(workers: readonly WorkerRow[]): string {
 export async function drainWorker({ values, positionals }: WorkersArguments): Promise<number> {
   const name = oneArgument("workers drain", positionals, "the name of a worker");
   const { worker } = await withTaskServer((client) => client.call("worker/drain", { name }));
-  if (values.json === true) return sayJson(worker);
-  return say(`Worker ${escapeControls(worker.name)} takes no more tasks, and exits when it is done.\n`);
+  if (values.json === true) return printJson(worker);
+  return print(`Worker ${escapeControls(worker.name)} takes no more tasks, and exits when it is done.\n`);
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError, type ThreadSettings } from "@flint/protocol";
-import { startableServers } from "../../shared/folders/project-files.ts";
+import { allowedServers } from "../../shared/folders/project-files.ts";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
 import {
   DEFAULT_MODEL,
@@ -77,7 +77,7 @@ export class AcpAgent {
     try {
       const handshake = new Handshake(connection, start, program);
       const initialized = await handshake.initialize();
-      const { servers, warnings } = mcpServersFor(await startableServers(start.spec), initialized);
+      const { servers, warnings } = mcpServersFor(await allowedServers(start.spec), initialized);
       const session = await handshake.open(initialized, servers);
       return new AcpAgent(connection, profile, initialized, session, warnings);
     } catch (thrown) {

@@ -6,7 +6,7 @@ import { type AgentOptions, type AgentProgram, requireProgram } from "../../shar
 import { AgentProcess } from "../../shared/agent-process.ts";
 import { defaultFolders } from "../../shared/folders/agent-folders.ts";
 import {
-  hiddenPaths,
+  maskedPaths,
   privateProjectFolders,
   steeringOf,
   usesProject,
@@ -54,7 +54,7 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
     policy: settings.sandboxPolicy,
     environment,
     keys,
-    hiddenPaths: hiddenPaths(profile.project, steering),
+    maskedPaths: maskedPaths(profile.project, steering),
     projectFolders: privateProjectFolders(profile.project, steering),
     folders,
     hosts: profile.hosts,

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { type FileRevision, plainTextSync, type UnifiedDiff } from "@flint/host/files";
+import { type FileRevision, readRegularTextSync, type UnifiedDiff } from "@flint/host/files";
 import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
-import { shownPath } from "../../shared/translate.ts";
+import { displayPath } from "../../shared/translate.ts";
 import { blockText, commandOf, diffsOf, firstString, folderCommandOf, type ToolCall } from "./tool-call.ts";
 
 /** What an item needs beside its call. */
@@ -160,7 +160,7 @@ function changeOf(call: ToolCall, part: JsonObject, { cwd, diff }: ToolContext):
   const before = isNew && !isDeleted ? undefined : (old ?? "");
   const after = isDeleted ? undefined : (stringOf(part.newText) ?? "");
   const kind = isDeleted ? "delete" : before === undefined ? "add" : "modify";
-  return { path, kind, diff: diff({ path: shownPath(path, cwd).replace(/^\//, ""), before, after }) };
+  return { path, kind, diff: diff({ path: displayPath(path, cwd).replace(/^\//, ""), before, after }) };
 }
 
 function searchOf({ kind, name, title, rawInput }: ToolCall): string | undefined {
@@ -217,7 +217,7 @@ const MAX_BYTES = 2_000_000;
  * after the change. Lines that are not in the file exactly once stay as the agent sent them.
  */
 export function completingDiffs(diff: UnifiedDiff, cwd: string): UnifiedDiff {
-  return (change) => diff(wholeChange(change, plainTextSync(resolve(cwd, change.path), MAX_BYTES)));
+  return (change) => diff(wholeChange(change, readRegularTextSync(resolve(cwd, change.path), MAX_BYTES)));
 }
 
 function wholeChange(change: FileRevision, text: string | undefined): FileRevision {

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Sandbox, Steering } from "@flint/core/ports";
-import { plainText } from "@flint/host/files";
+import { readRegularText } from "@flint/host/files";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentProgram, CLAUDE_HOSTS, CLAUDE_KEYS } from "../../shared/agent.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
@@ -177,7 +177,7 @@ async function instructionsIn(folder: string): Promise<string | undefined> {
   for (const name of FILE_NAMES) {
     const path = join(folder, name);
     // A link could lead to a file that the model must not see.
-    const text = (await isLink(path)) ? undefined : await plainText(path, MAX_BYTES);
+    const text = (await isLink(path)) ? undefined : await readRegularText(path, MAX_BYTES);
     if (typeof text === "string") return `What ${path} says about work in this project:\n\n${text}`;
   }
   return undefined;

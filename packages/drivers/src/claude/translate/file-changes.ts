@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { plainText, UNREADABLE, unifiedDiff } from "@flint/host/files";
+import { readRegularText, UNREADABLE, unifiedDiff } from "@flint/host/files";
 import { type FileUpdateChange, isRecord } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
 import { type JsonObject, objectOf, stringField } from "../../shared/json.ts";
-import { shownPath } from "../../shared/translate.ts";
+import { displayPath } from "../../shared/translate.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
 import { toolKind } from "./tools.ts";
 
@@ -51,7 +51,7 @@ export async function plannedChanges(
 ): Promise<Changes | undefined> {
   const path = pathOf(input, cwd);
   if (path === undefined) return undefined;
-  const before = await plainText(path, MAX_BYTES);
+  const before = await readRegularText(path, MAX_BYTES);
   if (before === UNREADABLE) return undefined;
   const after = contentAfter(name, input, before);
   return after === undefined ? undefined : [await changeOf(path, cwd, before, after)];
@@ -62,7 +62,7 @@ async function appliedChanges(input: JsonObject, detail: unknown, cwd: string): 
   const path = pathOf(input, cwd);
   const original = isRecord(detail) ? (detail.originalFile ?? detail.original_file) : undefined;
   if (path === undefined || (typeof original !== "string" && original !== null)) return undefined;
-  const after = await plainText(path, MAX_BYTES);
+  const after = await readRegularText(path, MAX_BYTES);
   if (after === UNREADABLE || after === undefined) return undefined;
   return [await changeOf(path, cwd, original ?? undefined, after)];
 }
@@ -156,7 +156,7 @@ async function changeOf(
   before: string | undefined,
   after: string,
 ): Promise<FileUpdateChange> {
-  const shown = shownPath(path, cwd);
+  const shown = displayPath(path, cwd);
   const diff = await unifiedDiff({ path: shown, before, after });
   return { path: shown, kind: before === undefined ? "add" : "modify", diff };
 }

@@ -9,7 +9,7 @@ type ResultFrame = ClaudeFrameOf<"result">;
 type AssistantFrame = ClaudeFrameOf<"assistant">;
 
 /** What to do where Claude has no login. */
-export const LOG_IN = `Claude is not logged in. Run: ${CLAUDE.login.hint}.`;
+export const LOGIN_MESSAGE = `Claude is not logged in. Run: ${CLAUDE.login.hint}.`;
 
 /** Claude's names for failures of the model. */
 const ERROR_INFO: ReadonlyMap<string, TurnErrorInfo> = new Map([
@@ -58,7 +58,7 @@ const SCHEMA_NOT_MET: TurnOutcome = {
 };
 
 /** What is known about a turn before its result. */
-export interface TurnSoFar {
+export interface TurnProgress {
   /** Claude's name for the failure that its last message reported. */
   readonly error: string | undefined;
   /** Whether the answer has to match a schema. */
@@ -66,7 +66,7 @@ export interface TurnSoFar {
 }
 
 /** How a turn ended, judged by the fields of its result and not by its subtype alone. */
-export function outcomeOf(frame: ResultFrame, turn: TurnSoFar): TurnOutcome {
+export function outcomeOf(frame: ResultFrame, turn: TurnProgress): TurnOutcome {
   const reason = frame.terminal_reason ?? "";
   if (reason.startsWith("aborted_") || frame.subtype === "cancelled") return { status: "interrupted" };
   if (frame.subtype === "error_max_structured_output_retries") return SCHEMA_NOT_MET;
@@ -83,7 +83,7 @@ function errorOf(frame: ResultFrame, reported = ""): TurnError {
   const errorInfo = limit?.errorInfo ?? refusal ?? ERROR_INFO.get(reported) ?? errorInfoOfStatus(status);
   const details = frame.result || frame.errors?.join("\n") || `Claude ended with ${frame.subtype}.`;
   const message =
-    limit?.message ?? (errorInfo === "Unauthorized" ? `${LOG_IN} Its error: ${details}` : details);
+    limit?.message ?? (errorInfo === "Unauthorized" ? `${LOGIN_MESSAGE} Its error: ${details}` : details);
   return {
     message,
     errorInfo,
@@ -96,7 +96,7 @@ function errorOf(frame: ResultFrame, reported = ""): TurnError {
  * The end of one call of the model. The usage of the last call is deferred until the turn ends, which is right after it:
  * only then the cost of the turn is known, and the last usage event should be about a call.
  */
-export function callEnded(state: TranslateState, usage: ClaudeUsage, isLast: boolean): Step {
+export function modelCallCompleted(state: TranslateState, usage: ClaudeUsage, isLast: boolean): Step {
   const last = tokensOf(usage);
   const [next, before] = emitDeferredUsage(state);
   const reported = addUsage(state.reported, last);

@@ -1,6 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ClaudeBlock } from "@flint/protocol/claude";
-import { shownPath } from "../../shared/translate.ts";
+import { displayPath } from "../../shared/translate.ts";
 import { newItemId, type Step, type TranslateState, withoutText, withTool } from "./state.ts";
 import { type FieldPiece, NO_INPUT, scanInput } from "./streamed-input.ts";
 
@@ -62,7 +62,7 @@ function startFile(state: TranslateState): Step {
   const item = { type: "fileChange", id: itemId, changes: [], status: "inProgress" } as const;
   const { toolUseId, name, path } = file;
   const tool = { itemId, name, input: {}, item, isDone: false, isDeclined: false, isStreaming: true };
-  const header = path === "" ? "" : `+++ b/${shownPath(path, state.cwd)}\n`;
+  const header = path === "" ? "" : `+++ b/${displayPath(path, state.cwd)}\n`;
   const headed: DriverEvent[] =
     header === "" ? [] : [{ type: "item/fileChange/outputDelta", itemId, delta: header }];
   return [withTool(next, toolUseId, tool), [...ended, { type: "item/started", item }, ...headed]];

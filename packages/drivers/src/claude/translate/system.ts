@@ -3,7 +3,7 @@ import type { ClaudeFrameOf } from "@flint/protocol/claude";
 import { stringField } from "../../shared/json.ts";
 import { CLAUDE } from "../descriptor.ts";
 import { hookEnded, hookStarted } from "./hooks.ts";
-import { LOG_IN } from "./result.ts";
+import { LOGIN_MESSAGE } from "./result.ts";
 import { newItemId, type Step, type TranslateState } from "./state.ts";
 
 type SystemFrame = ClaudeFrameOf<"system">;
@@ -72,5 +72,9 @@ function loginEvent(frame: SystemFrame): DriverEvent {
     .map((name) => stringField(frame, name))
     .find((text) => text !== undefined);
   const more = details === undefined ? {} : { additionalDetails: details };
-  return { type: "error", error: { message: LOG_IN, errorInfo: "Unauthorized", ...more }, willRetry: false };
+  return {
+    type: "error",
+    error: { message: LOGIN_MESSAGE, errorInfo: "Unauthorized", ...more },
+    willRetry: false,
+  };
 }

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { BROKER_HOOK } from "@flint/core/ports";
-import { plainText } from "@flint/host/files";
+import { readRegularText } from "@flint/host/files";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 import {
   type AgentOptions,
@@ -102,7 +102,7 @@ export async function codexLaunch(
  */
 async function withoutUnusedKeys(variables: Variables, { offlineModel }: AgentOptions): Promise<Variables> {
   const path = join(folderPath(CODEX_FOLDER, variables, variables.HOME ?? homedir()), "config.toml");
-  const config = offlineModel === undefined ? await plainText(path, MOST_BYTES) : undefined;
+  const config = offlineModel === undefined ? await readRegularText(path, MOST_BYTES) : undefined;
   const isUnused = (name: string) =>
     CODEX_KEYS.includes(name) && !(typeof config === "string" && config.includes(name));
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !isUnused(name)));

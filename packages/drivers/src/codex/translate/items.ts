@@ -13,7 +13,7 @@ import {
   type CodexItem,
   readCodexItem,
 } from "@flint/protocol/codex";
-import { shownPath } from "../../shared/translate.ts";
+import { displayPath } from "../../shared/translate.ts";
 import { unwrapShell } from "./command-line.ts";
 
 type WorkStatus = Item<"commandExecution">["status"];
@@ -178,7 +178,7 @@ const NO_NEWLINE = "\\ No newline at end of file";
 
 /** A file change with a complete unified diff, and paths relative to the workspace. */
 export function fileChange(change: CodexFileChange, cwd: string): FileUpdateChange {
-  const path = shownPath(change.path, cwd);
+  const path = displayPath(change.path, cwd);
   switch (change.kind.type) {
     case "add":
       return { path, kind: "add", diff: wholeFile(change.diff, "/dev/null", `b/${path}`, "+") };
@@ -192,7 +192,7 @@ export function fileChange(change: CodexFileChange, cwd: string): FileUpdateChan
 
 /** The text of a patch as it is written: the lines of each file after its name, without the sizes of hunks. */
 export function patchText(changes: readonly CodexFileChange[], cwd: string): string {
-  return changes.map((change) => fileText(change, shownPath(change.path, cwd))).join("\n");
+  return changes.map((change) => fileText(change, displayPath(change.path, cwd))).join("\n");
 }
 
 function fileText({ diff, kind }: CodexFileChange, path: string): string {
@@ -203,7 +203,7 @@ function fileText({ diff, kind }: CodexFileChange, path: string): string {
 
 function modified({ diff, kind }: CodexFileChange, path: string, cwd: string): FileUpdateChange {
   const { move_path: moved } = kind;
-  const movePath = typeof moved === "string" ? shownPath(moved, cwd) : undefined;
+  const movePath = typeof moved === "string" ? displayPath(moved, cwd) : undefined;
   const renamed =
     movePath === undefined
       ? ""

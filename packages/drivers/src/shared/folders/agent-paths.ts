@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { CopiedFile, PrivateFolder } from "@flint/core/ports";
-import { removeOutwardLinks } from "@flint/host/files";
+import { removeEscapingSymlinks } from "@flint/host/files";
 import type { AgentFolder } from "./agent-folders.ts";
 import { isRenewal, isSameShape, LIKELY_LOGIN } from "./login-files.ts";
 
@@ -30,7 +30,8 @@ export async function agentPaths(
     ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
     privateFolders: found.map(({ privateFolder }) => privateFolder),
     clean: async () => {
-      for (const { ownPaths, privateFolder } of found) await removeOutwardLinks(ownPaths, privateFolder.path);
+      for (const { ownPaths, privateFolder } of found)
+        await removeEscapingSymlinks(ownPaths, privateFolder.path);
     },
     environment: Object.assign({}, ...found.map(({ variables }) => variables)),
     sandboxed: Object.assign({}, ...found.map(({ sandboxed }) => sandboxed)),

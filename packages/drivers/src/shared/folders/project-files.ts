@@ -103,7 +103,7 @@ export function usesProject({ trusted, untrusted }: Steering): boolean {
 }
 
 /** What an agent must see empty, as absolute paths. */
-export function hiddenPaths({ hides }: AgentProjectFiles, { untrusted }: Steering): string[] {
+export function maskedPaths({ hides }: AgentProjectFiles, { untrusted }: Steering): string[] {
   const folders = [...new Set(untrusted.map(({ folder }) => folder))];
   return folders.flatMap((folder) => hides.map((name) => join(folder, name)));
 }
@@ -126,7 +126,7 @@ export async function steeringOf(spec: Pick<SessionSpec, "steering">): Promise<S
 }
 
 /** The MCP servers that an agent may start now, in its own sandbox. The core reports the others. */
-export async function startableServers(
+export async function allowedServers(
   spec: Pick<SessionSpec, "mcpServers" | "mcpProblem">,
 ): Promise<readonly McpServerConfig[]> {
   const problems = await Promise.all(spec.mcpServers.map((server) => spec.mcpProblem?.(server)));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { plainText } from "@flint/host/files";
+import { readRegularText } from "@flint/host/files";
 import { CLAUDE_KEYS } from "../agent.ts";
 import type { AgentKeys, RelayedStart } from "./agent-keys.ts";
 
@@ -75,7 +75,7 @@ function usesOtherProvider(variables: Variables): boolean {
 
 /** The variables in a settings file of Claude; none if there is no such file, or Claude could not read it either. */
 async function settingsVariables(path: string): Promise<Variables> {
-  const text = await plainText(path, MOST_BYTES);
+  const text = await readRegularText(path, MOST_BYTES);
   // Expected: a file that is being edited and no JSON.
   try {
     const settings: unknown = typeof text === "string" ? JSON.parse(text) : {};

@@ -15,7 +15,7 @@ export interface EditorUse {
 }
 
 /** What an editor does itself in one session, and the sentences that tell its user. */
-export interface OfferedHost {
+export interface EditorHost {
   readonly host: ClientHost;
   readonly notices: readonly string[];
 }
@@ -39,7 +39,7 @@ const FS_NOTICE =
   "Undo brings back what was on the disk.";
 
 /** What the editor does itself; undefined if it offers nothing, or the user wants nothing of it. */
-export function editorHost(options: EditorHostOptions): OfferedHost | undefined {
+export function editorHost(options: EditorHostOptions): EditorHost | undefined {
   const { use, capabilities, asks, clock, sessionId } = options;
   const hasTerminal = use.terminal && capabilities.terminal;
   // Without reading, a write would replace changes that no one has seen.

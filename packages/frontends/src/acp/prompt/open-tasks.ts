@@ -12,7 +12,7 @@ const CLOSED: ReadonlySet<unknown> = new Set(["closed", "done", "completed", "ca
  * How many tasks of a workspace Dots reports as open. None if it is not installed, or the program of that name is
  * another one, such as that of Graphviz. It runs in a sandbox in which it can change nothing.
  */
-export async function openDots(core: CoreCalls, cwd: string): Promise<number> {
+export async function countOpenDotsTasks(core: CoreCalls, cwd: string): Promise<number> {
   const sandboxPolicy = { type: "readOnly" } as const;
   const listing = { command: COMMAND, cwd, sandboxPolicy, timeoutMs: TIMEOUT_MS };
   // Expected: no such program, no sandbox, or output that is not JSON.

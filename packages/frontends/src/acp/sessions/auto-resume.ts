@@ -1,17 +1,17 @@
 import { isId } from "@flint/protocol";
 import type { CoreCalls } from "../../shared/core-calls.ts";
-import type { InitializedClient, SharedByClients } from "../client-state.ts";
+import type { FrontendServices, InitializedClient } from "../client-state.ts";
 import type { AcpSession } from "./session.ts";
 
 /** Decides which session the first new one of a client in a folder continues, if auto-resume is on. */
 export class AutoResume {
   readonly #core: CoreCalls;
-  readonly #shared: SharedByClients;
+  readonly #shared: FrontendServices;
   readonly #self: () => InitializedClient;
   /** The folders in which this client has requested a new session. */
   readonly #usedFolders = new Set<string>();
 
-  constructor(core: CoreCalls, shared: SharedByClients, self: () => InitializedClient) {
+  constructor(core: CoreCalls, shared: FrontendServices, self: () => InitializedClient) {
     this.#core = core;
     this.#shared = shared;
     this.#self = self;

@@ -2,7 +2,7 @@ import { asFlintError, FlintError, type Result } from "@flint/protocol";
 import type { ClientAsks } from "../../shared/client-asks.ts";
 import { lastUsageOf } from "../../shared/core-calls.ts";
 import type { Client, RequestContext } from "../../shared/frontend.ts";
-import type { InitializedClient, SharedByClients } from "../client-state.ts";
+import type { FrontendServices, InitializedClient } from "../client-state.ts";
 import { commandsFor } from "../prompt/commands.ts";
 import type { AcpParams } from "../requests.ts";
 import { sessionNotFound } from "../vocabulary.ts";
@@ -24,7 +24,7 @@ type Attached = Result<"thread/attach">;
 export interface OpenSessionsOptions {
   readonly client: Client;
   readonly asks: ClientAsks;
-  readonly shared: SharedByClients;
+  readonly shared: FrontendServices;
   readonly settings: SessionSettings;
   self(): InitializedClient;
 }
@@ -225,7 +225,7 @@ export class OpenSessions {
     const before = this.#replaced.get(session);
     if (before !== undefined) {
       this.#open.set(threadId, before);
-      session.passOn(before);
+      session.forwardTo(before);
       return;
     }
     this.#open.delete(threadId);

@@ -20,10 +20,10 @@ import type { ClientAsks } from "../../shared/client-asks.ts";
 import type { Notification } from "../../shared/encoder.ts";
 import type { Client } from "../../shared/frontend.ts";
 import { SessionAsks } from "../asks/session-asks.ts";
-import type { InitializedClient, SharedByClients } from "../client-state.ts";
-import { editorHost, type OfferedHost } from "../editor/host.ts";
+import type { FrontendServices, InitializedClient } from "../client-state.ts";
+import { type EditorHost, editorHost } from "../editor/host.ts";
 import { withEditorFiles } from "../prompt/input.ts";
-import { openDots } from "../prompt/open-tasks.ts";
+import { countOpenDotsTasks } from "../prompt/open-tasks.ts";
 import { PendingInputs } from "../prompt/pending-inputs.ts";
 import { stopReasonOf } from "../prompt/stop-reason.ts";
 import type { SentConfig, Update, UpdateFormat } from "../protocol-version.ts";
@@ -36,7 +36,7 @@ export interface SessionOptions {
   readonly client: Client;
   readonly asks: ClientAsks;
   readonly self: InitializedClient;
-  readonly shared: Pick<SharedByClients, "encoder" | "use" | "clock">;
+  readonly shared: Pick<FrontendServices, "encoder" | "use" | "clock">;
   /** Called when the config of the session may have changed. */
   onConfigChange(session: AcpSession): void;
   /** Called when the agent has reported other commands. */
@@ -67,8 +67,8 @@ export class AcpSession {
   readonly #format: UpdateFormat;
   readonly #translator: Translator;
   #settings: ThreadSettings | undefined;
-  readonly #offered: OfferedHost | undefined;
-  #isHostTold = false;
+  readonly #offered: EditorHost | undefined;
+  #hostNoticeSent = false;
   #onIdle: (() => void)[] = [];
   #buffered: ThreadEvent[] | undefined = [];
 
@@ -107,7 +107,7 @@ export class AcpSession {
   }
 
   /** Passes the buffered events on to another session, which then handles them. */
-  passOn(other: AcpSession): void {
+  forwardTo(other: AcpSession): void {
     const buffered = this.#buffered ?? [];
     this.#buffered = [];
     for (const event of buffered) other.event(event);
@@ -149,8 +149,8 @@ export class AcpSession {
     if (this.#offered === undefined) return;
     const { host, notices } = this.#offered;
     this.#options.client.provideHost(this.id, host);
-    if (this.#isHostTold) return;
-    this.#isHostTold = true;
+    if (this.#hostNoticeSent) return;
+    this.#hostNoticeSent = true;
     this.send(notices.flatMap((notice) => this.#format.notice("info", notice)));
   }
 
@@ -158,7 +158,7 @@ export class AcpSession {
   async hasOpenWork(): Promise<boolean> {
     if (this.#openPlanEntries > 0) return true;
     const cwd = this.#settings?.cwd;
-    return cwd !== undefined && (await openDots(this.#options.client.core, cwd)) > 0;
+    return cwd !== undefined && (await countOpenDotsTasks(this.#options.client.core, cwd)) > 0;
   }
 
   /** Sends updates to this client only. */

@@ -1,6 +1,6 @@
 import { FlintError, type Model } from "@flint/protocol";
 import type { CoreCalls } from "../../shared/core-calls.ts";
-import type { InitializedClient, SharedByClients } from "../client-state.ts";
+import type { FrontendServices, InitializedClient } from "../client-state.ts";
 import { agentsOf } from "../prompt/commands.ts";
 import {
   AUTO_RESUME_OPTION,
@@ -17,10 +17,10 @@ import type { AcpSession } from "./session.ts";
 /** Reads and changes the config of the sessions of one client. */
 export class SessionSettings {
   readonly #core: CoreCalls;
-  readonly #shared: SharedByClients;
+  readonly #shared: FrontendServices;
   readonly #self: () => InitializedClient;
 
-  constructor(core: CoreCalls, shared: SharedByClients, self: () => InitializedClient) {
+  constructor(core: CoreCalls, shared: FrontendServices, self: () => InitializedClient) {
     this.#core = core;
     this.#shared = shared;
     this.#self = self;

@@ -16,7 +16,7 @@ import { type CodexAsk, requestTo } from "./approvals.ts";
 const TUI_TOOLS = "codex_tui";
 
 /** The tools that a client offers, those of a namespace one by one. */
-export function offeredTools(offered: readonly CodexDynamicTool[] | null | undefined): {
+export function readClientTools(offered: readonly CodexDynamicTool[] | null | undefined): {
   tools?: ClientTool[];
 } {
   if (offered === undefined || offered === null) return {};

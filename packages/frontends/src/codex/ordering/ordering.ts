@@ -11,17 +11,17 @@ import {
   StatusChanges,
 } from "./stages.ts";
 
-/** What a stage may use. `passOn` sends an event that it held back to the next stage. */
+/** What a stage may use. `forward` sends an event that it held back to the next stage. */
 interface StageContext {
   readonly clock: Clock;
-  passOn(event: ThreadEvent): void;
+  forward(event: ThreadEvent): void;
 }
 
 /** The stages that events pass, first to last. Each sees what the one before it passes on. */
 const EVENT_STAGES: readonly ((context: StageContext) => Stage<ThreadEvent>)[] = [
   () => new FileChangeOrder(),
   () => new DeferredUsage(),
-  ({ clock, passOn }) => new DeferredStart(clock, passOn),
+  ({ clock, forward }) => new DeferredStart(clock, forward),
 ];
 
 /** Where the ordering of one client gets its messages from, and where they go. */
@@ -41,7 +41,7 @@ export class Ordering {
   constructor(options: OrderingOptions) {
     this.#options = options;
     this.#stages = EVENT_STAGES.map((create, index) =>
-      create({ clock: options.clock, passOn: (event) => this.#pass(event, index + 1) }),
+      create({ clock: options.clock, forward: (event) => this.#pass(event, index + 1) }),
     );
   }
 

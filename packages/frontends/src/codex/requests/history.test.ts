@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { ClientConnection } from "../../shared/client-connection.ts";
 import { CLIENT_SCRIPTS, fields } from "../../testing/client-scripts.ts";
 import { codexFrontend } from "../frontend.ts";
-import { eachTurn, itemsPage, turnsPage } from "./history.ts";
+import { itemsPage, iterateTurns, turnsPage } from "./history.ts";
 
 const { initialize, startThread, threadIdOf, prompt, turnEnd } = CLIENT_SCRIPTS.codex;
 
@@ -83,7 +83,7 @@ async function throughout(
 describe("all turns of a thread", () => {
   test("are read in order, and released page by page", async () => {
     const core = new PagedCore(120);
-    const ids = await eachTurn(core, THREAD, ({ id }) => {
+    const ids = await iterateTurns(core, THREAD, ({ id }) => {
       core.notes.push("encoded");
       return id;
     });

@@ -6,7 +6,7 @@ import { threadOf } from "../events/threads.ts";
 import { itemsOf, listedTurn } from "../events/turns.ts";
 import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/values.ts";
+import { withoutNullish } from "../wire/values.ts";
 import type { Handlers } from "./handler.ts";
 
 const DEFAULT_PAGE = 25;
@@ -18,7 +18,7 @@ export const history: Handlers<
   "thread/read" | "thread/list" | "thread/loaded/list" | "thread/turns/list" | "thread/items/list"
 > = {
   async "thread/read"({ threadId, includeTurns }, { core, replyEncoded }) {
-    const turns = includeTurns === true ? await eachTurn(core, threadId, encodeTurn) : [];
+    const turns = includeTurns === true ? await iterateTurns(core, threadId, encodeTurn) : [];
     const { thread } = await core.call("thread/read", { threadId });
     replyEncoded(encodeWithTurns({ thread: threadOf(thread, null), readState: null }, turns));
   },
@@ -73,7 +73,7 @@ function listParams({
   const folders = typeof cwd === "string" ? [cwd] : (cwd ?? []);
   const [folder] = folders;
   return {
-    ...given({ cursor, archived, searchTerm, parentThreadId, sortDirection }),
+    ...withoutNullish({ cursor, archived, searchTerm, parentThreadId, sortDirection }),
     limit: Math.min(Math.max(1, Math.floor(limit ?? DEFAULT_PAGE)), LIMITS.threads),
     sortKey: sortKey === "created_at" ? "createdAt" : "updatedAt",
     ...(folders.length === 1 && folder !== undefined ? { cwd: folder } : {}),
@@ -97,10 +97,10 @@ interface Position {
 }
 
 /** The cursor of the newest entry. */
-export const NEWEST = JSON.stringify({});
+export const NEWEST_FIRST = JSON.stringify({});
 
 /** What `map` makes of each turn of a thread, oldest first. Whole turns are in memory one page at a time. */
-export async function eachTurn<Mapped>(
+export async function iterateTurns<Mapped>(
   core: CoreCalls,
   threadId: string,
   map: (turn: Turn) => Mapped,
@@ -274,11 +274,11 @@ export async function firstPage(
 ): Promise<{ asOf(latest: readonly Turn[]): Page } | null> {
   if (params == null) return null;
   const page = await turnsPage({ threadId, ...params }, core);
-  return { asOf: (latest) => pageAsOf(page, params, latest) };
+  return { asOf: (latest) => pageFrom(page, params, latest) };
 }
 
 /** A page that was read before the client subscribed, with the latest turns as they are now. */
-export function pageAsOf(page: Page, params: PageParams, latest: readonly Turn[]): Page {
+export function pageFrom(page: Page, params: PageParams, latest: readonly Turn[]): Page {
   const current = latest.map((turn) => listedTurn(turn, params.itemsView ?? "summary"));
   const data = page.data.map((turn) => current.find(({ id }) => id === turn.id) ?? turn);
   const isBackwards = params.sortDirection !== "asc";

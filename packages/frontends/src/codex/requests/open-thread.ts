@@ -1,14 +1,14 @@
 import { LIMITS, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { CodexClientParams, CodexClientResult } from "@flint/protocol/codex";
 import { type CoreCalls, lastUsageOf } from "../../shared/core-calls.ts";
-import { offeredTools } from "../asks/client-tools.ts";
+import { readClientTools } from "../asks/client-tools.ts";
 import { goalOf, notification, statusChanged, usageUpdated } from "../events/events.ts";
 import { collaborationModeOf, openedThread, statusOf } from "../events/threads.ts";
 import { type EncodedTurn, encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/values.ts";
+import { withoutNullish } from "../wire/values.ts";
 import type { CodexClient, Handlers } from "./handler.ts";
-import { eachTurn, firstPage, NEWEST } from "./history.ts";
+import { firstPage, iterateTurns, NEWEST_FIRST } from "./history.ts";
 import { openingOverrides, withSupportedEffort } from "./settings.ts";
 import { TITLE_SOURCE } from "./title-threads.ts";
 
@@ -24,7 +24,7 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
     }
     const { ephemeral, dynamicTools } = params;
     const overrides = await openingOverrides(params, core);
-    const start = { ...overrides, ...given({ ephemeral }), ...offeredTools(dynamicTools) };
+    const start = { ...overrides, ...withoutNullish({ ephemeral }), ...readClientTools(dynamicTools) };
     await withSupportedEffort(start, (settings) =>
       core.call("thread/start", settings, ({ thread }) => {
         client.policies.note(thread.id, params);
@@ -46,7 +46,7 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
         core.call("thread/settings/update", { threadId, ...settings }),
       );
     }
-    const earlier = excludeTurns ? [] : await eachTurn(core, threadId, encodeTurn);
+    const earlier = excludeTurns ? [] : await iterateTurns(core, threadId, encodeTurn);
     const page = await firstPage(params, core);
     const { goal } = isChild ? { goal: null } : await core.call("thread/goal/get", { threadId });
     const turns = excludeTurns ? 1 : LATEST_TURNS;
@@ -58,7 +58,7 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
       // A thread that was just loaded is sent to be idle; any other status is in the answer.
       if (status.type === "idle") client.notify(statusChanged(threadId, status));
       else client.learnStatus(threadId, status);
-      const cursor = attached.turns.length === 0 ? null : NEWEST;
+      const cursor = attached.turns.length === 0 ? null : NEWEST_FIRST;
       const opened = {
         ...openedThread(attached.thread, settings, client.policies),
         collaborationMode: collaborationModeOf(settings),
@@ -83,7 +83,10 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
     if (source.archived) throw archived(threadId);
     const inherited = await inheritedTurns(params, core);
     const last = inherited.at(-1);
-    const overrides = { ...(await openingOverrides(params, core, threadId)), ...given({ ephemeral }) };
+    const overrides = {
+      ...(await openingOverrides(params, core, threadId)),
+      ...withoutNullish({ ephemeral }),
+    };
     if (last === undefined) {
       const start = { ...(await settingsOf(threadId, core)), ...overrides };
       return withSupportedEffort(start, (settings) =>
@@ -154,7 +157,7 @@ async function inheritedTurns(
 ): Promise<EncodedTurn[]> {
   const { threadId, lastTurnId, beforeTurnId, excludeTurns = false } = params;
   const keep = excludeTurns ? ({ id, status }: Turn) => ({ id, status, json: "" }) : encodeTurn;
-  const turns = (await eachTurn(core, threadId, keep)).filter(({ status }) => status !== "inProgress");
+  const turns = (await iterateTurns(core, threadId, keep)).filter(({ status }) => status !== "inProgress");
   const cut = lastTurnId ?? beforeTurnId;
   if (cut == null) return turns;
   const index = turns.findIndex(({ id }) => id === cut);

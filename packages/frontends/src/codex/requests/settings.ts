@@ -3,7 +3,7 @@ import type { CodexApprovalPolicy, CodexClientParams } from "@flint/protocol/cod
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { isPlanning, PLAN_SELECTORS, REASONING_EFFORT } from "../events/threads.ts";
 import { approvalPolicyFrom, requestedSandbox, sandboxPolicyOf } from "../wire/policies.ts";
-import { given } from "../wire/values.ts";
+import { withoutNullish } from "../wire/values.ts";
 import type { CodexClient } from "./handler.ts";
 
 /** The settings that a request changes. */
@@ -27,7 +27,7 @@ export async function openingOverrides(params: OpeningParams, core: CoreCalls, t
   const effort: unknown = params.config?.model_reasoning_effort;
   const summary = ReasoningSummary.safeParse(params.config?.model_reasoning_summary);
   return {
-    ...given({ model, cwd, developerInstructions, personality }),
+    ...withoutNullish({ model, cwd, developerInstructions, personality }),
     ...(summary.success ? { summary: summary.data } : {}),
     ...requestedSandbox(permissions, "sandbox", sandbox),
     ...(await requestedApproval(approvalPolicy, core, threadId)),
@@ -71,7 +71,7 @@ export async function settingsOverrides(
     ...(await requestedMode(params, core, client)),
   };
   return {
-    ...given({ cwd, model, summary, personality }),
+    ...withoutNullish({ cwd, model, summary, personality }),
     ...approval,
     ...requested,
     ...(Object.keys(config).length === 0 ? {} : { config }),

@@ -3,9 +3,9 @@ import { goalOf, notification, statusChanged } from "../events/events.ts";
 import { NOT_LOADED, threadOf } from "../events/threads.ts";
 import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/values.ts";
+import { withoutNullish } from "../wire/values.ts";
 import type { Handlers } from "./handler.ts";
-import { eachTurn, NEWEST } from "./history.ts";
+import { iterateTurns, NEWEST_FIRST } from "./history.ts";
 
 /** Naming, archiving, reverting and deleting threads, and their goals. */
 export const threads: Handlers<
@@ -63,8 +63,8 @@ export const threads: Handlers<
   },
 
   async "thread/revert"({ threadId, beforeTurnId }, { core, reply }) {
-    const turnIds = await eachTurn(core, threadId, ({ id }) => id);
-    const cursor = turnIds[0] === beforeTurnId ? null : NEWEST;
+    const turnIds = await iterateTurns(core, threadId, ({ id }) => id);
+    const cursor = turnIds[0] === beforeTurnId ? null : NEWEST_FIRST;
     if (!turnIds.includes(beforeTurnId)) throw codexError(`turn not found: ${beforeTurnId}`, "turnNotFound");
     await core.call("thread/revert", { threadId, beforeTurnId }, ({ thread }) =>
       reply({
@@ -77,7 +77,7 @@ export const threads: Handlers<
 
   async "thread/rollback"({ threadId, numTurns }, { core, replyEncoded }, client) {
     client.notify(notification("deprecationNotice", { summary: ROLLBACK_NOTICE, details: null }));
-    const turns = await eachTurn(core, threadId, encodeTurn);
+    const turns = await iterateTurns(core, threadId, encodeTurn);
     const remaining = turns.slice(0, Math.max(0, turns.length - numTurns));
     await core.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
       replyEncoded(encodeWithTurns({ thread: threadOf(thread, null) }, remaining)),
@@ -88,7 +88,9 @@ export const threads: Handlers<
     core.call("thread/compact/start", { threadId }, () => reply({})),
 
   "thread/shellCommand": ({ threadId, command, timeoutMs }, { core, reply }) =>
-    core.call("thread/shellCommand", { threadId, command, ...given({ timeoutMs }) }, () => reply({})),
+    core.call("thread/shellCommand", { threadId, command, ...withoutNullish({ timeoutMs }) }, () =>
+      reply({}),
+    ),
 
   "thread/inject_items": ({ threadId, items }, { core, reply }) =>
     core.call("thread/inject", { threadId, messages: items.map(injectedMessage) }, () => reply({})),
@@ -114,7 +116,7 @@ export const threads: Handlers<
   "thread/goal/set": ({ threadId, objective, status, tokenBudget }, { core, reply }) => {
     // Codex continues with an active goal after each turn; a new objective is one.
     const pursue = objective === undefined || objective === null ? {} : { pursue: {} };
-    const params = { threadId, ...given({ objective, status, tokenBudget }), ...pursue };
+    const params = { threadId, ...withoutNullish({ objective, status, tokenBudget }), ...pursue };
     return core.call("thread/goal/set", params, ({ goal }) => reply({ goal: goalOf(threadId, goal) }));
   },
 

@@ -4,7 +4,7 @@ import type { CoreCalls } from "../../shared/core-calls.ts";
 import { inputOf, itemOf } from "../events/items.ts";
 import { answeredTurn } from "../events/turns.ts";
 import { codexError } from "../wire/errors.ts";
-import { given } from "../wire/values.ts";
+import { withoutNullish } from "../wire/values.ts";
 import type { CodexClient, Handlers } from "./handler.ts";
 import { SETTINGS_PARAMS, type SettingsParams, settingsOverrides, withSupportedEffort } from "./settings.ts";
 import { isTitleSchema } from "./title-threads.ts";
@@ -24,7 +24,7 @@ export const turns: Handlers<
     // The real server has changed the settings before it answers.
     if (SETTINGS_PARAMS.some((name) => params[name] != null)) await changeSettings(params, core, client);
     const schema = isRecord(outputSchema) ? { outputSchema } : {};
-    const turn = { threadId, input, delivery: "steer", ...given({ clientId }), ...schema } as const;
+    const turn = { threadId, input, delivery: "steer", ...withoutNullish({ clientId }), ...schema } as const;
     // Input that the agent cannot take now is queued for its next turn; the answer names the running one until then.
     await core.call("turn/start", turn, ({ turn, queuedInput }) =>
       answer(turn ?? runningTurn(client.threads.get(threadId).activeTurnId ?? queuedInput?.id ?? "")),
@@ -37,7 +37,7 @@ export const turns: Handlers<
       await core.call("thread/read", { threadId });
       throw codexError("input must not be empty");
     }
-    const steer = { threadId, input: userInputOf(input), ...given({ clientId }) };
+    const steer = { threadId, input: userInputOf(input), ...withoutNullish({ clientId }) };
     const expected = FLINT_ID.test(expectedTurnId) ? expectedTurnId : "none";
     await core.call("turn/steer", { ...steer, expectedTurnId: expected }, ({ turnId }) => reply({ turnId }));
   },
@@ -49,7 +49,7 @@ export const turns: Handlers<
   },
 
   async "review/start"({ threadId, target, delivery }, { core, reply }) {
-    const review = { threadId, target: reviewTarget(target), ...given({ delivery }) };
+    const review = { threadId, target: reviewTarget(target), ...withoutNullish({ delivery }) };
     await core.call("review/start", review, ({ turn, reviewThreadId }) => {
       const content: UserInput[] = [{ type: "text", text: reviewTitle(target) }];
       const prompt = itemOf({ type: "userMessage", id: turn.id, content });

@@ -2,7 +2,7 @@ import type { Thread, Turn } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { threadOf } from "../events/threads.ts";
 import { listedTurn } from "../events/turns.ts";
-import { pageAsOf } from "../requests/history.ts";
+import { pageFrom } from "../requests/history.ts";
 import { encodeTurn, encodeWithTurns } from "./encoding.ts";
 
 const THREAD: Thread = {
@@ -49,23 +49,23 @@ describe("the page of turns that comes with a thread", () => {
     nextCursor,
     backwardsCursor: null,
   });
-  const ids = ({ data }: ReturnType<typeof pageAsOf>) => data.map(({ id }) => id);
+  const ids = ({ data }: ReturnType<typeof pageFrom>) => data.map(({ id }) => id);
 
   test("has turns that changed since it was read as they are now, in the requested detail", () => {
-    const { data } = pageAsOf(page(["2", "1"], "more"), { itemsView: "full" }, [turn("2", "inProgress")]);
+    const { data } = pageFrom(page(["2", "1"], "more"), { itemsView: "full" }, [turn("2", "inProgress")]);
     expect(data).toEqual([
       listedTurn(turn("2", "inProgress"), "full"),
       listedTurn(turn("1", "completed", "old"), "full"),
     ]);
-    const [bare] = pageAsOf(page(["2"]), { itemsView: "notLoaded" }, [turn("2")]).data;
+    const [bare] = pageFrom(page(["2"]), { itemsView: "notLoaded" }, [turn("2")]).data;
     expect(bare).toMatchObject({ itemsView: "notLoaded", items: [] });
   });
 
   test("has turns that started since at its newer end, and nothing of another page", () => {
     const latest = [turn("1"), turn("2"), turn("3")];
-    expect(ids(pageAsOf(page(["2"], "more"), {}, latest))).toEqual(["3", "2"]);
-    expect(ids(pageAsOf(page(["1", "2"]), { sortDirection: "asc" }, latest))).toEqual(["1", "2", "3"]);
-    expect(ids(pageAsOf(page(["1"], "more"), { sortDirection: "asc" }, latest))).toEqual(["1"]);
-    expect(ids(pageAsOf(page([]), {}, [turn("1")]))).toEqual(["1"]);
+    expect(ids(pageFrom(page(["2"], "more"), {}, latest))).toEqual(["3", "2"]);
+    expect(ids(pageFrom(page(["1", "2"]), { sortDirection: "asc" }, latest))).toEqual(["1", "2", "3"]);
+    expect(ids(pageFrom(page(["1"], "more"), { sortDirection: "asc" }, latest))).toEqual(["1"]);
+    expect(ids(pageFrom(page([]), {}, [turn("1")]))).toEqual(["1"]);
   });
 });

@@ -106,7 +106,7 @@ export function problemText(issue: Issue, params: unknown): string {
   if (value === undefined && name !== undefined) return `missing field \`${String(name)}\``;
   if (issue.code === "invalid_type") return wrongType(value, issue.expected);
   if (issue.code === "too_small" && typeof value === "number")
-    return `invalid value: ${described(value)}, expected u32`;
+    return `invalid value: ${serdeTypeName(value)}, expected u32`;
   const variants =
     issue.code === "invalid_union"
       ? (strings(issue.options) ?? nestedVariants(issue))
@@ -130,11 +130,11 @@ function quoted(name: string): string {
 
 function wrongType(value: unknown, expected: unknown): string {
   const type = EXPECTED[String(expected)] ?? String(expected);
-  return `invalid type: ${described(value)}, expected ${type}`;
+  return `invalid type: ${serdeTypeName(value)}, expected ${type}`;
 }
 
 /** A value as serde names it. */
-export function described(value: unknown): string {
+export function serdeTypeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "sequence";
   switch (typeof value) {

@@ -1,11 +1,11 @@
 /** The fields of an object that are neither null nor absent, which mean the same on this wire. */
-export type Given<Fields> = { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+export type WithoutNullish<Fields> = { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 
 /** Leaves out fields that are null or undefined. */
-export function given<Fields extends object>(fields: Fields): Given<Fields> {
+export function withoutNullish<Fields extends object>(fields: Fields): WithoutNullish<Fields> {
   const rest: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
   // Only fields of the object are left, and none of them is null.
-  return rest as Given<Fields>;
+  return rest as WithoutNullish<Fields>;
 }
 
 /** A UUID in its canonical form, or what is wrong with it as the real server reports it. */

@@ -60,7 +60,7 @@ export async function exchange(
 }
 
 /** Ends an exchange that a crash interrupted: the old entry gets its name back if nothing took its place. */
-export function settleExchange(
+export function recoverExchange(
   context: CaptureContext,
   paths: ExchangePaths,
   { expected, target }: Omit<Exchange, "bytes">,

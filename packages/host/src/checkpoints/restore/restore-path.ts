@@ -3,7 +3,7 @@ import { type Disk, OPEN_FLAGS } from "../disk/disk.ts";
 import { namesWithin } from "../disk/roots.ts";
 import { type CaptureContext, capture, OpenFolder } from "../scan/capture.ts";
 import { sameState } from "../scan/entry.ts";
-import { asideName, type ExchangePaths, exchange, settleExchange, temporaryName } from "./exchange.ts";
+import { asideName, type ExchangePaths, exchange, recoverExchange, temporaryName } from "./exchange.ts";
 import type { Step } from "./plan.ts";
 
 /** The result of a step. */
@@ -27,11 +27,11 @@ export async function restorePath(context: CaptureContext, step: Step, id: strin
 }
 
 /** Ends the restore of a path that a crash interrupted. Rejects if the disk does not let it. */
-export async function settlePath(context: CaptureContext, step: Step, id: string): Promise<void> {
+export async function recoverPath(context: CaptureContext, step: Step, id: string): Promise<void> {
   const { current, target } = step;
   if (target?.kind === "unsaved") return;
   await inFolder(context.disk, step, async (folder, name) => {
-    settleExchange(context, exchangePaths(folder, name, id), { expected: current, target });
+    recoverExchange(context, exchangePaths(folder, name, id), { expected: current, target });
     return "done";
   });
 }

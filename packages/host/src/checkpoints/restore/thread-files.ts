@@ -14,7 +14,7 @@ import { type CaptureContext, currentState, OpenFolder } from "../scan/capture.t
 import { type Change, sameState } from "../scan/entry.ts";
 import type { Workspace } from "../scan/workspace.ts";
 import { type DiskView, type Plan, planFiles, type Step } from "./plan.ts";
-import { restoreFolderMode, restorePath, settlePath } from "./restore-path.ts";
+import { recoverPath, restoreFolderMode, restorePath } from "./restore-path.ts";
 
 /** What is needed to restore the files of a thread. */
 export interface ThreadFilesOptions {
@@ -132,7 +132,7 @@ export class ThreadFiles {
       const root = rootOf(path, record.roots);
       if (root === undefined) continue;
       const step = { path, root, current: before, target: after };
-      await settlePath(context, step, record.id);
+      await recoverPath(context, step, record.id);
       // The mode of a new folder is set last.
       if (before?.kind !== "folder") await restoreFolderMode(context.disk, step);
       const present = currentState(context, path, root, false);

@@ -6,7 +6,7 @@ import type { RefusedHost } from "../../network/connection-log.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
 import { writeProblem } from "../paths/writable-paths.ts";
 import { isServerPort } from "../sockets.ts";
-import { signsOf } from "./recognise.ts";
+import { denialEvidence } from "./recognise.ts";
 
 /** A confined command that has ended, and what is known about its sandbox. */
 export interface EndedConfinedCommand extends Omit<EndedCommand, "scope"> {
@@ -32,7 +32,7 @@ const NO_DIRECT_NETWORK =
 /** What the sandbox kept a command from. What its output says is checked against the machine before it counts. */
 export async function denialsOf(command: EndedConfinedCommand, canWrite = isWritable): Promise<Denial[]> {
   const { exitCode, output, policy, refused } = command;
-  const signs = signsOf(output, exitCode);
+  const signs = denialEvidence(output, exitCode);
   const hasNetwork = policy.type === "workspaceWrite" && policy.networkAccess === true;
   const isDirect = signs.triedDirectly && !hasNetwork && refused.length === 0;
   const paths = await Promise.all(signs.readOnlyPaths.map((path) => writeDenial(command, path, canWrite)));

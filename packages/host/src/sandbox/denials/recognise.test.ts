@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { signsOf } from "./recognise.ts";
+import { denialEvidence } from "./recognise.ts";
 
 const NOTHING = { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
 
@@ -57,13 +57,13 @@ const READ_ONLY: readonly (readonly [string, string, number, readonly string[]])
 
 describe("a read-only file system", () => {
   test.each(READ_ONLY)("is recognised in the output of %s", (_program, output, exitCode, paths) => {
-    expect(signsOf(output, exitCode).readOnlyPaths).toEqual(paths);
+    expect(denialEvidence(output, exitCode).readOnlyPaths).toEqual(paths);
   });
 
   test("is looked for at the end, and not in the output of a command that succeeded", () => {
     const line = "touch: cannot touch '/etc/made': Read-only file system\n";
-    expect(signsOf(line, 0)).toEqual(NOTHING);
-    expect(signsOf(`${line}${"x".repeat(70_000)}`, 1)).toEqual(NOTHING);
+    expect(denialEvidence(line, 0)).toEqual(NOTHING);
+    expect(denialEvidence(`${line}${"x".repeat(70_000)}`, 1)).toEqual(NOTHING);
   });
 });
 
@@ -90,7 +90,7 @@ describe("an attempt without the proxy", () => {
     ["python", "socket.gaierror: [Errno -3] Temporary failure in name resolution\n", 1],
     ["ping", "ping: connect: Network is unreachable\n", 2],
   ])("is recognised in the output of %s", (_program, output, exitCode) => {
-    expect(signsOf(output, exitCode)).toMatchObject({ triedDirectly: true, readOnlyPaths: [] });
+    expect(denialEvidence(output, exitCode)).toMatchObject({ triedDirectly: true, readOnlyPaths: [] });
   });
 });
 
@@ -102,7 +102,7 @@ test.each([
   ["a signal", "Bad system call\n", 159],
   ["a missing program", "sh: 1: foo: not found\n", 127],
 ])("%s is an ordinary failure", (_name, output, exitCode) => {
-  expect(signsOf(output, exitCode)).toEqual(NOTHING);
+  expect(denialEvidence(output, exitCode)).toEqual(NOTHING);
 });
 
 test.each([
@@ -110,7 +110,7 @@ test.each([
   ["Failed to connect to bus: No such file or directory\n", "D-Bus"],
   ["unshare: unshare failed: No space left on device\n", "inside of the sandbox"],
 ])("%s is a hint that only leaving the sandbox helps", (output, word) => {
-  expect(signsOf(output, 1).hint).toContain(word);
+  expect(denialEvidence(output, 1).hint).toContain(word);
 });
 
 /** In the form in which they were printed by curl 7.88, Node 20, wget 1.21, psql 15, redis-cli 7, Go and Python's requests. */
@@ -138,14 +138,16 @@ const LOCAL_PORTS: readonly (readonly [string, string, readonly number[]])[] = [
 
 describe("a port of localhost at which nothing answers", () => {
   test.each(LOCAL_PORTS)("is recognised in the output of %s", (_program, output, ports) => {
-    expect(signsOf(output, 1).localPorts).toEqual(ports);
+    expect(denialEvidence(output, 1).localPorts).toEqual(ports);
   });
 
   test("is none if the command succeeded, or another host refused the connection", () => {
-    expect(signsOf("curl: (7) Failed to connect to localhost port 3000: Connection refused", 0)).toEqual(
+    expect(
+      denialEvidence("curl: (7) Failed to connect to localhost port 3000: Connection refused", 0),
+    ).toEqual(NOTHING);
+    expect(denialEvidence("connect ECONNREFUSED 192.0.2.1:3000\nlistening on localhost:3000\n", 1)).toEqual(
       NOTHING,
     );
-    expect(signsOf("connect ECONNREFUSED 192.0.2.1:3000\nlistening on localhost:3000\n", 1)).toEqual(NOTHING);
-    expect(signsOf("Failed to connect to localhost port 99999", 1)).toEqual(NOTHING);
+    expect(denialEvidence("Failed to connect to localhost port 99999", 1)).toEqual(NOTHING);
   });
 });

@@ -1,5 +1,5 @@
 /** What the output of a failed command shows about its sandbox. None of it is proof before it is checked against facts. */
-export interface Signs {
+export interface DenialEvidence {
   /** Paths, as they were printed, that could not be written because their file system is read-only. */
   readonly readOnlyPaths: readonly string[];
   /** Whether it looked up a name or dialled an address itself, where there is nothing to reach. */
@@ -54,7 +54,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
  * Reads the output of a command that failed. `EACCES`, `EPERM`, "forbidden", timeouts, signals and refused connections,
  * other than to a port of `localhost`, are no signs: they are ordinary failures as well. Pure.
  */
-export function signsOf(output: string, exitCode: number): Signs {
+export function denialEvidence(output: string, exitCode: number): DenialEvidence {
   if (exitCode === 0) return { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
   const text = output.slice(-MOST_CHARACTERS);
   const hint = HINTS.find(([pattern]) => pattern.test(text))?.[1];

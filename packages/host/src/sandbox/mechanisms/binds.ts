@@ -7,7 +7,7 @@ export interface Bind {
 }
 
 /** Outer folders before what is in them. */
-export function inOrder<Each extends Bind>(binds: readonly Each[]): Each[] {
+export function outermostFirst<Each extends Bind>(binds: readonly Each[]): Each[] {
   return binds
     .filter((bind) => bind.path !== sep)
     .sort((left, right) => depth(left.path) - depth(right.path));

@@ -3,7 +3,7 @@ import { join, resolve, sep } from "node:path";
 import { type ConfinedPolicy, FlintError, isPathIn } from "@flint/protocol";
 import { folderIdentity } from "../../files/folder-identity.ts";
 import { boundSockets } from "../sockets.ts";
-import { type Bind, inOrder } from "./binds.ts";
+import { type Bind, outermostFirst } from "./binds.ts";
 import { type PrivateMount, privateMount, type StagedFolder, stagedFolders } from "./private-mounts.ts";
 
 /** Something that is mounted at another path than its own. */
@@ -60,7 +60,7 @@ export function maskedFolders(): Promise<string[]> {
 const SHOWN_IN_MASKS = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
 
 /** What must not be written inside of what may. */
-export interface Guarded {
+export interface ProtectedPathSet {
   /** Read-only, unless it is a root itself. */
   readonly protected: readonly string[];
   /** Always read-only. */
@@ -74,7 +74,10 @@ export interface Guarded {
 }
 
 /** Determines what is guarded in the roots, and in anything else that a program may write. */
-export type Guard = (roots: readonly string[], own: readonly string[]) => Promise<Guarded>;
+export type FindProtectedPaths = (
+  roots: readonly string[],
+  own: readonly string[],
+) => Promise<ProtectedPathSet>;
 
 /** What a command may do by its policy, and what a program needs beyond it. */
 export interface ConfinementRequest {
@@ -88,7 +91,7 @@ export interface ConfinementRequest {
   /** Read-only, even in the workspace. */
   readonly readOnlyPaths?: readonly string[];
   /** Files and folders that are shown empty. */
-  readonly hiddenPaths?: readonly string[];
+  readonly maskedPaths?: readonly string[];
   /** Network access, whatever the policy. */
   readonly network?: boolean;
   readonly mounts?: readonly Mount[];
@@ -101,7 +104,7 @@ export interface ConfinementRequest {
 }
 
 /** Translates a policy to paths of this machine. Roots that do not exist are left out. */
-export async function confine(request: ConfinementRequest, guard: Guard): Promise<Confinement> {
+export async function confine(request: ConfinementRequest, guard: FindProtectedPaths): Promise<Confinement> {
   const { policy, workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = request;
   const ownRoots = await resolvedRoots(policy, workspace);
   const granted = await unmovedRoots(request.grantedRoots ?? [], request.identities);
@@ -132,7 +135,7 @@ export async function confine(request: ConfinementRequest, guard: Guard): Promis
     return !isCovered || shownAgain.some((bind) => isPathIn(path, bind.path));
   };
   const foreign = await boundSockets((path) => isOutside(path) && isSeen(path));
-  const covered = await hiddenIn(request.hiddenPaths ?? []);
+  const covered = await hiddenIn(request.maskedPaths ?? []);
   const sockets = [...foreign, ...[...(guarded.sockets ?? []), ...covered.files].filter(isSeen)];
   return {
     rootWritable: isRootWritable(roots, guarded),
@@ -170,7 +173,7 @@ function shownFolder(program: string): string[] {
   return [join(mask, top)];
 }
 
-function isRootWritable(roots: readonly string[], { locked }: Guarded): boolean {
+function isRootWritable(roots: readonly string[], { locked }: ProtectedPathSet): boolean {
   return roots.includes(sep) && !locked.includes(sep);
 }
 
@@ -178,7 +181,7 @@ interface BindSources {
   readonly roots: readonly string[];
   readonly readable: readonly string[];
   readonly own: readonly string[];
-  readonly guarded: Guarded;
+  readonly guarded: ProtectedPathSet;
 }
 
 function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
@@ -193,7 +196,7 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
   const readOnly = [...new Set([...readable, ...names, ...locked])].filter(
     (path) => !writable.includes(path),
   );
-  const binds = inOrder([
+  const binds = outermostFirst([
     ...writableRoots.filter(isUnlocked).map((path) => ({ path, writable: true })),
     ...readOnly.map((path) => ({ path, writable: false })),
     ...[...new Set(writable)].map((path) => ({ path, writable: true })),
@@ -202,7 +205,7 @@ function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
     const around = binds.findLast((bind) => isPathIn(path, bind.path));
     return around === undefined ? isRootWritable(roots, guarded) : around.writable && around.path !== path;
   };
-  return inOrder([...binds, ...pins.filter(needsPin).map((path) => ({ path, writable: true }))]);
+  return outermostFirst([...binds, ...pins.filter(needsPin).map((path) => ({ path, writable: true }))]);
 }
 
 /**

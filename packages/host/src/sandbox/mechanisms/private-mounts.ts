@@ -2,7 +2,7 @@ import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 import { isPathIn } from "@flint/protocol";
-import { type Bind, inOrder } from "./binds.ts";
+import { type Bind, outermostFirst } from "./binds.ts";
 
 /** A private folder with what it is made of. */
 export interface StagedFolder extends PrivateFolder {
@@ -74,7 +74,7 @@ export async function privateMount(
     .map(({ name }) => ({ path: join(path, name), writable: false }));
   const links = isFull ? [] : others.filter((entry) => entry.isSymbolicLink());
   const targets = await Promise.all(links.map(({ name }) => linkAt(join(path, name))));
-  return [{ path, source, links: targets.flat(), binds: inOrder([...shown, ...readOnly, ...added]) }];
+  return [{ path, source, links: targets.flat(), binds: outermostFirst([...shown, ...readOnly, ...added]) }];
 }
 
 /** Mounts, so that they can be neither written nor replaced; a link is shown as what it leads to. */

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { plainTextSync } from "../../files/plain-file.ts";
+import { readRegularTextSync } from "../../files/plain-file.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 
 /** Names that programs read only in a home folder; anywhere else a new file of that name steers nothing. */
@@ -19,7 +19,7 @@ const CHECKED_NAMES: ReadonlySet<string> = new Set([".envrc", ".gitmodules", ".g
 const MAX_BYTES = 1024 * 1024;
 
 /** Decides which protected names have to be held while they are missing. Those that exist are protected in any case. */
-export class HeldNames {
+export class ReservedNames {
   readonly #homes: ReadonlySet<string>;
 
   /** `homes` are home folders beside those of the users of this machine. */
@@ -36,6 +36,6 @@ export class HeldNames {
 
 /** The home folders in the list of users. */
 function listedHomes(): string[] {
-  const users = plainTextSync("/etc/passwd", MAX_BYTES)?.split("\n") ?? [];
+  const users = readRegularTextSync("/etc/passwd", MAX_BYTES)?.split("\n") ?? [];
   return users.flatMap((user) => user.split(":")[5] ?? []);
 }

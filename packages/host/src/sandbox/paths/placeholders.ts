@@ -8,7 +8,7 @@ import { errorMessage, FlintError } from "@flint/protocol";
 import { mountinfoPath, SYSTEM_PATH } from "../mechanisms/launch.ts";
 import { pipesOf } from "../processes/process-tree.ts";
 import { FolderPresence, type PresenceSocket } from "../sockets.ts";
-import { HeldNames } from "./held-names.ts";
+import { ReservedNames } from "./held-names.ts";
 import { isPlaceholder, isProtectedName, PLACEHOLDER_MODE, PROTECTED_NAMES } from "./protected-names.ts";
 
 /** The mode of an ordinary folder, for a placeholder that is in use by now. */
@@ -21,7 +21,7 @@ const ROUNDS = 1000;
 const HARMLESS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"]);
 
 /** Protected paths that exist until the lease is released. */
-export interface Lease {
+export interface PlaceholderLease {
   /** All protected paths; each exists, and none is a link. */
   readonly paths: readonly string[];
   release(): Promise<void>;
@@ -45,14 +45,14 @@ export class Placeholders {
   readonly #active = new Map<string, ActiveRoot>();
   readonly #queues = new Map<string, SerialQueue>();
   readonly #janitor = new Janitor();
-  readonly #names: HeldNames;
+  readonly #names: ReservedNames;
 
-  constructor(names = new HeldNames()) {
+  constructor(names = new ReservedNames()) {
     this.#names = names;
   }
 
   /** Rejects with `sandboxUnavailable` if a name cannot be protected. */
-  acquire(root: string): Promise<Lease> {
+  acquire(root: string): Promise<PlaceholderLease> {
     const queue = this.#queues.get(root) ?? new SerialQueue();
     this.#queues.set(root, queue);
     return queue.run(async () => {

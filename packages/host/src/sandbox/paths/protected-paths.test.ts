@@ -16,7 +16,7 @@ import { describeEachMechanism, TestClock, temporaryFolder } from "@flint/testki
 import { test as anywhere, describe, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { launch, newFolder, PATIENT, startServer } from "../testing/fixture.ts";
-import { HeldNames } from "./held-names.ts";
+import { ReservedNames } from "./held-names.ts";
 import { Placeholders } from "./placeholders.ts";
 import { ProtectedPaths, Repositories } from "./protected-paths.ts";
 
@@ -62,7 +62,7 @@ describeEachMechanism("protected names with %s", (name, test) => {
     const [workspace, listed] = [newFolder(), newFolder(tmpdir())];
     const environment = { ...process.env, HOME: workspace };
     const atHome = new CommandSandbox({ environment, mechanisms: [name] });
-    const names = new HeldNames([workspace]);
+    const names = new ReservedNames([workspace]);
     const attacks = [workspace, listed].flatMap((root) =>
       names.in(root).map((missing) => `attack ${join(root, missing)}`),
     );
@@ -78,7 +78,7 @@ describeEachMechanism("protected names with %s", (name, test) => {
     const workspace = newFolder();
     const { printed } = await launch(sandbox, "ls -A", workspace);
     const seen = printed.trim().split("\n").sort();
-    expect(seen).toEqual([...new HeldNames().in(workspace)].sort());
+    expect(seen).toEqual([...new ReservedNames().in(workspace)].sort());
     for (const free of [".bashrc", ".ssh", ".gitconfig", ".gitmodules", ".goosehints"])
       expect(seen).not.toContain(free);
     for (const held of [".git", ".mcp.json", ".vscode"]) expect(seen).toContain(held);
@@ -230,7 +230,7 @@ anywhere("removes the placeholders of a killed server, at the latest with the ne
   server.kill("SIGKILL");
   await expect.poll(() => readdirSync(root), PATIENT).toEqual([]);
   // The janitor cannot receive a path with a line break.
-  expect(readdirSync(odd)).toHaveLength(new HeldNames().in(odd).length);
+  expect(readdirSync(odd)).toHaveLength(new ReservedNames().in(odd).length);
   await (await new Placeholders().acquire(odd)).release();
   expect(readdirSync(odd)).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
-import { plainText } from "../../files/plain-file.ts";
-import { HeldNames } from "./held-names.ts";
-import { type Lease, Placeholders } from "./placeholders.ts";
+import { readRegularText } from "../../files/plain-file.ts";
+import { ReservedNames } from "./held-names.ts";
+import { type PlaceholderLease, Placeholders } from "./placeholders.ts";
 
 /** Finds or creates everything in writable folders that must not be written while a command runs. */
 export class ProtectedPaths {
@@ -12,12 +12,12 @@ export class ProtectedPaths {
 
   /** `homes` are folders whose start-up files are read, beside the home folders of this machine. */
   constructor(clock: Clock, homes: readonly string[] = []) {
-    this.#placeholders = new Placeholders(new HeldNames(homes));
+    this.#placeholders = new Placeholders(new ReservedNames(homes));
     this.#repositories = new Repositories(clock);
   }
 
   /** Rejects with `sandboxUnavailable` if something cannot be protected. */
-  async acquire(roots: readonly string[]): Promise<Lease> {
+  async acquire(roots: readonly string[]): Promise<PlaceholderLease> {
     const attempts = await Promise.allSettled(roots.map((root) => this.#placeholders.acquire(root)));
     const leases = attempts.flatMap((attempt) => (attempt.status === "fulfilled" ? [attempt.value] : []));
     const release = async () => void (await Promise.all(leases.map((lease) => lease.release())));
@@ -113,6 +113,6 @@ async function gitFoldersOf(git: string): Promise<string[]> {
 
 /** Reads defensively, because commands can put a pipe or a link to a device there. */
 async function firstLine(path: string): Promise<string | undefined> {
-  const text = await plainText(path, MAX_LENGTH);
+  const text = await readRegularText(path, MAX_LENGTH);
   return typeof text === "string" ? text.split("\n")[0] : undefined;
 }

@@ -5,7 +5,7 @@ import { isPathIn } from "@flint/protocol";
 import { isProtectedName } from "./protected-names.ts";
 
 /** A folder that a command wants to write beyond its policy. */
-export interface WantedPath {
+export interface WritePathRequest {
   readonly path: string;
   readonly workspace: string;
   /** What a leading `~` stands for. */
@@ -39,7 +39,7 @@ const AGENT_FOLDER = /\/(?:share|state|\.cache)\/(?:opencode|goose|gemini|claude
  * command is started. Never rejects.
  */
 export async function resolveWritable(
-  { path, workspace, home }: WantedPath,
+  { path, workspace, home }: WritePathRequest,
   isGuarded: (path: string) => Promise<boolean>,
 ): Promise<WritablePath> {
   const named = path.startsWith("~/") && home !== undefined ? join(home, path.slice(2)) : path;

@@ -8,7 +8,7 @@ const MAX_PROCESSES = 1_000;
  * they run, so its end does not show. `isWrapper` recognises the command line of a wrapper. True wherever that cannot be
  * found out: without /proc, or for processes of another user.
  */
-export function holdsOutput(pid: number, isWrapper: (commandLine: string) => boolean): boolean {
+export function isOutputOpen(pid: number, isWrapper: (commandLine: string) => boolean): boolean {
   try {
     const output = readlinkSync(`/proc/${pid}/fd/1`);
     const programs = programsOf(pid, isWrapper);

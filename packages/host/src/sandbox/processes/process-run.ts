@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { RunningProcess } from "@flint/core/ports";
 import { errorMessage, FlintError } from "@flint/protocol";
 import { FIRST_PROCESS } from "../mechanisms/launch.ts";
-import { holdsOutput } from "./held-output.ts";
+import { isOutputOpen } from "./held-output.ts";
 import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
 
 /** How long a program may take to shut down after SIGTERM. */
@@ -63,9 +63,9 @@ export class ProcessRun implements RunningProcess {
     return undefined;
   }
 
-  holdsOutput(): boolean {
+  isOutputOpen(): boolean {
     const { pid } = this.#tree.child;
-    return pid === undefined || holdsOutput(pid, (commandLine) => commandLine.includes(FIRST_PROCESS));
+    return pid === undefined || isOutputOpen(pid, (commandLine) => commandLine.includes(FIRST_PROCESS));
   }
 
   stop(graceMs: number = STOP_GRACE_MS): Promise<void> {

@@ -81,4 +81,4 @@ export function agentIn(sandbox: CommandSandbox, workspace: string, id = "t1") {
 }
 
 /** What a take-over without any remarks returns. */
-export const TAKEN = { notes: [] };
+export const CLEAN_TAKE_OVER = { notes: [] };

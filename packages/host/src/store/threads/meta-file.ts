@@ -4,7 +4,7 @@ import { emptyThread, isRecord, type ThreadState, type Turn } from "@flint/proto
 import { type FileSystem, readWhole, replaceFile } from "../file-system.ts";
 import type { ThreadTimes } from "../log/fold.ts";
 import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../log/record.ts";
-import type { Slots } from "../slots.ts";
+import type { ConcurrencyLimit } from "../slots.ts";
 
 const META_VERSION = 2;
 const META_NAME = "meta.json";
@@ -76,7 +76,7 @@ export class MetaFile {
   readonly #folder: string;
   readonly #threadId: string;
   /** Shared by the threads of a store, which must not all write at once. */
-  readonly #slots: Slots;
+  readonly #slots: ConcurrencyLimit;
   /** Syncs the log, so that no checkpoint covers more than the log on the disk. Absent if nothing is synced. */
   readonly #syncLog: (() => Promise<void>) | undefined;
   #waiting: Checkpoint | undefined;
@@ -87,7 +87,7 @@ export class MetaFile {
     folder: string,
     threadId: string,
     syncLog: (() => Promise<void>) | undefined,
-    slots: Slots,
+    slots: ConcurrencyLimit,
   ) {
     this.#files = files;
     this.#folder = folder;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { checkThreadId, codeOf, storageFailed, threadNotFound } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import {
-  expectThreadFolder,
+  assertThreadFolder,
   type FileSystem,
   isTemporary,
   OPEN,
@@ -29,14 +29,14 @@ export class ThreadFolder {
 
   /** Throws `threadNotFound` unless there is a log. */
   expectLog(): void {
-    expectThreadFolder(this.#files, this.path, this.threadId);
+    assertThreadFolder(this.#files, this.path, this.threadId);
     if (this.#files.lstatSync(this.logPath) === undefined) throw threadNotFound(this.threadId);
   }
 
   /** Opens the log to read it, or also to append to it; `threadNotFound` if there is none. */
   openLog(purpose: "read" | "append"): number {
     try {
-      expectThreadFolder(this.#files, this.path, this.threadId);
+      assertThreadFolder(this.#files, this.path, this.threadId);
       if (purpose === "read") return openRegular(this.#files, this.logPath, OPEN.read);
       return openPrivate(this.#files, this.logPath, OPEN.appendLog);
     } catch (error) {

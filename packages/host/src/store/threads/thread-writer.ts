@@ -8,8 +8,8 @@ import {
 } from "@flint/core/ports";
 import { type EventBody, FlintError, mintId, type StoredEvent, type ThreadState } from "@flint/protocol";
 import {
+  assertThreadFolder,
   closeQuietly,
-  expectThreadFolder,
   type FileSystem,
   makeFolder,
   OPEN,
@@ -21,7 +21,7 @@ import { type ThreadTimes, timesAfter } from "../log/fold.ts";
 import { LogFile, LogFiles } from "../log/log-files.ts";
 import { type LogEnd, LogWriter, SyncGroup } from "../log/log-writer.ts";
 import { encodeHeader, LOG_VERSION } from "../log/record.ts";
-import { Slots } from "../slots.ts";
+import { ConcurrencyLimit } from "../slots.ts";
 import { MetaFile } from "./meta-file.ts";
 import type { ThreadFolder } from "./thread-folder.ts";
 import type { ThreadLock, ThreadLocks } from "./thread-locks.ts";
@@ -48,7 +48,7 @@ export class ThreadOpener {
   readonly #files: FileSystem;
   readonly #syncs: SyncGroup;
   readonly #logs = new LogFiles();
-  readonly #checkpointSlots = new Slots(CONCURRENT_CHECKPOINTS);
+  readonly #checkpointSlots = new ConcurrencyLimit(CONCURRENT_CHECKPOINTS);
   readonly #writers = new Set<ThreadWriter>();
   /** Threads that are not listed, because they have no checkpoint yet. */
   readonly #unlisted = new Set<string>();
@@ -108,7 +108,7 @@ export class ThreadOpener {
     } catch (error) {
       // A crash may have left a folder without a log, which can be used; an existing log fails later.
       if (codeOf(error) !== "EEXIST") throw error;
-      expectThreadFolder(this.#files, folder.path, folder.threadId);
+      assertThreadFolder(this.#files, folder.path, folder.threadId);
       return false;
     }
   }

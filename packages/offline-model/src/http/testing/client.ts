@@ -2,21 +2,21 @@
 export type Fields = Record<string, unknown>;
 
 /** A whole response. */
-export interface Whole {
+export interface FullResponse {
   readonly status: number;
   readonly body: Fields;
   readonly response: Response;
 }
 
 /** Requests a whole response. */
-export async function post(url: string, path: string, body: unknown): Promise<Whole> {
+export async function post(url: string, path: string, body: unknown): Promise<FullResponse> {
   const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
   const parsed: unknown = await response.json();
   return { status: response.status, body: { ...Object(parsed) }, response };
 }
 
 /** A streamed response: the names and data of its events, and the raw text. */
-export interface Streamed {
+export interface StreamedResponse {
   readonly type: string | null;
   readonly names: readonly string[];
   readonly data: readonly Fields[];
@@ -24,7 +24,7 @@ export interface Streamed {
 }
 
 /** Requests a stream and reads it to its end. */
-export async function stream(url: string, path: string, body: object): Promise<Streamed> {
+export async function stream(url: string, path: string, body: object): Promise<StreamedResponse> {
   const response = await fetch(`${url}${path}`, {
     method: "POST",
     body: JSON.stringify({ ...body, stream: true }),

@@ -3,7 +3,7 @@ import type { Job, JobsOptions, Queue, Worker, WorkerOptions } from "bullmq";
 import type { Redis } from "ioredis";
 import { openConnection } from "../../store/redis/redis-connection.ts";
 import { type QueuedRun, type RunName, type RunQueue, type RunTaker, runKey } from "../run-queue.ts";
-import { Slots } from "./slots.ts";
+import { ConcurrencyLimit } from "./slots.ts";
 
 /** What a queue on BullMQ depends on. */
 export interface BullQueueOptions {
@@ -64,7 +64,7 @@ export class BullQueue implements RunQueue {
   }
 
   take(pools: readonly string[], concurrency: number, handler: Parameters<RunQueue["take"]>[2]): RunTaker {
-    const slots = new Slots(concurrency);
+    const slots = new ConcurrencyLimit(concurrency);
     const lockDuration = this.#options.lockMs ?? LOCK_MS;
     const settings: WorkerOptions = {
       ...{ connection: this.#redis, prefix: this.#prefix, concurrency, lockDuration },

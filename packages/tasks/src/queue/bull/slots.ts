@@ -1,5 +1,5 @@
 /** So many things at once; the others wait. */
-export class Slots {
+export class ConcurrencyLimit {
   readonly #size: number;
   readonly #waiting: (() => void)[] = [];
   #used = 0;

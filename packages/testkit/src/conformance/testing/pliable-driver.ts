@@ -54,7 +54,7 @@ const COMPLETED: TurnOutcome = { status: "completed" };
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
 /** A driver that does everything right, except for one fault if it is given one: proof that the suite finds it. */
-export class PliableDriver implements Driver {
+export class FaultyDriver implements Driver {
   readonly id = "pliable";
   readonly #fault: Fault | undefined;
   readonly #disk: AgentDisk;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { imageFromBytes, MAX_IMAGE_BYTES, plainBytes } from "@flint/host/files";
+import { imageFromBytes, MAX_IMAGE_BYTES, readRegularBytes } from "@flint/host/files";
 import { pathWithin } from "@flint/host/globs";
 import { mentionOf } from "../completion/trigger.ts";
 import { droppedPaths } from "./dropped-paths.ts";
@@ -61,7 +61,7 @@ async function droppedFile(path: string, folder: string): Promise<DroppedFile | 
 /** Looks at an image by its content, and says why it cannot be sent if so. Never rejects. */
 export async function readImageFile(path: string): Promise<ImageFile | { readonly problem: string }> {
   const name = basename(path);
-  const bytes = await plainBytes(path, MAX_IMAGE_BYTES);
+  const bytes = await readRegularBytes(path, MAX_IMAGE_BYTES);
   if (bytes === undefined)
     return { problem: `${name} is larger than ${MAX_IMAGE_BYTES / 1_000_000} MB, or cannot be read.` };
   const loaded = imageFromBytes(bytes);

@@ -1,10 +1,10 @@
 import { type AgentCommand, agentOfModel, type ThreadState } from "@flint/protocol";
 import {
   COMMAND_IDS,
+  type CommandContext,
   commandOf,
   isAvailable,
   type ListedArgument,
-  type Situation,
 } from "@flint/view/commands";
 import type { NameChoice } from "./completer.ts";
 
@@ -20,7 +20,10 @@ export function commandsOfAgent(state: ThreadState | undefined): readonly AgentC
 }
 
 /** The commands that can be typed now: Flint's own, then the agent's. Of two with one name, Flint's is meant. */
-export function commandChoices(situation: Situation, agent: readonly AgentCommand[]): readonly NameChoice[] {
+export function commandChoices(
+  situation: CommandContext,
+  agent: readonly AgentCommand[],
+): readonly NameChoice[] {
   const own = COMMAND_IDS.flatMap((id): NameChoice[] => {
     const command = commandOf(id);
     if (command.slash === undefined || !isAvailable(command, situation)) return [];

@@ -9,10 +9,10 @@ import {
   EMPTY,
   isEmptyRange,
   lineAt,
-  type Place,
   type Range,
   rangeOf,
   replaceRange,
+  type TextPosition,
   type TextState,
   textIn,
 } from "./text.ts";
@@ -255,11 +255,11 @@ export class Editor {
     return range === undefined || isEmptyRange(range) ? undefined : range;
   }
 
-  #target(motion: Motion): Place {
+  #target(motion: Motion): TextPosition {
     return MOTIONS[motion](this.#state.lines, this.#state.cursor);
   }
 
-  #moveTo(cursor: Place, select: boolean): void {
+  #moveTo(cursor: TextPosition, select: boolean): void {
     const anchor = select ? (this.#state.anchor ?? this.#state.cursor) : undefined;
     this.#state = { lines: this.#state.lines, cursor, anchor };
     this.#undo.endGroup();

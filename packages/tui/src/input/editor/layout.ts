@@ -1,7 +1,7 @@
 import { escapeControls } from "@flint/view";
 import { cellsOf, textWidth } from "../../draw/line.ts";
 import { isAtom } from "./graphemes.ts";
-import { isBefore, type Lines, type Place, type Range } from "./text.ts";
+import { isBefore, type Lines, type Range, type TextPosition } from "./text.ts";
 
 /** A piece of a row: plain, an attachment's label, or selected. */
 export interface RowPiece {
@@ -50,7 +50,7 @@ export class TextWrapper {
   }
 
   /** How a text is drawn. */
-  layout(lines: Lines, cursor: Place, columns: number, selection?: Range): TextLayout {
+  layout(lines: Lines, cursor: TextPosition, columns: number, selection?: Range): TextLayout {
     const rows = this.#rows(lines, columns);
     const row = rowOf(rows, cursor);
     const column = columnIn(rows[row], cursor.at);
@@ -60,7 +60,7 @@ export class TextWrapper {
   /** The place a number of rows above or below, near a column; undefined if there is no such row. */
   vertical(
     lines: Lines,
-    cursor: Place,
+    cursor: TextPosition,
     columns: number,
     by: number,
     goal?: number,
@@ -94,7 +94,7 @@ export class TextWrapper {
 
 /** Where a vertical move leads, and the column that it aims at. */
 export interface VerticalMove {
-  readonly place: Place;
+  readonly place: TextPosition;
   readonly column: number;
 }
 
@@ -146,7 +146,7 @@ function rowEnd(glyphs: readonly Glyph[], from: number, columns: number): number
 }
 
 /** The row of a place: where a row ends and the next one begins, it is the next one. */
-function rowOf(rows: readonly RowSpan[], { line, at }: Place): number {
+function rowOf(rows: readonly RowSpan[], { line, at }: TextPosition): number {
   const index = rows.findLastIndex((row) => row.line === line && row.from <= at);
   return Math.max(0, index);
 }
@@ -156,7 +156,7 @@ function columnIn(row: RowSpan | undefined, at: number): number {
 }
 
 /** The place on a row that is nearest to a column, at or before it. The end of a wrapped row is on the next one. */
-function placeIn(row: RowSpan, column: number, isWrapped: boolean): Place {
+function placeIn(row: RowSpan, column: number, isWrapped: boolean): TextPosition {
   let width = 0;
   for (const glyph of row.glyphs) {
     width += glyph.width;

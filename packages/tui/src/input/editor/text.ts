@@ -1,15 +1,15 @@
 import { ATOMS } from "./graphemes.ts";
 
 /** A place in a text of several lines: a line and a code unit of it, always between graphemes. */
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly at: number;
 }
 
 /** Two places with the text between them, the first one first. */
 export interface Range {
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: TextPosition;
+  readonly to: TextPosition;
 }
 
 /** The lines of a text; there is always one. */
@@ -18,20 +18,20 @@ export type Lines = readonly string[];
 /** A text with a cursor; `anchor` is where a selection began. Immutable. */
 export interface TextState {
   readonly lines: Lines;
-  readonly cursor: Place;
-  readonly anchor?: Place | undefined;
+  readonly cursor: TextPosition;
+  readonly anchor?: TextPosition | undefined;
 }
 
 /** A text without a character. */
 export const EMPTY: TextState = { lines: [""], cursor: { line: 0, at: 0 } };
 
 /** Whether the first place is before the second. */
-export function isBefore(first: Place, second: Place): boolean {
+export function isBefore(first: TextPosition, second: TextPosition): boolean {
   return first.line < second.line || (first.line === second.line && first.at < second.at);
 }
 
 /** The range between two places in any order. */
-export function rangeOf(first: Place, second: Place): Range {
+export function rangeOf(first: TextPosition, second: TextPosition): Range {
   return isBefore(second, first) ? { from: second, to: first } : { from: first, to: second };
 }
 
@@ -41,7 +41,7 @@ export function isEmptyRange({ from, to }: Range): boolean {
 }
 
 /** The end of a text. */
-export function endOf(lines: Lines): Place {
+export function endOf(lines: Lines): TextPosition {
   const line = lines.length - 1;
   return { line, at: lines[line]?.length ?? 0 };
 }

@@ -48,7 +48,7 @@ export class KeyReader {
   }
 
   #deliver(events: readonly InputEvent[]): void {
-    if (events.length > 0) this.#listener(foldBurst(events));
+    if (events.length > 0) this.#listener(detectPaste(events));
   }
 }
 
@@ -60,7 +60,7 @@ const LONG_BURST = 64;
  * Makes a paste of text that arrives at once, for terminals without bracketed paste: its first Enter would send the
  * prompt. Keys typed on a slow connection stay keys: there, nothing or little follows an Enter.
  */
-export function foldBurst(events: readonly InputEvent[]): readonly InputEvent[] {
+export function detectPaste(events: readonly InputEvent[]): readonly InputEvent[] {
   if (events.length <= BURST || !events.every(isTyping)) return events;
   const first = events.findIndex((event) => event.type === "key" && event.key === "enter");
   const isPasted = events.length > LONG_BURST || (first !== -1 && events.length - first - 1 >= BURST);

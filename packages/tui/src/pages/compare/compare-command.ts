@@ -2,7 +2,7 @@ import { agentOfModel } from "@flint/protocol";
 import { count, escapeControls } from "@flint/view";
 import type { SessionContext } from "../../session/context.ts";
 import { keyIn } from "../key-name.ts";
-import { wordsOf } from "../tasks/task-feed.ts";
+import { errorText } from "../tasks/task-feed.ts";
 import { ComparePage } from "./compare-page.ts";
 import { areComparable, type Comparison, namesIn, startComparison } from "./comparison.ts";
 
@@ -63,7 +63,7 @@ function attempt(
     try {
       await work();
     } catch (thrown) {
-      session.warn(wordsOf(thrown));
+      session.warn(errorText(thrown));
       const named = agents.length === 0 ? [] : [`--agents ${agents.join(",")}`];
       const typed = ["/compare", prompt, ...named, ...checks.map((check) => `--check ${check}`)];
       if (session.composer.text === "") session.composer.setText(typed.join(" "));

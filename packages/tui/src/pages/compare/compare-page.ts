@@ -1,11 +1,11 @@
-import type { CommandId, KeyPlace } from "@flint/view/commands";
+import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, lineOf, wrapLine } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { TypedNumber } from "../../session/menu.ts";
 import { closeHint, keyName } from "../key-name.ts";
 import { Pager } from "../pager.ts";
-import { wordsOf } from "../tasks/task-feed.ts";
+import { errorText } from "../tasks/task-feed.ts";
 import { TaskPage } from "../tasks/task-page.ts";
 import { taskResultPage } from "../tasks/task-result.ts";
 import { detailOf, oneLine } from "../tasks/task-rows.ts";
@@ -31,11 +31,11 @@ export class ComparePage implements Page {
     this.#candidates = new Candidates(session, ids, () => this.#inner?.refresh?.());
   }
 
-  get place(): KeyPlace {
+  get place(): KeyContext {
     return this.#inner?.place ?? "pager";
   }
 
-  draw(look: Look): ReturnType<Page["draw"]> {
+  draw(look: RenderOptions): ReturnType<Page["draw"]> {
     this.#candidates.look();
     if (this.#inner !== undefined) return this.#inner.draw(look);
     const columns = look.columns - 1;
@@ -172,7 +172,7 @@ export class ComparePage implements Page {
       try {
         await work();
       } catch (thrown) {
-        this.#message = wordsOf(thrown);
+        this.#message = errorText(thrown);
       }
     });
   }
@@ -183,7 +183,7 @@ export class ComparePage implements Page {
     return prompt === undefined ? "Comparison" : `Comparison: ${oneLine(prompt)}`;
   }
 
-  #body(look: Look): Line[] {
+  #body(look: RenderOptions): Line[] {
     const { all, problem } = this.#candidates;
     if (all !== undefined && all.length > 0)
       return compareRows(all, this.#current?.task.id, this.#session.now(), look);
@@ -192,7 +192,7 @@ export class ComparePage implements Page {
   }
 
   /** What the selected agent waits for or has come to, and what the keys do. */
-  #below(look: Look): Line[] {
+  #below(look: RenderOptions): Line[] {
     const { between } = marksFor(look.unicode);
     const current = this.#current;
     const columns = look.columns - 1;

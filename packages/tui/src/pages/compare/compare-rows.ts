@@ -1,7 +1,7 @@
 import { count } from "@flint/view";
-import { statusOf, usedBy } from "@flint/view/tasks";
+import { statusOf, usageText } from "@flint/view/tasks";
 import { type Line, type Span, type Style, span, textWidth } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 import { isWaiting, markOf, oneLine } from "../tasks/task-rows.ts";
 import type { Candidate } from "./candidates.ts";
 import { changesIn } from "./comparison.ts";
@@ -13,7 +13,7 @@ export function compareRows(
   candidates: readonly Candidate[],
   selected: string | undefined,
   now: number,
-  look: Look,
+  look: RenderOptions,
 ): Line[] {
   if (look.isPlain === true)
     return candidates.map((each, at) => {
@@ -46,7 +46,7 @@ function cellsOf(candidate: Candidate, now: number): Span[] {
   return [
     span(oneLine(task.executor), "cyan"),
     span(statusOf(task, now), isWaiting(task) ? "yellow" : undefined),
-    span(usedBy(task)),
+    span(usageText(task)),
     span(result === undefined ? "" : changesIn(result.diff)),
     span(checks, checkStyle),
   ];
@@ -58,7 +58,7 @@ function spokenRow(candidate: Candidate, now: number): string {
   return [
     `Agent: ${oneLine(task.executor)}`,
     `Status: ${statusOf(task, now)}`,
-    `Used: ${usedBy(task)}`,
+    `Used: ${usageText(task)}`,
     `Changes: ${changes}`,
     `Checks: ${checksOf(candidate)[0] || "not read yet"}`,
     `Task ${task.number}`,

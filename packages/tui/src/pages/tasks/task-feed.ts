@@ -43,7 +43,7 @@ export class TaskFeed {
       if (client !== this.#asked) void this.#ask(client);
     } catch (thrown) {
       this.#asked = undefined;
-      this.#problem = wordsOf(thrown);
+      this.#problem = errorText(thrown);
     }
   }
 
@@ -67,7 +67,7 @@ export class TaskFeed {
       this.#revision = list.revision;
       if (list.revision !== revision) this.#changed();
     } catch (thrown) {
-      if (this.#asked === client) this.#problem = wordsOf(thrown);
+      if (this.#asked === client) this.#problem = errorText(thrown);
     }
     this.#session.changed();
   }
@@ -77,7 +77,7 @@ const NO_TASKS =
   "The server of this session runs no tasks: only the shared server does. Use flint tasks in a shell.";
 
 /** What a failure means to the user. */
-export function wordsOf(thrown: unknown): string {
+export function errorText(thrown: unknown): string {
   if (thrown instanceof FlintRequestError && thrown.kind === "unsupported") return NO_TASKS;
   return errorMessage(thrown);
 }

@@ -1,6 +1,6 @@
 import { Approval, type TaskAsk, type TaskEvent, type TaskRow, type TaskSpec } from "@flint/protocol";
 import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
-import { roundOf, statusOf, usedBy } from "@flint/view/tasks";
+import { roundOf, statusOf, usageText } from "@flint/view/tasks";
 import { drawApproval } from "../../draw/draw-row.ts";
 import {
   cutLine,
@@ -12,7 +12,7 @@ import {
   span,
   wrapLine,
 } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 import { shortFolder } from "../../first-frame/starting-rows.ts";
 import type { TaskHistory } from "./task-history.ts";
 import { logLines } from "./task-log.ts";
@@ -27,7 +27,7 @@ export interface ShownTask {
 }
 
 /** The rows of a task's page: what it waits for, what is wanted and by whom, its rounds, and its log. */
-export function taskLines(shown: ShownTask, look: Look): Line[] {
+export function taskLines(shown: ShownTask, look: RenderOptions): Line[] {
   const { state, events } = shown.history;
   const columns = look.columns - 1;
   const marks = marksFor(look.unicode);
@@ -51,7 +51,7 @@ export function taskLines(shown: ShownTask, look: Look): Line[] {
 }
 
 /** The page has a row for each event; the whole log is a page of its own. */
-function firstLogLine(event: TaskEvent, spec: TaskSpec, look: Look): Line[] {
+function firstLogLine(event: TaskEvent, spec: TaskSpec, look: RenderOptions): Line[] {
   const { more } = marksFor(look.unicode);
   return logLines(event, spec)
     .slice(0, 1)
@@ -59,7 +59,7 @@ function firstLogLine(event: TaskEvent, spec: TaskSpec, look: Look): Line[] {
 }
 
 /** What the task asks, why it failed, or where its result is. */
-function waitingLines({ phase, ask, error, note, merged, cwd }: TaskRow, look: Look): Line[] {
+function waitingLines({ phase, ask, error, note, merged, cwd }: TaskRow, look: RenderOptions): Line[] {
   const place = merged === undefined ? undefined : `Merged: ${merged.ref.replace("refs/heads/", "branch ")}`;
   if (phase === "approving") return [lineOf("The result needs your approval.", "yellow")];
   if (phase === "asking" && ask !== undefined) return askLines(ask, look, cwd);
@@ -70,7 +70,7 @@ function waitingLines({ phase, ask, error, note, merged, cwd }: TaskRow, look: L
 }
 
 /** What an agent wants to do is shown in full, to be judged by its exact characters. */
-function askLines({ reason, message, request }: TaskAsk, look: Look, cwd: string): Line[] {
+function askLines({ reason, message, request }: TaskAsk, look: RenderOptions, cwd: string): Line[] {
   const approval = reason === "approval" ? Approval.safeParse(request) : undefined;
   if (approval?.success !== true) return linesOf(escapeExact(message), "yellow");
   const { action, suggestions } = approval.data;
@@ -93,7 +93,7 @@ function factLines({ task, history, now, home }: ShownTask): Line[] {
       "Merge",
       `${task.merge}${task.result?.commit == null ? "" : ` (commit ${task.result.commit.slice(0, 10)})`}`,
     ],
-    ["Used", usedBy(task)],
+    ["Used", usageText(task)],
   ];
   return facts.map(([name = "", value = ""]) => [
     span(name.padEnd(10), "cyan"),

@@ -1,18 +1,18 @@
 import type { TaskRow } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import type { CommandId, KeyPlace } from "@flint/view/commands";
+import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { keyName } from "../key-name.ts";
 import { Pager } from "../pager.ts";
 import { actionsFor, type TaskAction } from "./task-actions.ts";
-import { wordsOf } from "./task-feed.ts";
+import { errorText } from "./task-feed.ts";
 import { TaskHistory } from "./task-history.ts";
 import { taskLines } from "./task-lines.ts";
 import { taskLogPage } from "./task-log.ts";
 import { TaskReply } from "./task-reply.ts";
-import { type Judgement, taskResultPage } from "./task-result.ts";
+import { type ReviewAction, taskResultPage } from "./task-result.ts";
 
 /** Keys that come sooner after an ask has appeared were not meant for it. */
 const QUIET_MS = 250;
@@ -55,7 +55,7 @@ export class TaskPage implements Page {
   }
 
   /** While a reply is written, keys edit it as in a menu: Enter sends, Ctrl-C closes. */
-  get place(): KeyPlace {
+  get place(): KeyContext {
     return this.#reply === undefined ? (this.#inner ?? this.#pager).place : "menu";
   }
 
@@ -64,7 +64,7 @@ export class TaskPage implements Page {
     return this.#isOver;
   }
 
-  draw(look: Look): ReturnType<Page["draw"]> {
+  draw(look: RenderOptions): ReturnType<Page["draw"]> {
     if (this.#inner !== undefined) return this.#inner.draw(look);
     this.#see();
     const reply = this.#reply?.draw(look);
@@ -174,7 +174,7 @@ export class TaskPage implements Page {
     });
   }
 
-  #judgement(action: Extract<TaskAction, { kind: "judge" }>): Judgement {
+  #judgement(action: Extract<TaskAction, { kind: "judge" }>): ReviewAction {
     const { command, label, done } = action;
     return {
       command,
@@ -197,13 +197,13 @@ export class TaskPage implements Page {
       try {
         await work();
       } catch (thrown) {
-        this.#message = wordsOf(thrown);
+        this.#message = errorText(thrown);
         failed();
       }
     });
   }
 
-  #messageRow(look: Look): Line[] {
+  #messageRow(look: RenderOptions): Line[] {
     const confirm = this.#toConfirm;
     const text =
       confirm?.kind === "do" ? `Press ${this.#keyOf(confirm)} again to ${confirm.confirm}.` : this.#message;
@@ -212,7 +212,7 @@ export class TaskPage implements Page {
   }
 
   /** What the keys do now. A no-break space keeps a key with its words. */
-  #keyRows(look: Look): Line[] {
+  #keyRows(look: RenderOptions): Line[] {
     const keys = actionsFor(this.#row()).map((action) => `${this.#keyOf(action)} ${action.label}`);
     const parts = keys.map((each) => each.replaceAll(" ", "\u00a0"));
     return wrapLine([span(parts.join(marksFor(look.unicode).between), "cyan")], look.columns - 1);

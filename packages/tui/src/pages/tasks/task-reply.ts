@@ -1,5 +1,5 @@
 import { type Line, lineOf } from "../../draw/line.ts";
-import type { Look } from "../../draw/look.ts";
+import type { RenderOptions } from "../../draw/look.ts";
 import { Composer, type DrawnComposer } from "../../session/composer.ts";
 import { closeHint, hintsIn } from "../key-name.ts";
 import type { TaskAction } from "./task-actions.ts";
@@ -9,7 +9,7 @@ const MOST = 4000;
 /** The most rows of it that are shown, and what the terminal keeps for the rest. */
 const [MOST_ROWS, OTHER_ROWS] = [6, 6];
 
-function hint(look: Look): string {
+function hint(look: RenderOptions): string {
   return [
     ...hintsIn(look, [["menuAccept", "sends it"]]),
     ...closeHint(look, "menuCancel", "closes this"),
@@ -36,7 +36,7 @@ export class TaskReply {
   }
 
   /** Its rows, with the cursor among them. */
-  draw(look: Look): DrawnComposer {
+  draw(look: RenderOptions): DrawnComposer {
     const most = Math.max(1, Math.min(MOST_ROWS, look.rows - OTHER_ROWS));
     const { rows, cursor } = this.text.draw(look, most, hint(look));
     const over = this.words.length - MOST;

@@ -9,7 +9,7 @@ import type { TaskCommand } from "./task-actions.ts";
 const QUIET_MS = 250;
 
 /** The judgement of a result that a key gives while the result is shown. */
-export interface Judgement {
+export interface ReviewAction {
   readonly command: TaskCommand;
   /** The key and what it does. */
   readonly hint: string;
@@ -21,7 +21,7 @@ export interface Judgement {
 export function taskResultPage(
   { title, cwd }: Pick<TaskRow, "title" | "cwd">,
   { diff, tree }: Result<"task/diff">,
-  judgement: Judgement | undefined,
+  judgement: ReviewAction | undefined,
   now: () => number,
 ): Pager {
   const blocks = diffBlocks(diff).map((block) => ({

@@ -1,15 +1,15 @@
 import type { TaskRow } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import { roundOf, statusOf, usedBy } from "@flint/view/tasks";
+import { roundOf, statusOf, usageText } from "@flint/view/tasks";
 import { type Line, type Style, span } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 
 /** The rows of a list of tasks: how each stands, what it is, and behind that what fits of its round, agents and cost. */
 export function taskRows(
   tasks: readonly TaskRow[],
   selected: string | undefined,
   now: number,
-  look: Look,
+  look: RenderOptions,
 ): Line[] {
   const { current, arrow, between } = marksFor(look.unicode);
   const widthOf = (textOf: (task: TaskRow) => string) =>
@@ -20,7 +20,7 @@ export function taskRows(
     const isSelected = task.id === selected;
     const [mark, style] = markOf(task, look);
     const agents = task.reviewer === undefined ? task.executor : `${task.executor} ${arrow} ${task.reviewer}`;
-    const facts = task.round === 0 ? [agents] : [roundOf(task), agents, usedBy(task)];
+    const facts = task.round === 0 ? [agents] : [roundOf(task), agents, usageText(task)];
     return [
       span(isSelected ? `${current} ` : "  ", "cyan"),
       span(`${mark} `, style),
@@ -38,7 +38,7 @@ export function isWaiting({ phase }: TaskRow): boolean {
 }
 
 /** The mark in front of a task, by its phase. */
-export function markOf({ phase }: TaskRow, look: Look): readonly [string, Style] {
+export function markOf({ phase }: TaskRow, look: RenderOptions): readonly [string, Style] {
   const marks = marksFor(look.unicode);
   switch (phase) {
     case "asking":

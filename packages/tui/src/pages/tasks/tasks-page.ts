@@ -1,9 +1,9 @@
 import type { TaskRow } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import type { CommandId, KeyPlace } from "@flint/view/commands";
-import { hasEnded, inOrder } from "@flint/view/tasks";
+import type { CommandId, KeyContext } from "@flint/view/commands";
+import { hasEnded, sortedTasks } from "@flint/view/tasks";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { closeHint, hintsIn } from "../key-name.ts";
 import { TaskFeed } from "./task-feed.ts";
@@ -29,11 +29,11 @@ export class TasksPage implements Page {
     this.#feed = new TaskFeed(session, () => this.#changed());
   }
 
-  get place(): KeyPlace {
+  get place(): KeyContext {
     return this.#open?.place ?? "list";
   }
 
-  draw(look: Look): ReturnType<Page["draw"]> {
+  draw(look: RenderOptions): ReturnType<Page["draw"]> {
     this.#feed.look();
     if (this.#open !== undefined) return this.#open.draw(look);
     const { more } = marksFor(look.unicode);
@@ -80,7 +80,7 @@ export class TasksPage implements Page {
   }
 
   get #shown(): readonly TaskRow[] {
-    return inOrder(this.#feed.tasks ?? []).filter((task) => this.#withEnded || !hasEnded(task));
+    return sortedTasks(this.#feed.tasks ?? []).filter((task) => this.#withEnded || !hasEnded(task));
   }
 
   get #at(): number {
@@ -131,7 +131,7 @@ export class TasksPage implements Page {
     return [span(this.#withEnded ? "All tasks" : "Tasks", "bold"), span(need, "yellow")];
   }
 
-  #emptyLines(look: Look): Line[] {
+  #emptyLines(look: RenderOptions): Line[] {
     const { tasks, problem } = this.#feed;
     if (problem !== undefined)
       return wrapLine(lineOf(escapeControls(problem).replaceAll("\n", " "), "yellow"), look.columns - 1);
@@ -143,7 +143,7 @@ export class TasksPage implements Page {
   }
 
   /** What the selected task waits for or has come to, and what the keys do. */
-  #below(look: Look): Line[] {
+  #below(look: RenderOptions): Line[] {
     const { between } = marksFor(look.unicode);
     const tasks = this.#shown;
     const columns = look.columns - 1;

@@ -24,7 +24,7 @@ export function editPrompt(session: Session): void {
 }
 
 /** Puts what is written aside; with nothing written, takes back what was put aside last. */
-export function stashOrTakeBack(session: Session): void {
+export function toggleStash(session: Session): void {
   const { composer, help } = session;
   if (composer.isEmpty) {
     const stashed = help.stash.pop();
@@ -39,7 +39,7 @@ export function stashOrTakeBack(session: Session): void {
 
 /** Begins to type a command, for the user to go on. What was written is put aside. */
 export function typeOut(session: Session, id: CommandId): void {
-  if (!session.composer.isEmpty) stashOrTakeBack(session);
+  if (!session.composer.isEmpty) toggleStash(session);
   session.composer.setText(`/${commandOf(id).slash ?? ""} `);
 }
 

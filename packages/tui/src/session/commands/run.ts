@@ -17,7 +17,7 @@ import { typeOut } from "./prompt-tools.ts";
 import { editQueue } from "./queue-menu.ts";
 import { rewindThread, undoRewind } from "./rewind.ts";
 import * as show from "./show-commands.ts";
-import { situationOf } from "./situation.ts";
+import { commandContext } from "./situation.ts";
 import { changeStatusLine } from "./status-line.ts";
 import * as threads from "./thread-commands.ts";
 
@@ -109,5 +109,5 @@ export function runCommand(session: Session, id: CommandId, argument: string): b
 export function reasonNotNow(session: Session, id: CommandId): string | undefined {
   const command = commandOf(id);
   const isCut = command.needsServer === true && !session.isConnected;
-  return isCut ? "the server cannot be reached" : reasonUnavailable(command, situationOf(session));
+  return isCut ? "the server cannot be reached" : reasonUnavailable(command, commandContext(session));
 }

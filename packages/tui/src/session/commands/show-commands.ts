@@ -25,7 +25,7 @@ import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
 import { textPage } from "../../pages/pager.ts";
 import type { SessionContext } from "../context.ts";
-import { situationOf } from "./situation.ts";
+import { commandContext } from "./situation.ts";
 
 function facts(rows: readonly (readonly [string, string])[]): Line[] {
   return rows.map(([name, value]) => [span(`${oneLine(name).padEnd(16)} `, "cyan"), span(oneLine(value))]);
@@ -163,7 +163,7 @@ export function openPalette(
   session: SessionContext,
   run: (id: ReturnType<typeof paletteCommands>[number]) => void,
 ): void {
-  const situation = situationOf(session);
+  const situation = commandContext(session);
   const ids = paletteCommands().filter((id) => reasonUnavailable(commandOf(id), situation) === undefined);
   session.openMenu({
     title: "Commands",

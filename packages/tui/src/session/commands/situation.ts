@@ -1,8 +1,8 @@
-import type { Situation } from "@flint/view/commands";
+import type { CommandContext } from "@flint/view/commands";
 import type { SessionContext } from "../context.ts";
 
 /** What is the case in a session, for commands that make sense only then. */
-export function situationOf({ state, turns }: Pick<SessionContext, "state" | "turns">): Situation {
+export function commandContext({ state, turns }: Pick<SessionContext, "state" | "turns">): CommandContext {
   const isRunning = state?.activeTurnId !== undefined;
   return {
     thread: state !== undefined,

@@ -1,7 +1,7 @@
 import type { ThreadSettings } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { type LineBlock, span } from "../../draw/line.ts";
-import { type Look, marksFor } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/look.ts";
 import { folderAndBranch } from "../../first-frame/starting-rows.ts";
 import type { Machine } from "../context.ts";
 
@@ -10,7 +10,7 @@ export function headerBlock(
   settings: ThreadSettings,
   permissions: string,
   machine: Pick<Machine, "home" | "branchOf">,
-  look: Look,
+  look: RenderOptions,
 ): LineBlock {
   const { between } = marksFor(look.unicode);
   const [agent = "", ...rest] = settings.model.split("/");

@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 
 /** Why a thread that is not shown deserves a look, most urgent first. */
 const STANDINGS = ["waiting", "failed", "running"] as const;
-export type Standing = (typeof STANDINGS)[number];
+export type ThreadStatusKind = (typeof STANDINGS)[number];
 
 /** Threads that changed longer ago are not worth asking about. */
 const LATEST = 50;
@@ -12,7 +12,7 @@ const LATEST = 50;
 export class OtherThreads {
   readonly #client: () => FlintClient;
   readonly #changed: () => void;
-  readonly #standings = new Map<string, Standing>();
+  readonly #standings = new Map<string, ThreadStatusKind>();
   #shown: string | undefined;
   #before: string | undefined;
 
@@ -27,7 +27,7 @@ export class OtherThreads {
   }
 
   /** How many threads stand like that. */
-  count(standing: Standing): number {
+  count(standing: ThreadStatusKind): number {
     return this.#of(standing).length;
   }
 
@@ -55,7 +55,7 @@ export class OtherThreads {
   /** A thread is now active or idle. */
   note(threadId: string, status: ThreadStatus): void {
     const wasBusy = this.#standings.has(threadId);
-    const standing = standingOf(status);
+    const standing = statusKindOf(status);
     this.#standings.delete(threadId);
     if (standing !== undefined) this.#standings.set(threadId, standing);
     else if (wasBusy && threadId !== this.#shown) void this.#noteFailure(threadId);
@@ -72,13 +72,13 @@ export class OtherThreads {
     const threads = await this.#latest();
     for (const [id, standing] of this.#standings) if (standing !== "failed") this.#standings.delete(id);
     for (const { id, status } of threads) {
-      const standing = standingOf(status);
+      const standing = statusKindOf(status);
       if (standing !== undefined) this.#standings.set(id, standing);
     }
     this.#changed();
   }
 
-  #of(wanted: Standing): string[] {
+  #of(wanted: ThreadStatusKind): string[] {
     return [...this.#standings].flatMap(([id, standing]) =>
       standing === wanted && id !== this.#shown ? [id] : [],
     );
@@ -101,7 +101,7 @@ export class OtherThreads {
   }
 }
 
-function standingOf({ type, activeFlags = [] }: ThreadStatus): Standing | undefined {
+function statusKindOf({ type, activeFlags = [] }: ThreadStatus): ThreadStatusKind | undefined {
   if (type !== "active") return undefined;
   return activeFlags.length > 0 ? "waiting" : "running";
 }

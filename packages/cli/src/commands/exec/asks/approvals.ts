@@ -1,5 +1,5 @@
 import type { ApprovalReply, ApprovalRequest, OnApproval } from "@flint/sdk";
-import type { Look } from "@flint/tui/draw";
+import type { RenderOptions } from "@flint/tui/draw";
 import { lineOf, span } from "@flint/tui/draw";
 import type { Choice } from "@flint/tui/terminal";
 import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
@@ -9,7 +9,7 @@ import type { Asker } from "./asker.ts";
 export interface ApprovalOptions {
   /** Undefined if no user can be asked. */
   readonly asker: Asker | undefined;
-  readonly look: () => Look;
+  readonly look: () => RenderOptions;
   readonly cwd: string;
 }
 

@@ -1,7 +1,14 @@
 import type { Clock } from "@flint/core/ports";
 import type { LineBlock } from "@flint/tui/draw";
 import type { Keyboard, KeyListener } from "@flint/tui/terminal";
-import { type Choice, choiceLine, helpBlock, stepChoice, stepTyping, typingLine } from "@flint/tui/terminal";
+import {
+  type Choice,
+  choiceLine,
+  helpBlock,
+  stepChoice,
+  stepTextEntry,
+  typingLine,
+} from "@flint/tui/terminal";
 import type { PromptSurface } from "../output/turn-view.ts";
 
 /** What questions are asked with. */
@@ -66,7 +73,7 @@ export class Asker {
       let typing = { text: "", secret };
       surface.prompt(typingLine(typing));
       return (key) => {
-        const next = stepTyping(typing, key);
+        const next = stepTextEntry(typing, key);
         if ("done" in next) done(next.done);
         else {
           typing = next;

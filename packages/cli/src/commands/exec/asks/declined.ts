@@ -2,7 +2,7 @@ import type { DeclinedAction } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 
 /** What was declined without the user at the terminal: by a rule, a setting, a time limit, or because no one was there. */
-export function declinedUnasked(
+export function declinedWithoutPrompt(
   declined: readonly DeclinedAction[],
   isUnattended: boolean,
 ): readonly DeclinedAction[] {

@@ -3,9 +3,9 @@ import type { AgentEvent } from "@flint/sdk";
 import {
   type Line,
   type LineBlock,
-  type Look,
   marksFor,
   notice,
+  type RenderOptions,
   statusLine,
   summaryBlock,
   Timeline,
@@ -19,7 +19,7 @@ import type { PromptSurface, TurnView, ViewEnd } from "./turn-view.ts";
 /** What a live view is made of. */
 export interface LiveOptions {
   readonly write: (text: string) => void;
-  readonly look: () => Look;
+  readonly look: () => RenderOptions;
   readonly clock: Clock;
   readonly cwd: string;
   readonly tally: TurnTally;

@@ -7,8 +7,8 @@ import {
   canMoveCursor,
   type Line,
   type LineBlock,
-  type Look,
   lineOf,
+  type RenderOptions,
   readLook,
   screenRows,
   styled,
@@ -18,7 +18,7 @@ import {
 } from "@flint/tui/draw";
 import { type Key, Keyboard } from "@flint/tui/terminal";
 import { escapeControls } from "@flint/view";
-import { lossOf, type OutputLoss } from "../../../command-line/output.ts";
+import { type OutputFailure, outputFailureOf } from "../../../command-line/output.ts";
 import { isInForeground } from "../../../command-line/terminal.ts";
 import { CodexLinesView } from "../../codex/exec-lines.ts";
 import { Asker } from "../asks/asker.ts";
@@ -43,7 +43,7 @@ interface TerminalOptions {
   /** Ctrl-C was pressed. */
   readonly interrupt: () => void;
   /** Output can no longer be written. */
-  readonly outputLost: (loss: OutputLoss) => void;
+  readonly outputLost: (loss: OutputFailure) => void;
 }
 
 /** The terminal of one run: its output, its keys, and restoring it at the end. */
@@ -72,7 +72,7 @@ export class ExecTerminal {
   }
 
   /** The capabilities of the terminal where questions are asked. */
-  readonly look = (): Look => lookOf(this.#live === undefined ? process.stderr : process.stdout);
+  readonly look = (): RenderOptions => lookOf(this.#live === undefined ? process.stderr : process.stdout);
 
   /** Prints the first line of the run. */
   header(text: string): void {
@@ -127,7 +127,7 @@ export class ExecTerminal {
     // An unexpected error must not leave the terminal without a cursor.
     process.on("exit", this.#onExit);
     for (const stream of [process.stdout, process.stderr]) {
-      stream.on("error", (error: NodeJS.ErrnoException) => this.#options.outputLost(lossOf(error)));
+      stream.on("error", (error: NodeJS.ErrnoException) => this.#options.outputLost(outputFailureOf(error)));
     }
     this.#watchKeys();
   }
@@ -182,7 +182,7 @@ function pipedView({ format, answer, threadId }: TerminalOptions): TurnView {
   return new PlainView(outputs.answer);
 }
 
-function lookOf(stream: NodeJS.WriteStream): Look {
+function lookOf(stream: NodeJS.WriteStream): RenderOptions {
   return readLook(inheritedEnvironment(), stream);
 }
 
@@ -201,10 +201,10 @@ function keySource(): ReadStream | undefined {
 /** Asks on a terminal with plain output: questions scroll like everything else. */
 class PlainPrompt implements PromptSurface {
   readonly #write: (text: string) => void;
-  readonly #look: () => Look;
+  readonly #look: () => RenderOptions;
   #drawn = 0;
 
-  constructor(write: (text: string) => void, look: () => Look) {
+  constructor(write: (text: string) => void, look: () => RenderOptions) {
     this.#write = write;
     this.#look = look;
   }
