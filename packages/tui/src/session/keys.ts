@@ -221,7 +221,7 @@ export class SessionKeys {
     this.#mayQuit = composer.isEmpty;
     if (isAgain) this.#session.quit();
     else if (composer.isEmpty)
-      this.#session.print(`Press ${keyIn(this.#session.look, "clearInput")} again to quit.`);
+      this.#session.say(`Press ${keyIn(this.#session.look, "clearInput")} again to quit.`);
     else composer.clear();
   }
 

@@ -300,7 +300,7 @@ export class Session implements SessionContext {
     if (left === 0 && this.turns.isComplete) return;
     const one = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
     const turns = this.turns.isComplete ? one : "Earlier turns are";
-    this.print(`${turns} not printed. ${keyIn(this.look, "showTranscript")} shows the whole thread.`);
+    this.say(`${turns} not printed. ${keyIn(this.look, "showTranscript")} shows the whole thread.`);
   }
 
   /** Begins without a thread: prints what a new one will use, and brings back what was being written. */
