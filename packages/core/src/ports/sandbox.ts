@@ -227,6 +227,8 @@ export interface CommitOffer {
   readonly refs: readonly OfferedRef[];
   /** Bounded. */
   readonly diff: string;
+  /** The files that would change of those that programs run or obey, which the sandbox keeps read-only. */
+  readonly protectedPaths: readonly string[];
   /** Why nothing can be taken over yet, such as a merge with conflicts. Then there is nothing to decide. */
   readonly blocked?: string;
   /** Takes everything over, or nothing and says why and what the user can do. */

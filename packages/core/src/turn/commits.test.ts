@@ -24,16 +24,18 @@ async function finish(
     refused?: string;
     refs?: CommitOffer["refs"];
     blocked?: string;
+    protectedPaths?: readonly string[];
   },
 ) {
   const events: DriverEvent[] = [];
   const asked: Action[] = [];
   let accepted = 0;
-  const { outcome = "allow", refused, refs = REFS, blocked, ...given } = options;
+  const { outcome = "allow", refused, refs = REFS, blocked, protectedPaths = [], ...given } = options;
   const offer: CommitOffer = {
     ...(blocked === undefined ? {} : { blocked }),
     refs,
     diff: "diff --git a/a b/a\n",
+    protectedPaths,
     accept: async () => {
       accepted += 1;
       return refused === undefined ? { notes: [] } : { refused, notes: [LATER] };
@@ -87,6 +89,26 @@ test.each(["deleted", "forced"] as const)("asks in auto mode, too, if a branch i
   expect(await finish({ mode: "auto", refs, outcome: "deny" })).toMatchObject({ asked: [{}], accepted: 0 });
   const remotes = refs.map((ref) => ({ ...ref, name: "refs/remotes/origin/main" }));
   expect(await finish({ mode: "auto", refs: remotes })).toMatchObject({ asked: [], accepted: 1 });
+});
+
+test("asks in auto mode, too, if protected files would change, and names them", async () => {
+  const protectedPaths = [".husky/pre-commit", ".vscode/tasks\u001b.json"];
+  const declined = await finish({ mode: "auto", protectedPaths, outcome: "deny" });
+  const warning =
+    "This changes protected files, which tools run or obey: .husky/pre-commit, .vscode/tasks .json.";
+  expect(declined).toMatchObject({
+    accepted: 0,
+    asked: [
+      {
+        reason: `Apply 2 commits on main (add zod; fix the parser)? ${warning}`,
+        arguments: { protectedPaths },
+      },
+    ],
+  });
+  expect(declined.events.at(-1)).toMatchObject({
+    item: { status: "declined", result: `${warning}\n${LATER}` },
+  });
+  expect(await finish({ mode: "auto", protectedPaths })).toMatchObject({ asked: [{}], accepted: 1 });
 });
 
 test("asks nothing while the agent has a merge to finish, and says so", async () => {

@@ -22,7 +22,9 @@ export async function takeOverCommits({ mode, commits, approve, emit }: TurnComm
     const offer = await commits();
     if (offer === undefined) return;
     const title = describeOffer(offer);
-    const shown = { ...item, title, arguments: { refs: offer.refs, diff: offer.diff } };
+    const { refs, diff, protectedPaths } = offer;
+    const given = { refs, diff, ...(protectedPaths.length === 0 ? {} : { protectedPaths }) };
+    const shown = { ...item, title, arguments: given };
     emit({ type: "item/started", item: shown });
     emit({ type: "item/completed", item: await decided(shown, offer, mode, approve) });
   } catch (error) {
@@ -42,9 +44,12 @@ async function decided(
     const result = `Nothing was applied: ${offer.blocked}. It is offered when that is finished.`;
     return { ...item, status: "completed", result };
   }
-  const isAllowed = (mode === "auto" && !losesCommits(offer)) || (await isApproved(approve, item));
-  if (isAllowed) return accepted(item, offer);
-  return { ...item, status: "declined", result: await offer.decline() };
+  const warning = describeProtected(offer);
+  const isHarmless = warning === undefined && !losesCommits(offer);
+  if ((mode === "auto" && isHarmless) || (await isApproved(approve, item, warning)))
+    return accepted(item, offer);
+  const result = [warning ?? [], await offer.decline()].flat().join("\n");
+  return { ...item, status: "declined", result };
 }
 
 /** Whether the user's branches or tags would lose something: that is asked about in every mode. */
@@ -56,10 +61,20 @@ function losesCommits({ refs }: CommitOffer): boolean {
 async function isApproved(
   approve: TurnCommitsOptions["approve"],
   { id: itemId, title = "", arguments: given }: Item<"toolCall">,
+  warning: string | undefined,
 ): Promise<boolean> {
   const needs = { git: true };
-  const action: Action = { kind: "tool", itemId, tool: "git", arguments: given, needs, reason: `${title}?` };
+  const reason = [`${title}?`, warning ?? []].flat().join(" ");
+  const action: Action = { kind: "tool", itemId, tool: "git", arguments: given, needs, reason };
   return (await approve(action)).outcome === "allow";
+}
+
+/** Names the files that the sandbox would not have let the agent write, and a commit brings all the same. */
+function describeProtected({ protectedPaths }: CommitOffer): string | undefined {
+  if (protectedPaths.length === 0) return undefined;
+  const shown = protectedPaths.slice(0, MAX_PATHS).map((path) => path.replace(/\p{C}/gu, " "));
+  const more = protectedPaths.length > shown.length ? [`${protectedPaths.length - shown.length} more`] : [];
+  return `This changes protected files, which tools run or obey: ${[...shown, ...more].join(", ")}.`;
 }
 
 async function accepted(item: Item<"toolCall">, offer: CommitOffer): Promise<Item<"toolCall">> {
@@ -79,6 +94,7 @@ export function describeOffer({ refs, blocked }: Pick<CommitOffer, "refs" | "blo
 
 const MAX_TITLES = 5;
 const MAX_REFS = 10;
+const MAX_PATHS = 10;
 
 function describeRef(ref: OfferedRef): string {
   const what = describeChange(ref);

@@ -148,12 +148,14 @@ export class GitScope {
     const offered: Offered[] = [];
     const refs: OfferedRef[] = [];
     const commands: string[] = [];
+    const protectedPaths: string[] = [];
     for (const { member, takeOver, pending } of waiting) {
       const offer = await pending.offer();
       const submodule = this.#submodule(member);
       const shown = offer.refs.map((ref) => (submodule === undefined ? ref : { ...ref, submodule }));
       offered.push({ member, takeOver, offer });
       refs.push(...shown);
+      protectedPaths.push(...offer.protectedPaths.map((path) => join(submodule ?? "", path)));
       commands.push(...applyLaterCommands(shown, (name) => takeOver.kept(name)));
     }
     const decline = async () => {
@@ -162,7 +164,7 @@ export class GitScope {
       return laterNote(commands);
     };
     return {
-      ...{ refs, diff: offered.map(({ offer }) => offer.diff).join("") },
+      ...{ refs, diff: offered.map(({ offer }) => offer.diff).join(""), protectedPaths },
       accept: async () => {
         const { refused, notes } = await this.#accept(offered);
         return refused === undefined ? { notes } : { refused, notes: [...notes, await decline()] };
@@ -308,7 +310,14 @@ function keyOf(waiting: readonly Waiting[]): string {
 function blockedOffer(operation: string): CommitOffer {
   const blocked = `a ${operation} is not finished in the agent's copy of .git`;
   const nothing = { refused: blocked, notes: [] };
-  return { refs: [], diff: "", blocked, accept: async () => nothing, decline: async () => blocked };
+  return {
+    refs: [],
+    diff: "",
+    protectedPaths: [],
+    blocked,
+    accept: async () => nothing,
+    decline: async () => blocked,
+  };
 }
 
 function laterNote(commands: readonly string[]): string {

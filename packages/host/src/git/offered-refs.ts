@@ -1,8 +1,9 @@
 import type { OfferedRef } from "@flint/core/ports";
 import { shellQuote } from "@flint/core/text";
+import { ALL_PROTECTED_NAMES } from "../sandbox/paths/protected-names.ts";
 import type { GitCommand } from "./git-command.ts";
 import type { Incoming, RefChange } from "./incoming.ts";
-import { OBJECT_ID } from "./repository.ts";
+import { type Head, headCommit, OBJECT_ID, type RepositoryState } from "./repository.ts";
 
 const MAX_COMMITS = 50;
 const MAX_DIFF = 200_000;
@@ -12,6 +13,18 @@ const KNOWN = ["--branches", "--tags", "--remotes"];
 
 /** How many refs are shown with their commits; each costs a few calls of git. */
 const MAX_DETAILED = 40;
+
+/** Files that tools run or obey, at the top of a worktree. */
+const PROTECTED = ["--", ...ALL_PROTECTED_NAMES.map((name) => `:(icase)${name}`)];
+
+/**
+ * Lists the files that the commits from its input change; of a merge those that are as in none of its parents. Other than
+ * a comparison of two trees, that includes what a later commit undoes.
+ */
+const CHANGED_PATHS = [
+  ...["-c", "log.showRoot=true", "log", "--stdin", "--full-history", "-c", "--format=", "--name-only", "-z"],
+  ...["--no-renames", "--ignore-submodules=none", "--not"],
+];
 
 /** Describes what was fetched from a sandbox, for the user to decide about. */
 export class OfferedRefs {
@@ -60,6 +73,41 @@ export class OfferedRefs {
     return parts.join("").slice(0, MAX_DIFF);
   }
 
+  /**
+   * The files with protected names that the changes would bring, in commits, the stash or the index. Commits that only a
+   * branch of a remote has are no less foreign when one of the user's own branches gets them.
+   */
+  async protectedPaths(incoming: Incoming, now: RepositoryState): Promise<string[]> {
+    const moved = incoming.refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const]));
+    const isBranch = ([name]: readonly [string, string]) => name.startsWith("refs/heads/");
+    const branches = moved.filter(isBranch).map(([, to]) => to);
+    const others = moved.filter((change) => !isBranch(change)).map(([, to]) => to);
+    const own = [...branches, ...detachedCommit(incoming.head), ...incoming.stash.map(({ id }) => id)];
+    const lists = await Promise.all([
+      this.#changedPaths(own, ["--branches", ...detachedCommit(now.head)]),
+      this.#changedPaths(others, KNOWN),
+      this.#stagedPaths(incoming, { head: now.head, refs: new Map([...now.refs, ...moved]) }),
+    ]);
+    return [...new Set(lists.flat())].sort();
+  }
+
+  async #changedPaths(commits: readonly string[], known: readonly string[]): Promise<string[]> {
+    if (commits.length === 0) return [];
+    const input = commits.map((commit) => `${commit}\n`).join("");
+    return paths(await this.#git.run([...CHANGED_PATHS, ...known, ...PROTECTED], input));
+  }
+
+  /** What is staged beside the commit that is checked out then. */
+  async #stagedPaths(
+    { head, staged }: Incoming,
+    now: Pick<RepositoryState, "head" | "refs">,
+  ): Promise<string[]> {
+    if (staged === undefined) return [];
+    const commit = headCommit({ ...now, head: head ?? now.head }) ?? (await this.#emptyTree());
+    const options = ["-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"];
+    return paths(await this.#git.run(["diff-tree", ...options, commit, staged, ...PROTECTED]));
+  }
+
   /** Whether a commit is part of the history of another. */
   async isAncestor(ancestor: string, commit: string): Promise<boolean> {
     return (await this.#git.attempt(["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
@@ -100,13 +148,26 @@ export class OfferedRefs {
       ?.slice(1);
     if (found !== undefined) return found;
     const isNew = boundary.stdout.trim() !== "";
-    return isNew ? (await this.#git.run(["hash-object", "-t", "tree", "--stdin"])).trim() : undefined;
+    return isNew ? this.#emptyTree() : undefined;
+  }
+
+  async #emptyTree(): Promise<string> {
+    return (await this.#git.run(["hash-object", "-t", "tree", "--stdin"])).trim();
   }
 }
 
 function plain({ name, from, to }: RefChange): Pick<OfferedRef, "name" | "change"> {
   if (to === undefined) return { name, change: "deleted" };
   return { name, change: from === undefined ? "created" : "updated" };
+}
+
+/** The commit that HEAD names itself, if it does. */
+export function detachedCommit(head: Head | undefined): string[] {
+  return head?.kind === "detached" ? [head.commit] : [];
+}
+
+function paths(listed: string): string[] {
+  return listed.split("\0").filter((path) => path !== "");
 }
 
 function isRemote(name: string): boolean {

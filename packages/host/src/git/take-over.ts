@@ -15,11 +15,10 @@ import {
   STAGED_REF,
   STASH_REFS,
 } from "./incoming.ts";
-import { OfferedRefs } from "./offered-refs.ts";
+import { detachedCommit, OfferedRefs } from "./offered-refs.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { assertObjectsComplete, receiveObjects } from "./receive.ts";
 import {
-  type Head,
   headCommit,
   indexVersion,
   isSameHead,
@@ -45,6 +44,8 @@ export interface Offer {
   readonly refs: readonly OfferedRef[];
   /** The difference that the refs make, bounded. */
   readonly diff: string;
+  /** The files with protected names that would change. */
+  readonly protectedPaths: readonly string[];
   /** Keeps what was received under `refs/flint/in`, in place of what was kept there before. */
   keep(): Promise<void>;
 }
@@ -131,17 +132,18 @@ export class GitTakeOver {
     }
     const objects = wantedObjects(reported);
     const wanted = [...new Set(objects.values())];
-    const known = [...new Set([...now.refs.values(), ...now.stash.slice(0, 1), ...commitOf(now.head)])];
+    const known = [...new Set([...now.refs.values(), ...now.stash.slice(0, 1), ...detachedCommit(now.head)])];
     if (wanted.length > 0)
       await receiveObjects(this.#git, sender, { wanted, known, maxBytes: this.#limits.packBytes });
     const incoming = await this.#sinceUsersCommits(reported, now);
-    const [refs, diff] = await Promise.all([
+    const [refs, diff, protectedPaths] = await Promise.all([
       this.#offered.list(incoming),
       this.#offered.diff(incoming),
+      this.#offered.protectedPaths(incoming, now),
       wanted.length === 0 ? undefined : assertObjectsComplete(this.#git, wanted),
     ]);
     this.#kept = [...(now.kept?.keys() ?? [])];
-    return { incoming, refs, diff, keep: () => this.#keep(objects) };
+    return { incoming, refs, diff, protectedPaths, keep: () => this.#keep(objects) };
   }
 
   /** Changes the user's refs, HEAD, stash and index to what was offered; all refs or none, and only if no one else changed them. */
@@ -282,10 +284,6 @@ function ignoredNote(count: number): string {
   return count === 1
     ? "One ref has a name that a shell could misread, and was left out."
     : `${count} refs have names that a shell could misread, and were left out.`;
-}
-
-function commitOf(head: Head): string[] {
-  return head.kind === "detached" ? [head.commit] : [];
 }
 
 function reportCommand(extent: "changes" | "whole"): string[] {

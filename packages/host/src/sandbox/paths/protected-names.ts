@@ -29,7 +29,10 @@ const START_UP_NAMES = [
 /** The names that an agent must not write at the top of a workspace, whether they exist or not. */
 export const PROTECTED_NAMES: readonly string[] = [...CONFIGURATION_NAMES, ...TOOL_NAMES, ...START_UP_NAMES];
 
-const LOWER_CASE: ReadonlySet<string> = new Set([...PROTECTED_NAMES, ...EXISTING_NAMES]);
+/** The same with those that are protected only where they exist. */
+export const ALL_PROTECTED_NAMES: readonly string[] = [...PROTECTED_NAMES, ...EXISTING_NAMES];
+
+const LOWER_CASE: ReadonlySet<string> = new Set(ALL_PROTECTED_NAMES);
 
 /** Whether a name is protected, in any letter case, because some file systems ignore it. */
 export function isProtectedName(name: string): boolean {

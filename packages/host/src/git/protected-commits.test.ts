@@ -1,0 +1,67 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { needs } from "@flint/testkit";
+import { describe, expect } from "vitest";
+import { newRepository } from "../sandbox/testing/repository.ts";
+
+const confined = needs("bwrap");
+
+/** Puts a file into the index without the worktree, in which the sandbox keeps the name read-only. */
+const stage = (path: string) =>
+  `git update-index --add --cacheinfo 100755,$(echo planted | git hash-object -w --stdin),${path}`;
+const commit = (message = "tidy up") => `git commit -qm '${message}'`;
+/** What an agent does, and which protected files are named when it is offered. */
+const PLANTS: readonly (readonly [string, string, readonly string[]])[] = [
+  ["in a commit", `${stage(".husky/pre-commit")}; ${stage("b.txt")}; ${commit()}`, [".husky/pre-commit"]],
+  ["in another letter case", `${stage(".VSCode/tasks.json")}; ${commit()}`, [".VSCode/tasks.json"]],
+  [
+    "in a new branch without history",
+    `git switch -q --orphan new; ${stage(".npmrc")}; ${commit()}; git switch -qf main`,
+    [".npmrc"],
+  ],
+  ["in a tag", `${stage(".npmrc")}; ${commit()}; git tag v1; git reset -q HEAD~`, [".npmrc"]],
+  ["in a detached HEAD", `git switch -q --detach; ${stage(".envrc")}; ${commit()}`, [".envrc"]],
+  ["in the stash", `${stage(".claude/settings.json")}; git stash -q`, [".claude/settings.json"]],
+  ["in the index", `git commit -q --allow-empty -m x; ${stage("opencode.json")}`, ["opencode.json"]],
+  [
+    "in a merge alone",
+    `git switch -qc side; git commit -q --allow-empty -m x; git switch -q main; git merge -q --no-ff --no-commit side; ${stage(".npmrc")}; ${commit()}`,
+    [".npmrc"],
+  ],
+  [
+    "in a commit that a later one undoes",
+    `${stage(".npmrc")}; ${commit()}; git rm -q --cached .npmrc; ${commit()}`,
+    [".npmrc"],
+  ],
+  ["nowhere but in a subfolder", `${stage("sub/.vscode/tasks.json")}; ${commit()}`, []],
+  ["nowhere", `${stage("vscode/tasks.json")}; ${commit()}`, []],
+];
+
+describe("a protected name is found", () => {
+  for (const [where, script, found] of PLANTS) {
+    confined(where, async () => {
+      const { agent, offered } = await newRepository();
+      await agent(script);
+      expect((await offered()).protectedPaths).toEqual(found);
+    });
+  }
+
+  confined("in a branch of a remote, once one of the user's own branches gets it", async () => {
+    const { agent, offered, take } = await newRepository({
+      prepare: async (path, git) => {
+        await git("switch", "-qc", "dev");
+        await writeFile(join(path, ".npmrc"), "ignore-scripts=false\n");
+        await git("add", ".npmrc");
+        await git("commit", "-qm", "dev");
+        await git("update-ref", "refs/remotes/origin/dev", "dev");
+        await git("switch", "-q", "main");
+        return void (await git("branch", "-qD", "dev"));
+      },
+    });
+    await agent("git update-ref refs/remotes/origin/other origin/dev");
+    expect((await offered()).protectedPaths).toEqual([]);
+    await take();
+    await agent("git branch -q --no-track dev origin/dev");
+    expect((await offered()).protectedPaths).toEqual([".npmrc"]);
+  });
+});
