@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import type { Bench, Figure } from "../bench.ts";
 import { residentMegabytes, runningChildren } from "../process-usage.ts";
-import { HELD_FILE } from "../programs/held-file.ts";
+import { HELD_FILE } from "../programs/memory-file.ts";
 import { median } from "../statistics.ts";
 import { streamTurn } from "../stream-turn.ts";
 import { WireProcess } from "../wire-process.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { flintFrontend } from "@flint/frontends/flint";
 import { composeEngine, serveStdio } from "@flint/server";
 import { ClaudeDriver } from "../../packages/drivers/src/claude/driver.ts";
-import { HELD_FILE } from "./held-file.ts";
+import { HELD_FILE } from "./memory-file.ts";
 
 const [root = "", enginePath = "", idleMs] = process.argv.slice(2);
 const program = { command: [process.execPath, enginePath], environment: { CLAUDE_CONFIG_DIR: root } };

@@ -1,6 +1,6 @@
 // Draws a thread as a session in the terminal does, and prints what that costs as JSON. With "floor", nothing is drawn.
 import { emptyThread, reduceThread, type ThreadEvent, type ThreadState, type Turn } from "@flint/protocol";
-import { FrameScheduler } from "../../packages/tui/src/app/frames.ts";
+import { FrameScheduler } from "../../packages/tui/src/app/frame-scheduler.ts";
 import { InlineTranscript } from "../../packages/tui/src/session/inline-transcript.ts";
 import { InlineScreen } from "../../packages/tui/src/terminal/inline-screen.ts";
 import { waitedForProcessorMs } from "../process-usage.ts";

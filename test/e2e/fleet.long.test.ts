@@ -9,7 +9,7 @@ import type { TaskEventBody } from "@flint/protocol";
 import { openConnection } from "@flint/tasks/fleet";
 import { agentProgram, needs, RedisServer } from "@flint/testkit";
 import { describe, expect, vi } from "vitest";
-import { FleetFixture } from "./fleet-place.ts";
+import { FleetFixture } from "./fleet-fixture.ts";
 
 const TEST_MS = 300_000;
 const run = promisify(execFile);

@@ -16,7 +16,7 @@ import {
   titlesIn,
 } from "./permission-flows.ts";
 import { choosing, SCRIPTED_AGENTS } from "./scripted-agents.ts";
-import { place, quit, stopServer } from "./session-place.ts";
+import { place, quit, stopServer } from "./session-fixture.ts";
 import type { Terminal } from "./tmux.ts";
 
 /** Real agents are started, on a machine that may be busy. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { choosing, type ScriptedAgent } from "./scripted-agents.ts";
-import { answer, place, quit, sees, stopServer } from "./session-place.ts";
+import { answer, place, quit, sees, stopServer } from "./session-fixture.ts";
 
 const TEST_MS = 180_000;
 

@@ -9,7 +9,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import type { Ran } from "./flint.ts";
 import { FLINT } from "./server.ts";
-import { answer, quit } from "./session-place.ts";
+import { answer, quit } from "./session-fixture.ts";
 import { Terminal } from "./tmux.ts";
 
 const TEST_MS = 240_000;

@@ -9,7 +9,7 @@ import { manyThreads } from "./p07-threads.ts";
 import { manyStored } from "./p08-stored.ts";
 import { stalledClient } from "./p09-stalled-client.ts";
 import { subscribers } from "./p10-subscribers.ts";
-import { loud } from "./p11-loud.ts";
+import { loud } from "./p11-verbose-agent.ts";
 import { interruptText } from "./p12-interrupt-text.ts";
 import { interruptCommand } from "./p13-interrupt-command.ts";
 import { unanswered } from "./p14-unanswered.ts";
@@ -17,7 +17,7 @@ import { crashText } from "./p15-crash-text.ts";
 import { crashCommand } from "./p16-crash-command.ts";
 import { crashApproval } from "./p17-crash-approval.ts";
 import { torn } from "./p18-torn.ts";
-import { politeStop } from "./p19-polite-stop.ts";
+import { politeStop } from "./p19-graceful-stop.ts";
 import { diskFull } from "./p20-disk-full.ts";
 import { twoServers } from "./p21-two-servers.ts";
 import { rounds } from "./p22-rounds.ts";
@@ -27,7 +27,7 @@ import { privateStore } from "./p30-private.ts";
 import { secrets } from "./p31-secrets.ts";
 import { sandbox } from "./p32-sandbox.ts";
 import { noSandbox } from "./p33-no-sandbox.ts";
-import { slyCommands } from "./p34-sly-commands.ts";
+import { slyCommands } from "./p34-evasive-commands.ts";
 
 /** Every case, in the order they run; the one about all lines of all others comes last. */
 export const CASES: readonly TortureCase[] = [

@@ -4,7 +4,7 @@ import { Grant } from "./approval/grant.ts";
 import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
 import { AgentAccount, ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
-import { PublishedEvent } from "./task/task-news.ts";
+import { PublishedEvent } from "./task/published-event.ts";
 import { AgentCommand } from "./thread/agent-command.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
 import { QueuedInput } from "./thread/input.ts";

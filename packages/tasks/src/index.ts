@@ -1,12 +1,12 @@
 export { type DecisionContext, TaskRefusal } from "./decide/decision.ts";
-export { type ChannelMessage, messageEvent } from "./news/message-news.ts";
-export type { EventSink } from "./news/news-stream.ts";
-export { RunEvents } from "./news/run-news.ts";
 export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
-export { type CloneOf, GitWorkspaces } from "./run/git-places.ts";
-export type { TaskWorkspaces } from "./run/places.ts";
+export { type ChannelMessage, messageEvent } from "./published/channel-message.ts";
+export type { EventSink } from "./published/event-stream.ts";
+export { RunEvents } from "./published/run-events.ts";
+export { type CloneOf, GitWorkspaces } from "./run/git-workspaces.ts";
 export { GitFolders, type TaskFolders } from "./run/task-folders.ts";
 export { TaskRun, type TaskRunOptions } from "./run/task-run.ts";
+export type { TaskWorkspaces } from "./run/task-workspaces.ts";
 export { type DiskSettings, TaskCleaner } from "./service/task-cleaner.ts";
 export { TaskService, type TaskServiceOptions } from "./service/task-service.ts";
 export type { VerifyTask } from "./service/verify-task.ts";

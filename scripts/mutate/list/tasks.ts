@@ -1,7 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const DECISIONS = ["packages/tasks/src/decide/run.test.ts"];
-const PEOPLE = ["packages/tasks/src/decide/person.test.ts"];
+const PEOPLE = ["packages/tasks/src/decide/user-actions.test.ts"];
 const STORES = ["packages/tasks/src/store/store.test.ts"];
 const SIMULATION = ["packages/tasks/src/testing/simulation.test.ts"];
 const WORKTREES = ["packages/host/src/worktrees/worktrees.test.ts"];
@@ -45,7 +45,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
   {
     name: "task-approval-of-any-tree",
     promise: "The user approves exactly the tree that was shown.",
-    file: "packages/tasks/src/decide/person.ts",
+    file: "packages/tasks/src/decide/user-actions.ts",
     find: "(state.result?.tree ?? null) !== tree",
     replace: "false",
     tests: PEOPLE,
@@ -149,7 +149,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
   {
     name: "task-review-failure-retries",
     promise: "A review that fails goes to the user, and costs no attempt.",
-    file: "packages/tasks/src/decide/setbacks.ts",
+    file: "packages/tasks/src/decide/interruptions.ts",
     find: 'if (role === "reviewer") return',
     replace: 'if (role === "reviewer" && state.attempt < 0) return',
     tests: ["packages/tasks/src/decide/run.test.ts"],
@@ -157,7 +157,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
   {
     name: "task-attempt-from-scratch",
     promise: "A new attempt continues from the last round that was committed.",
-    file: "packages/tasks/src/decide/setbacks.ts",
+    file: "packages/tasks/src/decide/interruptions.ts",
     find: 'return typeof commit === "string" ? { from: commit } : {};',
     replace: 'return typeof commit === "string" && commit === "" ? { from: commit } : {};',
     tests: ["packages/tasks/src/decide/run.test.ts"],

@@ -2,7 +2,7 @@ import { descendantsOf, leavesNoProcess, type RunningProcess } from "@flint/test
 import { TerminalOutput } from "@flint/tui/testing";
 import { expect, onTestFinished, vi } from "vitest";
 import { Pty, type PtyOptions } from "../exec-pty.ts";
-import { stopServer } from "../session-place.ts";
+import { stopServer } from "../session-fixture.ts";
 
 const ENDED = /\[exit code (\d+)\]/;
 const GUARD_MS = 20_000;

@@ -6,7 +6,7 @@ import { agentProgram, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { needsTui, TuiFixture } from "../codex/tui.ts";
 import { SCRIPTED_AGENTS, type ScriptedAgent } from "../scripted-agents.ts";
-import { answer, quit, sees } from "../session-place.ts";
+import { answer, quit, sees } from "../session-fixture.ts";
 import type { Terminal } from "../tmux.ts";
 
 /** Real agents are started, on a machine that may be busy. */

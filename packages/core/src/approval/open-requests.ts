@@ -36,7 +36,7 @@ import { lateGrant, onceGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
-import { ReplacedFolderNotices } from "./replaced-rule-notes.ts";
+import { ReplacedFolderNotices } from "./replaced-folder-notices.ts";
 import { isWithinSandbox, isWorkspaceEdit } from "./sandbox-bounds.ts";
 
 /** What open requests need of their thread. */

@@ -1,6 +1,6 @@
 import { type Action, type Decision, describePermission, type Permission } from "@flint/protocol";
 import type { Clock, Denial, EndedCommand, RefusedConnection } from "../ports/index.ts";
-import { rerunAction, rerunPermission } from "./run-again.ts";
+import { rerunAction, rerunPermission } from "./rerun.ts";
 
 /** A command that an agent ran in its own process, as its item shows it. */
 export interface EndedItem {

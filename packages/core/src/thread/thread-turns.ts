@@ -12,7 +12,7 @@ import {
 import type { UsageLimits } from "../account/usage-limits.ts";
 import type { NetworkGate } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import { RerunOffers } from "../approval/repeat-offers.ts";
+import { RerunOffers } from "../approval/rerun-offers.ts";
 import type { SerialQueue } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import { DeferredTexts } from "../denials/turn-denials.ts";

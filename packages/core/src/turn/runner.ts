@@ -11,7 +11,7 @@ import { TurnLimits } from "../account/turn-limits.ts";
 import type { UsageLimits } from "../account/usage-limits.ts";
 import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import type { RerunOffers } from "../approval/repeat-offers.ts";
+import type { RerunOffers } from "../approval/rerun-offers.ts";
 import { KeepAlive, Latch, waitAtMost } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";

@@ -24,7 +24,7 @@ import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.t
 import { withSandboxNote } from "../shared/outside-changes.ts";
 import { realFolder, requiresBroker, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
-import { denialHookResponse, isAfterTool } from "./explain-command.ts";
+import { denialHookResponse, isAfterTool } from "./denial-hook.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
 import type { FileChanges } from "./translate/state.ts";
 import { isBookkeeping, isReadOnly, mcpNames, toolKind } from "./translate/tools.ts";

@@ -19,9 +19,9 @@ import { allowedServers, steeringOf } from "../shared/folders/project-files.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";
-import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
 import { claudeLaunch, type SessionReference } from "./process/launch.ts";
 import { ClaudeProcess, SessionNotFound } from "./process/process.ts";
+import { inputBlocks, inputMeta, turnBlocks } from "./prompt.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
 
 /** What a session is made of. */

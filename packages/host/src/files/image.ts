@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { UserInput } from "@flint/protocol";
-import { readRegularBytes } from "./plain-file.ts";
+import { readRegularBytes } from "./regular-file.ts";
 
 /** The size limit of one image, before it is encoded. */
 export const MAX_IMAGE_BYTES = 3_750_000;

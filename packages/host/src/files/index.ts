@@ -1,4 +1,5 @@
 export { freeSpace, sizeOf } from "./disk-space.ts";
+export { removeEscapingSymlinks } from "./escaping-symlinks.ts";
 export {
   type ImageInput,
   imageFromBytes,
@@ -7,7 +8,6 @@ export {
   MAX_IMAGE_BYTES,
   readImage,
 } from "./image.ts";
-export { removeEscapingSymlinks } from "./outward-links.ts";
 export {
   asFileAccessError,
   type Content,
@@ -19,5 +19,5 @@ export {
   readTextNoFollow,
   realPathOf,
   UNREADABLE,
-} from "./plain-file.ts";
+} from "./regular-file.ts";
 export { type FileRevision, loadUnifiedDiff, type UnifiedDiff, unifiedDiff } from "./unified-diff.ts";

@@ -1,6 +1,6 @@
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readTextNoFollow } from "../files/plain-file.ts";
+import { readTextNoFollow } from "../files/regular-file.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import type { Head, RepositoryState } from "./repository.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { CommitOffer, OfferedRef } from "@flint/core/ports";
-import { readTextNoFollow } from "../files/plain-file.ts";
+import { readTextNoFollow } from "../files/regular-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import type { ConfinedGit } from "./confined-git.ts";
 import { planFollow } from "./follow.ts";

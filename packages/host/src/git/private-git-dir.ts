@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readRegularBytes } from "../files/plain-file.ts";
+import { readRegularBytes } from "../files/regular-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import type { GitCommand } from "./git-command.ts";
 import { alternatesOf, type Repository, type RepositoryState, readState } from "./repository.ts";

@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readTextNoFollow } from "../files/plain-file.ts";
+import { readTextNoFollow } from "../files/regular-file.ts";
 
 /** A ref as its file says. */
 export interface RefRow {

@@ -1,7 +1,7 @@
 import { lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { isPathIn } from "@flint/protocol";
-import { readRegularText } from "../files/plain-file.ts";
+import { readRegularText } from "../files/regular-file.ts";
 import type { GitCommand } from "./git-command.ts";
 import { type RefRow, refsInFiles } from "./ref-files.ts";
 

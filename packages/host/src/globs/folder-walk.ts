@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { readPlainFile } from "../files/plain-file.ts";
+import { readPlainFile } from "../files/regular-file.ts";
 import { isPlaceholder, isProtectedName } from "../sandbox/paths/protected-names.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 

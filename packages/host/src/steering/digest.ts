@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { readRegularBytes } from "../files/plain-file.ts";
+import { readRegularBytes } from "../files/regular-file.ts";
 
 /** The content of a file or folder, as the user reviews it, and the hash that stands for exactly this content. */
 export interface Digest {

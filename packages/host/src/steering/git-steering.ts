@@ -1,7 +1,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { readRegularText, UNREADABLE } from "../files/plain-file.ts";
+import { readRegularText, UNREADABLE } from "../files/regular-file.ts";
 import { type GitSetting, steeringGitConfig } from "./git-settings.ts";
 
 /** What a repository makes git run. */

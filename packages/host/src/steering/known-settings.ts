@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { readRegularText } from "../files/plain-file.ts";
+import { readRegularText } from "../files/regular-file.ts";
 import type { ScopedGitSetting } from "./git-settings.ts";
 
 /** Prints what `KnownSettings` reads. Git itself says what is set, because it alone knows which files are included. */

@@ -10,6 +10,7 @@ import {
   type TurnPage,
 } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import {
   assertThreadFolder,
   closeQuietly,
@@ -21,7 +22,6 @@ import {
 import { removedName, type ThreadDescription, ThreadIndex } from "./listing/thread-index.ts";
 import { listedThread } from "./listing/thread-list.ts";
 import { readTurnPage } from "./log/turn-pages.ts";
-import { ConcurrencyLimit } from "./slots.ts";
 import { ThreadFolder } from "./threads/thread-folder.ts";
 import { ThreadLocks } from "./threads/thread-locks.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";

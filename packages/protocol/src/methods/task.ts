@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { PublishedEvent } from "../task/published-event.ts";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
-import { PublishedEvent } from "../task/task-news.ts";
 import { TaskPhaseName, TaskRow, WorkerRow } from "../task/task-row.ts";
 import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { Id } from "../wire/ids.ts";

@@ -15,6 +15,7 @@ import {
   withComment,
 } from "./findings.ts";
 import { finish, reject } from "./finish.ts";
+import { afterInterruption, backOff, fallback } from "./interruptions.ts";
 import type {
   CheckOutcome,
   ExecuteOutcome,
@@ -22,7 +23,6 @@ import type {
   PrepareOutcome,
   ReviewOutcome,
 } from "./outcomes.ts";
-import { afterInterruption, backOff, fallback } from "./setbacks.ts";
 
 /** How many runs of an attempt may be lost before the user is asked. */
 const LOST_MAX = 3;

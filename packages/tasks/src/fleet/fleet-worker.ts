@@ -1,7 +1,7 @@
 import { errorMessage, mintId, type TaskEvent, type TaskSpec, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { DEFAULT_POOL, poolOfWorker, type RunQueue, type RunTaker } from "../queue/run-queue.ts";
-import type { TaskWorkspaces } from "../run/places.ts";
+import type { TaskWorkspaces } from "../run/task-workspaces.ts";
 import { LeasedRun, type LeasedRunOptions } from "../service/leased-run.ts";
 import type { SteerOutcome } from "../service/steering.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";

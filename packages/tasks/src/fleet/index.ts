@@ -1,4 +1,4 @@
-export { EventStream } from "../news/news-stream.ts";
+export { EventStream } from "../published/event-stream.ts";
 export { BullQueue } from "../queue/bull/bull-queue.ts";
 export { steerTurn } from "../service/steering.ts";
 export { openConnection, RedisProblem } from "../store/redis/redis-connection.ts";

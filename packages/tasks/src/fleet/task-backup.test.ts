@@ -1,7 +1,7 @@
 import type { TaskState } from "@flint/protocol";
 import { needs, RedisServer, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
-import { retry } from "../decide/person.ts";
+import { retry } from "../decide/user-actions.ts";
 import { RedisStore } from "../store/redis/redis-store.ts";
 import { testSpec } from "../testing/spec.ts";
 import { AcceptedFile } from "./accepted-file.ts";

@@ -25,7 +25,7 @@ import {
 } from "@flint/sdk";
 import type { Interruption } from "../decide/outcomes.ts";
 import { AskWatch } from "./ask-watch.ts";
-import type { ExecutorCommits } from "./places.ts";
+import type { ExecutorCommits } from "./task-workspaces.ts";
 
 /** One turn of an executor or a reviewer. */
 export interface RoleTurnRequest {

@@ -1,7 +1,7 @@
 import { freeSpace, sizeOf } from "@flint/host/files";
 import type { TurnCommits, Worktrees } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
-import type { GitWorkspaces } from "./git-places.ts";
+import type { GitWorkspaces } from "./git-workspaces.ts";
 
 /** The disk space that tasks take on this machine. */
 export interface TaskFolders {

@@ -31,11 +31,11 @@ import {
 } from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
-import type { TaskWorkspaces } from "./places.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
 import type { RunObserver } from "./run-observer.ts";
 import { TaskChecks, threadTask } from "./task-checks.ts";
+import type { TaskWorkspaces } from "./task-workspaces.ts";
 import { TurnLog } from "./turn-log.ts";
 
 /** What a run depends on. */

@@ -1,6 +1,6 @@
 import { type LimitPolicy, mintId, type Params, type TaskSpec, type TaskState } from "@flint/protocol";
 import { TaskRefusal } from "../decide/decision.ts";
-import type { TaskWorkspaces } from "../run/places.ts";
+import type { TaskWorkspaces } from "../run/task-workspaces.ts";
 import { waitReason } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { TaskStore } from "../store/task-store.ts";

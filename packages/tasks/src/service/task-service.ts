@@ -13,14 +13,14 @@ import {
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
-import * as person from "../decide/person.ts";
+import * as person from "../decide/user-actions.ts";
 import { steerRemoteTurn } from "../fleet/live-steers.ts";
-import type { EventSink } from "../news/news-stream.ts";
-import { RunEvents } from "../news/run-news.ts";
+import type { EventSink } from "../published/event-stream.ts";
+import { RunEvents } from "../published/run-events.ts";
 import { DEFAULT_POOL } from "../queue/run-queue.ts";
-import type { TaskWorkspaces } from "../run/places.ts";
 import type { TaskFolders } from "../run/task-folders.ts";
 import { TaskRun } from "../run/task-run.ts";
+import type { TaskWorkspaces } from "../run/task-workspaces.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { type AddOptions, addTasks } from "./add-tasks.ts";
 import { TaskScheduler } from "./scheduler.ts";

@@ -9,8 +9,8 @@ import {
 import type { DecisionContext, Events } from "../decide/decision.ts";
 import { finish } from "../decide/finish.ts";
 import type { ExecuteOutcome, Interruption, ReviewOutcome } from "../decide/outcomes.ts";
-import * as person from "../decide/person.ts";
 import * as run from "../decide/run.ts";
+import * as person from "../decide/user-actions.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { Lease } from "../store/task-store.ts";

@@ -10,7 +10,7 @@ import { DRIVER_CHECKS } from "./driver-checks.ts";
 import { FURTHER_DRIVER_CHECKS } from "./driver-further-checks.ts";
 import { type DriverUnderTest, NotSupported, unsupported } from "./driver-under-test.ts";
 import { lifecycleFaults, RecordingTurn, streamFaults } from "./recording-turn.ts";
-import { AFTER, agentDisk, BEFORE, type Fault, FaultyDriver } from "./testing/pliable-driver.ts";
+import { AFTER, agentDisk, BEFORE, type Fault, FaultyDriver } from "./testing/faulty-driver.ts";
 
 const SETTINGS = {
   model: "scripted/steady",

@@ -1,6 +1,6 @@
 import { type Line, textOf } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
 import { plainModeText } from "../draw/plain.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { withoutControls } from "../draw/styled.ts";
 import type { Page } from "../session/context.ts";
 import type { Session } from "../session/session.ts";

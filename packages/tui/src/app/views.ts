@@ -1,5 +1,5 @@
 import type { Line } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import type { Session } from "../session/session.ts";
 import { footerOf } from "../session/session-rows.ts";
 import type { FullScreen } from "../terminal/full-screen.ts";

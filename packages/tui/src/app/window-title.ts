@@ -1,6 +1,6 @@
 import type { ThreadState } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { FRAME, windowTitle } from "../terminal/modes.ts";
 
 const MAX_TITLE = 60;

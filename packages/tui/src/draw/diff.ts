@@ -1,6 +1,6 @@
 import { type DiffBlock, type DiffLine, diffPairs, escapeExact } from "@flint/view";
 import { cutLine, type Line, lineOf, type Style, span, textOf, textWidth } from "./line.ts";
-import { marksFor, type RenderOptions } from "./look.ts";
+import { marksFor, type RenderOptions } from "./render-options.ts";
 
 const STYLES: Readonly<Record<DiffLine["kind"], Style | undefined>> = {
   hunk: "cyan",

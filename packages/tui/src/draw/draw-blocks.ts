@@ -27,8 +27,8 @@ import {
   type Span as StyledSpan,
   span,
 } from "./line.ts";
-import { type Marks, marksFor, type RenderOptions } from "./look.ts";
 import { markdownRows } from "./markdown.ts";
+import { type Marks, marksFor, type RenderOptions } from "./render-options.ts";
 import type { FoldedText } from "./streamed.ts";
 import { linkTarget } from "./styled.ts";
 

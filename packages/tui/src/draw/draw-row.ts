@@ -37,8 +37,8 @@ import {
   type Style,
   span,
 } from "./line.ts";
-import { type Marks, marksFor, type RenderOptions } from "./look.ts";
 import { markdownRows } from "./markdown.ts";
+import { type Marks, marksFor, type RenderOptions } from "./render-options.ts";
 import { type FoldedText, headAndTail } from "./streamed.ts";
 
 const OUTPUT_HEAD = 3;

@@ -8,8 +8,8 @@ import { canSplit, splitDiff } from "./diff.ts";
 import { drawApproval } from "./draw-row.ts";
 import { drawThread } from "./draw-thread.ts";
 import { textOf, textWidth } from "./line.ts";
-import type { RenderOptions } from "./look.ts";
 import { markdownLines } from "./markdown.ts";
+import type { RenderOptions } from "./render-options.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
 import { styled } from "./styled.ts";
 

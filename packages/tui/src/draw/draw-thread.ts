@@ -1,7 +1,7 @@
 import type { Row, RowFamily } from "@flint/view";
 import { indented, type Line, screenRows } from "./line.ts";
-import type { RenderOptions } from "./look.ts";
 import { drawRowFor } from "./plain.ts";
+import type { RenderOptions } from "./render-options.ts";
 
 /** How a whole thread is drawn. */
 export interface ThreadLook {

@@ -16,8 +16,8 @@ export {
   textWidth,
   wrapLine,
 } from "./line.ts";
-export { canMoveCursor, marksFor, type RenderOptions, readLook } from "./look.ts";
 export { markdownLines, markdownRows } from "./markdown.ts";
+export { canMoveCursor, marksFor, type RenderOptions, readLook } from "./render-options.ts";
 export { StreamedMarkdown } from "./streamed-markdown.ts";
 export { styled } from "./styled.ts";
 export { Timeline } from "./timeline.ts";

@@ -1,4 +1,4 @@
-import { marksFor, type RenderOptions } from "./look.ts";
+import { marksFor, type RenderOptions } from "./render-options.ts";
 
 /** The style of a piece of a line, on terminals with colours. */
 export type Style =

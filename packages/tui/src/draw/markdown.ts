@@ -11,7 +11,7 @@ import {
   START_OF_CODE,
 } from "@flint/view/markdown";
 import { indented, type Line, lineOf, type Span, type Style, span, textOf, wrapLine } from "./line.ts";
-import type { RenderOptions } from "./look.ts";
+import type { RenderOptions } from "./render-options.ts";
 import { linkTarget } from "./styled.ts";
 import { tableRows } from "./table.ts";
 

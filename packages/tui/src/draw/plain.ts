@@ -1,7 +1,7 @@
 import type { Row, RowFamily, RowStatus } from "@flint/view";
 import { drawRow, type RowContext } from "./draw-row.ts";
 import { type Line, type LineBlock, span, textOf } from "./line.ts";
-import { type Marks, marksFor, type RenderOptions } from "./look.ts";
+import { type Marks, marksFor, type RenderOptions } from "./render-options.ts";
 
 /** The word in front of a row; undefined for rows that begin with such a word themselves. */
 const LABELS: Readonly<Record<RowFamily, string | undefined>> = {

@@ -1,8 +1,8 @@
 import { appendAt } from "@flint/protocol";
 import { MarkdownStream, parseMarkdown } from "@flint/view/markdown";
 import type { Line } from "./line.ts";
-import type { RenderOptions } from "./look.ts";
 import { blockRows, codeRows, markdownRows } from "./markdown.ts";
+import type { RenderOptions } from "./render-options.ts";
 
 const FENCED = /^ {0,3}(?:```|~~~)/;
 

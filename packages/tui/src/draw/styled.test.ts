@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { span, textOf, textWidth, wrapLine } from "./line.ts";
-import type { RenderOptions } from "./look.ts";
 import { markdownLines } from "./markdown.ts";
+import type { RenderOptions } from "./render-options.ts";
 import { linkTarget, styled } from "./styled.ts";
 
 const LINKS = { host: "box" };

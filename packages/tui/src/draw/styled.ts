@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Line, type Span, type Style, textOf } from "./line.ts";
-import type { Links } from "./look.ts";
+import type { Links } from "./render-options.ts";
 
 /** Only the sixteen colours, which every theme of a terminal keeps readable. */
 const CODES: Readonly<Record<Style, string>> = {

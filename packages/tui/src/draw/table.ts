@@ -1,6 +1,6 @@
 import type { Inline, MarkdownBlock } from "@flint/view/markdown";
 import { type Line, lineOf, type Span, span, textOf, textWidth, wrapLine } from "./line.ts";
-import type { RenderOptions } from "./look.ts";
+import type { RenderOptions } from "./render-options.ts";
 
 type Table = Extract<MarkdownBlock, { kind: "table" }>;
 

@@ -4,7 +4,7 @@ import { activityOf, describeResolution, duration, escapeControls, rowOf } from 
 import { changedSteps, commandLines, notice, noticeOf, outputLines, planLines } from "./draw-blocks.ts";
 import { callLine, drawRow, statusMark } from "./draw-row.ts";
 import { cutLine, indented, type Line, type LineBlock, lineOf, screenRows, span } from "./line.ts";
-import { marksFor, type RenderOptions } from "./look.ts";
+import { marksFor, type RenderOptions } from "./render-options.ts";
 import { OutputTail } from "./streamed.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
 

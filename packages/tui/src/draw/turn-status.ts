@@ -10,7 +10,7 @@ import {
 import type { AgentEvent } from "@flint/sdk";
 import { count, duration, escapeControls, money, rowOf, tokens } from "@flint/view";
 import { cutLine, type Line, type LineBlock, type Style, span, textOf, textWidth } from "./line.ts";
-import { marksFor, type RenderOptions } from "./look.ts";
+import { marksFor, type RenderOptions } from "./render-options.ts";
 
 /** Counts what a turn has used and changed so far. */
 export class TurnTally {

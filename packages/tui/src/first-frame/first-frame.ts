@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Line } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { CookedInput } from "../terminal/cooked-input.ts";
 import { type CursorPosition, InlineScreen } from "../terminal/inline-screen.ts";
 import {

@@ -1,6 +1,6 @@
 import { escapeControls } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 
 /** What is known of a session before its server answers. */
 export interface StartingPlace {

@@ -4,7 +4,7 @@ import type { CommandId } from "@flint/view/commands";
 import { canSplit, diffLines, splitDiff } from "../draw/diff.ts";
 import { changeSpans } from "../draw/draw-blocks.ts";
 import { type Line, lineOf, wrapLine } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import type { SessionContext } from "../session/context.ts";
 import { hintsIn, keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";

@@ -1,6 +1,6 @@
 import { type CommandId, commandOf, commandSections, type Keymap, usageOf } from "@flint/view/commands";
 import { type Line, lineOf, span, wrapLine } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { keyLabel } from "../input/index.ts";
 import { keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";

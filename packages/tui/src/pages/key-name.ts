@@ -1,5 +1,5 @@
 import { type CommandId, type Keymap, keymapOf } from "@flint/view/commands";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { keyLabel } from "../input/index.ts";
 
 type Keys = Pick<RenderOptions, "keys" | "unicode">;

@@ -1,9 +1,9 @@
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, span, textOf, wrapLine } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import type { Page } from "../session/context.ts";
-import { InlineInput } from "./field.ts";
+import { InlineInput } from "./inline-input.ts";
 import { closeHint, hintsIn } from "./key-name.ts";
 
 /** What a pager shows. */

@@ -2,7 +2,7 @@ import type { Turn } from "@flint/protocol";
 import { type Fold, type Folds, type Row, rowsOf } from "@flint/view";
 import { drawThread } from "../draw/draw-thread.ts";
 import type { Line } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import type { SessionContext } from "../session/context.ts";
 import { withoutOwnName } from "../session/sent-inputs.ts";
 import { hintsIn } from "./key-name.ts";

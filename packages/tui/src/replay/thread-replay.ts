@@ -4,7 +4,7 @@ import { asksOf, describeResolution, duration } from "@flint/view";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import { drawApproval } from "../draw/draw-row.ts";
 import type { Line } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { statusLine } from "../draw/turn-status.ts";
 import { InlineTranscript } from "../session/inline-transcript.ts";
 

@@ -3,7 +3,7 @@ import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { type Ask, describeResolution } from "@flint/view";
 import { notice } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import type { AskAnswers } from "./ask-panel.ts";
 
 /** What answering needs of a session. */

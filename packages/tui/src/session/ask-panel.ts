@@ -3,8 +3,8 @@ import { type ApprovalChoice, type Ask, approvalPrompt, asksOf, escapeExact } fr
 import type { CommandId } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { type Line, type LineBlock, lineOf, span, textOf, textWidth, wrapLine } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
 import { labelled } from "../draw/plain.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { hintsIn, keyIn } from "../pages/key-name.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
 import { QuestionForm } from "./question-form.ts";

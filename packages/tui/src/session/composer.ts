@@ -1,7 +1,7 @@
 import { LIMITS, type UserInput } from "@flint/protocol";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { COMPOSER_MARGIN, emptyComposer } from "../first-frame/starting-rows.ts";
 import type { Content } from "../input/editor/content.ts";
 import { Editor } from "../input/editor/editor.ts";

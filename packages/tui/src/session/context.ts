@@ -2,7 +2,7 @@ import type { ParamsInput, ThreadSettings, ThreadState } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { CommandId, KeyContext, Keymap, Theme } from "@flint/view/commands";
 import type { Line, LineBlock } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import type { CursorPosition } from "../terminal/inline-screen.ts";
 import type { AllTurns } from "./all-turns.ts";
 import type { AskAnswers } from "./ask-panel.ts";

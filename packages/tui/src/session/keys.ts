@@ -2,10 +2,10 @@ import { COMMAND_IDS, type CommandId, commandFor, commandOf, type KeyContext } f
 import type { InputEvent, KeyPress } from "../input/index.ts";
 import { keyLabel, keyName } from "../input/index.ts";
 import { keyIn } from "../pages/key-name.ts";
+import { commandContext } from "./commands/command-context.ts";
 import { attachClipboard, editPrompt, pasteIntoComposer, toggleStash } from "./commands/prompt-tools.ts";
 import { runCommand } from "./commands/run.ts";
 import { searchHistory } from "./commands/search-history.ts";
-import { commandContext } from "./commands/situation.ts";
 import { submit } from "./commands/submit.ts";
 import type { Session } from "./session.ts";
 

@@ -2,7 +2,7 @@ import { duration, escapeControls, type Row } from "@flint/view";
 import { commandLines, outputLines } from "../draw/draw-blocks.ts";
 import { callLine, drawRow, statusMark } from "../draw/draw-row.ts";
 import { cutLine, indented, type Line, lineOf, span } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { lastLines } from "../draw/streamed.ts";
 
 /** How much of the output of a running command is shown below it. */

@@ -1,6 +1,6 @@
 import type { CommandId } from "@flint/view/commands";
 import { cutLine, type Line, span } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { hintsIn } from "../pages/key-name.ts";
 
 /** A longer text finds nothing that a shorter one does not, and costs time with every key. */

@@ -16,7 +16,7 @@ import {
   Stash,
 } from "../input/index.ts";
 import { ArgumentNames } from "./commands/argument-names.ts";
-import { commandContext } from "./commands/situation.ts";
+import { commandContext } from "./commands/command-context.ts";
 import type { Composer } from "./composer.ts";
 import type { SessionContext } from "./context.ts";
 

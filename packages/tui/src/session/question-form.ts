@@ -2,7 +2,7 @@ import type { UserQuestion } from "@flint/protocol";
 import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, wrapLine } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { keyIn } from "../pages/key-name.ts";
 import type { CursorPosition } from "../terminal/inline-screen.ts";
 import { Composer } from "./composer.ts";

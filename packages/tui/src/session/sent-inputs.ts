@@ -3,7 +3,7 @@ import type { ThreadItem, Turn, UserInput } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { Row } from "@flint/view";
 import type { Keymap } from "@flint/view/commands";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import type { Content } from "../input/index.ts";
 import { keyName } from "../pages/key-name.ts";
 import type { Composer } from "./composer.ts";

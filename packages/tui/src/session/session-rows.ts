@@ -2,7 +2,7 @@ import type { ThreadState } from "@flint/protocol";
 import { totalTokens } from "@flint/protocol";
 import { duration, escapeControls, money, tokens } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { statusLine } from "../draw/turn-status.ts";
 import { startingHeader, startingHint } from "../first-frame/starting-rows.ts";
 import { hintsIn } from "../pages/key-name.ts";

@@ -13,7 +13,7 @@ import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
 import type { SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
-import { marksFor, type RenderOptions } from "../draw/look.ts";
+import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { type Content, keyLabel } from "../input/index.ts";
 import { closeKeyIn, keyIn } from "../pages/key-name.ts";
 import type { AllTurns } from "./all-turns.ts";

@@ -1,4 +1,4 @@
-import type { TerminalSize } from "../draw/look.ts";
+import type { TerminalSize } from "../draw/render-options.ts";
 
 /** What a device reports. */
 export interface DeviceListener {

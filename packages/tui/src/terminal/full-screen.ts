@@ -1,5 +1,5 @@
 import { cutLine, type Line } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { styled } from "../draw/styled.ts";
 import type { CursorPosition } from "./inline-screen.ts";
 import { ALTERNATE, CURSOR, ERASE, FRAME, toColumn, toRow } from "./modes.ts";

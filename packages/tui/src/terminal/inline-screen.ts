@@ -1,5 +1,5 @@
 import { type Line, textOf, textWidth } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { styled } from "../draw/styled.ts";
 import { CURSOR, ERASE, FRAME, toColumn, up } from "./modes.ts";
 

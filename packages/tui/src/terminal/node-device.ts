@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { TerminalSize } from "../draw/look.ts";
+import type { TerminalSize } from "../draw/render-options.ts";
 import { CookedInput } from "./cooked-input.ts";
 import type { DeviceListener, TerminalDevice } from "./device.ts";
 

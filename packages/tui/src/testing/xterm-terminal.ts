@@ -1,6 +1,6 @@
 // The package is CommonJS without names that Node could import.
 import xterm from "@xterm/headless";
-import type { TerminalSize } from "../draw/look.ts";
+import type { TerminalSize } from "../draw/render-options.ts";
 import type { DeviceListener, TerminalDevice } from "../terminal/device.ts";
 import { TerminalOutput } from "./terminal-output.ts";
 

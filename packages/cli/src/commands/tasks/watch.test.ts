@@ -1,7 +1,7 @@
 import { NO_USAGE } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { NOW, row } from "../../testing/task-row.ts";
-import { blockerOf, progressOf } from "./standing.ts";
+import { blockerOf, progressOf } from "./progress.ts";
 import { watchLines } from "./watch.ts";
 
 describe("a task that waits for others", () => {

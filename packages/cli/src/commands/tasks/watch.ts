@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { hasEnded, nextStep, statusOf, usageText } from "@flint/view/tasks";
 import { print } from "../../command-line/output.ts";
-import { blockerOf, progressOf, type TaskProgress } from "./standing.ts";
+import { blockerOf, progressOf, type TaskProgress } from "./progress.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 const POLL_MS = 30_000;

@@ -6,7 +6,7 @@ import type { RefusedHost } from "../../network/connection-log.ts";
 import { maskedFolders } from "../mechanisms/confinement.ts";
 import { writeProblem } from "../paths/writable-paths.ts";
 import { isServerPort } from "../sockets.ts";
-import { denialEvidence } from "./recognise.ts";
+import { denialEvidence } from "./evidence.ts";
 
 /** A confined command that has ended, and what is known about its sandbox. */
 export interface EndedConfinedCommand extends Omit<EndedCommand, "scope"> {

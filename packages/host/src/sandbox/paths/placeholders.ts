@@ -8,8 +8,8 @@ import { errorMessage, FlintError } from "@flint/protocol";
 import { mountinfoPath, SYSTEM_PATH } from "../mechanisms/launch.ts";
 import { pipesOf } from "../processes/process-tree.ts";
 import { FolderPresence, type PresenceSocket } from "../sockets.ts";
-import { ReservedNames } from "./held-names.ts";
 import { isPlaceholder, isProtectedName, PLACEHOLDER_MODE, PROTECTED_NAMES } from "./protected-names.ts";
+import { ReservedNames } from "./reserved-names.ts";
 
 /** The mode of an ordinary folder, for a placeholder that is in use by now. */
 const ORDINARY = 0o755;

@@ -16,9 +16,9 @@ import { describeEachMechanism, TestClock, temporaryFolder } from "@flint/testki
 import { test as anywhere, describe, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { launch, newFolder, PATIENT, startServer } from "../testing/fixture.ts";
-import { ReservedNames } from "./held-names.ts";
 import { Placeholders } from "./placeholders.ts";
 import { ProtectedPaths, Repositories } from "./protected-paths.ts";
+import { ReservedNames } from "./reserved-names.ts";
 
 const sandboxes = {
   bubblewrap: new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"] }),

@@ -1,9 +1,9 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
-import { readRegularText } from "../../files/plain-file.ts";
-import { ReservedNames } from "./held-names.ts";
+import { readRegularText } from "../../files/regular-file.ts";
 import { type PlaceholderLease, Placeholders } from "./placeholders.ts";
+import { ReservedNames } from "./reserved-names.ts";
 
 /** Finds or creates everything in writable folders that must not be written while a command runs. */
 export class ProtectedPaths {

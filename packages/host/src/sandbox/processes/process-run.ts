@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { RunningProcess } from "@flint/core/ports";
 import { errorMessage, FlintError } from "@flint/protocol";
 import { FIRST_PROCESS } from "../mechanisms/launch.ts";
-import { isOutputOpen } from "./held-output.ts";
+import { isOutputOpen } from "./open-output.ts";
 import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
 
 /** How long a program may take to shut down after SIGTERM. */

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Damage } from "@flint/core/ports";
 import { emptyThread, isRecord, type ThreadState, type Turn } from "@flint/protocol";
+import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { type FileSystem, readWhole, replaceFile } from "../file-system.ts";
 import type { ThreadTimes } from "../log/fold.ts";
 import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../log/record.ts";
-import type { ConcurrencyLimit } from "../slots.ts";
 
 const META_VERSION = 2;
 const META_NAME = "meta.json";

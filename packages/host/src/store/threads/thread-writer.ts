@@ -7,6 +7,7 @@ import {
   type ThreadWriter,
 } from "@flint/core/ports";
 import { type EventBody, FlintError, mintId, type StoredEvent, type ThreadState } from "@flint/protocol";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import {
   assertThreadFolder,
   closeQuietly,
@@ -21,7 +22,6 @@ import { type ThreadTimes, timesAfter } from "../log/fold.ts";
 import { LogFile, LogFiles } from "../log/log-files.ts";
 import { type LogEnd, LogWriter, SyncGroup } from "../log/log-writer.ts";
 import { encodeHeader, LOG_VERSION } from "../log/record.ts";
-import { ConcurrencyLimit } from "../slots.ts";
 import { MetaFile } from "./meta-file.ts";
 import type { ThreadFolder } from "./thread-folder.ts";
 import type { ThreadLock, ThreadLocks } from "./thread-locks.ts";

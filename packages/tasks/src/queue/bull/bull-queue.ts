@@ -3,7 +3,7 @@ import type { Job, JobsOptions, Queue, Worker, WorkerOptions } from "bullmq";
 import type { Redis } from "ioredis";
 import { openConnection } from "../../store/redis/redis-connection.ts";
 import { type QueuedRun, type RunName, type RunQueue, type RunTaker, runKey } from "../run-queue.ts";
-import { ConcurrencyLimit } from "./slots.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 
 /** What a queue on BullMQ depends on. */
 export interface BullQueueOptions {

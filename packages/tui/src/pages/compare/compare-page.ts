@@ -1,6 +1,6 @@
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, lineOf, wrapLine } from "../../draw/line.ts";
-import { marksFor, type RenderOptions } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { TypedNumber } from "../../session/menu.ts";
 import { closeHint, keyName } from "../key-name.ts";

@@ -12,7 +12,7 @@ import {
   span,
   wrapLine,
 } from "../../draw/line.ts";
-import { marksFor, type RenderOptions } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import { shortFolder } from "../../first-frame/starting-rows.ts";
 import type { TaskHistory } from "./task-history.ts";
 import { logLines } from "./task-log.ts";

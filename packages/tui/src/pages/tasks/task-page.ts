@@ -2,7 +2,7 @@ import type { TaskRow } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
-import { marksFor, type RenderOptions } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { keyName } from "../key-name.ts";
 import { Pager } from "../pager.ts";

@@ -1,5 +1,5 @@
 import { type Line, lineOf } from "../../draw/line.ts";
-import type { RenderOptions } from "../../draw/look.ts";
+import type { RenderOptions } from "../../draw/render-options.ts";
 import { Composer, type DrawnComposer } from "../../session/composer.ts";
 import { closeHint, hintsIn } from "../key-name.ts";
 import type { TaskAction } from "./task-actions.ts";

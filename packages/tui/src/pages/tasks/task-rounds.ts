@@ -1,7 +1,7 @@
 import type { CheckResult, RoundReview, RoundState, TaskState, TrackedFinding } from "@flint/protocol";
 import { count, duration, escapeControls } from "@flint/view";
 import { indented, type Line, lineOf, type Style, span } from "../../draw/line.ts";
-import type { Marks } from "../../draw/look.ts";
+import type { Marks } from "../../draw/render-options.ts";
 
 /** A part of a task's page with its heading. */
 export type Section = readonly [title: string, lines: readonly Line[]];

@@ -2,7 +2,7 @@ import type { TaskRow } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { roundOf, statusOf, usageText } from "@flint/view/tasks";
 import { type Line, type Style, span } from "../../draw/line.ts";
-import { marksFor, type RenderOptions } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 
 /** The rows of a list of tasks: how each stands, what it is, and behind that what fits of its round, agents and cost. */
 export function taskRows(

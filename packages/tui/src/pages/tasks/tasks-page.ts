@@ -3,7 +3,7 @@ import { escapeControls } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { hasEnded, sortedTasks } from "@flint/view/tasks";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
-import { marksFor, type RenderOptions } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
 import { closeHint, hintsIn } from "../key-name.ts";
 import { TaskFeed } from "./task-feed.ts";

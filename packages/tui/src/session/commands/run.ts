@@ -12,12 +12,12 @@ import { turnNumbered } from "../all-turns.ts";
 import type { Session } from "../session.ts";
 import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
+import { commandContext } from "./command-context.ts";
 import { copyFromThread } from "./copy.ts";
 import { typeOut } from "./prompt-tools.ts";
 import { editQueue } from "./queue-menu.ts";
 import { rewindThread, undoRewind } from "./rewind.ts";
 import * as show from "./show-commands.ts";
-import { commandContext } from "./situation.ts";
 import { changeStatusLine } from "./status-line.ts";
 import * as threads from "./thread-commands.ts";
 

@@ -25,7 +25,7 @@ import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
 import { textPage } from "../../pages/pager.ts";
 import type { SessionContext } from "../context.ts";
-import { commandContext } from "./situation.ts";
+import { commandContext } from "./command-context.ts";
 
 function facts(rows: readonly (readonly [string, string])[]): Line[] {
   return rows.map(([name, value]) => [span(`${oneLine(name).padEnd(16)} `, "cyan"), span(oneLine(value))]);

@@ -1,7 +1,7 @@
 import type { ThreadSettings } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { type LineBlock, span } from "../../draw/line.ts";
-import { marksFor, type RenderOptions } from "../../draw/look.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import { folderAndBranch } from "../../first-frame/starting-rows.ts";
 import type { Machine } from "../context.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect } from "vitest";
-import { removeEscapingSymlinks } from "./outward-links.ts";
+import { removeEscapingSymlinks } from "./escaping-symlinks.ts";
 
 needs("sh")("removes links that lead elsewhere or nowhere, and nothing else", async () => {
   const folder = await temporaryFolder();

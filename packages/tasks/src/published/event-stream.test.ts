@@ -3,8 +3,8 @@ import { needs, RedisServer } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { openConnection } from "../store/redis/redis-connection.ts";
 import { executing, NOW } from "../testing/task.ts";
-import { EventStream } from "./news-stream.ts";
-import { TurnEvents } from "./turn-news.ts";
+import { EventStream } from "./event-stream.ts";
+import { TurnEvents } from "./turn-events.ts";
 
 needs("redis")("events wait while Redis is away, and are sent in order when it is back [S2-64]", async () => {
   const server = await RedisServer.start({ args: ["--appendfsync", "always"] });

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { readRegularTextSync } from "../../files/plain-file.ts";
+import { readRegularTextSync } from "../../files/regular-file.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 
 /** Names that programs read only in a home folder; anywhere else a new file of that name steers nothing. */

@@ -10,8 +10,8 @@ import {
 } from "@flint/protocol";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { executing, NOW } from "../testing/task.ts";
-import { RunEvents } from "./run-news.ts";
-import { TurnEvents } from "./turn-news.ts";
+import { RunEvents } from "./run-events.ts";
+import { TurnEvents } from "./turn-events.ts";
 
 const ofTurn = { threadId: "th", turnId: "tu" };
 const turn = { id: "tu", status: "inProgress" as const, items: [], startedAt: 1 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canMoveCursor, followsLinks, readLook } from "./look.ts";
+import { canMoveCursor, followsLinks, readLook } from "./render-options.ts";
 
 const xterm = { TERM: "xterm-256color" };
 

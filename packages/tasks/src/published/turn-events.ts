@@ -11,7 +11,7 @@ import {
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import type { RoleName } from "../run/run-observer.ts";
-import { type EventSummary, type KnownEvent, newsParts, threadStatus } from "./news-parts.ts";
+import { type EventSummary, type KnownEvent, newsParts, threadStatus } from "./event-summary.ts";
 
 /** The turns of one run, counted over both roles. */
 export interface TurnCount {

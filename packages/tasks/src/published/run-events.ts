@@ -2,8 +2,8 @@ import type { PublishedEvent, TaskEventBody, TaskEventData, TaskState, Thread } 
 import type { AgentEvent } from "@flint/sdk";
 import type { RoleName, RunObserver } from "../run/run-observer.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import type { EventSink } from "./news-stream.ts";
-import { type Fallback, modelOf, TurnEvents } from "./turn-news.ts";
+import type { EventSink } from "./event-stream.ts";
+import { type Fallback, modelOf, TurnEvents } from "./turn-events.ts";
 
 /** How often a turn that goes on is reported. */
 const HEARTBEAT_MS = 30_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { after, completed, context, executing, HASH, judged } from "../testing/task.ts";
-import { answer, approve, cancel, rejectResult, resume, retry, suspend } from "./person.ts";
 import { afterTurn, afterVerdict } from "./run.ts";
+import { answer, approve, cancel, rejectResult, resume, retry, suspend } from "./user-actions.ts";
 
 function approving(merge: "none" | "squash" = "squash") {
   const state = executing({ merge });

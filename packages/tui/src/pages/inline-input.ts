@@ -1,7 +1,7 @@
 import { escapeControls } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, textWidth } from "../draw/line.ts";
-import type { RenderOptions } from "../draw/look.ts";
+import type { RenderOptions } from "../draw/render-options.ts";
 import { COMPOSER_MARGIN } from "../first-frame/starting-rows.ts";
 import { Composer } from "../session/composer.ts";
 

@@ -20,7 +20,7 @@ import {
 } from "@flint/host/worktrees";
 import { currentRound, errorMessage, type Finding, type TaskSpec, type TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
-import type { CommittedWork, ExecutorCommits, TaskWorkspaces } from "./places.ts";
+import type { CommittedWork, ExecutorCommits, TaskWorkspaces } from "./task-workspaces.ts";
 
 /** How much of a diff a reviewer is given. */
 const MAX_DIFF = 400_000;

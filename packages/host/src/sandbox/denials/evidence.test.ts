@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { denialEvidence } from "./recognise.ts";
+import { denialEvidence } from "./evidence.ts";
 
 const NOTHING = { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
 

@@ -10,7 +10,7 @@ import {
   readRegularTextSync,
   readTextNoFollow,
   UNREADABLE,
-} from "./plain-file.ts";
+} from "./regular-file.ts";
 
 /** A folder with everything that could be in place of a plain file. */
 async function setup() {
