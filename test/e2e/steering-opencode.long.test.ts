@@ -25,6 +25,11 @@ needs("opencode")(
       `${cwd}/.opencode/plugin/x.js`,
       `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(`${cwd}/ran-plugin`)}, "");\nexport const X = async () => ({});\n`,
     );
+    for (const folder of [".agents", ".claude"]) {
+      await mkdir(`${cwd}/${folder}/skills/x`, { recursive: true });
+      const skill = `---\nname: x${folder}\ndescription: lights up\n---\n`;
+      await writeFile(`${cwd}/${folder}/skills/x/SKILL.md`, skill);
+    }
     const command = ["sh", "-c", `touch ${cwd}/ran-mcp; cat`];
     await writeFile(
       `${cwd}/opencode.json`,
@@ -35,11 +40,14 @@ needs("opencode")(
     const options = ["--agent", "opencode", "--offline", "--network", "registry.npmjs.org"];
     const before = await turn(fixture, options, env);
     expect([before.code, ran("plugin"), ran("mcp")], before.stderr).toEqual([0, false, false]);
-    expect(before.stdout + before.stderr).toMatch(/\.opencode, opencode\.json .*flint trust/);
+    const ignored = /\.opencode, opencode\.json, \.agents\/skills, \.claude\/skills .*flint trust/;
+    expect(before.stdout + before.stderr).toMatch(ignored);
+    expect(before.stdout).not.toContain("lights up");
     const trusted = await flint(["trust", "--yes"], { env });
     expect(trusted.stdout).toContain(".opencode (not trusted; OpenCode");
     const after = await turn(fixture, options, env);
     expect([after.code, ran("plugin"), ran("mcp")], after.stdout).toEqual([0, true, true]);
+    expect(after.stdout).toContain("lights up");
     // It makes a .gitignore there when it starts, which stays in its sandbox.
     expect(await readdir(`${cwd}/.opencode`)).toEqual(["plugin"]);
   },

@@ -98,6 +98,14 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/agent/src/tools/web/web-tools.test.ts"],
   },
   {
+    name: "steering-mcp-file-unasked",
+    promise: "A project with nothing but MCP servers steers no adapter before it is trusted.",
+    file: "packages/drivers/src/shared/folders/project-files.ts",
+    find: 'files: [...CLAUDE_FILES, ".mcp.json"],',
+    replace: "files: CLAUDE_FILES,",
+    tests: ["packages/drivers/src/acp/descriptor.test.ts"],
+  },
+  {
     name: "git-protected-taken-over",
     promise: "Commits that change protected files are not applied without a question, whatever the mode.",
     file: "packages/core/src/turn/commits.ts",

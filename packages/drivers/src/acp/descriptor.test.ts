@@ -62,6 +62,14 @@ test("hides from OpenCode everything that steers it: a variable does not keep it
   expect(OPENCODE.project.hides).toEqual(OPENCODE.project.files);
 });
 
+test.each([...ACP_PROFILES, profileFor(["/opt/my-agent"])].map(({ id, project }) => [id, project] as const))(
+  "asks about everything of a project that it hides from %s",
+  (_id, { files, hides }) => {
+    const isAskedAbout = (name: string) => files.some((path) => `${path}/`.startsWith(`${name}/`));
+    expect(hides.filter((name) => !isAskedAbout(name))).toEqual([]);
+  },
+);
+
 test.each([
   ["Gemini", GEMINI, [".gemini", ".env", ".agents/skills"]],
   // Its plugins have hooks, which are programs.

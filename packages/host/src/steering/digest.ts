@@ -25,14 +25,21 @@ const SHOWN = 256 * 1024;
 
 /**
  * Reads a file or a folder with everything in it; undefined if there is none. A link to the outside could change unnoticed
- * and what is too large cannot be reviewed, so both are problems.
+ * and what is too large cannot be reviewed, so both are problems. The hash of a file is that of its content alone.
  */
 export async function digestOf(path: string, limits: DigestLimits = LIMITS): Promise<Digest | undefined> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   if (found.isSymbolicLink()) return problemDigest(`is a link to ${await readlink(path).catch(() => "?")}`);
-  if (!found.isDirectory()) return digestFiles([path], resolve(path, ".."), limits);
+  if (!found.isDirectory()) return digestFile(path, limits);
   return digestFiles(await filesIn(path, limits.files + 1), path, limits);
+}
+
+async function digestFile(path: string, limits: DigestLimits): Promise<Digest> {
+  const content = await contentOf(path, resolve(path, ".."), limits.bytes);
+  if (typeof content === "string") return problemDigest(content);
+  const shown = isShowable(content) ? content.toString("utf8").trimEnd() : NOT_SHOWN;
+  return { sha256: createHash("sha256").update(content).digest("hex"), content: `${shown}\n` };
 }
 
 /** The digest of several files, which are named relative to a folder. */
@@ -53,13 +60,19 @@ export async function digestFiles(
     bytes += content.length;
     hash.update(JSON.stringify([name, createHash("sha256").update(content).digest("hex")]));
     const text = content.subarray(0, SHOWN_OF_FILE).toString("utf8");
-    const isShown = characters < SHOWN && content.length <= SHOWN_OF_FILE && !content.includes(0);
+    const isShown = characters < SHOWN && isShowable(content);
     characters += text.length;
     const header =
       files.length === 1 && name === basename(file) ? [] : [`--- ${name} (${content.length} bytes)`];
-    shown.push(...header, isShown ? text.trimEnd() : "(not shown: too long, or not text)");
+    shown.push(...header, isShown ? text.trimEnd() : NOT_SHOWN);
   }
   return { sha256: hash.digest("hex"), content: `${shown.join("\n")}\n` };
+}
+
+const NOT_SHOWN = "(not shown: too long, or not text)";
+
+function isShowable(content: Buffer): boolean {
+  return content.length <= SHOWN_OF_FILE && !content.includes(0);
 }
 
 function problemDigest(problem: string): Digest {

@@ -69,6 +69,17 @@ describe("the files of a workspace", () => {
     expect((await workspaces.files(cwd)).map((file) => file.trusted)).toEqual([false]);
   });
 
+  test("are listed once and trusted together for an agent that reads them too", async () => {
+    const { cwd, trustPath } = await workspace({ ".mcp.json": MCP });
+    const agents = [{ name: "Claude Code (ACP)", files: [".mcp.json"] }];
+    const workspaces = new WorkspaceFiles(new TrustFile(trustPath), { agents });
+    const steering = async () => (await workspaces.steering(cwd, [".mcp.json"])).untrusted.length;
+    const [file, ...others] = await workspaces.files(cwd);
+    expect([file?.path, others, await steering()]).toEqual([".mcp.json", [], 1]);
+    await workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash(MCP) }]);
+    expect([(await workspaces.configOf(cwd)).mcpServers.length, await steering()]).toEqual([1, 0]);
+  });
+
   test("are not trusted in another folder [P35]", async () => {
     const first = await workspace({ ".mcp.json": MCP });
     const second = await workspace({ ".mcp.json": MCP });

@@ -149,7 +149,9 @@ export class WorkspaceFiles implements Workspaces {
       this.#projects.entries(folder, agents, trusted),
       this.#programs.entries(folder, servers, trusted),
     ]);
-    return [...own, ...projects, ...programs];
+    // An agent may read a file that configures Flint, too. It has one hash, so it is trusted for both.
+    const others = projects.filter(({ key }) => !own.some((entry) => entry.key === key));
+    return [...own, ...others, ...programs];
   }
 
   async #look(cwd: string): Promise<readonly Found[]> {

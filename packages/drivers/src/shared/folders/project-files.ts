@@ -34,14 +34,23 @@ const CLAUDE_FILES = [
     "skills",
     "plugins",
     "output-styles",
+    "rules",
+    "workflows",
+    "routines",
+    "scheduled_tasks.json",
+    "loop.md",
+    "launch.json",
   ],
 ].map((name) => `.claude/${name}`);
 
 /** Claude: `--setting-sources` without `project` and `local`, and `--strict-mcp-config` (2.1.197). */
 export const CLAUDE_PROJECT: AgentProjectFiles = { files: CLAUDE_FILES, hides: [] };
 
-/** Claude behind an adapter that takes no such flag. */
-export const CLAUDE_ACP_PROJECT: AgentProjectFiles = { files: CLAUDE_FILES, hides: [".claude", ".mcp.json"] };
+/** Claude behind an adapter that takes no such flag: it starts the MCP servers of the project itself. */
+export const CLAUDE_ACP_PROJECT: AgentProjectFiles = {
+  files: [...CLAUDE_FILES, ".mcp.json"],
+  hides: [".claude", ".mcp.json"],
+};
 
 const CODEX_FILES = [
   ...["config.toml", "hooks.json", "hooks", "rules", "prompts", "skills", "agents"].map(
@@ -56,9 +65,12 @@ export const CODEX_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides: [] 
 /** Codex behind an adapter that takes no settings for single projects. */
 export const CODEX_ACP_PROJECT: AgentProjectFiles = { files: CODEX_FILES, hides: [".codex", ".agents"] };
 
-const OPENCODE_FILES = [".opencode", "opencode.json", "opencode.jsonc"];
+const OPENCODE_FILES = [
+  ...[".opencode", "opencode.json", "opencode.jsonc"],
+  ...[".agents/skills", ".claude/skills"],
+];
 
-/** OpenCode: plugins are loaded in spite of `OPENCODE_DISABLE_PROJECT_CONFIG` (1.18.33). */
+/** OpenCode: plugins and the skills of others are loaded in spite of `OPENCODE_DISABLE_PROJECT_CONFIG` (1.18.33). */
 export const OPENCODE_PROJECT: AgentProjectFiles = {
   files: OPENCODE_FILES,
   hides: OPENCODE_FILES,

@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { agentFolder, agentProgram, needs } from "@flint/testkit";
+import { expect } from "vitest";
+import { commandFixture } from "./flint.ts";
+
+const LONG = 180_000;
+
+/** A project with these files, and turns of an adapter in it, in which everything is allowed in the sandbox. */
+async function project(
+  agent: "claude-agent-acp" | "codex-acp",
+  files: (cwd: string) => Record<string, string>,
+) {
+  const { cwd, flint } = await commandFixture(agentFolder());
+  for (const [name, text] of Object.entries(files(cwd))) {
+    await mkdir(dirname(`${cwd}/${name}`), { recursive: true });
+    await writeFile(`${cwd}/${name}`, text);
+  }
+  await flint(["config", "set", `agents.${agent}.command`, JSON.stringify([agentProgram(agent)])]);
+  const env = { CODEX_PATH: agentProgram("codex"), CLAUDE_CODE_EXECUTABLE: agentProgram("claude") };
+  const turn = async () => {
+    const options = ["--json", "--approval", "never", "--agent", agent, "--offline"];
+    const { code, stdout, stderr } = await flint(["exec", ...options, "hello"], { env });
+    return { code, printed: stdout + stderr, hasRun: existsSync(`${cwd}/ran`) };
+  };
+  return { turn, trust: () => flint(["trust", "--yes"], { env }) };
+}
+
+/** What a server of a project runs. */
+const leaveMark = (cwd: string) => ["-c", `touch ${cwd}/ran; cat`];
+
+needs("claude-agent-acp", "claude")(
+  "the MCP servers in a repository's .mcp.json are not started by Claude behind an adapter before they are trusted [A3]",
+  async () => {
+    const { turn, trust } = await project("claude-agent-acp", (cwd) => ({
+      ".mcp.json": JSON.stringify({ mcpServers: { x: { command: "sh", args: leaveMark(cwd) } } }),
+    }));
+    const before = await turn();
+    expect([before.code, before.hasRun], before.printed).toEqual([0, false]);
+    expect(before.printed).toMatch(/Ignoring \.mcp\.json .*flint trust/);
+    expect((await trust()).stdout.match(/\.mcp\.json \(not trusted/g)).toHaveLength(1);
+    const after = await turn();
+    expect([after.code, after.hasRun], after.printed).toEqual([0, true]);
+  },
+  LONG,
+);
+
+needs("claude-agent-acp", "claude")(
+  "a repository's workflows do not reach Claude behind an adapter before they are trusted",
+  async () => {
+    const { turn } = await project("claude-agent-acp", () => ({
+      ".claude/workflows/lantern.js": "export const meta = { name: 'lantern', description: 'lights up' };\n",
+    }));
+    const { code, printed } = await turn();
+    expect(code, printed).toBe(0);
+    expect(printed).toMatch(/Ignoring \.claude\/workflows .*flint trust/);
+    expect(printed).not.toContain("lights up");
+  },
+  LONG,
+);
+
+needs("codex-acp", "codex")(
+  "the MCP servers in a repository's Codex settings are not started behind an adapter before they are trusted [A3]",
+  async () => {
+    const { turn } = await project("codex-acp", (cwd) => ({
+      ".codex/config.toml": `[mcp_servers.x]\ncommand = "sh"\nargs = ${JSON.stringify(leaveMark(cwd))}\n`,
+    }));
+    const { code, printed, hasRun } = await turn();
+    expect([code, hasRun], printed).toEqual([0, false]);
+    expect(printed).toMatch(/Ignoring \.codex\/config\.toml .*flint trust/);
+  },
+  LONG,
+);
