@@ -10,7 +10,13 @@ import type { OpenRequests } from "../approval/open-requests.ts";
 import type { Clock } from "../ports/index.ts";
 import { lockedLimit, type SettingsLocks } from "../settings/settings-locks.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { type CheckedLimits, unknownCost } from "./enforcement.ts";
+import {
+  type CheckedLimits,
+  foreignCost,
+  missingReport,
+  type ReportedUnit,
+  unknownCost,
+} from "./enforcement.ts";
 import {
   budgetAnswer,
   budgetError,
@@ -73,6 +79,9 @@ export class BudgetGuard {
   readonly #warned = new Set<string>();
   /** Whether a model call without a cost ends the turn, if there is a limit of the cost. */
   #requiresCost = false;
+  #isStrict = false;
+  #dueAtEnd: CheckedLimits["dueAtEnd"] = [];
+  #hasReportedTokens = false;
 
   constructor(options: BudgetGuardOptions) {
     this.#options = options;
@@ -95,6 +104,8 @@ export class BudgetGuard {
   begin(limits: CheckedLimits | undefined): void {
     for (const notice of limits?.notices ?? []) this.#warn(notice, "budgetCheckedLate");
     this.#requiresCost = limits?.requiresCost === true;
+    this.#isStrict = limits?.isStrict === true;
+    this.#dueAtEnd = limits?.dueAtEnd ?? [];
   }
 
   /** The usage of a model call without amounts that cannot be, such as negative ones. */
@@ -110,10 +121,11 @@ export class BudgetGuard {
 
   /** Counts a model call. */
   used({ last, calls = 1, cost, estimate }: CallUsage): void {
+    this.#hasReportedTokens = true;
     this.#usage.tokens += Math.max(0, totalTokens(last));
     this.#usage.steps += calls;
     this.#cost.add(cost, estimate);
-    if (cost !== undefined && cost.currency !== "USD") this.#warnCurrency(cost.currency);
+    if (cost !== undefined && cost.currency !== "USD") this.#onForeignCost(cost.currency);
     if (this.#requiresCost && cost === undefined && estimate === undefined && totalTokens(last) > 0)
       this.#stopUnknownCost();
     this.#checkSoon();
@@ -122,8 +134,31 @@ export class BudgetGuard {
   /** Counts what the turn has cost so far, by the agent's own count. */
   costSoFar(cost: Cost): void {
     if (isPossibleCost(cost)) this.#cost.soFar(cost);
-    if (cost.currency !== "USD") this.#warnCurrency(cost.currency);
+    if (cost.currency !== "USD") this.#onForeignCost(cost.currency);
     this.#checkSoon();
+  }
+
+  /**
+   * Whether the agent of a completed turn reported what its limits count, by unit: only those that it should have reported
+   * by now, and only where it is certain.
+   */
+  reportedUnits(): ReadonlyMap<ReportedUnit, boolean> {
+    const used = this.#usage.tokens > 0;
+    const units = this.#dueAtEnd.map(({ unit }) => unit);
+    const known = units.filter((unit) => this.#isReported(unit) || (unit === "costUsd" && used));
+    return new Map(known.map((unit) => [unit, this.#isReported(unit)]));
+  }
+
+  /** The error of a completed turn for which a limit was not kept, because its agent did not report enough. */
+  unkept(): TurnError | undefined {
+    const missing = this.#dueAtEnd.find(({ unit }) => !this.#isReported(unit));
+    return missing === undefined ? undefined : missingReport(missing, this.#options.log.state.settings.model);
+  }
+
+  /** No cost of a call that used tokens is not a price of nothing: agents report zero for models whose price they lack. */
+  #isReported(unit: ReportedUnit): boolean {
+    if (unit !== "costUsd") return this.#hasReportedTokens;
+    return this.#dollars > 0 || (this.#hasReportedTokens && this.#usage.tokens === 0);
   }
 
   /** Warns about limits that the turn went beyond: what an agent reports at its end comes too late to stop it. */
@@ -273,10 +308,17 @@ export class BudgetGuard {
     this.#options.exceeded(unknownCost(this.#options.log.state.settings.model));
   }
 
-  #warnCurrency(currency: string): void {
+  #stopForeignCost(currency: string): void {
+    if (this.#closed) return;
+    this.close();
+    this.#options.exceeded(foreignCost(currency, this.#options.log.state.settings.model));
+  }
+
+  #onForeignCost(currency: string): void {
     if (!this.#limitsCost) return;
     const message = `The agent reports its cost in ${currency}; the limit in dollars does not count it.`;
-    this.#warnOnce(message, "budgetCurrency");
+    if (this.#isStrict) this.#stopForeignCost(currency);
+    else this.#warnOnce(message, "budgetCurrency");
   }
 
   #warnOnce(message: string, reason: string): void {

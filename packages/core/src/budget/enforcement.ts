@@ -1,9 +1,9 @@
 import { type Budget, FlintError, type ThreadSettings, type TurnError } from "@flint/protocol";
-import type { Driver, ReportTime, UsageReports } from "../ports/index.ts";
+import type { ReportTime, UsageReports } from "../ports/index.ts";
 import { nameOf } from "./limits.ts";
 
 /** The units of limits that depend on what an agent reports. */
-type ReportedUnit = keyof UsageReports;
+export type ReportedUnit = "tokens" | "costUsd" | "steps";
 
 /** A limit and when the agent reports what it counts. */
 export interface ReportedLimit {
@@ -14,9 +14,6 @@ export interface ReportedLimit {
 }
 
 const REPORTED_UNITS: readonly ReportedUnit[] = ["tokens", "costUsd", "steps"];
-
-/** What a driver reports that does not say otherwise. */
-const EVERY_CALL: UsageReports = { tokens: "call", steps: "call", costUsd: "free" };
 
 /** The limits of a budget that an agent does not report with each call. */
 export function limitsCheckedAfterTurn(budget: Budget | undefined, reports: UsageReports): ReportedLimit[] {
@@ -36,30 +33,53 @@ export interface CheckedLimits {
   readonly notices: readonly string[];
   /** Whether a model call without a cost ends the turn, because a limit of the cost has to hold. */
   readonly requiresCost: boolean;
+  /** The limits that have to hold, and that the agent reports when a turn ends; if it then does not, the turn fails. */
+  readonly dueAtEnd: readonly ReportedLimit[];
+  /** Whether the limits have to hold. */
+  readonly isStrict: boolean;
+}
+
+/** Knows what the agents of models report. */
+export interface UsageReporting {
+  usageReports(model: string): Promise<UsageReports>;
 }
 
 /** Checks the limits of a budget. Throws `invalidParams` for one that the agent never reports enough to keep. */
 export async function checkLimits(
   { budget, model }: Pick<ThreadSettings, "budget" | "model">,
-  driver: Driver,
+  reporting: UsageReporting,
 ): Promise<CheckedLimits> {
-  if (budget?.turn === undefined && budget?.thread === undefined) return { notices: [], requiresCost: false };
-  const reports = (await driver.usageReports?.(model)) ?? EVERY_CALL;
-  const isStrict = budget.enforcement !== "bestEffort";
+  const isStrict = budget?.enforcement !== "bestEffort";
+  if (budget?.turn === undefined && budget?.thread === undefined)
+    return { notices: [], requiresCost: false, dueAtEnd: [], isStrict };
+  const reports = await reporting.usageReports(model);
   const late = limitsCheckedAfterTurn(budget, reports);
   const [unknown] = late.filter(({ reported }) => reported === "never");
-  if (unknown !== undefined && isStrict) throw unknownLimit(unknown, model);
+  if (unknown !== undefined && isStrict) throw unknownLimit(unknown, model, reports.usesPrices === true);
   const notices = late.map(({ name, unit, reported }) =>
     reported === "never"
       ? `${name} does not apply: ${model} does not report ${NOUNS[unit]}.`
       : `${name} is checked when a turn has ended: only then ${model} reports ${NOUNS[unit]}.`,
   );
-  return { notices, requiresCost: isStrict && reports.costUsd === "call" };
+  const dueAtEnd = isStrict ? late.filter(({ reported }) => reported === "turn") : [];
+  return { notices, requiresCost: isStrict && reports.costUsd === "call", dueAtEnd, isStrict };
 }
 
 /** The error of a turn with a model call whose cost is not known. */
 export function unknownCost(model: string): TurnError {
-  const message = `The turn was stopped: the cost of a call of ${model} is not known, so the limit of its cost cannot be kept. ${limitHint("costUsd", model)}`;
+  const message = `The turn was stopped: the cost of a call of ${model} is not known, so the limit of its cost cannot be kept. ${limitHint("costUsd", model, true)}`;
+  return { message, errorInfo: "BudgetExceeded" };
+}
+
+/** The error of a completed turn whose agent did not report what a limit counts. */
+export function missingReport({ name, unit }: ReportedLimit, model: string): TurnError {
+  const message = `${name} could not be kept: ${model} did not report ${NOUNS[unit]} when the turn ended. ${limitHint(unit, model, false)}`;
+  return { message, errorInfo: "BudgetExceeded" };
+}
+
+/** The error of a turn whose agent reports its cost in a currency that the limit does not count. */
+export function foreignCost(currency: string, model: string): TurnError {
+  const message = `The turn was stopped: ${model} reports its cost in ${currency}, so the limit of its cost in dollars cannot be kept. ${limitHint("costUsd", model, false)}`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 
@@ -69,14 +89,15 @@ const NOUNS: Readonly<Record<ReportedUnit, string>> = {
   steps: "its model calls",
 };
 
-function unknownLimit({ name, unit }: ReportedLimit, model: string): FlintError {
-  const message = `${name} cannot be kept: ${model} does not report ${NOUNS[unit]}. ${limitHint(unit, model)}`;
+function unknownLimit({ name, unit }: ReportedLimit, model: string, usesPrices: boolean): FlintError {
+  const message = `${name} cannot be kept: ${model} does not report ${NOUNS[unit]}. ${limitHint(unit, model, usesPrices)}`;
   return new FlintError("invalidParams", message, { field: "budget", limit: name, model });
 }
 
-function limitHint(unit: ReportedUnit, model: string): string {
+/** `usesPrices`: a configured price would make the cost known. */
+function limitHint(unit: ReportedUnit, model: string, usesPrices: boolean): string {
   const first =
-    unit === "costUsd"
+    unit === "costUsd" && usesPrices
       ? `Configure its price ([models.${JSON.stringify(model)}] with price_input and price_output), remove`
       : "Remove";
   return `${first} the limit, limit the time instead, or run without a guarantee (--limits best-effort, budget.enforcement).`;

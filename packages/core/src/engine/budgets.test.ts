@@ -374,10 +374,24 @@ describe("a budget", () => {
     expect(server.driver.turns[0]?.settings).not.toHaveProperty("budget");
   });
 
+  test("in dollars ends a turn that reports another currency, because it has to hold", async () => {
+    const euros = { usage: tokens(1), cost: { amount: 0.01, currency: "EUR" } };
+    const scripts: Script[] = [[euros, { wait: new Gate() }]];
+    const { client, turnId } = await started({ scripts, budget: { turn: { costUsd: 1 } } });
+    expect((await client.turnEnd(turnId)).error).toEqual({
+      errorInfo: "BudgetExceeded",
+      message: expect.stringMatching(
+        /reports its cost in EUR, so the limit of its cost in dollars cannot be kept/,
+      ),
+    });
+  });
+
   test("in dollars does not count another currency, and warns once", async () => {
     const euros = { usage: tokens(1), cost: { amount: 5, currency: "EUR" } };
     const scripts: Script[] = [[euros, euros, { deltas: 1, size: 1 }]];
-    const { client, turnId } = await started({ scripts, budget: { turn: { costUsd: 1 } } });
+    const { client, turnId } = await started({
+      ...{ scripts, budget: { enforcement: "bestEffort", turn: { costUsd: 1 } } },
+    });
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     expect(client.eventsOf("warning").map(({ data }) => data)).toMatchObject([
       {
@@ -507,7 +521,7 @@ describe("what an agent reports late or not at all", () => {
   });
 
   test.each([
-    ["costUsd", { turn: { costUsd: 1 } }, /does not report its cost. Configure its price/],
+    ["costUsd", { turn: { costUsd: 1 } }, /does not report its cost. Remove the limit/],
     ["steps", { turn: { steps: 100 } }, /does not report its model calls. Remove the limit/],
     ["tokens", { thread: { tokens: 100_000 } }, /does not report the tokens that it uses/],
   ] as const)(
@@ -528,6 +542,59 @@ describe("what an agent reports late or not at all", () => {
       expect(warnings(client, "budgetCheckedLate")[0]?.data.message).toContain("does not apply");
     },
   );
+
+  test("names a price as the way out only where the agent uses one", async () => {
+    const driver = reporting(caller(1), { costUsd: "never", usesPrices: true });
+    const client = testEngine({ driver, budget: { turn: { costUsd: 1 } } }).connect();
+    const start = client.startTurn(await client.startThread(), "go");
+    await expect(start).rejects.toThrow(/Configure its price \(\[models\."scripted\/steady"\]/);
+  });
+
+  describe("although it was to report it when the turn ends", () => {
+    /** An agent that reports its usage like this when a turn ends. */
+    const atEnd = (...usage: readonly { count: number; cost?: number }[]) =>
+      new BareDriver({
+        run: async (turn) => {
+          for (const { count, cost } of usage)
+            turn.emit({
+              ...{ type: "usage", last: tokens(count) },
+              ...(cost === undefined ? {} : { cost: dollars(cost) }),
+            });
+          return { status: "completed" };
+        },
+      });
+
+    test.each([
+      ["cost", [{ count: 100 }], { costUsd: 1 }, /turn\.cost_usd could not be kept.*its cost/],
+      ["cost but nothing", [{ count: 100, cost: 0 }], { costUsd: 1 }, /turn\.cost_usd could not be kept/],
+      ["cost or tokens", [], { costUsd: 1 }, /turn\.cost_usd could not be kept/],
+      ["tokens", [], { tokens: 1000 }, /turn\.tokens could not be kept.*the tokens that it uses/],
+    ])("fails a turn without a %s", async (_name, usage, limits, words) => {
+      const driver = reporting(atEnd(...usage), { costUsd: "turn", tokens: "turn" });
+      const { client, turnId } = await started({ driver, budget: { turn: limits } });
+      const { status, error } = await client.turnEnd(turnId);
+      expect({ status, errorInfo: error?.errorInfo }).toEqual({
+        ...{ status: "failed", errorInfo: "BudgetExceeded" },
+      });
+      expect(error?.message).toMatch(words);
+    });
+
+    test("starts no further turn with that limit, but one without a guarantee", async () => {
+      const driver = reporting(atEnd({ count: 100 }), { costUsd: "turn", tokens: "turn" });
+      const { client, threadId, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
+      await client.turnEnd(turnId);
+      await expect(client.startTurn(threadId, "again")).rejects.toThrow(/cannot be kept: .* does not report/);
+      const budget = { enforcement: "bestEffort" } as const;
+      const third = await client.startTurn(threadId, "again", { budget });
+      expect((await client.turnEnd(third)).status).toBe("completed");
+    });
+
+    test("continues after a turn that used nothing", async () => {
+      const driver = reporting(atEnd({ count: 0 }), { costUsd: "turn", tokens: "turn" });
+      const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1, tokens: 5 } } });
+      expect((await client.turnEnd(turnId)).status).toBe("completed");
+    });
+  });
 
   test("stops a turn with a call of unknown cost if there should have been one", async () => {
     const run = async (turn: TurnContext): Promise<TurnOutcome> => {

@@ -75,7 +75,7 @@ async function rejectUnknowable({ pursue, tokenBudget }: SetGoal, { thread, serv
   };
   if (Object.keys(limits).length === 0) return;
   const { model } = settings;
-  await checkLimits({ model, budget: { thread: limits } }, services.catalogue.driverOf(model));
+  await checkLimits({ model, budget: { thread: limits } }, services.catalogue);
 }
 
 /** Says that nothing but the agent's own word tells when the goal is reached. */

@@ -46,8 +46,7 @@ export const turnHandlers: Pick<
     if (delivery === "reject") thread.turns.rejectIfActive();
     const before = thread.log.state.settings;
     const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
-    if (settings.budget !== undefined)
-      await checkLimits(settings, services.catalogue.driverOf(settings.model));
+    if (settings.budget !== undefined) await checkLimits(settings, services.catalogue);
     const changes = settingsEvents(thread.log.state, settings);
     const joined = await joinRunning(context, params, changes);
     if (clientId !== undefined) thread.clientIds.add(clientId);

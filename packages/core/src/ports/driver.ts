@@ -112,6 +112,8 @@ export interface UsageReports {
   readonly steps: ReportTime;
   /** `free`: there is no cost to report. */
   readonly costUsd: ReportTime | "free";
+  /** Whether a price that the user configures for a model makes its cost known. */
+  readonly usesPrices?: boolean;
 }
 
 /** The state of one of an agent's MCP servers. */

@@ -1,5 +1,6 @@
 import { type ConfigOption, type ConfigValues, FlintError, type Model } from "@flint/protocol";
-import type { Driver } from "../ports/index.ts";
+import type { ReportedUnit } from "../budget/enforcement.ts";
+import type { Driver, UsageReports } from "../ports/index.ts";
 
 /** A model together with the driver that offers it. */
 export interface ChosenModel {
@@ -7,9 +8,14 @@ export interface ChosenModel {
   readonly driver: Driver;
 }
 
+/** What a driver reports that does not say otherwise. */
+const EVERY_CALL: UsageReports = { tokens: "call", steps: "call", costUsd: "free" };
+
 /** The agents of this server, and their models and selectors. */
 export class Catalogue {
   readonly #drivers: readonly Driver[];
+  /** What agents have not reported of a model, although they are known to. */
+  readonly #unreported = new Map<string, Set<ReportedUnit>>();
 
   constructor(drivers: readonly Driver[]) {
     if (drivers.length === 0) throw new Error("A server needs at least one driver.");
@@ -97,6 +103,21 @@ export class Catalogue {
         known: this.#drivers.map((known) => known.id),
       },
     );
+  }
+
+  /** What the agent of a model reports of its usage; never what a turn has shown that it does not. */
+  async usageReports(modelId: string): Promise<UsageReports> {
+    const reports = (await this.driverOf(modelId).usageReports?.(modelId)) ?? EVERY_CALL;
+    const missing = [...(this.#unreported.get(modelId) ?? [])].map((unit) => [unit, "never"] as const);
+    return { ...reports, ...Object.fromEntries(missing) };
+  }
+
+  /** Notes whether the agent of a model reported what it used. */
+  noteReported(modelId: string, unit: ReportedUnit, isReported: boolean): void {
+    const missing = this.#unreported.get(modelId) ?? new Set();
+    if (isReported) missing.delete(unit);
+    else missing.add(unit);
+    this.#unreported.set(modelId, missing);
   }
 
   /** Who serves a model; undefined if that is its agent. */

@@ -8,7 +8,7 @@ import type {
 } from "@flint/protocol";
 import { networkOf } from "../approval/network-gate.ts";
 import { waitAtMost } from "../async.ts";
-import { type CheckedLimits, checkLimits } from "../budget/enforcement.ts";
+import { type CheckedLimits, checkLimits, type ReportedUnit } from "../budget/enforcement.ts";
 import type {
   AgentInitiatedWork,
   Clock,
@@ -69,6 +69,8 @@ export interface OpenSession {
   missedTurns(): Promise<readonly Turn[]>;
   /** Checks the limits of the thread as it is now. Throws for one that the agent cannot keep. */
   checkLimits?(): Promise<CheckedLimits>;
+  /** Notes whether the agent reported what it used, for the turns to come. */
+  noteReported?(unit: ReportedUnit, isReported: boolean): void;
 }
 
 interface Opening {
@@ -186,7 +188,8 @@ export class AgentSession {
     // The settings may change while the session is open.
     return {
       ...{ agent, session, asksFirst, asksToWrite, explainsDenials, missedTurns },
-      checkLimits: () => checkLimits(log.state.settings, driver),
+      checkLimits: () => checkLimits(log.state.settings, catalogue),
+      noteReported: (unit, isReported) => catalogue.noteReported(log.state.settings.model, unit, isReported),
     };
   }
 

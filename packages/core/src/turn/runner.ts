@@ -110,6 +110,7 @@ export class TurnRunner {
   readonly #unprotected: UnprotectedFiles;
   #asksToWrite = false;
   #session: DriverSession | undefined;
+  #noteReported: NonNullable<OpenSession["noteReported"]> = () => {};
   #agent = "";
   /** The latest position of the agent's own session. */
   #position: string | undefined;
@@ -212,6 +213,7 @@ export class TurnRunner {
     await waitAtMost(this.#options.clock, UNPROTECTED_MS, this.#unprotected.end());
     if (outcome.status === "completed" && !this.#stop.hasEnded) await this.#takeOverCommits();
     if (!this.#stop.hasEnded) this.#guard.reportOverrun();
+    const kept = this.#withinKnownLimits(outcome);
     this.#stop.finish();
     this.#guard.close();
     this.#silence.close();
@@ -219,7 +221,15 @@ export class TurnRunner {
     await this.#steers.released();
     if (this.#files !== undefined) await this.#files.end();
     log.onFailure(undefined);
-    return this.#close(this.#stop.ending(outcome, (error) => this.#limits.explained(this.#agent, error)));
+    return this.#close(this.#stop.ending(kept, (error) => this.#limits.explained(this.#agent, error)));
+  }
+
+  /** A completed turn fails if a limit had to hold and its agent has not reported what it counts. */
+  #withinKnownLimits(outcome: TurnOutcome): TurnOutcome {
+    if (outcome.status !== "completed" || this.#stop.hasEnded) return outcome;
+    for (const [unit, isReported] of this.#guard.reportedUnits()) this.#noteReported(unit, isReported);
+    const error = this.#guard.unkept();
+    return error === undefined ? outcome : { status: "failed", error };
   }
 
   #takeOverCommits(): Promise<void> {
@@ -251,6 +261,7 @@ export class TurnRunner {
     if (opened === true || this.#stop.hasEnded) return { status: "interrupted" };
     this.#agent = opened.agent;
     this.#guard.begin(await opened.checkLimits?.());
+    this.#noteReported = (unit, isReported) => opened.noteReported?.(unit, isReported);
     if (this.#files !== undefined) {
       await Promise.race([this.#files.begin(opened.asksFirst), this.#stop.stopped]);
       if (this.#stop.hasEnded) return { status: "interrupted" };

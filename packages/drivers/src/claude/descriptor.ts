@@ -31,7 +31,7 @@ export const CLAUDE = {
     logout: "claude auth logout",
   },
   hosts: CLAUDE_HOSTS,
-  usageReports: { tokens: "call", steps: "call", costUsd: "turn" },
+  usageReports: { tokens: "call", steps: "call", costUsd: "turn", usesPrices: true },
   passedSettings: [],
   project: CLAUDE_PROJECT,
   asksToWrite: true,

@@ -23,7 +23,7 @@ export const CODEX: AgentDescriptor = {
   install: "npm install -g @openai/codex",
   login: { command: "codex login", hint: "codex login, or codex login --with-api-key" },
   hosts: CODEX_HOSTS,
-  usageReports: { tokens: "call", steps: "call", costUsd: "never" },
+  usageReports: { tokens: "call", steps: "call", costUsd: "never", usesPrices: true },
   passedSettings: ["summary", "personality"],
   project: CODEX_PROJECT,
   asksToWrite: true,

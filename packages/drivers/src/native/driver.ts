@@ -128,7 +128,8 @@ export class NativeDriver implements Driver {
     const isFree = found === undefined || runsLocally(found.provider);
     if (isFree) return { tokens: "call", steps: "call", costUsd: "free" };
     const { price } = await (await this.#list()).facts(found);
-    return { tokens: "call", steps: "call", costUsd: price === undefined ? "never" : "call" };
+    const costUsd = price === undefined ? "never" : "call";
+    return { tokens: "call", steps: "call", costUsd, usesPrices: true };
   }
 
   /** Returns the provider of the key, never the key. */
