@@ -2335,11 +2335,12 @@ export interface Notifications {
     status: ThreadStatus;
     _meta?: Meta;
   };
-  /** The agent's own session has this id; a later turn resumes it. */
+  /** The agent's own session has this id; a later turn resumes it. `cost` is what it has cost by the agent's count. */
   "thread/session/updated": {
     threadId: Id;
     agent: string;
     nativeId: string;
+    cost?: Cost;
     _meta?: Meta;
     seq?: number;
     at?: number;

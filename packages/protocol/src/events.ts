@@ -72,8 +72,8 @@ export const EVENTS = {
   ),
   "thread/session/updated": row(
     "stored",
-    "The agent's own session has this id; a later turn resumes it.",
-    () => looseObject({ ...ofThread, agent: z.string(), nativeId: z.string() }),
+    "The agent's own session has this id; a later turn resumes it. `cost` is what it has cost by the agent's count.",
+    () => looseObject({ ...ofThread, agent: z.string(), nativeId: z.string(), cost: z.optional(Cost) }),
   ),
   "thread/reverted": row(
     "stored",

@@ -4,6 +4,7 @@ import type {
   ClientTool,
   ConfigOption,
   ConfigValues,
+  Cost,
   FolderSkills,
   Model,
   ReportedLimit,
@@ -129,6 +130,8 @@ export interface SessionSpec {
   readonly settings: ThreadSettings;
   /** The agent's own id of the session to resume, if it had one. */
   readonly nativeId: string | undefined;
+  /** What that session had cost when a driver last reported it. */
+  readonly nativeCost?: Cost | undefined;
   /** The turns so far, for agents that keep no history themselves. */
   history(): Promise<readonly Turn[]>;
   /**

@@ -127,7 +127,8 @@ export type DriverEvent =
   | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }
   /** All slash commands that the agent takes as the beginning of a prompt. */
   | { readonly type: "commands"; readonly commands: readonly AgentCommand[] }
-  | { readonly type: "session"; readonly nativeId: string }
+  /** The agent's own session, and what all of it has cost by the agent's count. */
+  | { readonly type: "session"; readonly nativeId: string; readonly cost?: Cost }
   /** The current end of the agent's own session, for a later copy that stops there. The last one counts. */
   | { readonly type: "position"; readonly position: string }
   | {

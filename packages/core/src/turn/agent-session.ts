@@ -152,7 +152,7 @@ export class AgentSession {
 
   async #start(agent: string): Promise<OpenSession> {
     const { threadId, log, catalogue, sandbox, history } = this.#options;
-    const { settings, nativeIds } = log.state;
+    const { settings, nativeIds, nativeCosts } = log.state;
     const mcpServers = await this.#options.mcpServers(settings.cwd);
     // An empty id marks a session that no longer matches the conversation.
     const nativeId = nativeIds[agent] || undefined;
@@ -173,6 +173,7 @@ export class AgentSession {
       threadId,
       settings: effectiveSettings(settings, asksToWrite, this.#options.deniedHosts),
       nativeId,
+      nativeCost: nativeId === undefined ? undefined : nativeCosts[agent],
       history,
       handoffSummary: async () => handoffSummary(await missedBySession()),
       forkOf,

@@ -232,8 +232,11 @@ function eventOf(
         type: "thread/commands/updated",
         data: { threadId, agent, commands: event.commands.slice(0, MAX_COMMANDS).map(shortCommand) },
       };
-    case "session":
-      return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
+    case "session": {
+      const { nativeId, cost } = event;
+      const known = cost === undefined ? {} : { cost };
+      return { type: "thread/session/updated", data: { threadId, agent, nativeId, ...known } };
+    }
     case "extension":
       return {
         type: "extension/notified",

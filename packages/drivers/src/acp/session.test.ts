@@ -39,6 +39,29 @@ describe("updates", () => {
     expect(await usage()).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
   });
 
+  test.each([
+    ["counts on from what it had cost", 0.2, 0.3],
+    ["counts from zero in another process", 5, 0.5],
+  ])("reports the cost of a resumed session whose agent %s", async (_name, amount, spent) => {
+    const currency = "USD";
+    const { run } = await openFixture({ nativeId: "fixture-1", nativeCost: { amount, currency } });
+    const { turn } = await run("text");
+    const cost = { amount: expect.closeTo(spent), currency };
+    expect(turn.events.filter(({ type }) => type === "usage")).toMatchObject([{ cost }]);
+    expect(turn.events.filter(({ type }) => type === "costSoFar")).toMatchObject([{ cost }]);
+  });
+
+  test("reports what the session has cost, for a later process to count on from", async () => {
+    const { run } = await openFixture();
+    const sessions = async () => (await run("text")).turn.events.filter(({ type }) => type === "session");
+    const [first, second] = [await sessions(), await sessions()];
+    expect(first.at(-1)).toEqual({
+      ...{ type: "session", nativeId: expect.any(String) },
+      cost: { amount: 0.5, currency: "USD" },
+    });
+    expect(second).toEqual([]);
+  });
+
   test("fails the turn with the reason on a refusal or an error, and runs the next", async () => {
     const { run } = await openFixture();
     expect((await run("refuse")).outcome).toMatchObject({ status: "failed", error: { message: /refused/ } });

@@ -7,7 +7,7 @@ import {
   type TurnOutcome,
 } from "@flint/core/ports";
 import { loadUnifiedDiff, type UnifiedDiff } from "@flint/host/files";
-import { isRecord, type ThreadSettings, type UserInput } from "@flint/protocol";
+import { type Cost, isRecord, type ThreadSettings, type UserInput } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
 import type { Selectors } from "./models.ts";
 import { AcpAgent } from "./process/agent.ts";
@@ -47,7 +47,7 @@ export class AcpSession implements DriverSession {
   readonly #diff: UnifiedDiff;
   readonly #requests: ClientRequests;
   readonly #closing = new AbortController();
-  readonly #updates = new SessionUpdates();
+  readonly #updates: SessionUpdates;
   readonly #prompts: PromptBuilder;
   #nativeId: string | undefined;
   /** The session id that the core knows. */
@@ -55,8 +55,6 @@ export class AcpSession implements DriverSession {
   #started: StartedAgent | undefined;
   #turn: AcpTurn | undefined;
   #context: TurnContext | undefined;
-  /** The usage of the session before the running turn. */
-  #usageBefore: ContextUsage = {};
   #running: Promise<unknown> = Promise.resolve();
   /** Detaches the handlers of the process before. */
   #detach: () => void = () => {};
@@ -69,6 +67,7 @@ export class AcpSession implements DriverSession {
     this.#reportedId = spec.nativeId;
     this.#requests = new ClientRequests(spec.sandbox, options.options.profile, diff);
     this.#prompts = new PromptBuilder(spec);
+    this.#updates = new SessionUpdates(spec.nativeCost);
   }
 
   /** Starts the agent. Rejects with a FlintError that explains how to set it up. */
@@ -122,15 +121,18 @@ export class AcpSession implements DriverSession {
   async #runWith(agent: AcpAgent, turn: TurnContext, signal: AbortSignal): Promise<TurnOutcome> {
     const { options } = this.#options;
     const diff = this.#diff;
-    const before = this.#updates.usage;
-    this.#usageBefore = before;
+    this.#updates.beginTurn();
     this.#turn = new AcpTurn({ turn, signal, agent, options, diff, requests: this.#requests });
     const prompt = () => this.#prompts.prompt(turn, agent, this.#updates.commands);
     const { outcome, response, isUsable } = await this.#turn.run(prompt);
     const hasEnded = outcome.status === "interrupted" && options.profile.cancelEndsProcess;
     if (!isUsable || hasEnded) await this.#drop(agent);
-    const usage = usageEvent(response, before, this.#updates.usage, agent.isFresh);
+    const { before, usage: after } = this.#updates;
+    const usage = usageEvent(response, before, after, agent.isFresh);
     if (usage !== undefined && (outcome.status === "completed" || isRecord(response.usage))) turn.emit(usage);
+    // For a session that is resumed later: its agent counts on from here.
+    if (after.cost !== undefined && after.cost.amount !== before.cost?.amount)
+      turn.emit({ type: "session", nativeId: agent.sessionId, cost: after.cost });
     return outcome;
   }
 
@@ -164,6 +166,7 @@ export class AcpSession implements DriverSession {
     const agent = AcpAgent.start(start).then((ready) => {
       started = ready;
       this.#prompts.started(ready, this.#nativeId !== undefined);
+      this.#updates.restarted();
       this.#nativeId = ready.sessionId;
       selectorsChanged(ready.selectors);
       void ready.closed.then(() => this.#forget(entry));
@@ -205,7 +208,8 @@ export class AcpSession implements DriverSession {
     }
     agent?.noteUpdate(update);
     this.#updates.note(update, this.#turn !== undefined);
-    const cost = costSoFar(this.#usageBefore, this.#updates.usage, agent?.isFresh === true);
+    const { before, usage } = this.#updates;
+    const cost = costSoFar(before, usage, agent?.isFresh === true);
     if (update.sessionUpdate === "usage_update" && cost !== undefined) this.#context?.emit(cost);
     this.#turn?.update(update);
   }
@@ -235,8 +239,31 @@ const OF_SESSION = new Set([
 export class SessionUpdates {
   readonly #pending = new Map<string, JsonObject>();
   readonly #emittedWarnings = new Set<string>();
-  #usage: ContextUsage = {};
+  #before: ContextUsage = {};
+  #usage: ContextUsage;
+  /** Whether the process has not reported a cost yet. */
+  #isFirstCost = true;
   #commands: readonly string[] = [];
+
+  /** `cost` is what a resumed session is known to have cost. */
+  constructor(cost?: Cost) {
+    this.#usage = cost === undefined ? {} : { cost };
+  }
+
+  /** What was known before the running turn. */
+  get before(): ContextUsage {
+    return this.#before;
+  }
+
+  /** Notes that a turn begins. */
+  beginTurn(): void {
+    this.#before = this.#usage;
+  }
+
+  /** Notes that another process of the agent continues the session. */
+  restarted(): void {
+    this.#isFirstCost = true;
+  }
 
   /** How full the context is, and what the session cost. */
   get usage(): ContextUsage {
@@ -251,13 +278,25 @@ export class SessionUpdates {
   /** Notes an update. One about the session that comes between turns is buffered for the next turn. */
   note(update: JsonObject, isInTurn: boolean): void {
     const kind = stringOf(update.sessionUpdate) ?? "";
-    if (kind === "usage_update") this.#usage = contextUsage(this.#usage, update);
+    if (kind === "usage_update") this.#noteUsage(contextUsage(this.#usage, update));
     if (kind === "available_commands_update") {
       const commands = listOf(update.availableCommands);
       this.#commands = commands.flatMap((command) => stringOf(objectOf(command).name) ?? []);
     }
     if (isInTurn || !OF_SESSION.has(kind) || this.#pending.size >= MAX_KINDS) return;
     this.#pending.set(kind, update);
+  }
+
+  #noteUsage(usage: ContextUsage): void {
+    const known = this.#usage.cost?.amount ?? 0;
+    if (usage.cost !== undefined && usage.cost !== this.#usage.cost) {
+      // A process that starts below what the session has cost counts from zero.
+      const { currency, amount } = usage.cost;
+      if (this.#isFirstCost && amount < known)
+        this.#before = { ...this.#before, cost: { amount: 0, currency } };
+      this.#isFirstCost = false;
+    }
+    this.#usage = usage;
   }
 
   /** The buffered updates, after the warnings that were not emitted before. */

@@ -66,11 +66,23 @@ describe("a whole turn", () => {
       endedTurns: 1,
       workedMs: 0,
       nativeIds: { flint: "n1" },
+      nativeCosts: {},
       lastTurns: { flint: "u1" },
       lastAgent: "flint",
       goal: undefined,
       agentNotes: [],
     });
+  });
+
+  test("keeps what an agent's session has cost for as long as it is that session", () => {
+    const cost = { amount: 5, currency: "USD" };
+    const session = (nativeId: string, more: object = {}): EventBody => ({
+      type: "thread/session/updated",
+      data: { threadId: "t1", agent: "a", nativeId, ...more },
+    });
+    expect(after([session("n1", { cost })]).nativeCosts).toEqual({ a: cost });
+    expect(after([session("n1", { cost }), session("n1")]).nativeCosts).toEqual({ a: cost });
+    expect(after([session("n1", { cost }), session("n2")]).nativeCosts).toEqual({});
   });
 
   test("counts a call of a sub-agent, whose context is not that of the thread", () => {

@@ -37,7 +37,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
     case "thread/status/changed":
       return withThread(state, { status: event.data.status });
     case "thread/session/updated":
-      return onSession(state, event.data.agent, event.data.nativeId);
+      return onSession(state, event.data);
     case "thread/reverted":
       return onReverted(state, new Set(event.data.turnIds));
     case "thread/revert/undone":
@@ -133,10 +133,21 @@ function withThread(state: ThreadState, change: Partial<Thread>): ThreadState {
 }
 
 /** An empty id marks a session that no longer matches the conversation. */
-function onSession(state: ThreadState, agent: string, id: string): ThreadState {
+function onSession(
+  state: ThreadState,
+  { agent, nativeId: id, cost }: EventData<"thread/session/updated">,
+): ThreadState {
   const nativeIds = { ...state.nativeIds, [agent]: id };
+  const { [agent]: earlier, ...costs } = state.nativeCosts;
+  const known = cost ?? (state.nativeIds[agent] === id ? earlier : undefined);
+  const nativeCosts = known === undefined ? costs : { ...costs, [agent]: known };
   const { nativeSession: _ended, ...thread } = state.thread;
-  return { ...state, nativeIds, thread: id === "" ? thread : { ...thread, nativeSession: { agent, id } } };
+  return {
+    ...state,
+    nativeIds,
+    nativeCosts,
+    thread: id === "" ? thread : { ...thread, nativeSession: { agent, id } },
+  };
 }
 
 function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {

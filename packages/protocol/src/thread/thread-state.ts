@@ -36,6 +36,8 @@ export interface ThreadState {
   readonly workedMs: number;
   /** The agents' own session ids, by agent. */
   readonly nativeIds: Readonly<Record<string, string>>;
+  /** What those sessions have cost by the agents' own count, where it is known, by agent. */
+  readonly nativeCosts: Readonly<Record<string, Cost>>;
   /** The last turn of each agent, by agent; the agent does not know what came after it. */
   readonly lastTurns: Readonly<Record<string, string>>;
   /** The agent of the latest turn that ended. */
@@ -88,6 +90,7 @@ export function emptyThread(threadId: string): ThreadState {
     endedTurns: 0,
     workedMs: 0,
     nativeIds: {},
+    nativeCosts: {},
     lastTurns: {},
     lastAgent: undefined,
     goal: undefined,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Clock, McpServerConfig } from "@flint/core/ports";
-import type { SandboxPolicy, ThreadSettings, Turn } from "@flint/protocol";
+import type { Cost, SandboxPolicy, ThreadSettings, Turn } from "@flint/protocol";
 import {
   leavesNoProcess,
   RecordingTurn,
@@ -21,6 +21,7 @@ export interface AcpFixtureOptions {
   readonly settings?: Partial<ThreadSettings>;
   readonly policy?: SandboxPolicy;
   readonly nativeId?: string;
+  readonly nativeCost?: Cost;
   readonly history?: readonly Turn[];
   readonly handoffSummary?: string;
   readonly mcpServers?: readonly McpServerConfig[];
@@ -42,10 +43,10 @@ export async function openFixture(options: AcpFixtureOptions = {}) {
     sandboxPolicy: options.policy ?? { type: "dangerFullAccess" },
     ...options.settings,
   });
-  const { nativeId, history = [], handoffSummary = "", mcpServers = [] } = options;
+  const { nativeId, nativeCost, history = [], handoffSummary = "", mcpServers = [] } = options;
   const session = await driver.open(
     sessionSpec(settings, realSandbox(), {
-      ...{ nativeId, mcpServers },
+      ...{ nativeId, nativeCost, mcpServers },
       history: async () => history,
       handoffSummary: async () => handoffSummary,
     }),
