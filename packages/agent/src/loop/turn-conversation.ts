@@ -1,4 +1,5 @@
 import type { TurnContext, TurnOutcome } from "@flint/core/ports";
+import { cutMiddle } from "@flint/core/text";
 import { type Item, type TokenUsage, totalTokens } from "@flint/protocol";
 import {
   type Message,
@@ -103,7 +104,7 @@ export class TurnConversation {
     );
   }
 
-  /** Compacts all but the newest messages. If that fails, the oldest are left out instead. */
+  /** Compacts all but the newest messages. If that fails, the oldest are left out, but not what they say of the task. */
   async compactOlder(setup: TurnSetup): Promise<void> {
     const keep = Math.floor(Math.min(RETAINED * setup.window, tokensOf(this.#messages) / 4));
     const { older, newer } = splitConversation(this.#messages, keep);
@@ -116,9 +117,20 @@ export class TurnConversation {
       await this.#replace(setup, older, [...request, ...newer]);
     } catch (thrown) {
       if (this.#context.signal.aborted || !(thrown instanceof ModelFailure)) throw thrown;
-      this.#messages = fitContext(splitConversation(this.#messages, keep * 2).newer, keep * 2);
-      this.#measured = undefined;
+      this.#leaveOutOlder(keep * 2);
     }
+  }
+
+  /** Keeps about so many tokens, with the task, the open plan, the files and the last summary in front of them. */
+  #leaveOutOlder(tokens: number): void {
+    const { older, newer } = splitConversation(this.#messages, tokens);
+    const request = newer.some(isUser) ? [] : older.filter(isUser).slice(-1);
+    const dropped = older.filter((message) => !request.includes(message));
+    const summary = dropped.findLast(({ role }) => role === "system")?.text ?? LEFT_OUT;
+    const text = cutMiddle(withNotes(summary, workNotes(dropped)), tokens, "characters").text;
+    const start = dropped.length === 0 ? [] : [summaryMessage(text)];
+    this.#messages = fitContext([...start, ...request, ...newer], tokens);
+    this.#measured = undefined;
   }
 
   /** Replaces the whole conversation by a summary. */
@@ -158,6 +170,9 @@ export class TurnConversation {
     });
   }
 }
+
+/** Stands for messages that could not be summarized. */
+const LEFT_OUT = "The oldest messages were left out.";
 
 /** Asks for a summary. A system message, since the user did not write it. */
 const SUMMARIZE: Message = {

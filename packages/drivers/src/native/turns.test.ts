@@ -12,7 +12,7 @@ import type { DriverEvent } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { type Answers, FlintError, type ThreadItem, type Turn } from "@flint/protocol";
 import { leavesNoProcess, needs, settled, temporaryFolder } from "@flint/testkit";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openSession, type SessionFixtureOptions } from "./testing/session-fixture.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
@@ -35,6 +35,7 @@ const shell = (command: string, more: Record<string, unknown> = {}) => ({
   input: { command, ...more },
 });
 const read = (path: string) => ({ tool: "read_file", input: { path } });
+const write = (path: string, content: string) => ({ tool: "write_file", input: { path, content } });
 
 sandboxed("runs the model's tool calls, returns their results, and ends with its answer", async () => {
   const { folder, model, run } = await open({
@@ -440,15 +441,53 @@ test("compacts once and repeats the step if the provider finds the conversation 
   expect((await again.run("Two")).outcome).toMatchObject({ error: { errorInfo: "ContextWindowExceeded" } });
 });
 
-test("leaves out the oldest messages if the summary fails", async () => {
+describe("if the summary fails", () => {
   const tooLong = () => {
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
-  const history = [turnOf(asked("One"), agentMessage("1 ".repeat(30_000)))];
-  const { run, model } = await open({ history, steps: [tooLong, tooLong, textStep("Fine.")] });
-  const { turn } = await run("Two");
-  expect(turn.text).toBe("Fine.");
-  expect(messagesOf(model.requests[2])).toEqual([{ role: "user", text: "Two" }]);
+
+  test("leaves out the oldest messages, but not the task, the open plan and the changed files", async () => {
+    const plan = (status: string) => ({
+      type: "plan",
+      id: status,
+      text: "",
+      entries: [{ content: "Port it", status }],
+    });
+    const history = [
+      turnOf(asked("One"), { ...agentMessage("First."), id: "a" }),
+      turnOf(asked("Half"), plan("in_progress"), { ...agentMessage("Begun."), id: "b" }),
+      turnOf(asked("More"), agentMessage("1 ".repeat(30_000))),
+    ];
+    const { run, model } = await open({ history, steps: [tooLong, tooLong, textStep("Fine.")] });
+    const { turn } = await run("Two");
+    expect(turn.text).toBe("Fine.");
+    expect(messagesOf(model.requests[2])).toEqual([
+      {
+        role: "system",
+        text: "Summary of the conversation so far.\nThe oldest messages were left out.\n\nWhat the user asked for:\n- One\n- Half\n- More\n\nSteps of the plan that are open:\n- Port it",
+      },
+      { role: "user", text: "Two" },
+    ]);
+  });
+
+  test("keeps the request that is being worked on", async () => {
+    const steps = [
+      toolStep(write("made.txt", "x\n".repeat(2_000))),
+      toolStep(write("more.txt", "x\n".repeat(2_000))),
+      (request: ModelRequest) => (request.purpose === "compact" ? tooLong() : textStep("Done.")),
+      textStep("Done."),
+    ];
+    const { run, model } = await open({ steps, contextLength: 4000 });
+    await run("Write both files");
+    const last = messagesOf(model.requests.at(-1));
+    expect(last.slice(0, 2)).toEqual([
+      {
+        role: "system",
+        text: "Summary of the conversation so far.\nThe oldest messages were left out.\n\nFiles that were changed:\n- made.txt",
+      },
+      { role: "user", text: "Write both files" },
+    ]);
+  });
 });
 
 test("leaves only the summary after a requested compaction", async () => {
