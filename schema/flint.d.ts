@@ -800,6 +800,11 @@ export interface Thread {
     id: string;
     _meta?: Meta;
   };
+  startedAs?: {
+    clientId: string;
+    digest: string;
+    _meta?: Meta;
+  };
   _meta?: Meta;
 }
 
@@ -1323,7 +1328,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Create a thread and subscribe to it. A request that is repeated with the same `clientId` gets the thread of the first one, as long as the server runs. */
+  /** Create a thread and subscribe to it. A request that is repeated with the same `clientId` gets the thread of the first one, also after a restart of the server unless the thread is ephemeral. */
   "thread/start": {
     params: {
       model?: string;

@@ -84,6 +84,23 @@ describe("a thread with a clientId", () => {
     );
   });
 
+  test.each([false, true])("is known after a restart of the server (archived: %s)", async (archived) => {
+    const store = new MemoryStore();
+    const before = testEngine({ store });
+    const client = before.connect();
+    const first = await client.call("thread/start", { name: "n", clientId: "mine" });
+    if (archived) await client.call("thread/archive", { threadId: first.thread.id });
+    await before.close();
+    const later = testEngine({ store }).connect();
+    const again = await later.call("thread/start", { name: "n", clientId: "mine" });
+    expect(again.thread.id).toBe(first.thread.id);
+    await expect(later.call("thread/start", { name: "m", clientId: "mine" })).rejects.toThrow(
+      /another request/,
+    );
+    const other = await later.call("thread/start", { name: "n", clientId: "yours" });
+    expect(other.thread.id).not.toBe(first.thread.id);
+  });
+
   test("that was deleted is started again", async () => {
     const client = testEngine().connect();
     const first = await client.call("thread/start", { clientId: "mine" });

@@ -10,6 +10,7 @@ import {
 } from "@flint/protocol";
 import type { Services } from "../services.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
+import { digestOf } from "../thread/started-threads.ts";
 import { settingsEvents } from "../turn/decisions.ts";
 import type { GlobalHandlers, ThreadHandlers } from "./handler.ts";
 
@@ -20,6 +21,7 @@ interface NewThread {
   readonly name?: string | undefined;
   readonly forkedFromId?: string;
   readonly preview?: string;
+  readonly startedAs?: Thread["startedAs"];
 }
 
 /** Creates a thread, stores its first event, and lets `fill` add more. If any of that fails, nothing is left. */
@@ -42,7 +44,7 @@ export async function createThread<Filled>(
 }
 
 function describe({ options }: Services, id: string, description: NewThread): Thread {
-  const { settings, ephemeral, name, forkedFromId, preview = "" } = description;
+  const { settings, ephemeral, name, forkedFromId, startedAs, preview = "" } = description;
   const now = Math.floor(options.clock.now() / 1000);
   return {
     id,
@@ -57,6 +59,7 @@ function describe({ options }: Services, id: string, description: NewThread): Th
     status: { type: "idle" },
     ...(name === undefined ? {} : { name }),
     ...(forkedFromId === undefined ? {} : { forkedFromId }),
+    ...(startedAs === undefined ? {} : { startedAs }),
   };
 }
 
@@ -79,28 +82,47 @@ function workspaceNotice(threadId: string, message: string): EventBody {
 async function startThread(params: Params<"thread/start">, services: Services, cwd: string | undefined) {
   const { settings, notices } = await services.settings.forNewThread({ ...params, cwd: params.cwd ?? cwd });
   const { ephemeral = false, name } = params;
-  const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
+  const description = { settings, ephemeral, name, startedAs: await startedAs(services, params) };
+  const { thread } = await createThread(services, description, async () => undefined);
   await services.setClientMcpServers(thread, params.mcpServers);
   await services.setClientTools(thread, params.tools);
   return { thread, notices };
 }
 
+/** What makes a repeated request known, as the log has it; undefined without a `clientId`. */
+async function startedAs(
+  { redactor }: Services,
+  params: Params<"thread/start">,
+): Promise<Thread["startedAs"]> {
+  const { clientId } = params;
+  if (clientId === undefined) return undefined;
+  return { clientId: redactor.value(clientId), digest: await digestOf(params) };
+}
+
+/** The stored thread that was started with a `clientId`. */
+async function storedStart({ options }: Services, clientId: string): Promise<Thread | undefined> {
+  const order = { sortKey: "createdAt", sortDirection: "desc" } as const;
+  const all = { ...order, clientId, limit: 1, cursor: undefined, searchTerm: undefined, cwd: undefined };
+  const open = await options.store.list({ ...all, archived: false });
+  return open.data[0] ?? (await options.store.list({ ...all, archived: true })).data[0];
+}
+
 /** The thread of a request with a `clientId`: that of an earlier one, unless it was deleted since. */
 async function repeatedStart(
   services: Services,
-  clientId: string,
-  request: Params<"thread/start">,
+  key: NonNullable<Thread["startedAs"]>,
   start: () => Promise<LiveThread>,
 ): Promise<{ readonly thread: LiveThread; readonly isNew: boolean }> {
   const { startedThreads, registry } = services;
   const id = async () => (await start()).id;
-  const { threadId, isNew } = await startedThreads.once(clientId, request, id);
+  const find = () => storedStart(services, key.clientId);
+  const { threadId, isNew } = await startedThreads.once(key, find, id);
   try {
     return { thread: (await registry.load(threadId)).thread, isNew };
   } catch (thrown) {
     if (!(thrown instanceof FlintError) || thrown.kind !== "threadNotFound") throw thrown;
-    startedThreads.forget(clientId);
-    const again = await startedThreads.once(clientId, request, id);
+    startedThreads.forget(key.clientId);
+    const again = await startedThreads.once(key, find, id);
     return { thread: (await registry.load(again.threadId)).thread, isNew: again.isNew };
   }
 }
@@ -118,14 +140,14 @@ export const threadHandlers: Pick<
   | "thread/name/set"
 > = {
   async "thread/start"(params, { services, client }) {
-    const { clientId } = params;
+    const key = await startedAs(services, params);
     let notices: readonly string[] = [];
     const start = async () => {
       const started = await startThread(params, services, client.cwd);
       notices = started.notices;
       return started.thread;
     };
-    const known = clientId === undefined ? undefined : await repeatedStart(services, clientId, params, start);
+    const known = key === undefined ? undefined : await repeatedStart(services, key, start);
     const { thread, isNew } = known ?? { thread: await start(), isNew: true };
     const { state } = thread.log;
     // Sent from memory, because a client that goes on at once must not get its next response before this event.

@@ -81,7 +81,7 @@ const RevertResult = looseObject(() => ({
 /** Starting, resuming, reading, changing and deleting threads. */
 export const THREAD_METHODS = {
   "thread/start": method({
-    doc: "Create a thread and subscribe to it. A request that is repeated with the same `clientId` gets the thread of the first one, as long as the server runs.",
+    doc: "Create a thread and subscribe to it. A request that is repeated with the same `clientId` gets the thread of the first one, also after a restart of the server unless the thread is ephemeral.",
     scope: "none",
     params: () => ThreadStartParams,
     result: () => looseObject({ thread: Thread, modelProvider: z.string() }),

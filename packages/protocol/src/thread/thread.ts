@@ -176,6 +176,8 @@ export const Thread = looseObject(() => ({
   childThreads: z.optional(z.array(ChildThread)),
   /** The session of an agent that the latest turns are in, by the agent's own id. */
   nativeSession: z.optional(looseObject({ agent: z.string(), id: z.string() })),
+  /** The `clientId` of the request that started it, and a digest of that request: repeated, it starts no second thread. */
+  startedAs: z.optional(looseObject({ clientId: z.string(), digest: z.string() })),
 }));
 export type Thread = z.output<typeof Thread>;
 

@@ -31,7 +31,12 @@ export async function checkQueries(make: MakeStore): Promise<void> {
   const { store } = await arrange(make);
   const changes = [
     { name: "Fix the BUG", cwd: "/a" },
-    { preview: "about a bug", cwd: "/b", updatedAt: 5_000_000_000 },
+    {
+      preview: "about a bug",
+      cwd: "/b",
+      updatedAt: 5_000_000_000,
+      startedAs: { clientId: "k", digest: "d" },
+    },
     { name: "nothing", cwd: "/a", archived: true },
     { name: "nothing", cwd: "/a" },
   ];
@@ -54,6 +59,8 @@ export async function checkQueries(make: MakeStore): Promise<void> {
   expect(await found({ cwd: "/a" })).toEqual(["t3", "t0"]);
   expect(await found({ searchTerm: "bUg" })).toEqual(["t1", "t0"]);
   expect(await found({ searchTerm: "bug", cwd: "/c" })).toEqual([]);
+  expect(await found({ clientId: "k" })).toEqual(["t1"]);
+  expect(await found({ clientId: "d" })).toEqual([]);
 }
 
 /** The list comes in pages that hold every thread once. */
