@@ -14,6 +14,8 @@ const IDS = { threadId: "t", turnId: "u", itemId: "exec-1" };
 const ALLOW: Decision = { outcome: "allow", scope: "once" };
 const DENY: Decision = { outcome: "deny", scope: "once" };
 
+const REFUSED = "/etc cannot be opened: it belongs to the system";
+
 const { before, between } = GRANT_CHECK;
 const LINE = `/bin/bash -lc '${before}exec-1${between}exec-1\nmake all'`;
 
@@ -24,8 +26,7 @@ function setUp(decision: Decision = ALLOW, settings = SETTINGS, hasBroker = true
   const broker = {
     grant: () => "",
     grantAs: async (name: string, command: BrokeredCommand) => void grants.push({ name, command }),
-    resolveWritable: async (path: string) =>
-      path.startsWith("/etc") ? { problem: "it belongs to the system" } : { path },
+    resolveWritable: async (path: string) => (path.startsWith("/etc") ? { problem: REFUSED } : { path }),
     close: async () => undefined,
   };
   const granting = hasBroker ? { broker, signal: turn.signal } : undefined;
@@ -74,6 +75,17 @@ describe("a command request of Codex", () => {
     if (needs === undefined) expect(grants).toEqual([]);
     else
       expect(grants).toMatchObject([{ name: "exec-1", command: { argv: ["/bin/bash", "-lc", "make all"] } }]);
+  });
+
+  test("names what it asks for and never gets: folders that the sandbox never opens, and patterns", async () => {
+    const { turn, answer } = setUp();
+    const write = ["/etc", "/var/lib"];
+    await answer(command({ additionalPermissions: { fileSystem: { write, entries } } }));
+    const pattern = '{"type":"glob_pattern","pattern":"**/x"}';
+    expect(turn.actions[0]).toMatchObject({
+      reason: `(Not included: ${REFUSED}, ${pattern}.)`,
+      needs: { write: ["/var/lib"] },
+    });
   });
 
   test("is granted a sandbox that is wider by what was shown", async () => {
@@ -157,6 +169,14 @@ describe("a permissions request of Codex", () => {
     expect(await answer(permissions(asked))).toEqual({ permissions: {}, scope: "turn" });
     await answer(command());
     expect([turn.actions.length, grants]).toEqual([2, []]);
+  });
+
+  test("for what no approval opens is declined without a question, and the user reads why", async () => {
+    const { turn, answer } = setUp();
+    const nothing = { permissions: {}, scope: "turn" };
+    expect(await answer(permissions({ fileSystem: { write: ["/etc"] } }))).toEqual(nothing);
+    const message = `Codex asks to write what no approval opens, which was declined: ${REFUSED}.`;
+    expect([turn.actions, turn.events]).toEqual([[], [{ type: "warning", message, reason: "agent" }]]);
   });
 
   test("that cannot be fulfilled here is declined, and the user reads why", async () => {

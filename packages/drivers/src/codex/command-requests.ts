@@ -110,7 +110,7 @@ function approveHost(
 
 /**
  * Grants what the user allows of it, for the turn or the session. In a sandbox, the commands that follow run with it
- * through the broker; where that is not possible, nothing is granted, and the user reads why.
+ * through the broker; where that is not possible, or for what no approval opens, nothing is granted, and the user reads why.
  */
 export async function approvePermissions(
   { itemId, permissions, reason }: Params<"item/permissions/requestApproval">,
@@ -122,6 +122,11 @@ export async function approvePermissions(
   const { needs, unsupported } = await readPermissions(permissions, settings, granting?.broker);
   if (isConfined && granting === undefined && needs !== undefined) {
     const message = `Codex asks to ${describePermission(needs)}, which no sandbox on this machine can give to it. Choose another sandbox policy, or --add-dir and --network.`;
+    turn.emit({ type: "warning", message, reason: "agent" });
+    return nothing;
+  }
+  if (isConfined && needs === undefined && unsupported.length > 0) {
+    const message = `Codex asks to write what no approval opens, which was declined: ${unsupported.join(", ")}.`;
     turn.emit({ type: "warning", message, reason: "agent" });
     return nothing;
   }

@@ -3,10 +3,10 @@ import { hostRuleProblem, joinPermissions, type Permission, type ThreadSettings 
 import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
 import { writeNeed } from "../shared/permissions.ts";
 
-/** The additional permissions of a request in Flint's terms, and what of them cannot be expressed. */
+/** The additional permissions of a request in Flint's terms, and what of them cannot be granted. */
 export interface ReadPermissions {
   readonly needs: Permission | undefined;
-  /** Entries with patterns or special folders, as text. */
+  /** Folders that are never opened, and entries with patterns or special folders, as text. */
   readonly unsupported: readonly string[];
 }
 
@@ -20,21 +20,22 @@ export async function readPermissions(
   broker: Pick<CommandBroker, "resolveWritable"> | undefined,
 ): Promise<ReadPermissions> {
   const { network, fileSystem } = objectOf(permissions);
-  const { write, entries } = objectOf(fileSystem);
+  const { write: asked, entries } = objectOf(fileSystem);
   const writing = listOf(entries)
     .map(objectOf)
     .filter(({ access }) => access === "write");
   const isPlain = ({ path }: JsonObject) => typeof path === "string" || pathIn(path) !== undefined;
   const paths = [
-    ...listOf(write).flatMap((path) => stringOf(path) ?? []),
+    ...listOf(asked).flatMap((path) => stringOf(path) ?? []),
     ...writing.filter(isPlain).map(({ path }) => pathIn(path) ?? String(path)),
   ];
-  const needed = {
-    ...(objectOf(network).enabled === true ? { network: "all" as const } : {}),
-    ...(await writeNeed(paths, settings, broker)),
+  const { needs: write, refused } = await writeNeed(paths, settings, broker);
+  const needed = { ...(objectOf(network).enabled === true ? { network: "all" as const } : {}), ...write };
+  const patterns = writing.filter((entry) => !isPlain(entry)).map(({ path }) => JSON.stringify(path));
+  return {
+    needs: Object.keys(needed).length === 0 ? undefined : needed,
+    unsupported: [...refused, ...patterns],
   };
-  const unsupported = writing.filter((entry) => !isPlain(entry)).map(({ path }) => JSON.stringify(path));
-  return { needs: Object.keys(needed).length === 0 ? undefined : needed, unsupported };
 }
 
 function pathIn(path: unknown): string | undefined {

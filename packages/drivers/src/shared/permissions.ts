@@ -8,25 +8,35 @@ export function unconfinedNeed({ sandboxPolicy }: ThreadSettings): Permission | 
   return isUnconfined(sandboxPolicy) ? undefined : { unconfined: true };
 }
 
+/** What writing some paths takes. */
+export interface WriteNeed {
+  /** Undefined if nothing is left to ask about. */
+  readonly needs: Permission | undefined;
+  /** Why no approval opens the other folders, each by name. */
+  readonly refused: readonly string[];
+}
+
 /**
  * Needs to write these paths: the nearest folders that exist, free of links, as far as the sandbox does not let its
- * commands write there anyway. Undefined if nothing is left.
+ * commands write there anyway.
  */
 export async function writeNeed(
   paths: readonly string[],
   { sandboxPolicy, cwd }: ThreadSettings,
   broker: Pick<CommandBroker, "resolveWritable"> | undefined,
-): Promise<Permission | undefined> {
-  if (isUnconfined(sandboxPolicy)) return undefined;
+): Promise<WriteNeed> {
+  if (isUnconfined(sandboxPolicy)) return { needs: undefined, refused: [] };
   const open = sandboxPolicy.type === "workspaceWrite" ? [cwd, ...(sandboxPolicy.writableRoots ?? [])] : [];
   const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
   const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
   const outside = folders.filter((folder) => !roots.some((root) => isPathIn(folder, root)));
-  const wanted = [...new Set(outside)];
+  const wanted = [...new Set(outside)].sort();
   // The sandbox alone decides what no approval opens, such as settings, folders of the system and the home folder.
   const found = await Promise.all(wanted.map((folder) => broker?.resolveWritable(folder, cwd)));
-  const write = wanted.filter((_, at) => !Object.hasOwn(found[at] ?? {}, "problem"));
-  return write.length === 0 ? undefined : { write: write.sort() };
+  const problems = found.map((path) => (path !== undefined && "problem" in path ? path.problem : undefined));
+  const refused = problems.filter((problem) => problem !== undefined);
+  const write = wanted.filter((_, at) => problems[at] === undefined);
+  return { needs: write.length === 0 ? undefined : { write }, refused };
 }
 
 /** Every sandbox has a private one. */
