@@ -35,6 +35,7 @@ export class Pager implements Page {
   #match: number | undefined;
   #lines: readonly Line[] = [];
   #height = 1;
+  #hasShownEnd = false;
 
   constructor(content: PagerContent) {
     this.#content = content;
@@ -44,6 +45,11 @@ export class Pager implements Page {
   /** The keys of a pager are letters: while text is searched for, they are typed. */
   get place(): KeyContext {
     return this.#find?.isTyping === true ? "menu" : "pager";
+  }
+
+  /** Whether the last row has been shown. */
+  get hasShownEnd(): boolean {
+    return this.#hasShownEnd;
   }
 
   /** The first row that is shown. */
@@ -56,6 +62,7 @@ export class Pager implements Page {
     this.#height = Math.max(1, look.rows - 2);
     if (this.#followsEnd) this.#top = this.#lastTop;
     this.#top = Math.max(0, Math.min(this.#top, this.#lastTop));
+    this.#hasShownEnd ||= this.#top === this.#lastTop;
     const shown = this.#lines.slice(this.#top, this.#top + this.#height).map((line) => this.#marked(line));
     const filled = [...shown, ...Array.from({ length: this.#height - shown.length }, (): Line => [])];
     const above = [this.#titleRow(look), ...filled];

@@ -19,6 +19,7 @@ import { closeKeyIn, keyIn } from "../pages/key-name.ts";
 import type { AllTurns } from "./all-turns.ts";
 import { SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
+import { loginResult } from "./commands/server/login.ts";
 import { Composer } from "./composer.ts";
 import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext } from "./context.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
@@ -188,6 +189,8 @@ export class Session implements SessionContext {
     if (this.#isOwn(event)) this.#ownEvent(event);
     if (event.type === "thread/status/changed") this.others.note(event.data.threadId, event.data.status);
     if (event.type === "thread/deleted") this.others.forget(event.data.threadId);
+    const login = loginResult(event);
+    if (login !== undefined) this.warn(login);
     this.statusLine.event(event);
     if (REFRESHING.includes(event.type)) this.page?.refresh?.();
     this.changed();

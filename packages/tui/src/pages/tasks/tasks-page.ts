@@ -138,7 +138,7 @@ export class TasksPage implements Page {
     if (tasks === undefined) return [lineOf("Looking", "dim")];
     return [
       lineOf(tasks.length === 0 ? "No tasks." : "No open tasks.", "dim"),
-      lineOf('Add one in a shell: flint tasks add "what to do"', "dim"),
+      lineOf('Add one with /task PROMPT, or in a shell: flint tasks add "what to do"', "dim"),
     ];
   }
 

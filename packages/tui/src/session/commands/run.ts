@@ -17,6 +17,12 @@ import { copyFromThread } from "./copy.ts";
 import { typeOut } from "./prompt-tools.ts";
 import { editQueue } from "./queue-menu.ts";
 import { rewindThread, undoRewind } from "./rewind.ts";
+import { addTask } from "./server/add-task.ts";
+import { setBudget } from "./server/budget.ts";
+import { importSession } from "./server/import.ts";
+import { login, logout } from "./server/login.ts";
+import { listRules } from "./server/rules.ts";
+import { reviewTrust } from "./server/trust.ts";
 import * as show from "./show-commands.ts";
 import { changeStatusLine } from "./status-line.ts";
 import * as threads from "./thread-commands.ts";
@@ -65,6 +71,13 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   showInbox: (session) => session.openPage(new InboxPage(session)),
   showTasks: (session, task) => session.openPage(new TasksPage(session, task)),
   compareAgents: compareCommand,
+  listRules,
+  reviewTrust,
+  importSession,
+  addTask,
+  setBudget,
+  login: (session) => login(session),
+  logout: (session) => logout(session),
   showUsage: show.showUsage,
   showLimits: show.showLimits,
   showStatus: show.showStatus,
