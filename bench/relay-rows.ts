@@ -11,7 +11,7 @@ import { lowest, quantile } from "./statistics.ts";
 const PIECES_PER_ITEM = 1000;
 const FAST_MODEL = 500;
 /** What a turn leaves to be done after its end belongs to its cost. */
-const AFTERMATH_MS = 50;
+const SETTLE_MS = 50;
 const US_PER_MS = 1000;
 /** How many pieces in a row the lag is taken of. */
 const STRETCH = 250;
@@ -46,7 +46,7 @@ async function checkText(relay: Relay): Promise<void> {
 async function costPerDelta({ server, stream }: Relay, order: Order): Promise<number> {
   const before = processorMicroseconds(server.pid);
   await stream(order);
-  await pass(AFTERMATH_MS);
+  await pass(SETTLE_MS);
   return (processorMicroseconds(server.pid) - before) / order.deltas;
 }
 

@@ -78,13 +78,13 @@ function row({ name, promise }: Mutation, { result }: Verdict, seconds: number):
 
 function choose(only: string | undefined): readonly Mutation[] {
   if (only === undefined) return MUTATIONS;
-  const wanted = only.split(",").map((name) => name.trim());
-  const unknown = wanted.filter((name) => !MUTATIONS.some((mutation) => mutation.name === name));
+  const requested = only.split(",").map((name) => name.trim());
+  const unknown = requested.filter((name) => !MUTATIONS.some((mutation) => mutation.name === name));
   if (unknown.length > 0)
     throw new Error(
       `There is no fault named ${unknown.join(", ")}. \`npm run mutate -- --list\` has them all.`,
     );
-  return MUTATIONS.filter(({ name }) => wanted.includes(name));
+  return MUTATIONS.filter(({ name }) => requested.includes(name));
 }
 
 function readFile(path: string): string | undefined {

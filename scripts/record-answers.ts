@@ -24,14 +24,14 @@ function record(frontend: keyof typeof RECORDINGS): number {
   return status ?? 1;
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(RECORDINGS, name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !Object.hasOwn(RECORDINGS, name));
 if (unknown.length > 0) {
   console.error(`record-answers takes codex and acp; not ${unknown.join(" ")}.`);
   process.exitCode = 2;
 } else {
   const frontends = (["codex", "acp"] as const).filter(
-    (frontend) => wanted.length === 0 || wanted.includes(frontend),
+    (frontend) => requested.length === 0 || requested.includes(frontend),
   );
   process.exitCode = frontends.map(record).find((status) => status !== 0) ?? 0;
 }

@@ -10,14 +10,14 @@ const say = (line) => console.log(line);
 
 async function main() {
   const started = performance.now();
-  const { wanted, required } = plan();
+  const { requested, required } = plan();
   // Fetched in parallel, reported in order.
-  const results = await Promise.all(wanted.map((part) => provide(part, say)));
-  for (const [at, part] of wanted.entries()) results[at] = await tryAgain(part, results[at]);
+  const results = await Promise.all(requested.map((part) => provide(part, say)));
+  for (const [at, part] of requested.entries()) results[at] = await tryAgain(part, results[at]);
   await forgetLists();
   const found = {};
   const missing = [];
-  for (const [at, part] of wanted.entries()) {
+  for (const [at, part] of requested.entries()) {
     const { path, how, reason } = results[at];
     if (path !== undefined) {
       found[part.name] = { path, how, ...(part.onPath && { onPath: true }) };

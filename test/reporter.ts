@@ -40,7 +40,7 @@ export class CountReporter implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): Promise<void> {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const states = tests.map((test) => test.result().state);
-    const count = (...wanted: string[]) => states.filter((state) => wanted.includes(state)).length;
+    const count = (...requested: string[]) => states.filter((state) => requested.includes(state)).length;
     const root = this.#vitest?.config.root ?? process.cwd();
     for (const line of failureLines(modules, unhandledErrors, root)) this.#write(`${line}\n`);
     for (const test of tests.filter(wasFlaky))

@@ -56,7 +56,7 @@ async function homeWith(bench: Bench, count: number): Promise<string> {
   const unused = undefined as never;
   const store = await JournalStore.open({ path: join(home, "tasks", "journal.jsonl"), now: Date.now });
   const service = new TaskService({
-    ...{ store, places: unused, client: unused, now: Date.now, concurrency: 0 },
+    ...{ store, workspaces: unused, client: unused, now: Date.now, concurrency: 0 },
     onProblem: (message) => process.stderr.write(`${message}\n`),
   });
   const tasks = Array.from({ length: count }, (_, index) => ({

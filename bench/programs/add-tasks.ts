@@ -28,7 +28,7 @@ async function timedAdd(text: string): Promise<number> {
   const path = join(folder, `journal-${made}.jsonl`);
   const store = await JournalStore.open({ path, now: Date.now });
   const service = new TaskService({
-    ...{ store, places: unused, client: unused, now: Date.now, concurrency: 0 },
+    ...{ store, workspaces: unused, client: unused, now: Date.now, concurrency: 0 },
     onProblem: (message) => process.stderr.write(`${message}\n`),
   });
   const start = performance.now();

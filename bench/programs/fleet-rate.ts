@@ -76,7 +76,7 @@ async function timedTasks(): Promise<Cost> {
   const worker = new FleetWorker({
     ...{ ...shared, name: "w", namespace, version: "0", concurrency: CONCURRENCY, now: Date.now },
     ...{
-      places: {
+      workspaces: {
         prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
         remotes: async () => [],
       },

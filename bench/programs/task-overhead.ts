@@ -20,7 +20,7 @@ const client = await connectTo(engine);
 
 let trees = 0;
 /** Folders and commits that cost nothing; each turn leaves another tree. */
-const places: TaskWorkspaces = {
+const workspaces: TaskWorkspaces = {
   share: async (spec) => spec,
   remotes: async () => [],
   prepare: async () => ({ kind: "prepared", base: "0".repeat(40), folder: cwd }),
@@ -37,7 +37,7 @@ const places: TaskWorkspaces = {
 };
 const store = await JournalStore.open({ path: join(folder, "journal.jsonl"), now: Date.now });
 const service = new TaskService({
-  ...{ store, places, client, now: Date.now, concurrency: 1 },
+  ...{ store, workspaces, client, now: Date.now, concurrency: 1 },
   onProblem: (message) => process.stderr.write(`${message}\n`),
 });
 

@@ -18,10 +18,12 @@ export type Mutation = {
 
 /** The text of a file with the fault in it. Throws if the list no longer fits the file. */
 export function mutated({ name, file, find, replace }: Mutation, source: string): string {
-  const places = source.split(find).length - 1;
+  const positions = source.split(find).length - 1;
   if (find === replace) throw new Error(`${name} changes nothing.`);
-  if (places !== 1)
-    throw new Error(`${name} fits ${places} places of ${file} instead of one. Change \`find\` in the list.`);
+  if (positions !== 1)
+    throw new Error(
+      `${name} fits ${positions} places of ${file} instead of one. Change \`find\` in the list.`,
+    );
   return source.replace(find, () => replace);
 }
 

@@ -33,8 +33,8 @@ export async function fetchDebian(name, { packages, program, script = [], finish
   lists ??= updateLists();
   const options = await lists;
   await fillFolder(join(CACHE, "debian", release(), name), async (work) => {
-    const wanted = await withDependencies(packages, options);
-    await must(`apt-get download ${name}`, "apt-get", [...options, "download", ...wanted], {
+    const requested = await withDependencies(packages, options);
+    await must(`apt-get download ${name}`, "apt-get", [...options, "download", ...requested], {
       seconds: 300,
       cwd: work,
     });

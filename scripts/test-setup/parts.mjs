@@ -64,8 +64,8 @@ export function plan(environment = process.env) {
       `unknown part ${unknown.join(", ")}; known are ${PARTS.map((part) => part.name).join(", ")}`,
     );
   }
-  const wanted = PARTS.filter(({ name }) => asked.includes(name) && !without.includes(name));
-  return { wanted, required: required.filter((name) => !without.includes(name)) };
+  const requested = PARTS.filter(({ name }) => asked.includes(name) && !without.includes(name));
+  return { requested, required: required.filter((name) => !without.includes(name)) };
 }
 
 /** Looks for a part, fetches it if it is not there or broken, and returns what was found or why nothing was. */

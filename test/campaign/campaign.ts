@@ -112,7 +112,7 @@ class Campaign {
       const share = Math.ceil((tasks * (index + 1)) / faults.length);
       const adding = this.#addUpTo(share);
       await Promise.all([adding, this.#cause(fault, adding)]);
-      if ((index + 1) % 10 === 0) this.#tell(index + 1);
+      if ((index + 1) % 10 === 0) this.#notify(index + 1);
     }
     await this.#addUpTo(tasks);
     await this.#until("every task has ended or asks", () => this.#isSettled());
@@ -310,7 +310,7 @@ class Campaign {
     return new Promise((resolve) => setTimeout(resolve, milliseconds));
   }
 
-  #tell(faults: number): void {
+  #notify(faults: number): void {
     const { onProgress, faults: all } = this.#options;
     onProgress?.(`${faults} of ${all.length} faults, ${phases(this.#states)}`);
   }

@@ -45,7 +45,7 @@ export function judge(evidence: Evidence): Invariant[] {
   return [
     notLost(evidence, tasks),
     endedOnce(evidence, tasks),
-    lostRunsTold(tasks),
+    lostRunsReported(tasks),
     fencesHeld(evidence, tasks),
     backInTime(evidence, tasks),
   ];
@@ -96,7 +96,7 @@ function endedOnce({ ledger, flushes }: Evidence, tasks: readonly Judged[]): Inv
   };
 }
 
-function lostRunsTold(tasks: readonly Judged[]): Invariant {
+function lostRunsReported(tasks: readonly Judged[]): Invariant {
   const runs = tasks.flatMap(({ id, runs: all }) => all.map((run) => ({ id, ...run })));
   const count = (type: string) => runs.filter(({ end }) => end?.type === type).length;
   return {

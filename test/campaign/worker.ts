@@ -17,7 +17,7 @@ const shared = { store, queue, workers, leaseMs, context, onProblem };
 const worker = new FleetWorker({
   ...{ ...shared, name, namespace: NAMESPACE, version: "0", concurrency: 4, now: Date.now },
   ...{
-    places: {
+    workspaces: {
       prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
       remotes: async () => [],
     },

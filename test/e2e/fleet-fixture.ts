@@ -84,8 +84,8 @@ export class FleetUser {
   /** Starts a worker that trusts these keys. */
   async work(name: string, keys: readonly string[], script: readonly string[]): Promise<FlintProcess> {
     const trust = keys.flatMap((key) => ["--trust", key]);
-    const places = ["--folder", this.#place.folder, "--drain", "5"];
-    const worker = await this.start(["worker", "--name", name, ...trust, ...places, "--offline"], script);
+    const folders = ["--folder", this.#place.folder, "--drain", "5"];
+    const worker = await this.start(["worker", "--name", name, ...trust, ...folders, "--offline"], script);
     await worker.printed(`worker ${name} takes tasks`);
     return worker;
   }

@@ -84,9 +84,9 @@ describe("while a server is running for the state folder", { timeout: TIMEOUT_MS
     await editor.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
     await editor.request("session/new", { cwd: fixture.workspace, mcpServers: [] });
     const why = "it was started with different environment variables";
-    const told = await editor.waitFor(({ params }) => JSON.stringify(params)?.includes(why) === true);
-    expect(told.method).toBe("session/update");
-    expect(JSON.stringify(told.params)).toContain("flint server stop");
+    const notified = await editor.waitFor(({ params }) => JSON.stringify(params)?.includes(why) === true);
+    expect(notified.method).toBe("session/update");
+    expect(JSON.stringify(notified.params)).toContain("flint server stop");
   });
 
   test("threads are named, reverted and shown there", async () => {

@@ -24,8 +24,8 @@ async function writing(last?: object) {
   const cache = folder.join("cache");
   await mkdir(cache);
   const command = `echo x >> ${cache}/log`;
-  const wanted = { command, needs: { write: [cache] }, why: "The cache is there." };
-  const { env } = await model([wanted, last ?? wanted]);
+  const requested = { command, needs: { write: [cache] }, why: "The cache is there." };
+  const { env } = await model([requested, last ?? requested]);
   const pty = await Pty.start(["exec", "--offline", "go"], { env, columns: 160 });
   await pty.waitFor("[y]");
   const lines = () => (existsSync(join(cache, "log")) ? readFileSync(join(cache, "log"), "utf8") : "");

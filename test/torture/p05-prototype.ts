@@ -51,8 +51,8 @@ function poisoned(json: string): string {
 async function answerTo(server: TortureServer, id: string, method: string, params: string): Promise<object> {
   const after = server.wire.mark;
   await server.wire.sendRaw(`{"id":${id},"method":"${method}","params":${params}}\n`);
-  const wanted: unknown = JSON.parse(id);
-  return server.wire.waitFor((message) => message.id === wanted && !("method" in message), { after });
+  const requested: unknown = JSON.parse(id);
+  return server.wire.waitFor((message) => message.id === requested && !("method" in message), { after });
 }
 
 async function expectUnpoisoned(server: TortureServer, threadId: string): Promise<void> {

@@ -58,16 +58,17 @@ export const slyCommands: TortureCase = {
     const server = await context.start({ kind: "flint", cwd });
     const threadId = await server.startThread();
 
-    const unasked: string[] = [];
-    for (const command of SLY) if (!(await asksAndDeclines(server, threadId, command))) unasked.push(command);
-    assert.deepEqual(unasked, [], "commands that ran without an approval");
+    const unapproved: string[] = [];
+    for (const command of SLY)
+      if (!(await asksAndDeclines(server, threadId, command))) unapproved.push(command);
+    assert.deepEqual(unapproved, [], "commands that ran without an approval");
     assert.deepEqual(readdirSync(cwd), before, "what was declined left nothing");
 
     const asked: string[] = [];
     for (const command of TRUSTED) if (await asksAndDeclines(server, threadId, command)) asked.push(command);
     assert.deepEqual(asked, [], "harmless commands that needed an approval");
     await server.expectAlive(context.patience);
-    return [count("sly commands", SLY.length), none("unasked", unasked.length)];
+    return [count("sly commands", SLY.length), none("unasked", unapproved.length)];
   },
 };
 

@@ -35,14 +35,14 @@ async function main(): Promise<void> {
 
 function choose(only: string | undefined, all: readonly TortureCase[]): readonly TortureCase[] {
   if (only === undefined) return all;
-  const wanted = only.split(",").map((id) => id.trim().toUpperCase());
-  const unknown = wanted.filter((id) => !CASES.some((torture) => torture.id === id));
+  const requested = only.split(",").map((id) => id.trim().toUpperCase());
+  const unknown = requested.filter((id) => !CASES.some((torture) => torture.id === id));
   if (unknown.length > 0) {
     throw new Error(
       `There is no case ${unknown.join(", ")}. There are: ${CASES.map(({ id }) => id).join(", ")}.`,
     );
   }
-  return CASES.filter((torture) => wanted.includes(torture.id));
+  return CASES.filter((torture) => requested.includes(torture.id));
 }
 
 function row({ id, title }: TortureCase, { result, figures, reasons }: Verdict, seconds: number): string {

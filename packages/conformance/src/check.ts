@@ -93,8 +93,8 @@ async function outcomeOf(check: Check, trial: TestContext): Promise<Pick<CheckRe
 /** The groups with only those checks whose group or sentence has the text in it. */
 export function selected(groups: readonly CheckGroup[], only: string | undefined): CheckGroup[] {
   if (only === undefined) return [...groups];
-  const wanted = only.toLowerCase();
-  const has = (text: string): boolean => text.toLowerCase().includes(wanted);
+  const requested = only.toLowerCase();
+  const has = (text: string): boolean => text.toLowerCase().includes(requested);
   const found = groups.map(({ about, checks }) => ({
     about,
     checks: has(about) ? checks : checks.filter(({ name }) => has(name)),

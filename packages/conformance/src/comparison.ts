@@ -54,14 +54,15 @@ function faultsBetween(
   });
 }
 
-function orderFault(wanted: readonly string[], came: readonly string[]): string | undefined {
-  const place = wanted.findIndex((line, index) => line !== came[index]);
-  if (place === -1 && came.length - wanted.length <= CUT_OFF) return undefined;
-  const cut = place === came.length && wanted.length - came.length <= CUT_OFF && wanted.every(isNotification);
+function orderFault(requested: readonly string[], came: readonly string[]): string | undefined {
+  const place = requested.findIndex((line, index) => line !== came[index]);
+  if (place === -1 && came.length - requested.length <= CUT_OFF) return undefined;
+  const cut =
+    place === came.length && requested.length - came.length <= CUT_OFF && requested.every(isNotification);
   if (cut) return undefined;
-  const at = place === -1 ? wanted.length : place;
-  const [should, is] = [wanted[at] ?? "nothing more", came[at] ?? "nothing more"];
-  return `after ${wanted[at - 1] ?? "nothing"} should come ${should}, but came ${is}`;
+  const at = place === -1 ? requested.length : place;
+  const [should, is] = [requested[at] ?? "nothing more", came[at] ?? "nothing more"];
+  return `after ${requested[at - 1] ?? "nothing"} should come ${should}, but came ${is}`;
 }
 
 /** What is compared of an answer. What follows the first words of a refusal names things of one server or one run. */
@@ -109,8 +110,8 @@ function shapeProblems(place: string, first: Shape, second: Shape): Problem[] {
   if (second === "null") return mayBeNull(first) ? [] : [problem(place, first, second)];
   if (isList(first)) {
     if (!isList(second)) return [problem(place, first, second)];
-    const [wanted, came] = [first[0], second[0]];
-    return wanted === undefined || came === undefined ? [] : shapeProblems(`${place}[]`, wanted, came);
+    const [requested, came] = [first[0], second[0]];
+    return requested === undefined || came === undefined ? [] : shapeProblems(`${place}[]`, requested, came);
   }
   if (!isFields(second)) return [problem(place, first, second)];
   return fieldsOf(first).flatMap(([name, shape]) =>

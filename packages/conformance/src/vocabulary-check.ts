@@ -42,13 +42,13 @@ function faultOf(
 ): string | undefined {
   if ((message.jsonrpc === "2.0") !== vocabulary.header)
     return `the jsonrpc field of ${formatValue(message)}`;
-  if (typeof message.method === "string") return toldFault(vocabulary, message.method, message);
+  if (typeof message.method === "string") return statusFault(vocabulary, message.method, message);
   if ("error" in message) return errorFault(vocabulary, message);
   const method = asked.get(message.id) ?? "";
   return against(`the result of ${method}`, vocabulary.requests[method]?.result, message.result);
 }
 
-function toldFault(vocabulary: Vocabulary, method: string, message: Message): string | undefined {
+function statusFault(vocabulary: Vocabulary, method: string, message: Message): string | undefined {
   const rows = "id" in message ? vocabulary.serverRequests : vocabulary.serverNotifications;
   // Extension notifications of agents are not checked.
   const row = rows[method];

@@ -179,10 +179,10 @@ function good(text: string): { bytes: Buffer; expected: Delivery } {
 }
 
 function cutAt(bytes: Buffer, cuts: number[]): Buffer[] {
-  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  const positions = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   const chunks: Buffer[] = [];
   let start = 0;
-  for (const place of [...places, bytes.length]) {
+  for (const place of [...positions, bytes.length]) {
     chunks.push(bytes.subarray(start, place));
     start = place;
   }
@@ -208,8 +208,10 @@ describe("any lines in any chunks", () => {
     const text = fc.array(fc.string({ unit: "binary", maxLength: 20 })).map((lines) => lines.join("\n"));
     fc.assert(
       fc.property(text, fc.array(fc.nat()), (wire, cuts) => {
-        const places = [...new Set(cuts.map((cut) => cut % (wire.length + 1)))].sort((a, b) => a - b);
-        const chunks = [0, ...places].map((place, index) => wire.slice(place, places[index] ?? wire.length));
+        const positions = [...new Set(cuts.map((cut) => cut % (wire.length + 1)))].sort((a, b) => a - b);
+        const chunks = [0, ...positions].map((place, index) =>
+          wire.slice(place, positions[index] ?? wire.length),
+        );
         expect(readAll(chunks, LIMIT)).toEqual(readAll([Buffer.from(wire)], LIMIT));
       }),
       { numRuns: 200, seed: 1 },

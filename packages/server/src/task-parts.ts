@@ -56,19 +56,19 @@ export async function runParts(
   sink?: EventSink,
 ) {
   const { RunEvents, TaskCleaner, TaskRun } = await import("@flint/tasks");
-  const { places, folders } = await gitWorkspaces(parts);
+  const { workspaces, folders } = await gitWorkspaces(parts);
   const { now, disk, verify, onProblem } = parts;
   const cleaner = new TaskCleaner({ store, folders, now, disk, verify, onProblem });
   const client = await connectTo(parts.engine());
   const { askMs = ASK_MS, defaultModel } = parts;
   const diskProblem = () => cleaner.problem();
-  const options = { store, places, client, context, askMs, defaultModel, diskProblem };
+  const options = { store, workspaces, client, context, askMs, defaultModel, diskProblem };
   const run = async (lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> => {
     if (sink === undefined) return new TaskRun(options, lease, state, signal).work();
     const observer = await RunEvents.of(sink, parts.now, state, store);
     await new TaskRun({ ...options, observer }, lease, state, signal).work().finally(() => observer.stop());
   };
-  return { places, run, client, cleaner };
+  return { workspaces, run, client, cleaner };
 }
 
 /** Worktrees beside the state folder, and pull requests by the user's own program. */
@@ -79,17 +79,17 @@ export async function gitWorkspaces({
   trust,
   cloneOf,
 }: Pick<TaskParts, "root" | "environment" | "sandbox" | "trust" | "cloneOf">): Promise<{
-  places: GitWorkspaces;
+  workspaces: GitWorkspaces;
   folders: GitFolders;
 }> {
-  const { GitFolders: Folders, GitWorkspaces: Places } = await import("@flint/tasks");
+  const { GitFolders: Folders, GitWorkspaces: Workspaces } = await import("@flint/tasks");
   const { openPullRequest, TurnCommits, Worktrees } = await import("@flint/host/worktrees");
   const worktrees = new Worktrees(worktreeFolder(root), environment, sandbox, trust);
   const openRequest = (request: PullRequest) =>
     openPullRequest(worktrees.git(request.folder), sandbox, request);
   const commits = new TurnCommits(worktrees, sandbox);
-  const places = new Places(worktrees, commits, openRequest, cloneOf);
-  return { places, folders: new Folders(worktrees, commits, places) };
+  const workspaces = new Workspaces(worktrees, commits, openRequest, cloneOf);
+  return { workspaces, folders: new Folders(worktrees, commits, workspaces) };
 }
 
 /** The same value as that of a server's own tasks. */

@@ -36,12 +36,12 @@ function fillUp(path: string): void {
 }
 
 describe("a disk that becomes full during a turn has the task ask, and go on when there is room", () => {
-  const places = [
+  const folders = [
     ["the threads", "state/threads"],
     ["the worktrees", "state-worktrees"],
     ["the objects of the repository", "repo/.git"],
   ] as const;
-  for (const [what, place] of places)
+  for (const [what, place] of folders)
     confined(`with ${what}`, async ({ skip }) => {
       let [disk, isMounted, turns] = ["", false, 0];
       const { client, cwd, stop, start } = await setUpTasks(

@@ -95,13 +95,13 @@ describe("without Redis the events of tasks", () => {
     const setup = await setUpTasks(writes("b.txt", "x\n"));
     await setup.stop();
     const server = await setup.start();
-    const [quiet, follower] = [await server.connect(), await server.connect()];
-    const [unseen, seen] = [eventsAt(quiet), eventsAt(follower)];
-    await follower.call("task/follow", {});
+    const [quiet, subscriber] = [await server.connect(), await server.connect()];
+    const [unseen, seen] = [eventsAt(quiet), eventsAt(subscriber)];
+    await subscriber.call("task/follow", {});
     const { id } = await addTask(server.client, setup.cwd);
     await untilPhase(server.client, id, "approving", "failed", "asking");
     await quiet.call("task/list", {});
-    await follower.call("task/list", {});
+    await subscriber.call("task/list", {});
     expect([unseen.length, seen.length > 0]).toEqual([0, true]);
   });
 
@@ -109,8 +109,8 @@ describe("without Redis the events of tasks", () => {
     const setup = await setUpTasks(writes("b.txt", "x\n"));
     await setup.stop();
     const server = await setup.start();
-    const [follower, poster] = [await server.connect(), await server.connect()];
-    const following = startAgm(setup, follower);
+    const [subscriber, poster] = [await server.connect(), await server.connect()];
+    const following = startAgm(setup, subscriber);
     following.send("events.follow");
     await following.until(({ ok }) => ok === true);
     const { id } = await addTask(server.client, setup.cwd);
@@ -124,8 +124,8 @@ describe("without Redis the events of tasks", () => {
     posting.send("session.create", { title: "Port it" });
     const session = (await posting.until(({ ok }) => ok === true)).data as { id: string };
     posting.send("session.post", { id: session.id, content: "hello" });
-    const told = { type: "session:message", id: session.id, status: "context" };
-    expect(await following.until(({ type }) => type === "session:message")).toMatchObject(told);
+    const message = { type: "session:message", id: session.id, status: "context" };
+    expect(await following.until(({ type }) => type === "session:message")).toMatchObject(message);
     await posting.end();
     await following.end();
     // The one that posted has it once, after the answer.

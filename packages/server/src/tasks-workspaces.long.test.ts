@@ -22,8 +22,8 @@ describe("the place of a task", () => {
     const { client, cwd, drivers } = await setUpTasks(writes("b.txt", "x\n"));
     const { id: taskId } = await addTask(client, cwd);
     await untilPhase(client, taskId, "approving", "asking", "failed");
-    const told = drivers.map(({ sessions }) => sessions.at(-1)?.settings.task);
-    expect(told).toEqual([
+    const received = drivers.map(({ sessions }) => sessions.at(-1)?.settings.task);
+    expect(received).toEqual([
       { taskId, portBase: 20_100 },
       { taskId, portBase: 20_100 },
     ]);

@@ -134,7 +134,7 @@ export class ServerTasks implements Tasks {
     const { trust, concurrency, askMs, limits, notices, remote, disk } = this.#options;
     const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
-    const [{ places, folders }, client] = await Promise.all([
+    const [{ workspaces, folders }, client] = await Promise.all([
       gitWorkspaces({ root, environment, sandbox, trust }),
       connectTo(engine()),
     ]);
@@ -144,7 +144,10 @@ export class ServerTasks implements Tasks {
       this.#notifier = await Notifier.start({ ...notices, ...{ store, verify, onProblem, run } });
       const news = { publish: (event: PublishedEvent) => engine().publishTaskEvent(event) };
       const settings = { concurrency: most, askMs, limits, remote, news, verify, version: VERSION };
-      return new TaskService({ ...{ store, places, folders, disk, client, now, onProblem }, ...settings });
+      return new TaskService({
+        ...{ store, workspaces, folders, disk, client, now, onProblem },
+        ...settings,
+      });
     };
     const service =
       fleet === undefined

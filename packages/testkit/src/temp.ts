@@ -40,8 +40,8 @@ export function isCovered(path: string): boolean {
 }
 
 function agentPlace(): string {
-  const places = ["/var/tmp", homedir()].filter((place) => !isCovered(place) && isWritable(place));
-  const [first] = places;
+  const folders = ["/var/tmp", homedir()].filter((place) => !isCovered(place) && isWritable(place));
+  const [first] = folders;
   if (first === undefined)
     throw new Error(
       "Real agents need a folder outside of /tmp: neither /var/tmp nor the home can be written.",

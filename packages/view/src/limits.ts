@@ -19,9 +19,9 @@ function usedOf({ usedPercent, status }: UsageLimit): string {
   return used === "" ? (status === "warning" ? "nearly reached" : "not reached") : used;
 }
 
-function resetOf({ resetsAtMs, guessed, needsPerson }: UsageLimit, now: number): string {
+function resetOf({ resetsAtMs, guessed, needsUser }: UsageLimit, now: number): string {
   const doubt = guessed === true ? ", guessed from the error" : "";
-  if (needsPerson === true) return "no automatic reset: check the account's credit or plan";
+  if (needsUser === true) return "no automatic reset: check the account's credit or plan";
   if (resetsAtMs === undefined) return `unknown${doubt}`;
   return `in ${timeLeft(resetsAtMs - now)} (${localTime(resetsAtMs)}${doubt})`;
 }

@@ -12,8 +12,8 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
     name: "policy-deny-ignored",
     promise: "What a policy file denies never happens.",
     file: POLICY,
-    find: 'if (ruling?.decision === "deny")',
-    replace: 'if (ruling?.decision === "deny" && !input.granted)',
+    find: 'if (ruleDecision?.decision === "deny")',
+    replace: 'if (ruleDecision?.decision === "deny" && !input.granted)',
     tests: ["packages/core/src/approval/policy.test.ts"],
   },
   {
@@ -170,7 +170,7 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
   },
   {
     name: "budget-waiting-counts",
-    promise: "Time spent waiting for the user does not count as work.",
+    promise: "Time exhausted waiting for the user does not count as work.",
     file: "packages/core/src/budget/work-clock.ts",
     find: "return this.#clock.monotonic() - this.#startedAt - this.waitedMs;",
     replace: "return this.#clock.monotonic() - this.#startedAt;",

@@ -1,7 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const DECISIONS = ["packages/tasks/src/decide/run.test.ts"];
-const PEOPLE = ["packages/tasks/src/decide/user-actions.test.ts"];
+const USERS = ["packages/tasks/src/decide/user-actions.test.ts"];
 const STORES = ["packages/tasks/src/store/store.test.ts"];
 const SIMULATION = ["packages/tasks/src/testing/simulation.test.ts"];
 const WORKTREES = ["packages/host/src/worktrees/worktrees.test.ts"];
@@ -48,7 +48,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
     file: "packages/tasks/src/decide/user-actions.ts",
     find: "(state.result?.tree ?? null) !== tree",
     replace: "false",
-    tests: PEOPLE,
+    tests: USERS,
   },
   {
     name: "task-verdict-by-word",

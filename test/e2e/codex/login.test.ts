@@ -48,7 +48,7 @@ needs("codex")("[S2-24] [S2-25] a client logs in to the real Codex and out of it
   const schemas = await CodexSchemas.print();
   const { client, other, login } = await setUp();
   const both = [client, other];
-  const told = async (method: string, params: object) => {
+  const notified = async (method: string, params: object) => {
     const isIt = (sent: Fields) => sent.method === method && fits(fields(sent.params), params);
     const received = await Promise.all(both.map((each) => each.waitFor(isIt)));
     expect(received.flatMap((message) => schemas.notification(message))).toEqual([]);
@@ -56,8 +56,8 @@ needs("codex")("[S2-24] [S2-25] a client logs in to the real Codex and out of it
 
   const started = await ask(client, "account/login/start", { type: "apiKey", apiKey: KEY });
   expect([started, schemas.answer("account/login/start", started)]).toEqual([{ type: "apiKey" }, []]);
-  await told("account/login/completed", { loginId: null, success: true });
-  await told("account/updated", { authMode: "apikey" });
+  await notified("account/login/completed", { loginId: null, success: true });
+  await notified("account/updated", { authMode: "apikey" });
   expect(readFileSync(login, "utf8")).toContain(KEY);
   expect(await ask(client, "account/read")).toMatchObject({ account: { type: "apiKey" } });
   expect(await ask(client, "getAuthStatus")).toMatchObject({ authMethod: "apikey" });
@@ -67,16 +67,16 @@ needs("codex")("[S2-24] [S2-25] a client logs in to the real Codex and out of it
   expect(inBrowser.authUrl).toMatch(/^https:\/\/\S+redirect_uri=/);
   const { loginId } = inBrowser;
   expect(await ask(client, "account/login/cancel", { loginId })).toEqual({ status: "canceled" });
-  await told("account/login/completed", { loginId, success: false });
+  await notified("account/login/completed", { loginId, success: false });
   expect(await ask(client, "account/login/cancel", { loginId })).toEqual({ status: "notFound" });
   // What was there before is still in use.
   expect(await ask(client, "account/read")).toMatchObject({ account: { type: "apiKey" } });
 
   expect(await ask(client, "account/logout")).toEqual({});
-  await told("account/updated", { authMode: null });
+  await notified("account/updated", { authMode: null });
   expect(existsSync(login)).toBe(false);
   expect(await ask(other, "account/read")).toMatchObject({ account: null });
 
-  const brought = { type: "chatgptAuthTokens", accessToken: "t", chatgptAccountId: "a" };
-  await expect(client.request("account/login/start", brought)).rejects.toThrow(/Log in with apiKey/);
+  const returned = { type: "chatgptAuthTokens", accessToken: "t", chatgptAccountId: "a" };
+  await expect(client.request("account/login/start", returned)).rejects.toThrow(/Log in with apiKey/);
 });

@@ -31,7 +31,7 @@ async function threadWithUsage(turns: number) {
 }
 
 /** The usage that a client was sent, up to the goal of the thread. */
-async function toldTokens(client: WireClient) {
+async function sentTokens(client: WireClient) {
   await client.waitFor(({ method }) => method === "thread/goal/cleared");
   return client.messages
     .filter(({ method }) => method === "thread/tokenUsage/updated")
@@ -55,7 +55,7 @@ describe("a client that resumes a thread", () => {
     const late = await server.client();
     await ask(late, "thread/resume", { threadId });
     const tokenUsage = { total: tokens(2), last: tokens(1), modelContextWindow: 100 };
-    expect(await toldTokens(late)).toEqual([{ threadId, turnId: turnIds[1], tokenUsage }]);
+    expect(await sentTokens(late)).toEqual([{ threadId, turnId: turnIds[1], tokenUsage }]);
     expect(received(late)).toEqual([
       "answer 1",
       "answer 2",
@@ -70,14 +70,14 @@ describe("a client that resumes a thread", () => {
     const late = await CodexServerUnderTest.openIn(server.cwd, onTestFinished).client();
     await ask(late, "thread/resume", { threadId, excludeTurns: true });
     const tokenUsage = { total: tokens(1), last: tokens(1), modelContextWindow: 100 };
-    expect(await toldTokens(late)).toEqual([{ threadId, turnId: turnIds[0], tokenUsage }]);
+    expect(await sentTokens(late)).toEqual([{ threadId, turnId: turnIds[0], tokenUsage }]);
   });
 
   test("is sent no usage where there was none", async () => {
     const { server, threadId } = await threadWithUsage(0);
     const late = await server.client();
     await ask(late, "thread/resume", { threadId });
-    expect(await toldTokens(late)).toEqual([]);
+    expect(await sentTokens(late)).toEqual([]);
   });
 
   test("gets a page of its turns with the answer, and continues from there", async () => {

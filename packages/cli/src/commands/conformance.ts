@@ -87,15 +87,15 @@ function optionsOf(
 
 /** Prints each check when it has run, under the heading of its group. */
 class Progress {
-  readonly #wanted: boolean;
+  readonly #requested: boolean;
   #about = "";
 
-  constructor(wanted: boolean) {
-    this.#wanted = wanted;
+  constructor(requested: boolean) {
+    this.#requested = requested;
   }
 
   report(result: CheckResult): void {
-    if (!this.#wanted) return;
+    if (!this.#requested) return;
     if (result.about !== this.#about) print(`\n${result.about}\n`);
     this.#about = result.about;
     print(findingLines(result));

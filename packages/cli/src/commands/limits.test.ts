@@ -40,7 +40,7 @@ test("limits are shown with what is used, the time left and the local time of th
 test("marks guesses, unknown resets and limits that only the user can lift", () => {
   const text = { ...limit, window: "usage", status: "reached", source: "text", guessed: true } as const;
   expect(
-    rowsOf({ ...text, resetsAtMs: now + 60_000 }, text, { ...limit, status: "reached", needsPerson: true })
+    rowsOf({ ...text, resetsAtMs: now + 60_000 }, text, { ...limit, status: "reached", needsUser: true })
       .slice(1)
       .map((row) => row.at(-1)),
   ).toEqual([

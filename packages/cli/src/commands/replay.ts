@@ -48,10 +48,10 @@ export async function replay({ values, positionals }: ReplayArguments): Promise<
 /** The output for the text of a trace, and what is wrong with it. */
 export function replayed(text: string, path: string, values: ReplayArguments["values"]) {
   const { records, faulty } = recordsIn(text);
-  const wanted = records.filter(({ agent }) => values.agent === undefined || agent === values.agent);
+  const requested = records.filter(({ agent }) => values.agent === undefined || agent === values.agent);
   const isTrace = records.length > 0 || faulty.length === 0;
   return {
-    shown: format(wanted, values),
+    shown: format(requested, values),
     problem: faulty.length === 0 ? undefined : problemOf(path, faulty, isTrace),
     exitCode: isTrace ? 0 : 1,
   };

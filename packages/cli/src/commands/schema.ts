@@ -10,16 +10,16 @@ interface SchemaArguments {
 
 /** `flint schema`: prints a protocol as JSON Schema or TypeScript, for authors of clients. */
 export async function schema({ values, positionals }: SchemaArguments): Promise<number> {
-  const wanted = positionals[0];
+  const requested = positionals[0];
   const schemas: Readonly<Record<string, object>> = jsonSchemas();
-  if (wanted !== undefined && !Object.hasOwn(schemas, wanted)) {
+  if (requested !== undefined && !Object.hasOwn(schemas, requested)) {
     throw new UsageError(
-      `Unknown protocol ${JSON.stringify(wanted)}. Available: ${Object.keys(schemas).join(", ")}.`,
+      `Unknown protocol ${JSON.stringify(requested)}. Available: ${Object.keys(schemas).join(", ")}.`,
     );
   }
-  const chosen = wanted === undefined ? schemas : { [wanted]: schemas[wanted] };
+  const chosen = requested === undefined ? schemas : { [requested]: schemas[requested] };
   if (values.typescript === true) {
-    process.stdout.write(typeScriptDeclarations(wanted === "harness" ? "harness" : "flint"));
+    process.stdout.write(typeScriptDeclarations(requested === "harness" ? "harness" : "flint"));
   } else if (values.out === undefined) {
     process.stdout.write(`${JSON.stringify(chosen, undefined, 2)}\n`);
   } else {

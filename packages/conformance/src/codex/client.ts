@@ -214,12 +214,12 @@ function statusWords(status: unknown): string {
 }
 
 /** Fails the check unless the wanted steps are all there in this order; others may lie between them. */
-export function expectOrder(came: readonly string[], wanted: readonly string[]): void {
+export function expectOrder(came: readonly string[], requested: readonly string[]): void {
   let place = 0;
-  for (const want of wanted) {
+  for (const want of requested) {
     const found = came.indexOf(want, place);
     if (found === -1) {
-      const after = wanted[wanted.indexOf(want) - 1];
+      const after = requested[requested.indexOf(want) - 1];
       const where = after === undefined ? "" : ` after “${after}”`;
       throw new Failed(`“${want}” should come${where}; the order was: ${came.join(", ")}`);
     }
@@ -228,8 +228,8 @@ export function expectOrder(came: readonly string[], wanted: readonly string[]):
 }
 
 /** Fails the check unless these are the steps, no more and no fewer. */
-export function expectSteps(came: readonly string[], wanted: readonly string[]): void {
-  const same = came.length === wanted.length && came.every((step, place) => step === wanted[place]);
+export function expectSteps(came: readonly string[], requested: readonly string[]): void {
+  const same = came.length === requested.length && came.every((step, place) => step === requested[place]);
   if (!same)
-    throw new Failed(`the order should be ${formatValue(wanted, 900)}, but was ${formatValue(came, 900)}`);
+    throw new Failed(`the order should be ${formatValue(requested, 900)}, but was ${formatValue(came, 900)}`);
 }

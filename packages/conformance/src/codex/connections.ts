@@ -30,7 +30,7 @@ export const CONNECTIONS: CheckGroup = {
     {
       name: "an approval is asked on every connection of the thread, with the same id",
       run: async (trial) => {
-        const { thread, other } = await twoFollowers(trial);
+        const { thread, other } = await twoSubscribers(trial);
         const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
         const same = await other.waitForMethod("item/commandExecution/requestApproval");
         await thread.stop(asked.turnId);
@@ -41,7 +41,7 @@ export const CONNECTIONS: CheckGroup = {
     {
       name: "the first answer wins, and the other connection receives serverRequest/resolved",
       run: async (trial) => {
-        const { thread, other } = await twoFollowers(trial);
+        const { thread, other } = await twoSubscribers(trial);
         const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
         await other.waitForMethod("item/commandExecution/requestApproval");
         other.answer(asked.id, { decision: "decline" });
@@ -83,7 +83,7 @@ export const CONNECTIONS: CheckGroup = {
     {
       name: "a client that unsubscribes receives no more items of the thread",
       run: async (trial) => {
-        const { thread, other } = await twoFollowers(trial);
+        const { thread, other } = await twoSubscribers(trial);
         await other.result("thread/unsubscribe", { threadId: thread.id });
         const after = other.mark;
         await thread.run("Say hello");
@@ -104,7 +104,7 @@ async function twoClients(
 }
 
 /** Two connections that are subscribed to the same thread. It has a turn, because a thread without one cannot be resumed. */
-async function twoFollowers(
+async function twoSubscribers(
   trial: TestContext,
 ): Promise<{ readonly thread: CodexThread; readonly other: Wire }> {
   const both = await twoClients(trial);

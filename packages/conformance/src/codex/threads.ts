@@ -303,9 +303,9 @@ async function threadOf(trial: TestContext): Promise<CodexThread> {
   return CodexThread.start(trial, await codexWire(trial));
 }
 
-async function expectListed(thread: CodexThread, params: object, wanted: boolean): Promise<void> {
+async function expectListed(thread: CodexThread, params: object, requested: boolean): Promise<void> {
   const list = await thread.wire.result("thread/list", params);
   const listed = listAt(list, "data").some((one) => at(one, "id") === thread.id);
-  if (listed !== wanted)
+  if (listed !== requested)
     throw new Failed(`thread/list ${formatValue(params)} ${listed ? "shows" : "does not show"} it`);
 }

@@ -51,9 +51,9 @@ export const WORK: CheckGroup = {
         expectFit("the types of its items", types.slice(0, 1), ["userMessage"]);
         const received = thread.methodsSince(after);
         const order = ["turn/started", "item/started", "item/completed", "turn/completed"];
-        const places = order.map((method) => received.indexOf(method));
-        const sorted = places.every(
-          (place, index) => place >= 0 && (index === 0 || place > (places[index - 1] ?? -1)),
+        const positions = order.map((method) => received.indexOf(method));
+        const sorted = positions.every(
+          (place, index) => place >= 0 && (index === 0 || place > (positions[index - 1] ?? -1)),
         );
         if (!sorted || received.lastIndexOf("turn/completed") < received.lastIndexOf("item/completed"))
           throw new Failed(`the order was ${received.join(", ")}`);
@@ -213,10 +213,10 @@ export const WORK: CheckGroup = {
   ],
 };
 
-async function expectListed(thread: FlintThread, wanted: boolean): Promise<void> {
+async function expectListed(thread: FlintThread, requested: boolean): Promise<void> {
   const list = await thread.wire.result("thread/list", {});
   const listed = listAt(list, "data").some((one) => at(one, "id") === thread.id);
-  if (listed !== wanted) throw new Failed(`thread/list ${listed ? "shows" : "does not show"} the thread`);
+  if (listed !== requested) throw new Failed(`thread/list ${listed ? "shows" : "does not show"} the thread`);
 }
 
 async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {

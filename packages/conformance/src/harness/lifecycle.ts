@@ -98,9 +98,9 @@ export const LIFECYCLE: CheckGroup = {
         });
         const methods = thread.wire.since(after).map(({ method }) => method ?? "answer");
         const order = ["answer", "turn.started", "item.started", "item.completed", "turn.completed"];
-        const places = order.map((method) => methods.indexOf(method));
-        const sorted = places.every(
-          (place, index) => place >= 0 && (index === 0 || place > (places[index - 1] ?? -1)),
+        const positions = order.map((method) => methods.indexOf(method));
+        const sorted = positions.every(
+          (place, index) => place >= 0 && (index === 0 || place > (positions[index - 1] ?? -1)),
         );
         if (!sorted) throw new Failed(`the order was ${methods.join(", ")}`);
       },

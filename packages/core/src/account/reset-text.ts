@@ -46,10 +46,10 @@ function atClockTime(named: readonly (string | undefined)[], now: number): numbe
   const hours = (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
   const today = new Date(now + offsetAt(now));
   const atTime = (years: number, months: number, days: number): number => {
-    const wall = Date.UTC(years, months, days, hours, Number(minute));
+    const localTime = Date.UTC(years, months, days, hours, Number(minute));
     // Twice, because the offset may change between now and then.
-    const first = wall - offsetAt(now);
-    return wall - offsetAt(first);
+    const first = localTime - offsetAt(now);
+    return localTime - offsetAt(first);
   };
   if (month !== undefined) {
     const index = MONTHS.indexOf(month.toLowerCase());

@@ -8,7 +8,7 @@ const PASSED_RESET_MS = 300_000;
 
 /** How long a limit without a reset time is believed; one that needs the user lasts longer. */
 const UNDATED_MS = 3_600_000;
-const NEEDS_PERSON_MS = 86_400_000;
+const NEEDS_USER_MS = 86_400_000;
 
 /** How often the same report is stored again, so that it stays believed. */
 const RENEW_MS = 60_000;
@@ -50,8 +50,8 @@ export class UsageLimits {
   /** What is known now, by agent. A limit that has reset since is left out. */
   known(agent?: string): readonly UsageLimit[] {
     const limits = this.#current(this.#clock.now());
-    const wanted = agent === undefined ? limits : limits.filter((limit) => limit.agent === agent);
-    return [...wanted].sort((left, right) => left.agent.localeCompare(right.agent));
+    const requested = agent === undefined ? limits : limits.filter((limit) => limit.agent === agent);
+    return [...requested].sort((left, right) => left.agent.localeCompare(right.agent));
   }
 
   /**
@@ -107,9 +107,9 @@ function isSame({ reportedAtMs: _last, ...last }: UsageLimit, { reportedAtMs: _a
 }
 
 /** A report from the future was made before the clock was set back. */
-function isCurrent({ resetsAtMs, reportedAtMs, needsPerson }: UsageLimit, now: number): boolean {
+function isCurrent({ resetsAtMs, reportedAtMs, needsUser }: UsageLimit, now: number): boolean {
   if (reportedAtMs > now + UNDATED_MS) return false;
-  const undatedMs = needsPerson === true ? NEEDS_PERSON_MS : UNDATED_MS;
+  const undatedMs = needsUser === true ? NEEDS_USER_MS : UNDATED_MS;
   return resetsAtMs === undefined ? reportedAtMs > now - undatedMs : resetsAtMs > now;
 }
 

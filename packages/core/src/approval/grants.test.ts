@@ -151,9 +151,9 @@ describe("a decision without anyone to ask", () => {
     expect(verdict(host("a.example"), true).kind).toBe("allow");
     const hidden = { ...install, command: "npm \u202einstall", needs: host("a.example") };
     expect(judge({ approvalPolicy: "never", action: hidden, granted: true }).kind).toBe("deny");
-    const ruling = { decision: "allow", reason: "" } as const;
+    const ruleDecision = { decision: "allow", reason: "" } as const;
     const action = { ...install, needs: host("a.example") };
-    expect(judge({ approvalPolicy: "never", action, granted: false, ruling }).kind).toBe("allow");
+    expect(judge({ approvalPolicy: "never", action, granted: false, ruleDecision }).kind).toBe("allow");
   });
 
   test("declines hosts in a thread without network, and says how to allow them", () => {

@@ -77,10 +77,10 @@ export class NetworkGate {
   }
 
   /** Decides about a connection. Never rejects. */
-  async decide(wanted: ConnectionAttempt): Promise<ConnectionDecision> {
-    const commands = commandsOf(this.#options.state(), wanted.itemId);
-    const decision = await this.#decide(wanted, commands);
-    this.#note(commands, { host: wanted.host, port: wanted.port, ...decision });
+  async decide(requested: ConnectionAttempt): Promise<ConnectionDecision> {
+    const commands = commandsOf(this.#options.state(), requested.itemId);
+    const decision = await this.#decide(requested, commands);
+    this.#note(commands, { host: requested.host, port: requested.port, ...decision });
     return decision;
   }
 
@@ -105,42 +105,50 @@ export class NetworkGate {
     return connections;
   }
 
-  async #decide(wanted: ConnectionAttempt, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
-    const key = formatEndpoint(wanted);
+  async #decide(requested: ConnectionAttempt, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
+    const key = formatEndpoint(requested);
     for (;;) {
-      const known = this.#decideBySettings(wanted, commands) ?? this.#answered(commands, key);
+      const known = this.#decideBySettings(requested, commands) ?? this.#answered(commands, key);
       if (known !== undefined) return known;
       const open = this.#questions.get(key);
       if (open === undefined) break;
       const decision = await open.decision;
       // What was answered about one command says nothing about another one, but may have been for the whole thread.
-      if (open.itemId === wanted.itemId) return decision;
+      if (open.itemId === requested.itemId) return decision;
     }
-    const decision = this.#ask(wanted, commands).finally(() => this.#questions.delete(key));
-    this.#questions.set(key, { itemId: wanted.itemId, decision });
+    const decision = this.#ask(requested, commands).finally(() => this.#questions.delete(key));
+    this.#questions.set(key, { itemId: requested.itemId, decision });
     return decision;
   }
 
   #decideBySettings(
-    wanted: ConnectionAttempt,
+    requested: ConnectionAttempt,
     commands: readonly CommandItem[],
   ): ConnectionDecision | undefined {
-    if (this.#denied.judge(wanted) === "deny") {
+    if (this.#denied.judge(requested) === "deny") {
       const { deniedBy } = this.#options;
-      return this.#refuse(wanted, commands, `a rule of ${deniedBy} denies connecting to ${wanted.host}`);
+      return this.#refuse(
+        requested,
+        commands,
+        `a rule of ${deniedBy} denies connecting to ${requested.host}`,
+      );
     }
     const { settings } = this.#options.state();
     const network = networkOf(settings);
-    if (network === "none") return this.#refuse(wanted, commands, noNetwork(settings));
+    if (network === "none") return this.#refuse(requested, commands, noNetwork(settings));
     if (network === "all") return ALLOWED;
-    return network?.hosts.some((rule) => hostRuleCovers(rule, wanted)) === true ? ALLOWED : undefined;
+    return network?.hosts.some((rule) => hostRuleCovers(rule, requested)) === true ? ALLOWED : undefined;
   }
 
   /** Refuses without asking; once for each command and host is enough to know. */
-  #refuse(wanted: ConnectionAttempt, commands: readonly CommandItem[], reason: string): ConnectionDecision {
+  #refuse(
+    requested: ConnectionAttempt,
+    commands: readonly CommandItem[],
+    reason: string,
+  ): ConnectionDecision {
     const { state, noteDeclined } = this.#options;
-    const action = connectionAction(state(), commands, wanted);
-    const isKnown = this.#connections.get(action?.itemId ?? "")?.has(formatEndpoint(wanted)) === true;
+    const action = connectionAction(state(), commands, requested);
+    const isKnown = this.#connections.get(action?.itemId ?? "")?.has(formatEndpoint(requested)) === true;
     if (action !== undefined && !isKnown) noteDeclined(action, `Refused because ${reason}.`);
     return { allowed: false, reason };
   }
@@ -155,10 +163,10 @@ export class NetworkGate {
     return answers.every((answer) => answer === false) ? DECLINED : undefined;
   }
 
-  async #ask(wanted: ConnectionAttempt, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
+  async #ask(requested: ConnectionAttempt, commands: readonly CommandItem[]): Promise<ConnectionDecision> {
     const state = this.#options.state();
-    const key = formatEndpoint(wanted);
-    const action = connectionAction(state, commands, wanted);
+    const key = formatEndpoint(requested);
+    const action = connectionAction(state, commands, requested);
     if (action === undefined) return NO_TURN;
     const { outcome, scope } = await this.#options.approve(action);
     const allowed = outcome === "allow";
@@ -168,7 +176,7 @@ export class NetworkGate {
     const late = allowed ? commands.filter((command) => !running.includes(command)) : [];
     for (const command of late) {
       if (scope === "once") this.#retries.add(retryKey(command, key));
-      this.#options.onLateAnswer(command.command, wanted);
+      this.#options.onLateAnswer(command.command, requested);
     }
     if (allowed) return ALLOWED;
     if (commands.length === 0) this.#declined.add(key);

@@ -88,12 +88,12 @@ export class OpenRequests {
   async approve(
     turnId: string,
     agent: string,
-    wanted: Action,
+    requested: Action,
     guarantees?: ActionGuarantees,
   ): Promise<ActionDecision> {
     const { log, rules, clock, realPath, folderIdentity } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath, folderIdentity };
-    const action = withFolderIdentities(wanted, folderIdentity);
+    const action = withFolderIdentities(requested, folderIdentity);
     const now = clock.now();
     const { applying, replaced } = rules.forProject(actor.project);
     const grants = [...log.state.grants, ...applying];
@@ -173,7 +173,7 @@ export class OpenRequests {
   async decide(
     id: string,
     decision: Decision,
-    answerer: Responder,
+    responder: Responder,
     before?: (grant?: Grant) => void,
   ): Promise<void> {
     const { threadId, log, rules, clock } = this.#options;
@@ -187,21 +187,21 @@ export class OpenRequests {
     if (approval !== undefined) rejectUnknownRule(decision, approval);
     const waiting = this.#approvals.take(id);
     const { turnId, itemId } = waiting;
-    const resolution = { decision, ...answerer };
+    const resolution = { decision, ...responder };
     const data = { threadId, turnId, approvalId: id, itemId, resolution };
     await this.#end(waiting, { type: "approval/resolved", data }, TURN_ENDED, () => before?.());
-    if (approval !== undefined) this.decided.noteAnswer(approval, decision, answerer.by);
+    if (approval !== undefined) this.decided.noteAnswer(approval, decision, responder.by);
     if (approval !== undefined && decision.scope === "always")
       for (const rule of grantsMadeBy(approval, decision, clock.now())) rules.add(rule);
     waiting.settle(decision);
   }
 
   /** Resolves a question. */
-  async answer(id: string, answers: Answers, answerer: Responder, before?: () => void): Promise<void> {
+  async answer(id: string, answers: Answers, responder: Responder, before?: () => void): Promise<void> {
     const waiting = this.#questions.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
-    const { by, client } = answerer;
+    const { by, client } = responder;
     const who = client === undefined ? { by } : { by, client };
     const data = { threadId, turnId, questionId: id, itemId, answers, ...who };
     await this.#end(waiting, { type: "question/resolved", data }, {}, before);
@@ -212,13 +212,13 @@ export class OpenRequests {
   async completeToolCall(
     id: string,
     result: ToolCallResult,
-    answerer: Responder,
+    responder: Responder,
     before?: () => void,
   ): Promise<void> {
     const waiting = this.#toolCalls.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
-    const data = { threadId, turnId, callId: id, itemId, success: result.success, by: answerer.by };
+    const data = { threadId, turnId, callId: id, itemId, success: result.success, by: responder.by };
     await this.#end(waiting, { type: "tool/resolved", data }, CALL_ENDED, before);
     waiting.settle(result);
   }
@@ -238,14 +238,14 @@ export class OpenRequests {
   ): PolicyDecision {
     const { log, policyRules } = this.#options;
     const { settings } = log.state;
-    const ruling = policyRules?.judge(action, actor.agent, settings.cwd);
+    const ruleDecision = policyRules?.judge(action, actor.agent, settings.cwd);
     const { approvalPolicy, acceptEdits } = settings;
     const acceptsCommands = settings.acceptCommands === true && !isUnconfined(settings.sandboxPolicy);
     const isAcceptedEdit = acceptEdits === true && isWorkspaceEdit(action, actor);
     const staysInside = isWithinSandbox(action, actor, settings.sandboxPolicy);
     const hasNetwork = networkOf(settings) !== "none";
     return judge({
-      ...{ approvalPolicy, action, granted: grants !== undefined, grants, ruling, policyRules },
+      ...{ approvalPolicy, action, granted: grants !== undefined, grants, ruleDecision, policyRules },
       ...{ onlyReads, acceptsCommands, isAcceptedEdit, staysInside, hasNetwork },
     });
   }

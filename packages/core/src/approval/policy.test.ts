@@ -49,7 +49,7 @@ test("allows a command that can only read where it runs, unless everything is as
   expect(verdict({ action: { ...command, command: "ls \u202e" } })).toBe("ask");
   expect([change, tool].map((action) => verdict({ action }))).toEqual(["ask", "ask"]);
   for (const decision of ["ask", "deny"] as const) {
-    expect(verdict({ ruling: { decision, reason: "" } })).toBe(decision);
+    expect(verdict({ ruleDecision: { decision, reason: "" } })).toBe(decision);
   }
 });
 
@@ -69,16 +69,16 @@ test("accepts edits of plain files in the workspace, and nothing else", () => {
   ];
   expect(accepted.map((action) => isWorkspaceEdit(action, actor))).toEqual([true, true]);
   expect(asked.filter((action) => isWorkspaceEdit(action, actor))).toEqual([]);
-  const judged = (approvalPolicy: ApprovalPolicy, ruling?: RuleDecision) =>
-    judge({ approvalPolicy, action: change, granted: false, isAcceptedEdit: true, ruling }).kind;
+  const judged = (approvalPolicy: ApprovalPolicy, ruleDecision?: RuleDecision) =>
+    judge({ approvalPolicy, action: change, granted: false, isAcceptedEdit: true, ruleDecision }).kind;
   expect([judged("unlessTrusted"), judged("unlessTrusted", { decision: "deny", reason: "" })]).toEqual([
     ...["allow", "deny"],
   ]);
 });
 
 test("asks about no command that stays in the sandbox where commands are accepted", () => {
-  const judged = (approvalPolicy: ApprovalPolicy, action: Action, ruling?: RuleDecision) =>
-    judge({ approvalPolicy, action, granted: false, acceptsCommands: true, ruling }).kind;
+  const judged = (approvalPolicy: ApprovalPolicy, action: Action, ruleDecision?: RuleDecision) =>
+    judge({ approvalPolicy, action, granted: false, acceptsCommands: true, ruleDecision }).kind;
   expect(judged("unlessTrusted", command)).toBe("allow");
   expect([
     judged("always", command),
@@ -95,7 +95,7 @@ test("asks about nothing that stays in the sandbox under onRequest, and about al
   expect([
     judged({ ...command, command: "ls \u202e" }),
     judged(command, { staysInside: false }),
-    judged(command, { ruling: { decision: "ask", reason: "" } }),
+    judged(command, { ruleDecision: { decision: "ask", reason: "" } }),
     judged(command, { approvalPolicy: "unlessTrusted" }),
     judged(command, { approvalPolicy: "always" }),
   ]).toEqual(Array(5).fill("ask"));
@@ -131,7 +131,7 @@ test("gives the user a reason", () => {
 });
 
 describe("a rule of the policy file", () => {
-  const ruling = (decision: RuleDecision["decision"]) => ({
+  const ruleDecision = (decision: RuleDecision["decision"]) => ({
     decision,
     reason: `Rule 1 of p.toml says ${decision}.`,
   });
@@ -141,22 +141,23 @@ describe("a rule of the policy file", () => {
     (approvalPolicy) => {
       const kinds = (["deny", "ask", "allow"] as const).map(
         (decision) =>
-          judge({ approvalPolicy, action: reading, granted: true, ruling: ruling(decision) }).kind,
+          judge({ approvalPolicy, action: reading, granted: true, ruleDecision: ruleDecision(decision) })
+            .kind,
       );
       expect(kinds).toEqual(["deny", "ask", "allow"]);
-      expect(judge({ approvalPolicy, action: command, granted: false, ruling: ruling("allow") }).kind).toBe(
-        "allow",
-      );
+      expect(
+        judge({ approvalPolicy, action: command, granted: false, ruleDecision: ruleDecision("allow") }).kind,
+      ).toBe("allow");
     },
   );
 
   test("gives its reason", () => {
     const input = { approvalPolicy: "unlessTrusted", action: command, granted: false } as const;
-    expect(judge({ ...input, ruling: ruling("deny") })).toEqual({
+    expect(judge({ ...input, ruleDecision: ruleDecision("deny") })).toEqual({
       kind: "deny",
       reason: "Rule 1 of p.toml says deny.",
     });
-    expect(judge({ ...input, ruling: ruling("ask") })).toEqual({
+    expect(judge({ ...input, ruleDecision: ruleDecision("ask") })).toEqual({
       kind: "ask",
       reason: "Rule 1 of p.toml says ask.",
     });
@@ -186,13 +187,13 @@ describe("an action with hidden characters", () => {
   test("is never granted, and the user is warned", () => {
     const allowed: RuleDecision = { decision: "allow", reason: "" };
     const verdicts = (["unlessTrusted", "always"] as const).map((approvalPolicy) =>
-      judge({ approvalPolicy, action: hidden, granted: true, ruling: allowed }),
+      judge({ approvalPolicy, action: hidden, granted: true, ruleDecision: allowed }),
     );
     const reason = "It contains characters that cannot be seen.";
     expect(verdicts).toEqual(Array(2).fill({ kind: "ask", reason, warning: reason }));
     const ruled = judge({
       ...{ approvalPolicy: "never", action: hidden, granted: true },
-      ruling: { decision: "ask", reason: "Rule 1." },
+      ruleDecision: { decision: "ask", reason: "Rule 1." },
     });
     expect(ruled).toEqual({ kind: "ask", reason: "Rule 1.", warning: reason });
   });
@@ -207,12 +208,16 @@ describe("an allowed action names what allowed it", () => {
     const verdict = judge({ approvalPolicy: "unlessTrusted", action: command, granted: false, ...input });
     return verdict.kind === "allow" ? `${verdict.allowance.by}: ${verdict.allowance.reason}` : verdict.kind;
   };
-  const ruling: RuleDecision = { decision: "allow", reason: "Rule 2 allows it." };
+  const ruleDecision: RuleDecision = { decision: "allow", reason: "Rule 2 allows it." };
   const grants = [{ scope: "always", words: "run: rm a (in /project)" }] as const;
 
   test.each([
-    ["a rule of the policy file", { ruling }, "policyFile: Rule 2 allows it."],
-    ["the rule with approvals off", { ruling, approvalPolicy: "never" }, "policyFile: Rule 2 allows it."],
+    ["a rule of the policy file", { ruleDecision }, "policyFile: Rule 2 allows it."],
+    [
+      "the rule with approvals off",
+      { ruleDecision, approvalPolicy: "never" },
+      "policyFile: Rule 2 allows it.",
+    ],
     ["a saved rule", { granted: true, grants }, "grant: A saved rule allows it: run: rm a (in /project)."],
     ["approvals that are off", { approvalPolicy: "never" }, "setting: Approvals are off."],
     [

@@ -37,7 +37,7 @@ export interface PolicyInput {
   /** Whether it only changes files that need no approval. */
   readonly isAcceptedEdit?: boolean | undefined;
   /** What the policy file decides about it. */
-  readonly ruling?: RuleDecision | undefined;
+  readonly ruleDecision?: RuleDecision | undefined;
   /** The policy file, if there is one. */
   readonly policyRules?: Pick<PolicyRules, "unanswered" | "source"> | undefined;
 }
@@ -50,11 +50,12 @@ const HIDDEN = "It contains characters that cannot be seen.";
  * and what it allows counts as granted, even under `always`. Actions with hidden characters are never granted.
  */
 export function judge(input: PolicyInput): PolicyDecision {
-  const { approvalPolicy, action, ruling } = input;
+  const { approvalPolicy, action, ruleDecision } = input;
   const { needs } = action;
-  if (ruling?.decision === "deny") return { kind: "deny", reason: ruling.reason };
-  if (ruling?.decision === "ask") return { kind: "ask", reason: ruling.reason, ...warningFor(action) };
-  const granted = input.granted || ruling?.decision === "allow";
+  if (ruleDecision?.decision === "deny") return { kind: "deny", reason: ruleDecision.reason };
+  if (ruleDecision?.decision === "ask")
+    return { kind: "ask", reason: ruleDecision.reason, ...warningFor(action) };
+  const granted = input.granted || ruleDecision?.decision === "allow";
   if (input.hasNetwork === false && wantsNetwork(needs) && !granted)
     return { kind: "deny", reason: NO_NETWORK };
   if (approvalPolicy === "never") return judgeUnattended(input, granted);
@@ -90,8 +91,8 @@ const GRANTED = {
 } as const;
 
 /** Names the rule of the policy file that allows an action, or else the grants of the user. */
-function grantedBy({ ruling, grants = [] }: PolicyInput): Allowance {
-  if (ruling?.decision === "allow") return { by: "policyFile", reason: ruling.reason };
+function grantedBy({ ruleDecision, grants = [] }: PolicyInput): Allowance {
+  if (ruleDecision?.decision === "allow") return { by: "policyFile", reason: ruleDecision.reason };
   const sentences = grants.map(({ scope, words }) => `${GRANTED[scope]}: ${words}.`);
   return { by: "grant", reason: sentences.join(" ") || "You allowed it before." };
 }

@@ -111,13 +111,13 @@ export class TurnDenials {
     const said = evidence.filter((sentence) => !ended.output.includes(sentence));
     const item = endedCommand(report);
     if (said.length === 0 || item === undefined) return [report];
-    if (!this.#explained.has(ended.itemId)) this.#tell(ended);
+    if (!this.#explained.has(ended.itemId)) this.#notify(ended);
     return [{ type: "item/completed", item: { ...item, denials: said } }];
   }
 
-  #tell(ended: EndedItem): void {
-    const told = this.#explainTo(ended).finally(() => this.#texts.delete(told));
-    this.#texts.add(told);
+  #notify(ended: EndedItem): void {
+    const sent = this.#explainTo(ended).finally(() => this.#texts.delete(sent));
+    this.#texts.add(sent);
   }
 
   async #explainTo(ended: EndedItem): Promise<void> {

@@ -149,8 +149,8 @@ describe("input during a running turn", () => {
 
   test("is rejected with an output schema, and says what to do instead", async () => {
     const { client, threadId } = await waiting([]);
-    const wanted = { threadId, input: text("x"), outputSchema: {}, delivery: "queue" } as const;
-    await expect(client.call("turn/start", wanted)).rejects.toMatchObject({
+    const requested = { threadId, input: text("x"), outputSchema: {}, delivery: "queue" } as const;
+    await expect(client.call("turn/start", requested)).rejects.toMatchObject({
       kind: "invalidParams",
       data: { field: "outputSchema" },
     });

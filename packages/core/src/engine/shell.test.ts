@@ -12,8 +12,8 @@ describe("a shell command of the user", () => {
       onOutput("two failures\n", "stdout");
       return EXITED;
     };
-    const wanted = { threadId, command: "npm test", timeoutMs: 5_000 };
-    const { turn } = await client.call("thread/shellCommand", wanted);
+    const requested = { threadId, command: "npm test", timeoutMs: 5_000 };
+    const { turn } = await client.call("thread/shellCommand", requested);
     const ended = await client.turnEnd(turn.id);
     expect(ended).toMatchObject({ kind: "shell", status: "completed" });
     expect(ended.items).toMatchObject([
@@ -82,11 +82,11 @@ describe("the settings of a thread", () => {
   test("can be changed without a turn, and all subscribers are sent the change", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
-    const wanted = { threadId, approvalPolicy: "always", cwd: "/there" } as const;
-    const { settings } = await client.call("thread/settings/update", wanted);
+    const requested = { threadId, approvalPolicy: "always", cwd: "/there" } as const;
+    const { settings } = await client.call("thread/settings/update", requested);
     expect(settings).toMatchObject({ approvalPolicy: "always", cwd: "/there" });
     expect(client.eventsOf("thread/settings/updated").at(-1)?.data).toEqual({ threadId, settings });
-    await client.call("thread/settings/update", wanted);
+    await client.call("thread/settings/update", requested);
     expect(client.eventsOf("thread/settings/updated")).toHaveLength(1);
   });
 

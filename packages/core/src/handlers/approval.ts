@@ -9,8 +9,8 @@ export const approvalHandlers: Pick<
 > = {
   async "approval/respond"({ threadId, approvalId, decision }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
-    const answerer = answererOf(client);
-    await thread.requests.decide(approvalId, decision, answerer, (grant) =>
+    const responder = responderOf(client);
+    await thread.requests.decide(approvalId, decision, responder, (grant) =>
       respond(grant === undefined ? {} : { grant }),
     );
     return "answered";
@@ -18,15 +18,15 @@ export const approvalHandlers: Pick<
 
   async "question/respond"({ threadId, questionId, answers }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
-    const answerer = answererOf(client);
-    await thread.requests.answer(questionId, answers, answerer, () => respond({}));
+    const responder = responderOf(client);
+    await thread.requests.answer(questionId, answers, responder, () => respond({}));
     return "answered";
   },
 
   async "tool/respond"({ threadId, callId, result }, { services, client }, respond) {
     const { thread } = await services.registry.load(threadId);
-    const answerer = answererOf(client);
-    await thread.requests.completeToolCall(callId, result, answerer, () => respond({}));
+    const responder = responderOf(client);
+    await thread.requests.completeToolCall(callId, result, responder, () => respond({}));
     return "answered";
   },
 
@@ -45,6 +45,6 @@ export const approvalHandlers: Pick<
   },
 };
 
-function answererOf({ id, name }: CallingClient): Responder {
+function responderOf({ id, name }: CallingClient): Responder {
   return { by: "client", clientId: id, ...(name === undefined ? {} : { client: name }) };
 }

@@ -122,8 +122,8 @@ describe("the selectors of a model", () => {
   const catalogue = new Catalogue([one]);
 
   test("accept values in any order when one makes the other appear", async () => {
-    const wanted = { effort: "high", thinking: "true" };
-    expect(await catalogue.withValues("one/steady", {}, wanted)).toEqual(wanted);
+    const requested = { effort: "high", thinking: "true" };
+    expect(await catalogue.withValues("one/steady", {}, requested)).toEqual(requested);
   });
 
   test("reject an unknown selector and an unknown value with what there is", async () => {

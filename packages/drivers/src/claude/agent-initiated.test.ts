@@ -47,7 +47,7 @@ real("continues the real Claude when a background command has ended", async () =
 test("shows work after a background task as a turn of the thread, with its reason", async () => {
   const script = [...FIRST, { send: ENDED }, ...AGENT_INITIATED, message("All is well."), ...DONE, IDLE];
   const { client, threadId } = await threadOn(script);
-  const turn = await client.turnEnd((await unaskedTurn(client)).id);
+  const turn = await client.turnEnd((await agentInitiatedTurn(client)).id);
   expect(turn).toMatchObject({
     status: "completed",
     items: [{ type: "agentMessage", text: "All is well." }],
@@ -75,7 +75,7 @@ test("requests approval as in any other turn, and runs prompts sent meanwhile af
     },
     ...[message("Then not."), ...DONE, ...BEGIN, message("And now you."), ...DONE, IDLE],
   ]);
-  const { id } = await unaskedTurn(client);
+  const { id } = await agentInitiatedTurn(client);
   const { approval } = (await client.waitFor("approval/requested")).data;
   expect(approval).toMatchObject({ turnId: id, action: { kind: "command", command: "make" } });
   const input = [{ type: "text" as const, text: "and now me" }];
@@ -104,7 +104,7 @@ test("can be interrupted, and the next turn uses the same process", async () => 
     },
     ...[...BEGIN, message("Well."), ...DONE, IDLE],
   ]);
-  const { id } = await unaskedTurn(client);
+  const { id } = await agentInitiatedTurn(client);
   await client.waitFor("item/completed", ({ data }) => data.turnId === id);
   const before = descendantsOf(process.pid).map(({ pid }) => pid);
   await client.call("turn/interrupt", { threadId, turnId: id });
@@ -178,7 +178,7 @@ async function threadOn(script: readonly FakeStep[], budget = {}) {
   return { client, threadId };
 }
 
-async function unaskedTurn(client: TestClient) {
+async function agentInitiatedTurn(client: TestClient) {
   const started = await client.waitFor("turn/started", ({ data }) => data.turn._meta !== undefined);
   return started.data.turn;
 }

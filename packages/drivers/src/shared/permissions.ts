@@ -30,12 +30,12 @@ export async function writeNeed(
   const roots = await Promise.all([...open, TEMPORARY].map(nearestFolder));
   const folders = await Promise.all(paths.map((path) => nearestFolder(resolve(cwd, path))));
   const outside = folders.filter((folder) => !roots.some((root) => isPathIn(folder, root)));
-  const wanted = [...new Set(outside)].sort();
+  const requested = [...new Set(outside)].sort();
   // The sandbox alone decides what no approval opens, such as settings, folders of the system and the home folder.
-  const found = await Promise.all(wanted.map((folder) => broker?.resolveWritable(folder, cwd)));
+  const found = await Promise.all(requested.map((folder) => broker?.resolveWritable(folder, cwd)));
   const problems = found.map((path) => (path !== undefined && "problem" in path ? path.problem : undefined));
   const refused = problems.filter((problem) => problem !== undefined);
-  const write = wanted.filter((_, at) => problems[at] === undefined);
+  const write = requested.filter((_, at) => problems[at] === undefined);
   return { needs: write.length === 0 ? undefined : { write }, refused };
 }
 

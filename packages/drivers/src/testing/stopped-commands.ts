@@ -19,7 +19,7 @@ interface Agent {
   /** Whether a command can be run again with what it needs. */
   readonly grants: boolean;
   /** Whether it goes on without the answer of the user, and may have ended its work by then. */
-  readonly goesOn?: boolean;
+  readonly continues?: boolean;
   make(options: AgentOptions): Driver;
   /** A step of the script in which the model runs a command. */
   run(command: string): unknown;
@@ -35,7 +35,7 @@ const AGENTS: Readonly<Record<string, Agent>> = {
     make: (options) => new ClaudeDriver(options),
   },
   codex: {
-    ...{ parts: ["bwrap", "codex"], grants: true, goesOn: true },
+    ...{ parts: ["bwrap", "codex"], grants: true, continues: true },
     make: (options) => new CodexDriver(options, SHORT_LIVED),
     run: (cmd) => [
       { call: "exec", raw: `text(JSON.stringify(await tools.exec_command(${JSON.stringify({ cmd })})))` },
@@ -88,7 +88,7 @@ async function runTurn(name: string, agent: Agent, isAllowed: boolean) {
   const [cwd, outside, stateFolder] = [join(folder, "work"), join(folder, "outside"), join(folder, "state")];
   for (const path of [cwd, outside, stateFolder]) await mkdir(path);
   const command = "echo run >> ../outside/count";
-  const before = agent.goesOn === true && isAllowed ? [agent.run(command), DONE] : [agent.run(command)];
+  const before = agent.continues === true && isAllowed ? [agent.run(command), DONE] : [agent.run(command)];
   const after = isAllowed ? [agent.run(command), DONE] : [DONE];
   const model = await offlineModel(onTestFinished, [...before, ...after, DONE, DONE]);
   const sandbox = new CommandSandbox({
@@ -131,7 +131,7 @@ async function runTurn(name: string, agent: Agent, isAllowed: boolean) {
       if (approval === undefined) return;
       asked.push(approval.action);
       const isOffer = approval.action.after !== undefined;
-      if (isOffer && isAllowed && agent.goesOn === true)
+      if (isOffer && isAllowed && agent.continues === true)
         await client.waitFor("item/completed", ({ data }) => data.item.type === "agentMessage");
       await client.call("approval/respond", {
         ...{ threadId, approvalId: approval.id },

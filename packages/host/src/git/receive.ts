@@ -11,7 +11,7 @@ const UNPACK_LIMIT = 100;
 /** Which objects to receive. */
 export interface ObjectRequest {
   /** The objects, with everything that they need. */
-  readonly wanted: readonly string[];
+  readonly requested: readonly string[];
   /** Objects of the user, which are not sent. */
   readonly known: readonly string[];
   readonly maxBytes: number;
@@ -24,9 +24,9 @@ export interface ObjectRequest {
 export async function receiveObjects(
   git: GitCommand,
   sender: ConfinedProcess,
-  { wanted, known, maxBytes }: ObjectRequest,
+  { requested, known, maxBytes }: ObjectRequest,
 ): Promise<void> {
-  sender.send(["", ...wanted, "--not", ...known, ""].join("\n"));
+  sender.send(["", ...requested, "--not", ...known, ""].join("\n"));
   const header = await sender.peek(HEADER_BYTES);
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 4) !== "PACK") {
     const reason = sender.errors.trim().split("\n")[0] ?? "";

@@ -4,7 +4,7 @@ import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { refsInFiles } from "./ref-files.ts";
 
-const WANTED = ["refs/heads", "refs/tags", "refs/remotes", "refs/stash"];
+const EXPECTED = ["refs/heads", "refs/tags", "refs/remotes", "refs/stash"];
 
 /** A repository with one commit, and what real git says of its refs. */
 async function setUp() {
@@ -17,9 +17,9 @@ async function setUp() {
   run("commit", "-q", "--allow-empty", "-m", "first");
   const gitDir = folder.join(".git");
   const byGit = () =>
-    run("for-each-ref", "--format=%(objectname) %(refname) %(symref)", ...WANTED).split("\n");
+    run("for-each-ref", "--format=%(objectname) %(refname) %(symref)", ...EXPECTED).split("\n");
   const byFiles = async () =>
-    (await refsInFiles(gitDir, WANTED))?.map(
+    (await refsInFiles(gitDir, EXPECTED))?.map(
       ({ object, name, target = "" }) => `${object} ${name} ${target}`,
     );
   const trimmed = async () => (await byFiles())?.map((row) => row.trim());

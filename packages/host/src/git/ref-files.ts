@@ -28,11 +28,11 @@ const PACKED = /^((?:[0-9a-f]{40}|[0-9a-f]{64})) (\S+)$/;
  */
 export async function refsInFiles(
   commonDir: string,
-  wanted: readonly string[],
+  requested: readonly string[],
 ): Promise<RefRow[] | undefined> {
   // Git packs a ref before it removes the file, so none is missed in this order.
-  const loose = await looseRefs(commonDir, wanted);
-  const packed = loose === undefined ? undefined : await packedRefs(commonDir, wanted);
+  const loose = await looseRefs(commonDir, requested);
+  const packed = loose === undefined ? undefined : await packedRefs(commonDir, requested);
   if (loose === undefined || packed === undefined) return undefined;
   const values = new Map([...packed, ...loose]);
   const rows: RefRow[] = [];
@@ -47,10 +47,10 @@ export async function refsInFiles(
 
 async function looseRefs(
   commonDir: string,
-  wanted: readonly string[],
+  requested: readonly string[],
 ): Promise<Map<string, string> | undefined> {
   const found = new Map<string, string>();
-  for (let names = wanted; names.length > 0; ) {
+  for (let names = requested; names.length > 0; ) {
     if (found.size + names.length > MAX_LOOSE || !names.every(isPlain)) return undefined;
     const looked = await Promise.all(names.map((name) => look(commonDir, name)));
     const below: string[] = [];
@@ -82,7 +82,7 @@ async function look(commonDir: string, name: string): Promise<Place | undefined>
 
 async function packedRefs(
   commonDir: string,
-  wanted: readonly string[],
+  requested: readonly string[],
 ): Promise<Map<string, string> | undefined> {
   const file = join(commonDir, "packed-refs");
   const text = await readTextNoFollow(file, MAX_PACKED);
@@ -95,7 +95,7 @@ async function packedRefs(
   for (const line of text.split("\n").filter((row) => row !== "" && !/^[#^]/.test(row))) {
     const [, object, name] = PACKED.exec(line) ?? [];
     if (object === undefined || name === undefined) return undefined;
-    if (!wanted.some((each) => name === each || name.startsWith(`${each}/`))) continue;
+    if (!requested.some((each) => name === each || name.startsWith(`${each}/`))) continue;
     if (!isPlain(name)) return undefined;
     found.set(name, object);
   }

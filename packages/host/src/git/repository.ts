@@ -146,11 +146,11 @@ export async function readState(
   prefix?: string,
 ): Promise<RepositoryState> {
   const { gitDir } = repository;
-  const wanted = [...REF_NAMESPACES, "refs/stash", ...(prefix === undefined ? [] : [prefix])];
+  const requested = [...REF_NAMESPACES, "refs/stash", ...(prefix === undefined ? [] : [prefix])];
   const refs = new Map<string, string>();
   const kept = new Map<string, string>();
   const symbolicRefs = new Map<string, string>();
-  for (const { name, object, target } of await readRefs(git, repository, wanted)) {
+  for (const { name, object, target } of await readRefs(git, repository, requested)) {
     if (target !== undefined) symbolicRefs.set(name, target);
     else if (prefix !== undefined && name.startsWith(`${prefix}/`)) kept.set(name, object);
     else refs.set(name, object);
@@ -164,12 +164,12 @@ export async function readState(
 async function readRefs(
   git: GitCommand,
   { worktree, gitDir, commonDir }: Repository,
-  wanted: readonly string[],
+  requested: readonly string[],
 ): Promise<readonly RefRow[]> {
   const isPlain = gitDir === join(worktree, ".git") && (await isPlainRepository(worktree));
-  const inFiles = isPlain ? await refsInFiles(commonDir, wanted) : undefined;
+  const inFiles = isPlain ? await refsInFiles(commonDir, requested) : undefined;
   if (inFiles !== undefined) return inFiles;
-  const listed = await git.run(["for-each-ref", "--format=%(objectname) %(refname) %(symref)", ...wanted]);
+  const listed = await git.run(["for-each-ref", "--format=%(objectname) %(refname) %(symref)", ...requested]);
   const rows = listed.split("\n").filter((row) => row !== "");
   return rows.map((row) => {
     const [object = "", name = "", target = ""] = row.split(" ");

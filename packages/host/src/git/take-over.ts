@@ -130,17 +130,17 @@ export class GitTakeOver {
       const message = `The agent changed ${reported.refs.length} branches and tags, and at most ${this.#limits.refs} are applied at once; they stay in its copy of .git.`;
       throw new FlintError("internalError", message);
     }
-    const objects = wantedObjects(reported);
-    const wanted = [...new Set(objects.values())];
+    const objects = requestedObjects(reported);
+    const requested = [...new Set(objects.values())];
     const known = [...new Set([...now.refs.values(), ...now.stash.slice(0, 1), ...detachedCommit(now.head)])];
-    if (wanted.length > 0)
-      await receiveObjects(this.#git, sender, { wanted, known, maxBytes: this.#limits.packBytes });
+    if (requested.length > 0)
+      await receiveObjects(this.#git, sender, { requested, known, maxBytes: this.#limits.packBytes });
     const incoming = await this.#sinceUsersCommits(reported, now);
     const [refs, diff, protectedPaths] = await Promise.all([
       this.#offered.list(incoming),
       this.#offered.diff(incoming),
       this.#offered.protectedPaths(incoming, now),
-      wanted.length === 0 ? undefined : assertObjectsComplete(this.#git, wanted),
+      requested.length === 0 ? undefined : assertObjectsComplete(this.#git, requested),
     ]);
     this.#kept = [...(now.kept?.keys() ?? [])];
     return { incoming, refs, diff, protectedPaths, keep: () => this.#keep(objects) };
@@ -267,12 +267,12 @@ export class GitTakeOver {
 }
 
 /** Everything to receive, by the name under which it can be kept. */
-function wantedObjects({ refs, staged, head, stash }: Incoming): Map<string, string> {
-  const wanted = new Map(refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const])));
-  if (staged !== undefined) wanted.set(STAGED_REF, staged);
-  if (head?.kind === "detached") wanted.set("HEAD", head.commit);
-  for (const { id } of stash) wanted.set(`${STASH_REFS}/${id}`, id);
-  return wanted;
+function requestedObjects({ refs, staged, head, stash }: Incoming): Map<string, string> {
+  const requested = new Map(refs.flatMap(({ name, to }) => (to === undefined ? [] : [[name, to] as const])));
+  if (staged !== undefined) requested.set(STAGED_REF, staged);
+  if (head?.kind === "detached") requested.set("HEAD", head.commit);
+  for (const { id } of stash) requested.set(`${STASH_REFS}/${id}`, id);
+  return requested;
 }
 
 function refUpdate({ name, from, to }: RefChange): string[] {

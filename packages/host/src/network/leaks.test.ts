@@ -12,7 +12,7 @@ import { listen } from "./testing/internet.ts";
 import { type Listeners, probeLeaks } from "./testing/leak-probe.ts";
 import { probeScope, type ScopedProbe } from "./testing/scoped-probe.ts";
 
-const NOBODY = 65_534;
+const NO_ONE = 65_534;
 
 /** Listeners outside, and how many connections and messages they had. */
 async function listeners(): Promise<Listeners & { visitors(): number }> {
@@ -45,7 +45,7 @@ async function runAsNobody(source: string, ...args: readonly string[]): Promise<
   if (existsSync(join(fetched, "files/usr/bin/bwrap")))
     cpSync(fetched, join(folder, "fetched"), { recursive: true, verbatimSymlinks: true });
   const env = { ...process.env, HOME: "/nonexistent", PATH: `${folder}/fetched/bin:${process.env.PATH}` };
-  const options = { uid: NOBODY, gid: NOBODY, env };
+  const options = { uid: NO_ONE, gid: NO_ONE, env };
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], options);
   return JSON.parse(stdout);
 }
@@ -111,7 +111,7 @@ describeEachMechanism("commands of a thread in the whole sandbox, with %s", (mec
 
   ordinary("are confined for an ordinary user", async () => {
     const { tcpPort, visitors } = await listeners();
-    expect(await probeScopeAsNobody(mechanism, tcpPort)).toEqual(seen(NOBODY));
+    expect(await probeScopeAsNobody(mechanism, tcpPort)).toEqual(seen(NO_ONE));
     expect(visitors()).toBe(0);
   });
 });

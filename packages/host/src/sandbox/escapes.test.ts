@@ -24,7 +24,7 @@ import { describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import type { MechanismName } from "./mechanisms/launch.ts";
 
-const NOBODY = 65_534;
+const NO_ONE = 65_534;
 const SOURCE = new URL("./command-sandbox.ts", import.meta.url);
 
 /** A program for another user: launches the commands in its arguments and prints their outcomes. */
@@ -72,13 +72,13 @@ const launchAsNobody: Launch = async (mechanism, ...jobs) => {
   const shared = await publicFolder();
   const env = { ...process.env, HOME: "/nonexistent", PATH: `${shared}/fetched/bin:${process.env.PATH}` };
   const args = [join(shared, "launcher.mjs"), JSON.stringify({ mechanism, jobs })];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { uid: NOBODY, gid: NOBODY, env });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { uid: NO_ONE, gid: NO_ONE, env });
   return JSON.parse(stdout) as Outcome[];
 };
 
 /** A folder with copies of the sources and programs, which another user may not read in their own folders. */
 async function publicFolder(): Promise<string> {
-  const shared = folder(NOBODY);
+  const shared = folder(NO_ONE);
   writeFileSync(join(shared, "launcher.js"), LAUNCHER);
   await build({
     input: join(shared, "launcher.js"),
@@ -97,7 +97,7 @@ async function publicFolder(): Promise<string> {
 
 const USERS = {
   "the current user": { launch: launchHere, uid: process.getuid?.() ?? 0, isHere: true },
-  nobody: { launch: launchAsNobody, uid: NOBODY, isHere: process.getuid?.() === 0 },
+  noOne: { launch: launchAsNobody, uid: NO_ONE, isHere: process.getuid?.() === 0 },
 } as const;
 
 const CASES = Object.keys(MECHANISM_PARTS).flatMap((mechanism) =>

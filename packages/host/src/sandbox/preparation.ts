@@ -202,11 +202,11 @@ export class Preparation {
       const { keepsNetwork: network } = shared;
       const { write: grantedRoots = [], identities } = request.permission ?? {};
       await createGranted(grantedRoots, identities);
-      const wanted = {
+      const requested = {
         ...{ ...request, policy, programs, mounts, network, grantedRoots, identities },
         ...{ privateFolders, privateSources },
       };
-      const confinement = await confine(wanted, guard);
+      const confinement = await confine(requested, guard);
       if (confinement.sockets.length > MAX_SOCKETS) throw tooManySockets(confinement.sockets);
       const filter = shared.filterFile === undefined ? {} : { filterDescriptor: FILTER_DESCRIPTOR };
       return { confinement: { ...confinement, ...filter }, release };

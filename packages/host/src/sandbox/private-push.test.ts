@@ -34,8 +34,8 @@ async function setUp(isAllowed: boolean) {
   const asked: string[] = [];
   const scope: SandboxScope = {
     ...{ id: "t1", privateGit: true },
-    decide: async ({ host, port: wanted }) => {
-      asked.push(`${host}:${wanted}`);
+    decide: async ({ host, port: requested }) => {
+      asked.push(`${host}:${requested}`);
       return isAllowed ? { allowed: true } : { allowed: false, reason: "it was declined" };
     },
   };

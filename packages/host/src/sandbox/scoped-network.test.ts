@@ -57,9 +57,9 @@ describeEachMechanism("a confined command of a thread, with %s", (mechanism, con
     const { run, asked, failed } = await setUp(mechanism, () => false);
     const { output } = await run(FETCH("https://registry.example/"));
     expect(output).toContain("registry.example");
-    const wanted = { host: "registry.example", port: 443, itemId: "i" };
-    expect(asked).toEqual([wanted]);
-    expect(failed).toEqual([{ ...wanted, allowed: false, reason: "it was declined" }]);
+    const requested = { host: "registry.example", port: 443, itemId: "i" };
+    expect(asked).toEqual([requested]);
+    expect(failed).toEqual([{ ...requested, allowed: false, reason: "it was declined" }]);
   });
 
   confined("reaches nothing of this machine, whatever it tries", async () => {

@@ -188,8 +188,8 @@ export async function readWhole(files: FileSystem, path: string, limit: number):
   }
 }
 
-function hasOtherMode(stats: Stats, wanted: number): boolean {
-  return (stats.mode & 0o777) !== wanted;
+function hasOtherMode(stats: Stats, requested: number): boolean {
+  return (stats.mode & 0o777) !== requested;
 }
 
 /** Whether this is the name of a temporary file, which only a crash leaves behind. */

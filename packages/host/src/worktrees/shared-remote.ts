@@ -42,12 +42,12 @@ export async function fetchMissing(
   { url, commit }: SharedRepository,
   commits: readonly string[],
 ): Promise<void> {
-  const wanted = [commit, ...commits].filter((id) => OBJECT_ID.test(id));
-  if ((await missing(git, wanted)).length === 0) return;
+  const requested = [commit, ...commits].filter((id) => OBJECT_ID.test(id));
+  if ((await missing(git, requested)).length === 0) return;
   const refs = [`+${baseRef(commit)}:${baseRef(commit)}`, `+${taskRef(task)}/*:refs/flint/fetched/${task}/*`];
   const fetched = await git.with(REMOTE_ACCESS).attempt([...FETCH, ...QUIET, "--", url, ...refs]);
   if (fetched.exitCode !== 0) throw unreachable("fetched from", url, fetched.stderr);
-  const [gone] = await missing(git, wanted);
+  const [gone] = await missing(git, requested);
   if (gone !== undefined)
     throw new FlintError(
       "invalidRequest",

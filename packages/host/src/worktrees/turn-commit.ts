@@ -149,8 +149,8 @@ export class TurnCommits {
     const pack = join(scratch, "incoming.pack");
     // Through the output: git itself would first write it in the repository, which may be on another disk.
     try {
-      const wanted = `${tree}\n--not\n${parent}\n`;
-      await lent.runToFile(["pack-objects", "-q", "--revs", "--stdout"], pack, wanted);
+      const requested = `${tree}\n--not\n${parent}\n`;
+      await lent.runToFile(["pack-objects", "-q", "--revs", "--stdout"], pack, requested);
       await git.runWithFile(["unpack-objects", "-q", "--strict"], pack);
     } finally {
       await rm(pack, { force: true });

@@ -66,8 +66,8 @@ describe("a selector", () => {
 describe("the methods for selectors", () => {
   test("config/list takes nothing, a thread or a model, and answers with all selectors [S0-71]", () => {
     const { params, result } = METHODS["config/list"];
-    for (const wanted of [{}, { threadId: "t1" }, { model: "claude/opus" }])
-      expect(params.parse(wanted)).toEqual(wanted);
+    for (const requested of [{}, { threadId: "t1" }, { model: "claude/opus" }])
+      expect(params.parse(requested)).toEqual(requested);
     expect(params.safeParse({ model: 7 }).success).toBe(false);
     expect(result.parse({ options: [selector] })).toEqual({ options: [selector] });
     expect(result.safeParse({}).success).toBe(false);

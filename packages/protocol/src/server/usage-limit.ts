@@ -27,7 +27,7 @@ export const UsageLimit = looseObject(() => ({
   /** Set if it was only understood from text. */
   guessed: z.optional(z.boolean()),
   /** Set if waiting does not help: someone has to buy credit or change the plan. */
-  needsPerson: z.optional(z.boolean()),
+  needsUser: z.optional(z.boolean()),
   reportedAtMs: z.number(),
 }));
 export type UsageLimit = z.output<typeof UsageLimit>;

@@ -178,8 +178,8 @@ export class TurnRun {
 }
 
 function lastText(items: readonly ThreadItem[]): string {
-  const spoken = items.findLast((item) => item.type === "agentMessage" && "text" in item && item.text !== "");
-  return spoken !== undefined && "text" in spoken && typeof spoken.text === "string" ? spoken.text : "";
+  const answer = items.findLast((item) => item.type === "agentMessage" && "text" in item && item.text !== "");
+  return answer !== undefined && "text" in answer && typeof answer.text === "string" ? answer.text : "";
 }
 
 // The events of a turn can arrive before the response that names it. Others in between are a replay or a turn of another

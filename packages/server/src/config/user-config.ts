@@ -171,7 +171,7 @@ async function verified(
   value: unknown,
   file: string,
 ): Promise<string> {
-  const wanted = changed(await parseDocument(before, file), path, value);
+  const requested = changed(await parseDocument(before, file), path, value);
   const problem = () =>
     new ConfigError(
       `${formatKey(path)} is written in a form that cannot be edited automatically; edit ${file} by hand.`,
@@ -179,7 +179,7 @@ async function verified(
   const got = await parseDocument(next, file).catch(() => {
     throw problem();
   });
-  if (!isDeepStrictEqual(withoutEmpty(got), withoutEmpty(wanted))) throw problem();
+  if (!isDeepStrictEqual(withoutEmpty(got), withoutEmpty(requested))) throw problem();
   return next;
 }
 

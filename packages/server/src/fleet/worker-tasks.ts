@@ -79,7 +79,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
     };
     const trusted = new Set(this.#settings.trusted);
     const verify = taskVerifier(store, { namespace, trusted });
-    const { places, run, client, cleaner } = await runParts(
+    const { workspaces, run, client, cleaner } = await runParts(
       { ...this.#parts, cloneOf, verify, defaultModel: settings.ceiling.defaultModel },
       ...([store, context, news] as const),
     );
@@ -91,7 +91,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       ...{
         ...settings,
         ...shared,
-        places,
+        workspaces,
         run,
         fences,
         namespace,

@@ -18,13 +18,13 @@ import { BrokenFrontends, HELLO, OpenServer, stderrOf } from "../serve/testing/o
 import { Clients } from "./clients.ts";
 import { listenPrivately, UnixListener } from "./unix-listener.ts";
 
-async function guestsOf() {
+async function clientsOf() {
   const folder = await temporaryFolder();
   const clock = new TestClock();
   return { folder, clock, clients: new Clients(new Frontends(testEngine().engine), clock) };
 }
 
-async function guestsOfBrokenDoor() {
+async function clientsOfBrokenListener() {
   const folder = await temporaryFolder();
   const broken = new BrokenFrontends();
   const frontends = new Frontends(testEngine().engine, {}, broken.load);
@@ -40,7 +40,7 @@ async function open() {
 
 describe("a unix socket", () => {
   test("is private, like the folder created for it [P30]", async () => {
-    const { folder, clients } = await guestsOf();
+    const { folder, clients } = await clientsOf();
     const before = process.umask(0o022);
     onTestFinished(() => void process.umask(before));
     const path = folder.join("made", "flint.sock");
@@ -64,7 +64,7 @@ describe("a unix socket", () => {
   });
 
   test("closes a client whose front end cannot be loaded, and retries for the next one", async () => {
-    const { folder, clients, broken, said } = await guestsOfBrokenDoor();
+    const { folder, clients, broken, said } = await clientsOfBrokenListener();
     const path = folder.join("flint.sock");
     const listener = await UnixListener.start({ path, protocol: "flint", clients });
     const rendezvous = await UnixListener.start({
@@ -100,7 +100,7 @@ describe("a unix socket", () => {
   });
 
   test("replaces the socket of a dead server, but not a live one or another file", async () => {
-    const { folder, clients } = await guestsOf();
+    const { folder, clients } = await clientsOf();
     const path = folder.join("flint.sock");
     const start = () => UnixListener.start({ path, protocol: "flint", clients });
     // A socket that outlives its server, as after a crash.
@@ -147,7 +147,7 @@ describe("a unix socket", () => {
 
 describe("the rendezvous socket", () => {
   async function rendezvous() {
-    const { folder, clients } = await guestsOf();
+    const { folder, clients } = await clientsOf();
     const path = folder.join("rendezvous.sock");
     const listener = await UnixListener.start({ path, protocol: "chosen", clients });
     onTestFinished(async () => {

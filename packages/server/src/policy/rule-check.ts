@@ -178,13 +178,13 @@ class Problems {
 
   /** Checks the examples of the author; one that contradicts the rule is a mistake in either. */
   examples(pattern: Pattern): void {
-    for (const [field, wanted] of [["match", true] as const, ["not_match", false] as const]) {
+    for (const [field, requested] of [["match", true] as const, ["not_match", false] as const]) {
       for (const example of this.#strings(field) ?? []) {
-        if (allows(pattern, exampleOf(pattern, example)) === wanted) continue;
-        const verb = wanted ? "does not cover" : "covers";
+        if (allows(pattern, exampleOf(pattern, example)) === requested) continue;
+        const verb = requested ? "does not cover" : "covers";
         this.add(
           field,
-          `the rule ${verb} ${JSON.stringify(example)}, which ${field} says it ${wanted ? "does" : "does not"}.`,
+          `the rule ${verb} ${JSON.stringify(example)}, which ${field} says it ${requested ? "does" : "does not"}.`,
         );
       }
     }

@@ -97,11 +97,11 @@ class PermissionReader {
   git(): true | undefined {
     const { git } = this.#table;
     if (git === undefined) return undefined;
-    const wanted = GIT_WORDS[this.#decision ?? "allow"];
-    if (git === wanted) return true;
+    const requested = GIT_WORDS[this.#decision ?? "allow"];
+    if (git === requested) return true;
     return this.#problem(
       "git",
-      `git must be ${shown(wanted)} in a rule with decision = ${shown(this.#decision ?? "allow")}, not ${shown(git)}.`,
+      `git must be ${shown(requested)} in a rule with decision = ${shown(this.#decision ?? "allow")}, not ${shown(git)}.`,
     );
   }
 

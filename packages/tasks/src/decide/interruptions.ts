@@ -10,38 +10,45 @@ type RoleName = "executor" | "reviewer";
 export function afterInterruption(
   state: TaskState,
   role: RoleName,
-  setback: Interruption & { readonly usage: RunUsage },
+  interruption: Interruption & { readonly usage: RunUsage },
   context: DecisionContext,
 ): Events {
-  const used = setback.usage.seconds > 0 ? [event("run/used", { usage: setback.usage })] : [];
-  return [...used, ...consequences(state, role, setback, context)];
+  const used = interruption.usage.seconds > 0 ? [event("run/used", { usage: interruption.usage })] : [];
+  return [...used, ...consequences(state, role, interruption, context)];
 }
 
 function consequences(
   state: TaskState,
   role: RoleName,
-  setback: Interruption,
+  interruption: Interruption,
   context: DecisionContext,
 ): Events {
-  switch (setback.kind) {
+  switch (interruption.kind) {
     case "limit":
-      return fallback(state, role, "Its usage limit is reached.") ?? atLimit(state, role, setback, context);
+      return (
+        fallback(state, role, "Its usage limit is reached.") ?? atLimit(state, role, interruption, context)
+      );
     case "overload":
-      return backOff(state, setback.message, context);
+      return backOff(state, interruption.message, context);
     case "asks": {
-      const { reason, message, request, threadId } = setback;
+      const { reason, message, request, threadId } = interruption;
       return [asking(context, reason, message, { ...(request === undefined ? {} : { request }), threadId })];
     }
     case "budget":
-      return [asking(context, "budget", setback.message)];
+      return [asking(context, "budget", interruption.message)];
     case "interrupted":
-      return [event("run/released", { reason: setback.message })];
+      return [event("run/released", { reason: interruption.message })];
     case "unstored":
-      return [asking(context, "place", setback.message)];
-    case "needsPerson":
-      return fallback(state, role, setback.message) ?? [asking(context, "failure", setback.message)];
+      return [asking(context, "place", interruption.message)];
+    case "needsUser":
+      return (
+        fallback(state, role, interruption.message) ?? [asking(context, "failure", interruption.message)]
+      );
     case "failed":
-      return fallback(state, role, setback.message) ?? afterFailure(state, role, setback.message, context);
+      return (
+        fallback(state, role, interruption.message) ??
+        afterFailure(state, role, interruption.message, context)
+      );
   }
 }
 

@@ -26,7 +26,7 @@ export type Interruption =
   /** The turn was interrupted, because the worker stops or the thread was interrupted by a client. */
   | { readonly kind: "interrupted"; readonly message: string }
   /** Only the user can do something about it, such as log in. */
-  | { readonly kind: "needsPerson"; readonly message: string }
+  | { readonly kind: "needsUser"; readonly message: string }
   /** What it made could not be stored, such as on a full disk; another agent would fail as well. */
   | { readonly kind: "unstored"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };

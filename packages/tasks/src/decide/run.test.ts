@@ -108,7 +108,7 @@ describe("the executor's turn", () => {
       suspended: { reason: "usageLimit", untilMs: NOW + 3_630_000, account: "claude" },
     });
     expect(next.instructions.join()).toContain("interrupted by a usage limit");
-    const credit = { ...limit, needsPerson: true };
+    const credit = { ...limit, needsUser: true };
     expect(
       after(state, afterTurn(state, { kind: "limit", limit: credit, usage: { seconds: 1 } }, context)),
     ).toMatchObject({ phase: "asking", ask: { reason: "limit" } });

@@ -57,8 +57,8 @@ export function afterPrepare(state: TaskState, outcome: PrepareOutcome, context:
 
 /** The executor's next turn, under an idempotency key of its own, unless the budget is used up. */
 export function startRound(state: TaskState, context: DecisionContext): Events {
-  const spent = exhaustedBudget(state);
-  if (spent !== undefined) return [asking(context, "budget", spent)];
+  const exhausted = exhaustedBudget(state);
+  if (exhausted !== undefined) return [asking(context, "budget", exhausted)];
   const last = currentRound(state);
   const round = last === undefined ? 1 : last.tree === undefined ? last.round : last.round + 1;
   const clientId = turnKey(state, round);

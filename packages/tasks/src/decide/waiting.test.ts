@@ -31,7 +31,7 @@ describe("a task at a usage limit", () => {
 
   test.each([
     ["the user wants to be asked", limit(), { resume: "ask" }, "Continue after the reset?"],
-    ["waiting does not help", limit({ needsPerson: true }), {}, "needs more credit"],
+    ["waiting does not help", limit({ needsUser: true }), {}, "needs more credit"],
     ["the reset time is unknown", limit({ resetsAtMs: undefined }), {}, "did not report when"],
     ["the reset is too far away", limit({ resetsAtMs: NOW + 48 * HOUR }), {}, "beyond the maximum wait"],
   ] as const)("asks when %s", (_why, given, policy, message) => {

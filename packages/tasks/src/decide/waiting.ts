@@ -30,7 +30,7 @@ export function resumption(
 ): Resumption {
   const { now, random, repeats } = context;
   if (policy.resume === "ask") return { ask: "Continue after the reset?" };
-  if (limit.needsPerson === true)
+  if (limit.needsUser === true)
     return { ask: "Waiting does not help: the account needs more credit or another plan." };
   if (limit.resetsAtMs === undefined) return { ask: "The agent did not report when the limit resets." };
   const repeated = BACKOFFS_MS[Math.min(repeats, BACKOFFS_MS.length) - 1] ?? 0;

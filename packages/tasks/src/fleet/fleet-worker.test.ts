@@ -24,7 +24,7 @@ needs("redis")("a worker reads nothing of a task again that its own writes have 
     ...{ concurrency: 1, leaseMs: 30_000, now: Date.now, trusted: new Set([signer.publicKey]) },
     context: () => ({ now: Date.now(), random: 0, id: () => mintId() }),
     onProblem: (message) => void problems.push(message),
-    places: {
+    workspaces: {
       prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
       remotes: async () => [],
     },

@@ -17,7 +17,7 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly store: RedisStore;
   readonly queue: RunQueue;
   readonly workers: WorkerRegistry;
-  readonly places: Pick<TaskWorkspaces, "prepare" | "remotes">;
+  readonly workspaces: Pick<TaskWorkspaces, "prepare" | "remotes">;
   readonly namespace: string;
   readonly name: string;
   readonly version: string;
@@ -184,14 +184,14 @@ export class FleetWorker {
 
   /** The remotes that the repository of a task has on this machine, if it may be used. */
   async #remotesOf(spec: TaskSpec): Promise<readonly string[]> {
-    const { ceiling, places } = this.#options;
-    return spec.remote === undefined || !isInFolders(spec, ceiling) ? [] : places.remotes(spec.cwd);
+    const { ceiling, workspaces } = this.#options;
+    return spec.remote === undefined || !isInFolders(spec, ceiling) ? [] : workspaces.remotes(spec.cwd);
   }
 
   /** The folder of another worker is never used: its agents may still write there. */
   async #withOwnFolder(lease: Lease, state: TaskState): Promise<TaskState | undefined> {
     if (state.folder === undefined) return state;
-    const prepared = await this.#options.places.prepare(state);
+    const prepared = await this.#options.workspaces.prepare(state);
     if (prepared.kind === "prepared" && prepared.folder === state.folder) return state;
     const events: Events =
       prepared.kind === "prepared"

@@ -34,8 +34,8 @@ async function receiverAt(location: string | undefined, ...codes: readonly numbe
   onTestFinished(() => void server.close());
   const address = server.address();
   const port = typeof address === "object" ? address?.port : 0;
-  const count = async (wanted: number) => {
-    while (received.length < wanted) await new Promise<void>((resolve) => waiting.push(resolve));
+  const count = async (requested: number) => {
+    while (received.length < requested) await new Promise<void>((resolve) => waiting.push(resolve));
   };
   return { url: `http://127.0.0.1:${port}/hook`, received, count };
 }

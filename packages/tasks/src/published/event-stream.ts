@@ -26,7 +26,7 @@ export class EventStream implements EventSink {
   readonly #options: NewsStreamOptions;
   #waiting: string[] = [];
   #sending: Promise<void> | undefined;
-  #isTold = false;
+  #isReported = false;
   #isClosed = false;
 
   constructor(options: NewsStreamOptions) {
@@ -65,10 +65,10 @@ export class EventStream implements EventSink {
       // Expected: Redis is unreachable. The connection reconnects, and resends what had no answer.
       try {
         await this.#send(text);
-        this.#isTold = false;
+        this.#isReported = false;
         this.#waiting.shift();
       } catch (thrown) {
-        this.#tellOnce(thrown);
+        this.#reportOnce(thrown);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }
@@ -79,8 +79,8 @@ export class EventStream implements EventSink {
     await redis.xadd(stream, "MAXLEN", "~", maxLength, "*", "data", text);
   }
 
-  #tellOnce(thrown: unknown): void {
-    if (!this.#isTold) this.#options.onProblem(`Events of tasks wait for Redis: ${String(thrown)}`);
-    this.#isTold = true;
+  #reportOnce(thrown: unknown): void {
+    if (!this.#isReported) this.#options.onProblem(`Events of tasks wait for Redis: ${String(thrown)}`);
+    this.#isReported = true;
   }
 }

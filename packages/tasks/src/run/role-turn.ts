@@ -83,7 +83,7 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
   const started = Date.now();
   // As it is reported, so that a turn whose end is never heard of counts too.
   let used = NO_USAGE;
-  const spent = (result?: TurnResult): RunUsage => ({
+  const usageOf = (result?: TurnResult): RunUsage => ({
     seconds: Math.max(0, (Date.now() - started - (result?.turn.waitedMs ?? 0)) / 1000),
     ...(totalTokens(used) === 0 ? {} : { tokens: used }),
   });
@@ -112,14 +112,18 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
     };
     const result = await thread.run(request.prompt, options).finally(() => watch.end());
     turn = { threadId: thread.id, turnId: result.turn.id };
-    const usage = withCost(spent(result), costBefore, thread.state.cost);
+    const usage = withCost(usageOf(result), costBefore, thread.state.cost);
     const asked = watch.unanswered;
     await thread.unsubscribe().catch(() => undefined);
     if (asked !== undefined) return { ...asked, usage, turn };
     const ended = outcomeOf(result, turn, request.signal);
     return { ...ended, usage, turn, ...(ended.kind === "answered" ? { commits } : {}) };
   } catch (thrown) {
-    return { ...problemOf(thrown, request.signal), usage: spent(), ...(turn === undefined ? {} : { turn }) };
+    return {
+      ...problemOf(thrown, request.signal),
+      usage: usageOf(),
+      ...(turn === undefined ? {} : { turn }),
+    };
   }
 }
 
@@ -242,7 +246,7 @@ function failureOf(error: TurnError | undefined): Interruption {
   const message = error?.message ?? "The turn failed without a reason.";
   if (error?.limit?.status === "reached") return { kind: "limit", limit: error.limit };
   if (error?.errorInfo === "StorageFailed") return { kind: "unstored", message };
-  if (error?.errorInfo === "Unauthorized") return { kind: "needsPerson", message };
+  if (error?.errorInfo === "Unauthorized") return { kind: "needsUser", message };
   if (error?.errorInfo === "BudgetExceeded") return { kind: "budget", message };
   const passes = error?.errorInfo !== undefined && PASSING.has(error.errorInfo);
   const overloaded = error?.httpStatusCode === 429 || (error?.httpStatusCode ?? 0) >= 500;

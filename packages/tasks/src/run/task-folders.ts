@@ -24,16 +24,16 @@ const FOLDER = /^(?<task>.+)-\d+(?:-review|-merge)?$/;
 export class GitFolders implements TaskFolders {
   readonly #worktrees: Worktrees;
   readonly #commits: Pick<TurnCommits, "isCommitted">;
-  readonly #places: Pick<GitWorkspaces, "locate">;
+  readonly #workspaces: Pick<GitWorkspaces, "locate">;
 
   constructor(
     worktrees: Worktrees,
     commits: Pick<TurnCommits, "isCommitted">,
-    places: Pick<GitWorkspaces, "locate">,
+    workspaces: Pick<GitWorkspaces, "locate">,
   ) {
     this.#worktrees = worktrees;
     this.#commits = commits;
-    this.#places = places;
+    this.#workspaces = workspaces;
   }
 
   async occupied(): Promise<ReadonlySet<string>> {
@@ -51,7 +51,7 @@ export class GitFolders implements TaskFolders {
   async isCommitted(state: TaskState): Promise<boolean> {
     // Expected: the repository is gone, or does not know the folder. Then nothing is known about its work, and it stays.
     try {
-      const located = await this.#places.locate(state);
+      const located = await this.#workspaces.locate(state);
       for (const name of attemptsOf(state))
         if (!(await this.#commits.isCommitted(name, located))) return false;
       return true;
@@ -62,7 +62,7 @@ export class GitFolders implements TaskFolders {
 
   async clear(state: TaskState): Promise<void> {
     // Expected: the repository is gone, and with it what would have to be unlocked there.
-    const located = await this.#places.locate(state).catch(() => undefined);
+    const located = await this.#workspaces.locate(state).catch(() => undefined);
     for (const name of attemptsOf(state)) await this.#worktrees.remove(name, located?.repository);
   }
 

@@ -41,7 +41,7 @@ import { TurnLog } from "./turn-log.ts";
 /** What a run depends on. */
 export interface TaskRunOptions {
   readonly store: TaskStore;
-  readonly places: TaskWorkspaces;
+  readonly workspaces: TaskWorkspaces;
   /** A client of the engine that runs the turns. */
   readonly client: FlintClient;
   readonly context: () => DecisionContext;
@@ -58,7 +58,7 @@ export interface TaskRunOptions {
 /** What decides where a task works, and what becomes of it. */
 function placeOf({ attempt, step, base, from, folder, executorThread, answer, rounds, result }: TaskState) {
   // How many messages a round has had is up to those who send them.
-  const own = rounds.map(({ instructionsRead: _told, ...round }) => round);
+  const own = rounds.map(({ instructionsRead: _read, ...round }) => round);
   return { attempt, step, base, from, folder, executorThread, answer, rounds: own, result };
 }
 
@@ -175,14 +175,14 @@ export class TaskRun {
 
   /** The folder of the attempt, after its set-up command. */
   async #prepare(state: TaskState): Promise<PrepareOutcome> {
-    const prepared = await this.#options.places.prepare(state);
+    const prepared = await this.#options.workspaces.prepare(state);
     if (prepared.kind !== "prepared") return prepared;
     const message = await this.#checks.setUp(state, prepared.folder);
     return message === undefined ? prepared : { kind: "unable", mayPass: false, message };
   }
 
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
-    const { client, places, askMs } = this.#options;
+    const { client, workspaces, askMs } = this.#options;
     const round = currentRound(state);
     const role = this.#named(state.spec.executors[state.executor]);
     if (round === undefined || role === undefined || state.folder === undefined)
@@ -191,7 +191,7 @@ export class TaskRun {
     if (!existsSync(state.folder)) {
       const prepared = await this.#prepare(state);
       if (prepared.kind !== "prepared")
-        return { kind: "needsPerson", message: prepared.message, usage: { seconds: 0 } };
+        return { kind: "needsUser", message: prepared.message, usage: { seconds: 0 } };
     }
     await this.#answerEarlier(state);
     const withFindings = blockingFindings(state.findings).length > 0;
@@ -218,7 +218,7 @@ export class TaskRun {
       onWarning: (message) => this.#warn("executor", message),
     });
     if (outcome.kind !== "answered") return outcome;
-    const work = await places
+    const work = await workspaces
       .commit(this.#state, round.round, outcome.commits)
       // Expected: the disk is full, or the remote cannot be reached. The work is in the folder, and the next turn has it.
       .catch((thrown: unknown) => this.#unstored(thrown));
@@ -265,13 +265,13 @@ export class TaskRun {
   }
 
   async #review(state: TaskState): Promise<ReviewOutcome> {
-    const { client, places, askMs } = this.#options;
+    const { client, workspaces, askMs } = this.#options;
     const role = this.#named(state.spec.reviewers[state.reviewer]);
     const round = currentRound(state);
     if (role === undefined || round?.commit === undefined || round.commit === null)
       return { kind: "failed", message: "There is no commit to review.", usage: { seconds: 0 } };
-    const cwd = await places.reviewFolder(state, round.commit);
-    const prompt = reviewerPrompt(state, await places.diff(state));
+    const cwd = await workspaces.reviewFolder(state, round.commit);
+    const prompt = reviewerPrompt(state, await workspaces.diff(state));
     const key = `${round.clientId}.review.${round.reviews.length}.${state.reviewer}`;
     const ask = (text: string, clientId: string, threadId?: string) =>
       runRoleTurn(client, {
@@ -305,13 +305,13 @@ export class TaskRun {
   }
 
   async #judged(verdict: Verdict, { usage, turn }: RoleTurnOutcome): Promise<ReviewOutcome> {
-    const onChangedLines = await this.#options.places.onChangedLines(this.#state, verdict.findings);
+    const onChangedLines = await this.#options.workspaces.onChangedLines(this.#state, verdict.findings);
     return { kind: "judged", verdict, onChangedLines, usage, ...(turn === undefined ? {} : { turn }) };
   }
 
   async #merge(state: TaskState): Promise<MergeOutcome> {
     let problem: MergeOutcome | undefined;
-    const outcome = await this.#options.places.merge(state, async (folder) => {
+    const outcome = await this.#options.workspaces.merge(state, async (folder) => {
       problem = await this.#checks.problemOfMerged(state, folder);
       return problem === undefined;
     });

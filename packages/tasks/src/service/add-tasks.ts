@@ -8,7 +8,7 @@ import type { TaskStore } from "../store/task-store.ts";
 /** What adding tasks depends on. */
 export interface AddOptions {
   readonly store: Pick<TaskStore, "add" | "list">;
-  readonly places: Pick<TaskWorkspaces, "share">;
+  readonly workspaces: Pick<TaskWorkspaces, "share">;
   readonly now: () => number;
   /** What happens at a usage limit, for tasks that do not say. */
   readonly limits?: Partial<LimitPolicy> | undefined;
@@ -21,7 +21,7 @@ export interface AddOptions {
  * `TaskRefusal` before anything is added if one of them cannot be.
  */
 export async function addTasks(
-  { store, places, limits, remote, now }: AddOptions,
+  { store, workspaces, limits, remote, now }: AddOptions,
   inputs: Params<"task/add">["tasks"],
   by: string,
 ): Promise<TaskState[]> {
@@ -38,7 +38,7 @@ export async function addTasks(
   const resolved = inputs.map(({ name: _name, clientId: _key, ...request }) =>
     resolveSpec(remote === undefined ? request : { remote: { url: remote }, ...request }, limits),
   );
-  const specs = await shared(resolved, places);
+  const specs = await shared(resolved, workspaces);
   const ids = new Map<string, string>();
   // None waits for the answer to another, so that all of them share a sync or two to disk.
   const adding: Promise<TaskState>[] = [];
@@ -62,14 +62,14 @@ export async function addTasks(
 /** Tasks of a file that start from the same commit share it once. */
 async function shared(
   specs: readonly TaskSpec[],
-  places: Pick<TaskWorkspaces, "share">,
+  workspaces: Pick<TaskWorkspaces, "share">,
 ): Promise<TaskSpec[]> {
   const pushed = new Map<string, Promise<TaskSpec>>();
   return Promise.all(
     specs.map(async (spec) => {
       if (spec.remote === undefined) return spec;
       const key = JSON.stringify([spec.cwd, spec.base, spec.remote.url]);
-      const sharing = pushed.get(key) ?? places.share(spec);
+      const sharing = pushed.get(key) ?? workspaces.share(spec);
       pushed.set(key, sharing);
       return { ...spec, remote: (await sharing).remote };
     }),

@@ -112,7 +112,14 @@ describe("a service", () => {
     // Nothing runs, so these are not used.
     const unused = undefined as never;
     const service = new TaskService({
-      ...{ store, places: unused, client: unused, now: Date.now, concurrency: 0, onProblem: () => undefined },
+      ...{
+        store,
+        workspaces: unused,
+        client: unused,
+        now: Date.now,
+        concurrency: 0,
+        onProblem: () => undefined,
+      },
     });
     onTestFinished(() => service.close());
     const tasks = [{ name: "c", after: ["b"] }, { name: "a" }, { name: "b", after: ["a"] }].map((given) => ({

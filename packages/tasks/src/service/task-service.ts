@@ -32,7 +32,7 @@ import { TaskWorker } from "./worker.ts";
 /** What the task service depends on. */
 export interface TaskServiceOptions extends AddOptions {
   readonly store: TaskStore;
-  readonly places: TaskWorkspaces;
+  readonly workspaces: TaskWorkspaces;
   /** What the tasks take on the disk; without it, nothing is cleaned and no space is required. */
   readonly folders?: TaskFolders | undefined;
   readonly disk?: DiskSettings | undefined;
@@ -90,10 +90,18 @@ export class TaskService {
   }
 
   async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
-    const { store, places, client, news, now, askMs = ASK_MS } = this.#options;
+    const { store, workspaces, client, news, now, askMs = ASK_MS } = this.#options;
     const observer = news === undefined ? undefined : await RunEvents.of(news, now, state, store);
     const diskProblem = async () => this.#cleaner?.problem();
-    const options = { store, places, client, askMs, observer, diskProblem, context: () => this.#context() };
+    const options = {
+      store,
+      workspaces,
+      client,
+      askMs,
+      observer,
+      diskProblem,
+      context: () => this.#context(),
+    };
     await new TaskRun(options, lease, state, signal).work().finally(() => observer?.stop());
   }
 
@@ -149,7 +157,7 @@ export class TaskService {
     },
     "task/diff": async ({ taskId }) => {
       const state = await this.#findVerified(taskId);
-      const diff = state.base === undefined ? "" : await this.#options.places.diff(state);
+      const diff = state.base === undefined ? "" : await this.#options.workspaces.diff(state);
       return { diff, tree: state.result?.tree ?? null };
     },
     "task/answer": async ({ taskId, askId, answer }, by) =>
@@ -173,10 +181,10 @@ export class TaskService {
     "task/remove": async ({ taskId }) => {
       const state = await this.#find(taskId);
       if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Cancel it first.`);
-      const { places, verify } = this.#options;
+      const { workspaces, verify } = this.#options;
       // It has no folders here if it was not added here, and names those of others.
       const isVerified = (await verify?.(state)) === undefined;
-      if (state.folder !== undefined && isVerified) await places.remove(state);
+      if (state.folder !== undefined && isVerified) await workspaces.remove(state);
       await this.#options.store.remove(taskId);
       this.#onChange();
       return {};

@@ -186,13 +186,13 @@ export class Simulation {
   #turn(): ExecuteOutcome {
     const usage = { seconds: TURN_SECONDS };
     const turn = { threadId: "thread" };
-    if (!this.#calm && this.#random.chance(0.3)) return { ...this.#setback(), usage, turn };
+    if (!this.#calm && this.#random.chance(0.3)) return { ...this.#interruption(), usage, turn };
     const changed = this.#random.chance(0.9);
     const contested = this.#random.chance(0.2) ? [{ id: "F1", why: "it is right" }] : [];
     return { kind: "completed", turn, commit: this.#hash(), tree: this.#hash(), changed, contested, usage };
   }
 
-  #setback(): Interruption {
+  #interruption(): Interruption {
     const limit = {
       agent: "claude",
       window: "5 hours",
@@ -207,14 +207,14 @@ export class Simulation {
       { kind: "asks", reason: "approval", message: "Run npm install?", threadId: "thread" },
       { kind: "interrupted", message: "The worker stops." },
       { kind: "failed", message: "The agent exited with 1" },
-      { kind: "needsPerson", message: "Not logged in" },
+      { kind: "needsUser", message: "Not logged in" },
       { kind: "budget", message: "The turn's budget is used up." },
     ]);
   }
 
   #review(state: TaskState): ReviewOutcome {
     const usage = { seconds: 60 };
-    if (!this.#calm && this.#random.chance(0.2)) return { ...this.#setback(), usage };
+    if (!this.#calm && this.#random.chance(0.2)) return { ...this.#interruption(), usage };
     const open = state.findings.filter(
       (finding) => finding.state === "open" || finding.state === "contested",
     );

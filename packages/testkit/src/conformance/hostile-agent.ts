@@ -57,7 +57,7 @@ const POLL_MS = 20;
 const LONGEST_MESSAGE = 16 * 1024;
 
 /** What the failure has to say, where the agent said why. */
-const TELLS: Partial<Record<HostileAgent, RegExp>> = { "exits at once with an error": /no such account/ };
+const REPORTS: Partial<Record<HostileAgent, RegExp>> = { "exits at once with an error": /no such account/ };
 
 /** One suite for every driver with a program: whatever the program does, each turn ends, once, and nothing is left. */
 export function describeHostileAgent(
@@ -119,7 +119,7 @@ export async function checkHostileTurn(
 
 function expectFailure(agent: HostileAgent, result: TurnEnd): void {
   const message = messageOf(result);
-  expect(message).toMatch(TELLS[agent] ?? /\S/);
+  expect(message).toMatch(REPORTS[agent] ?? /\S/);
   expect(message.length, "the length of the message").toBeLessThan(LONGEST_MESSAGE);
 }
 

@@ -161,7 +161,7 @@ class ScriptedSession implements DriverSession {
     if (this.#dead) throw new Error("The scripted agent of this session died in an earlier turn.");
     const record = turnRecord(turn);
     this.#record.turns.push(record);
-    this.#tellNativeId(turn);
+    this.#reportNativeId(turn);
     const script = this.#choose(turn);
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
     const player = new ScriptPlayer(turn, record, signal, this.#options.nextId ?? mintId);
@@ -184,7 +184,7 @@ class ScriptedSession implements DriverSession {
     return this.#player?.steer(input) ?? false;
   }
 
-  #tellNativeId(turn: TurnContext): void {
+  #reportNativeId(turn: TurnContext): void {
     const { nativeId } = this.#options;
     if (nativeId === undefined || this.#record.nativeId !== undefined || this.#record.turns.length > 1)
       return;

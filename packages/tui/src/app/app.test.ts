@@ -33,9 +33,9 @@ test("the thread that a session leaves is known, and whether its turn goes on", 
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }], [{ wait: new Gate() }]] });
   expect(session.app.thread).toBeUndefined();
   await session.keys("hi", ENTER);
-  expect(session.app.thread).toMatchObject({ goesOn: false });
+  expect(session.app.thread).toMatchObject({ continues: false });
   await session.keys("work", ENTER);
-  expect(session.app.thread).toMatchObject({ goesOn: true });
+  expect(session.app.thread).toMatchObject({ continues: true });
   expect((await session.client.listThreads({})).data.map(({ id }) => id)).toEqual([session.app.thread?.id]);
 });
 

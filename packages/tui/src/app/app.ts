@@ -152,11 +152,11 @@ export class SessionApp {
   }
 
   /** The thread that is shown, and whether its turn goes on without the session; undefined before the first prompt. */
-  get thread(): { readonly id: string; readonly goesOn: boolean } | undefined {
+  get thread(): { readonly id: string; readonly continues: boolean } | undefined {
     const { threadId, state, turns } = this.#session;
     const isEmpty = turns.isComplete && turns.known.length === 0;
     if (threadId === undefined || state === undefined || isEmpty) return undefined;
-    return { id: threadId, goesOn: this.#isShared && state.activeTurnId !== undefined };
+    return { id: threadId, continues: this.#isShared && state.activeTurnId !== undefined };
   }
 
   /** Restores the terminal and ends the session; the thread stays where it is. */

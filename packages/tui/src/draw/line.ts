@@ -102,25 +102,25 @@ export function cutLine(line: Line, columns: number, sign: string): Line {
 function styledCells(line: Line): StyledCell[] {
   const cells: StyledCell[] = [];
   const spanAt = spansAt(line);
-  let place = 0;
+  let position = 0;
   let column = 0;
   for (const cell of cellsOf(textOf(line))) {
-    const from = spanAt(place);
+    const from = spanAt(position);
     const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
     const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
     for (let count = 0; count < wide; count += 1) cells.push({ ...shown, from });
     column += wide * shown.width;
-    place += cell.text.length;
+    position += cell.text.length;
   }
   return cells;
 }
 
 /** Looks up the piece at an offset. Offsets must increase from call to call. */
-function spansAt(line: Line): (place: number) => Span | undefined {
+function spansAt(line: Line): (position: number) => Span | undefined {
   let at = 0;
   let end = line[0]?.text.length ?? 0;
-  return (place) => {
-    for (; place >= end && at < line.length - 1; end += line[at]?.text.length ?? 0) at += 1;
+  return (position) => {
+    for (; position >= end && at < line.length - 1; end += line[at]?.text.length ?? 0) at += 1;
     return line[at];
   };
 }
@@ -131,9 +131,9 @@ function rowEnd(cells: readonly StyledCell[], from: number, columns: number): nu
   if (end === cells.length || cells[end]?.text === " ") return end;
   let space = end;
   let hasWord = false;
-  for (let place = from; place < end; place += 1) {
-    if (cells[place]?.text !== " ") hasWord = true;
-    else if (hasWord) space = place;
+  for (let position = from; position < end; position += 1) {
+    if (cells[position]?.text !== " ") hasWord = true;
+    else if (hasWord) space = position;
   }
   return space;
 }
@@ -141,9 +141,9 @@ function rowEnd(cells: readonly StyledCell[], from: number, columns: number): nu
 /** Includes at least one cell, so that wrapping always terminates. */
 function fittingEnd(cells: readonly StyledCell[], from: number, columns: number): number {
   let width = 0;
-  for (let place = from; place < cells.length; place += 1) {
-    width += cells[place]?.width ?? 0;
-    if (width > columns) return Math.max(from + 1, place);
+  for (let position = from; position < cells.length; position += 1) {
+    width += cells[position]?.width ?? 0;
+    if (width > columns) return Math.max(from + 1, position);
   }
   return cells.length;
 }

@@ -6,7 +6,7 @@ import { type CursorPosition, InlineScreen } from "../terminal/inline-screen.ts"
 import {
   COMPOSER_MARGIN,
   emptyComposer,
-  type StartingPlace,
+  type StartingFolder,
   startingHeader,
   startingHint,
 } from "./starting-rows.ts";
@@ -43,7 +43,7 @@ export interface FirstFrameTerminal {
  */
 export function drawFirstFrame(
   terminal: FirstFrameTerminal,
-  place: StartingPlace,
+  place: StartingFolder,
   look: RenderOptions,
 ): FirstFrame {
   const { input, output } = terminal;

@@ -1,2 +1,2 @@
 export { type DrawnFrame, drawFirstFrame, type FirstFrame } from "./first-frame.ts";
-export type { StartingPlace } from "./starting-rows.ts";
+export type { StartingFolder } from "./starting-rows.ts";

@@ -3,7 +3,7 @@ import { cutLine, type Line, span } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 
 /** What is known of a session before its server answers. */
-export interface StartingPlace {
+export interface StartingFolder {
   readonly cwd: string;
   readonly home: string | undefined;
   readonly branch: string | undefined;
@@ -13,7 +13,7 @@ export interface StartingPlace {
 export const COMPOSER_MARGIN = 2;
 
 /** The header while the agent and its settings are not known yet. */
-export function startingHeader({ cwd, home, branch }: StartingPlace, look: RenderOptions): Line {
+export function startingHeader({ cwd, home, branch }: StartingFolder, look: RenderOptions): Line {
   const { between, more } = marksFor(look.unicode);
   const line = [span("Flint", "bold"), span(between + folderAndBranch(cwd, home, branch), "dim")];
   return cutLine(line, look.columns - 1, more);

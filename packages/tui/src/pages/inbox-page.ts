@@ -122,8 +122,8 @@ export class InboxPage implements Page {
   }
 
   /** Selects an ask; without one, that which is now in its place. */
-  #select(wanted: Ask | undefined): void {
-    const ask = wanted ?? this.#asks[Math.min(this.#at, this.#asks.length - 1)];
+  #select(requested: Ask | undefined): void {
+    const ask = requested ?? this.#asks[Math.min(this.#at, this.#asks.length - 1)];
     this.#at = Math.max(0, ask === undefined ? 0 : this.#asks.indexOf(ask));
     if (ask?.id !== this.#selected?.id) {
       this.#top = 0;

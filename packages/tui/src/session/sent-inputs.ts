@@ -33,7 +33,7 @@ export class SentInputs {
   readonly #mark = `${SENDER}${randomUUID()}`;
   #sent = 0;
   /** What was held back last, because it may not be meant for the agent. */
-  #heldBack: string | undefined;
+  #delayed: string | undefined;
   #later: { readonly text: string; readonly delivery: Delivery } | undefined;
 
   constructor(target: InputTarget) {
@@ -61,8 +61,8 @@ export class SentInputs {
 
   /** Whether to hold a prompt back once. Entered again right after that, it is meant. */
   holdsBack(text: string): boolean {
-    const isAgain = this.#heldBack === text;
-    this.#heldBack = isAgain ? undefined : text;
+    const isAgain = this.#delayed === text;
+    this.#delayed = isAgain ? undefined : text;
     return !isAgain;
   }
 

@@ -66,8 +66,8 @@ export interface Command {
 export type CommandContext = Readonly<Record<Condition, boolean>>;
 
 /** Whether a command makes sense now. */
-export function isAvailable({ when = [] }: Pick<Command, "when">, situation: CommandContext): boolean {
-  return when.every((condition) => situation[condition]);
+export function isAvailable({ when = [] }: Pick<Command, "when">, context: CommandContext): boolean {
+  return when.every((condition) => context[condition]);
 }
 
 const REASONS: Readonly<Record<Condition, string>> = {
@@ -82,8 +82,8 @@ const REASONS: Readonly<Record<Condition, string>> = {
 /** Why a command makes no sense now; undefined if it does. */
 export function reasonUnavailable(
   { when = [] }: Pick<Command, "when">,
-  situation: CommandContext,
+  context: CommandContext,
 ): string | undefined {
-  const missing = when.find((condition) => !situation[condition]);
+  const missing = when.find((condition) => !context[condition]);
   return missing === undefined ? undefined : REASONS[missing];
 }

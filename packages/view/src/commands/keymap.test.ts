@@ -14,8 +14,8 @@ const idle: CommandContext = {
 };
 const running: CommandContext = { ...idle, idle: false, running: true };
 
-function meaning(chord: string, place: KeyContext, situation: CommandContext): CommandId | undefined {
-  return commandFor(keymapOf(), chord, place, situation).id;
+function meaning(chord: string, place: KeyContext, context: CommandContext): CommandId | undefined {
+  return commandFor(keymapOf(), chord, place, context).id;
 }
 
 test("every default key is a key, and none means two things", () => {

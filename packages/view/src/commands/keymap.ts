@@ -99,9 +99,9 @@ export function commandFor(
   { keys }: Keymap,
   chord: string,
   place: KeyContext,
-  situation: CommandContext,
+  context: CommandContext,
 ): { readonly id?: CommandId | undefined; readonly more: boolean } {
-  const here = COMMAND_IDS.filter((id) => isAvailable(commandOf(id), situation));
+  const here = COMMAND_IDS.filter((id) => isAvailable(commandOf(id), context));
   const rank = (id: CommandId) => {
     const { place: own, when = [], isFirst } = commandOf(id);
     return (isFirst === true ? 4 : 0) + (own === place ? 2 : 0) + (when.length > 0 ? 1 : 0);

@@ -3,11 +3,11 @@ import { isAvailable, reasonUnavailable } from "./command.ts";
 import { completeCommand, readCommand } from "./slash.ts";
 import { COMMAND_IDS, COMMANDS, commandOf, commandSections, paletteCommands, usageOf } from "./table.ts";
 
-const WANTED =
+const EXPECTED =
   "new resume fork rewind diff review compact plan goal agent model permissions mcp usage limits status export copy theme keys help doctor quit";
 
 test("everything that a session offers can be typed", () => {
-  for (const name of WANTED.split(" ")) expect(readCommand(`/${name}`)?.type).toBe("command");
+  for (const name of EXPECTED.split(" ")) expect(readCommand(`/${name}`)?.type).toBe("command");
 });
 
 test("no two commands have the same typed name, and each has a title", () => {
@@ -53,13 +53,13 @@ test("shows what is typed, with its arguments", () => {
 });
 
 test("says why a command makes no sense now", () => {
-  const situation = {
+  const context = {
     ...{ thread: true, turns: true, idle: false },
     ...{ running: true, queued: false, waiting: false },
   };
-  expect(isAvailable(COMMANDS.rewindThread, situation)).toBe(false);
-  expect(reasonUnavailable(COMMANDS.rewindThread, situation)).toBe("a turn is running");
-  expect(reasonUnavailable(COMMANDS.showDiff, situation)).toBeUndefined();
+  expect(isAvailable(COMMANDS.rewindThread, context)).toBe(false);
+  expect(reasonUnavailable(COMMANDS.rewindThread, context)).toBe("a turn is running");
+  expect(reasonUnavailable(COMMANDS.showDiff, context)).toBeUndefined();
 });
 
 test("the palette has no mere keys, and the help page has everything once", () => {

@@ -23,20 +23,20 @@ export function readCommand(input: string): TypedCommand | undefined {
 }
 
 function bySlash(name: string): CommandId | undefined {
-  const wanted = name.toLowerCase();
-  return COMMAND_IDS.find((id) => commandOf(id).slash === wanted);
+  const requested = name.toLowerCase();
+  return COMMAND_IDS.find((id) => commandOf(id).slash === requested);
 }
 
 /** The commands whose typed name begins with this, best first; all of them for an empty name. */
 export function completeCommand(start: string): readonly CommandId[] {
-  const wanted = start.toLowerCase();
+  const requested = start.toLowerCase();
   const typed = COMMAND_IDS.filter((id) => commandOf(id).slash !== undefined);
-  const begins = typed.filter((id) => commandOf(id).slash?.startsWith(wanted));
-  const contains = typed.filter((id) => !begins.includes(id) && matchesLoosely(id, wanted));
+  const begins = typed.filter((id) => commandOf(id).slash?.startsWith(requested));
+  const contains = typed.filter((id) => !begins.includes(id) && matchesLoosely(id, requested));
   return [...begins, ...contains];
 }
 
-function matchesLoosely(id: CommandId, wanted: string): boolean {
+function matchesLoosely(id: CommandId, requested: string): boolean {
   const words = commandOf(id).title.toLowerCase().split(/\W+/);
-  return words.some((word) => word.startsWith(wanted));
+  return words.some((word) => word.startsWith(requested));
 }

@@ -68,13 +68,13 @@ export class HttpFixture {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const message = JSON.parse(Buffer.concat(chunks).toString());
-    if (this.#goesWrong(message, request, response)) return;
+    if (this.#failAsAsked(message, request, response)) return;
     if (message.method === undefined || message.id === undefined) response.writeHead(202).end();
     else this.#stream(response);
     await this.#fixture.receive(message);
   }
 
-  #goesWrong(message: { method?: string }, request: IncomingMessage, response: ServerResponse): boolean {
+  #failAsAsked(message: { method?: string }, request: IncomingMessage, response: ServerResponse): boolean {
     switch (this.fault) {
       case "refuses":
         response.writeHead(401).end(`who is ${request.headers.authorization}?`);

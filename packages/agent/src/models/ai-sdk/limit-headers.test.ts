@@ -57,7 +57,7 @@ test("the delay that an endpoint asks for is the reset; a lack of credit has non
     },
   ]);
   expect(limitsOfRejection({ ...rejected, isTransient: false }, undefined, "OpenAI", now)).toEqual([
-    { account: "OpenAI", window: "credits", status: "reached", source: "frame", needsPerson: true },
+    { account: "OpenAI", window: "credits", status: "reached", source: "frame", needsUser: true },
   ]);
   const other: Failure = { error: { message: "m", errorInfo: "BadRequest" }, isTransient: false };
   expect(limitsOfRejection(other, new Headers(), "OpenAI", now)).toEqual([]);

@@ -26,7 +26,7 @@ export function limitsOfRejection(
   const { error, isTransient, retryAfterMs } = failure;
   if (error.errorInfo !== "UsageLimitExceeded") return [];
   if (!isTransient)
-    return [{ account, window: "credits", status: "reached", source: "frame", needsPerson: true }];
+    return [{ account, window: "credits", status: "reached", source: "frame", needsUser: true }];
   const counted = headers === undefined ? [] : limitsInHeaders(headers, account, now);
   if (retryAfterMs === undefined) return counted;
   const resetsAtMs = now + retryAfterMs;

@@ -19,7 +19,10 @@ test("recognizes only the exact commands of a review", () => {
   expect([NEW_FILES, CHANGES].map((command) => isReviewCommand(command, undefined))).toEqual([true, true]);
   for (const target of [BRANCH, COMMIT]) {
     const [command = ""] = reviewCommands(target);
-    expect([target, undefined].map((wanted) => isReviewCommand(command, wanted))).toEqual([true, false]);
+    expect([target, undefined].map((requested) => isReviewCommand(command, requested))).toEqual([
+      true,
+      false,
+    ]);
   }
 });
 

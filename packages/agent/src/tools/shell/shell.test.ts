@@ -118,10 +118,10 @@ confined("reports a background command that ends at once like any other", async 
 
 confined("limits the number of background commands and lists the running ones", async () => {
   const { shell } = await setup();
-  const wanted = Array.from({ length: MAX_COMMANDS }, () =>
+  const requested = Array.from({ length: MAX_COMMANDS }, () =>
     shell({ command: "sleep 1000", background: true }),
   );
-  await Promise.all(wanted);
+  await Promise.all(requested);
   const { status, text } = await shell({ command: "sleep 1000", background: true });
   expect([status, text]).toEqual([
     "failed",

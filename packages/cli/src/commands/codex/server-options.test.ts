@@ -54,10 +54,10 @@ test.each([
   ["untrusted", "unlessTrusted", "unlessTrusted"],
 ] as const)(
   "%s means %s with a client that can answer, and %s without one",
-  async (approval, asked, unasked) => {
+  async (approval, asked, unapproved) => {
     await userWith("");
     expect((await interactiveServer({}, { approval })).approvalPolicy).toBe(asked);
-    expect((await nonInteractiveServer({}, { approval })).approvalPolicy).toBe(unasked);
+    expect((await nonInteractiveServer({}, { approval })).approvalPolicy).toBe(unapproved);
   },
 );
 

@@ -43,9 +43,9 @@ export async function compareAgents({ values, positionals }: CompareArguments): 
   const agents = namesIn(values.agents ?? "");
   if (!areComparable(agents))
     throw new UsageError("--agents needs at least two different agents, such as --agents claude,codex.");
-  const wanted = { prompt, cwd: process.cwd(), agents, checks: values.check ?? [] };
+  const requested = { prompt, cwd: process.cwd(), agents, checks: values.check ?? [] };
   return withTaskServer(async (client) => {
-    const added = await startComparison(client, wanted);
+    const added = await startComparison(client, requested);
     const ended = await untilResting(
       client,
       added.map(({ id }) => id),

@@ -53,8 +53,8 @@ async function chosenFinding(
     return { name: "model", state: "problem", detail, fix };
   } catch (thrown) {
     // The configured model is not available.
-    const wanted = config.get("model") ?? setting("FLINT_MODEL");
-    const detail = `${wanted === undefined ? "" : `${wanted}: `}${errorMessage(thrown)}`;
+    const requested = config.get("model") ?? setting("FLINT_MODEL");
+    const detail = `${requested === undefined ? "" : `${requested}: `}${errorMessage(thrown)}`;
     return { name: "model", state: "problem", detail, fix };
   }
 }

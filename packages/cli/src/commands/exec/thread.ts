@@ -75,13 +75,13 @@ async function settingsFor(server: PlacedOptions): Promise<ParamsInput<"thread/s
 async function resumeThread(
   client: FlintClient,
   options: ExecOptions,
-  wanted: NonNullable<ExecOptions["thread"]>,
+  requested: NonNullable<ExecOptions["thread"]>,
   server: PlacedOptions,
 ): Promise<OpenedThread> {
   const known =
-    wanted === "newest"
+    requested === "newest"
       ? await newestThread(client, server.cwd)
-      : await findThread(client, wanted.reference, server.cwd);
+      : await findThread(client, requested.reference, server.cwd);
   const thread = await client.attachThread(known.id);
   const { state } = thread;
   const moved = options.server.cwd === undefined ? {} : { cwd: server.cwd };

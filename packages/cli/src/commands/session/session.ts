@@ -38,8 +38,8 @@ export async function resume({ values, positionals }: ParsedArguments<typeof RES
   noArguments("resume", more);
   if (last === true && reference !== undefined)
     throw new UsageError("--last resumes the latest thread; leave out one of the two.");
-  const wanted = last === true ? "last" : reference;
-  return open(rest, wanted === undefined ? { choose: true } : { findThread: findThread(wanted) });
+  const requested = last === true ? "last" : reference;
+  return open(rest, requested === undefined ? { choose: true } : { findThread: findThread(requested) });
 }
 
 function findThread(reference: string): NonNullable<SessionStart["findThread"]> {
@@ -110,8 +110,8 @@ async function runRestoring(app: SessionApp): Promise<number> {
 }
 
 /** How to come back, below what the session has left on the screen. */
-export function resumeHint({ id, goesOn }: { readonly id: string; readonly goesOn: boolean }): string {
-  return `${goesOn ? "The turn goes on in the background. " : ""}Continue: flint resume ${id}\n`;
+export function resumeHint({ id, continues }: { readonly id: string; readonly continues: boolean }): string {
+  return `${continues ? "The turn goes on in the background. " : ""}Continue: flint resume ${id}\n`;
 }
 
 function permissionChoices(): PermissionChoice[] {

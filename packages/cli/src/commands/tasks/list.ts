@@ -37,10 +37,10 @@ export function taskFilter(
   { all, asking, mine, label = [] }: ListArguments["values"],
   user: string,
 ): (task: TaskRow) => boolean {
-  const wanted = label.map(labelOf);
+  const requested = label.map(labelOf);
   return (task) =>
     (all === true || !hasEnded(task)) &&
     (asking !== true || task.phase === "asking" || task.phase === "approving") &&
     (mine !== true || task.addedBy === user) &&
-    wanted.every((name) => task.labels?.includes(name) === true);
+    requested.every((name) => task.labels?.includes(name) === true);
 }

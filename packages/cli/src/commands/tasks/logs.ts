@@ -28,8 +28,8 @@ export async function showLogs({ values, positionals }: LogsArguments): Promise<
       const { task, spec, events } = await client.call("task/read", { taskId, after });
       after = events.at(-1)?.version ?? after;
       for (const event of events) printEvent(event, spec, values.json === true);
-      const rests = hasEnded(task) || task.phase === "asking" || task.phase === "approving";
-      if (values.follow !== true || rests) return 0;
+      const isWaiting = hasEnded(task) || task.phase === "asking" || task.phase === "approving";
+      if (values.follow !== true || isWaiting) return 0;
     }
   });
 }

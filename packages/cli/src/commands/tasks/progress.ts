@@ -1,15 +1,15 @@
 import type { TaskRow } from "@flint/protocol";
 
 /** Whether a task goes on without anyone, waits for the user or for a time, or has ended. */
-export type TaskProgress = "goesOn" | "needsPerson" | "suspended" | "failed" | "ended";
+export type TaskProgress = "continues" | "needsUser" | "suspended" | "failed" | "ended";
 
-const STANDINGS: Readonly<Record<TaskRow["phase"], TaskProgress>> = {
-  waiting: "goesOn",
-  ready: "goesOn",
-  running: "goesOn",
+const PROGRESS: Readonly<Record<TaskRow["phase"], TaskProgress>> = {
+  waiting: "continues",
+  ready: "continues",
+  running: "continues",
   suspended: "suspended",
-  asking: "needsPerson",
-  approving: "needsPerson",
+  asking: "needsUser",
+  approving: "needsUser",
   done: "ended",
   failed: "failed",
   cancelled: "ended",
@@ -17,7 +17,7 @@ const STANDINGS: Readonly<Record<TaskRow["phase"], TaskProgress>> = {
 
 /** How a task stands. One that waits for others stands as they do. */
 export function progressOf(task: TaskRow, all: readonly TaskRow[]): TaskProgress {
-  return STANDINGS[(blockerOf(task, all) ?? task).phase];
+  return PROGRESS[(blockerOf(task, all) ?? task).phase];
 }
 
 /**
@@ -37,6 +37,7 @@ export function blockerOf(task: TaskRow, all: readonly TaskRow[]): TaskRow | und
     }
   };
   visit(task);
-  const standing = (wanted: TaskProgress) => [...before].find(({ phase }) => STANDINGS[phase] === wanted);
-  return standing("needsPerson") ?? standing("suspended");
+  const progress = (requested: TaskProgress) =>
+    [...before].find(({ phase }) => PROGRESS[phase] === requested);
+  return progress("needsUser") ?? progress("suspended");
 }

@@ -9,14 +9,14 @@ describe("a task that waits for others", () => {
   const third = row(3, "waiting", { after: ["t2"] });
 
   test.each([
-    ["running", "goesOn"],
-    ["waiting", "goesOn"],
-    ["asking", "needsPerson"],
-    ["approving", "needsPerson"],
+    ["running", "continues"],
+    ["waiting", "continues"],
+    ["asking", "needsUser"],
+    ["approving", "needsUser"],
     ["suspended", "suspended"],
     // The scheduler decides about these at once.
-    ["done", "goesOn"],
-    ["failed", "goesOn"],
+    ["done", "continues"],
+    ["failed", "continues"],
   ] as const)("after one that is %s stands as %s, directly or not", (phase, standing) => {
     const all = [row(1, phase), second, third];
     expect([progressOf(second, all), progressOf(third, all)]).toEqual([standing, standing]);
@@ -26,14 +26,14 @@ describe("a task that waits for others", () => {
     const all = [row(1, "suspended"), row(4, "asking"), row(5, "running")];
     const waits = row(6, "waiting", { after: ["t5", "t1", "t4", "gone"] });
     expect(blockerOf(waits, all)?.number).toBe(4);
-    expect(progressOf(row(7, "waiting", { notBeforeMs: NOW + 1000 }), all)).toBe("goesOn");
+    expect(progressOf(row(7, "waiting", { notBeforeMs: NOW + 1000 }), all)).toBe("continues");
   });
 });
 
 describe("the lines of a watched task", () => {
   test("name the task that it comes after and that needs the user", () => {
     const asks = row(1, "asking");
-    expect(watchLines(row(2, "waiting", { after: ["t1"] }), asks, "needsPerson", NOW)).toEqual([
+    expect(watchLines(row(2, "waiting", { after: ["t1"] }), asks, "needsUser", NOW)).toEqual([
       "#2 Task 2: waiting",
       "comes after #1, which needs an answer",
     ]);
@@ -42,16 +42,21 @@ describe("the lines of a watched task", () => {
   test("show what it cost once it has stopped", () => {
     const usage = { tokens: NO_USAGE, seconds: 372, cost: { amount: 0.41, currency: "USD" } };
     const working = row(1, "running", { step: "execute", round: 2, usage });
-    expect(watchLines(working, undefined, "goesOn", NOW)).toEqual(["#1 Task 1: working, round 2 of 3"]);
+    expect(watchLines(working, undefined, "continues", NOW)).toEqual(["#1 Task 1: working, round 2 of 3"]);
     const stopped = row(1, "approving", { round: 2, usage });
-    expect(watchLines(stopped, undefined, "needsPerson", NOW)).toEqual([
+    expect(watchLines(stopped, undefined, "needsUser", NOW)).toEqual([
       "#1 Task 1: needs approval, round 2 of 3, used $0.410, 6m 12s",
       'flint tasks approve 1, or flint tasks reject 1 "…"',
     ]);
   });
 
   test("say when one that has a time starts", () => {
-    const [line] = watchLines(row(1, "waiting", { notBeforeMs: NOW + 7_500_000 }), undefined, "goesOn", NOW);
+    const [line] = watchLines(
+      row(1, "waiting", { notBeforeMs: NOW + 7_500_000 }),
+      undefined,
+      "continues",
+      NOW,
+    );
     expect(line).toBe("#1 Task 1: starts in 2h 05m");
   });
 });

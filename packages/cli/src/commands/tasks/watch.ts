@@ -28,10 +28,10 @@ export async function watchTasks({ values, positionals }: WatchArguments): Promi
       const news = tasks
         .filter((task) => only !== undefined || !isOld(task))
         .flatMap((task) => report(task, list.data, shown) ?? []);
-      if (values.bell === true && process.stdout.isTTY && news.some((standing) => standing !== "goesOn"))
+      if (values.bell === true && process.stdout.isTTY && news.some((standing) => standing !== "continues"))
         print("\u0007");
       const standings = tasks.map((task) => [task, progressOf(task, list.data)] as const);
-      if (!standings.some(([, standing]) => standing === "goesOn"))
+      if (!standings.some(([, standing]) => standing === "continues"))
         return exitCode(standings.flatMap(([{ id }, standing]) => (shown.has(id) ? [standing] : [])));
     }
   });
@@ -72,7 +72,7 @@ export function watchLines(
   now: number,
 ): string[] {
   const round = task.round === 0 ? "" : `, round ${task.round} of ${task.rounds}`;
-  const used = task.usage.seconds === 0 || standing === "goesOn" ? "" : `, used ${usageText(task)}`;
+  const used = task.usage.seconds === 0 || standing === "continues" ? "" : `, used ${usageText(task)}`;
   const detail =
     task.ask?.message ?? task.error ?? (task.phase === "suspended" ? task.note : task.merged?.note);
   return [
@@ -93,7 +93,7 @@ const NEEDS: Readonly<Partial<Record<TaskRow["phase"], string>>> = {
 };
 
 function exitCode(standings: readonly TaskProgress[]): number {
-  if (standings.includes("needsPerson")) return 10;
+  if (standings.includes("needsUser")) return 10;
   if (standings.includes("suspended")) return 11;
   return standings.includes("failed") ? 1 : 0;
 }

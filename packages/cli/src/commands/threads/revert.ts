@@ -59,7 +59,7 @@ async function latestTurn(client: FlintClient, threadId: string): Promise<string
 }
 
 /** The id of the revert to undo: the given one, or for `last` the latest that was not undone. */
-async function revertOf(client: FlintClient, threadId: string, wanted: string): Promise<string> {
+async function revertOf(client: FlintClient, threadId: string, requested: string): Promise<string> {
   const reverts: string[] = [];
   const open = new Set<string>();
   const { events } = await client.call("thread/events/list", { threadId });
@@ -71,12 +71,12 @@ async function revertOf(client: FlintClient, threadId: string, wanted: string): 
       open.add(revertId);
     } else if (type === "thread/revert/undone") open.delete(EVENTS[type].data.parse(data).revertId);
   }
-  const found = wanted === "last" ? [...open].at(-1) : reverts.find((revert) => revert === wanted);
+  const found = requested === "last" ? [...open].at(-1) : reverts.find((revert) => revert === requested);
   if (found !== undefined) return found;
   const message =
-    wanted === "last"
+    requested === "last"
       ? "There is no revert to undo in this thread."
-      : `The thread has no revert ${JSON.stringify(wanted)}; --undo last undoes the latest one.`;
+      : `The thread has no revert ${JSON.stringify(requested)}; --undo last undoes the latest one.`;
   throw new UsageError(message);
 }
 

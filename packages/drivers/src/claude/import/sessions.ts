@@ -13,11 +13,11 @@ export function claudeSessions(folder: string): SessionFolder {
     place: { root: join(folder, "projects"), depth: 1, name: NAME },
     describe: (lines) => describe(conversation(lines)),
     async history(lines, cwd) {
-      const spoken = conversation(lines);
-      const model = modelOf(spoken);
+      const transcript = conversation(lines);
+      const model = modelOf(transcript);
       return {
         model: model === undefined ? undefined : `claude/${model}`,
-        turns: await turnsOf(spoken, cwd),
+        turns: await turnsOf(transcript, cwd),
       };
     },
   });

@@ -45,7 +45,7 @@ describe("the limits of Claude", () => {
   test("a limit of missing credit needs the user, not time", () => {
     const info = { status: "rejected", errorCode: "credits_required" };
     expect(limitsOf(info)).toEqual([
-      { window: "usage", status: "reached", source: "frame", needsPerson: true },
+      { window: "usage", status: "reached", source: "frame", needsUser: true },
     ]);
   });
 

@@ -27,7 +27,7 @@ export function limitsOf(info: Readonly<Record<string, unknown>>): readonly Repo
     .map(([other, window]) => windowOf(other, objectOf(window), undefined));
   if (status === undefined || (name === undefined && status === "ok")) return others;
   const own = windowOf(name ?? "usage", info, status);
-  return [...others, errorCode === "credits_required" ? { ...own, needsPerson: true } : own];
+  return [...others, errorCode === "credits_required" ? { ...own, needsUser: true } : own];
 }
 
 function windowOf(

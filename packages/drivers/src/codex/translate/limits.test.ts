@@ -39,7 +39,7 @@ describe("the rate limits of Codex", () => {
     const rateLimitReachedType = "workspace_member_credits_depleted";
     expect(limitsOf({ ...EMPTY, primary: WEEK, rateLimitReachedType })).toMatchObject([
       { window: "7 days", status: "ok" },
-      { window: "credits", status: "reached", needsPerson: true },
+      { window: "credits", status: "reached", needsUser: true },
     ]);
   });
 

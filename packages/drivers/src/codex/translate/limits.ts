@@ -45,7 +45,7 @@ function windowOf(window: CodexRateLimits["primary"], slot: string): ReportedLim
 /** Marks what was reached: the windows that are used up, else the fullest one, or the credit of a workspace. */
 function withReached(windows: readonly ReportedLimit[], reason: string): readonly ReportedLimit[] {
   if (reason.endsWith("_credits_depleted"))
-    return [...windows, { window: "credits", status: "reached", source: "frame", needsPerson: true }];
+    return [...windows, { window: "credits", status: "reached", source: "frame", needsUser: true }];
   if (windows.some(({ status }) => status === "reached")) return windows;
   const fullest = Math.max(...windows.map(({ usedPercent = 0 }) => usedPercent));
   const marked = windows.map((window) =>

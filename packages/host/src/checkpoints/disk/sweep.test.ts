@@ -70,8 +70,8 @@ test("deletes the checkpoints of an ephemeral thread when the server stops", asy
   writeFileSync(path, "new");
   await turn.end();
   const cwd = fixture.workspace.path;
-  const wanted = { threadId: "fleeting", turnIds: ["turn"], cwd };
-  expect((await fixture.checkpoints.preview(wanted)).files).toHaveLength(1);
+  const requested = { threadId: "fleeting", turnIds: ["turn"], cwd };
+  expect((await fixture.checkpoints.preview(requested)).files).toHaveLength(1);
   expect(fixture.stored("ephemeral")).toHaveLength(1);
   await fixture.checkpoints.close();
   expect(fixture.stored("ephemeral")).toEqual([]);

@@ -50,8 +50,8 @@ describe("a folder that a command wants to write", () => {
   test("may be missing, with folders around it, and is judged by where it would be created", async () => {
     const [home, outer] = [newFolder(), newFolder()];
     symlinkSync(outer, join(home, "data"));
-    const wanted = join(home, "data", "new", "cache");
-    expect(await resolved(wanted, home)).toEqual({ path: join(outer, "new", "cache") });
+    const requested = join(home, "data", "new", "cache");
+    expect(await resolved(requested, home)).toEqual({ path: join(outer, "new", "cache") });
     mkdirSync(join(home, ".vim"));
     symlinkSync(join(home, ".vim"), join(home, "harmless"));
     for (const path of ["harmless/new", ".config/new", "new/.vscode/x", "new/.git"])

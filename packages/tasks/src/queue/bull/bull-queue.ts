@@ -19,7 +19,7 @@ type Bull = typeof import("bullmq");
 const LOCK_MS = 30_000;
 const HIGHEST_PRIORITY = 101;
 /** The jobs that dashboards show after their end. */
-const KEPT_JOBS = 1000;
+const STORED_JOBS = 1000;
 /** The minutes of metrics that BullMQ keeps: two weeks. */
 const METRICS_MINUTES = 14 * 24 * 60;
 
@@ -57,8 +57,8 @@ export class BullQueue implements RunQueue {
       attempts: 1,
       priority: HIGHEST_PRIORITY - priority,
       ...(delayMs === undefined ? {} : { delay: delayMs }),
-      removeOnComplete: { count: KEPT_JOBS },
-      removeOnFail: { count: KEPT_JOBS },
+      removeOnComplete: { count: STORED_JOBS },
+      removeOnFail: { count: STORED_JOBS },
     };
     await queue.add("run", { task, fence }, options);
   }

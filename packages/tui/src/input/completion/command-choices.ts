@@ -21,12 +21,12 @@ export function commandsOfAgent(state: ThreadState | undefined): readonly AgentC
 
 /** The commands that can be typed now: Flint's own, then the agent's. Of two with one name, Flint's is meant. */
 export function commandChoices(
-  situation: CommandContext,
+  context: CommandContext,
   agent: readonly AgentCommand[],
 ): readonly NameChoice[] {
   const own = COMMAND_IDS.flatMap((id): NameChoice[] => {
     const command = commandOf(id);
-    if (command.slash === undefined || !isAvailable(command, situation)) return [];
+    if (command.slash === undefined || !isAvailable(command, context)) return [];
     const taken = command.arguments?.map(({ name, isRequired }) =>
       isRequired ? name.toUpperCase() : `[${name}]`,
     );

@@ -113,11 +113,11 @@ export class FileIndex {
 
   #bonus({ path }: FoundFile, query: string): number {
     const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-    const wanted = query.toLowerCase();
-    const ofName = name.startsWith(wanted)
-      ? wanted.length * 4
-      : name.includes(wanted)
-        ? wanted.length * 2
+    const requested = query.toLowerCase();
+    const ofName = name.startsWith(requested)
+      ? requested.length * 4
+      : name.includes(requested)
+        ? requested.length * 2
         : 0;
     return ofName + (this.#recent.includes(path) ? RECENT : 0);
   }

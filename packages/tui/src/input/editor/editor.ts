@@ -168,7 +168,7 @@ export class Editor {
     const by = direction === "up" ? -1 : 1;
     const move = this.#wrapper.vertical(lines, cursor, columns, by, this.#goal);
     if (move === undefined) return false;
-    this.#moveTo(move.place, select);
+    this.#moveTo(move.position, select);
     this.#goal = move.column;
     return true;
   }

@@ -11,29 +11,29 @@ export function boundaries(line: string): readonly number[] {
 }
 
 /** Where the grapheme before a place begins. */
-export function graphemeBefore(line: string, place: number): number {
-  return segmentAt(line, place - 1)?.index ?? 0;
+export function graphemeBefore(line: string, position: number): number {
+  return segmentAt(line, position - 1)?.index ?? 0;
 }
 
 /** Where the grapheme after a place ends. */
-export function graphemeAfter(line: string, place: number): number {
-  const segment = segmentAt(line, place);
+export function graphemeAfter(line: string, position: number): number {
+  const segment = segmentAt(line, position);
   return segment === undefined ? line.length : segment.index + segment.segment.length;
 }
 
-function segmentAt(line: string, place: number): Intl.SegmentData | undefined {
+function segmentAt(line: string, position: number): Intl.SegmentData | undefined {
   segmenter ??= new Intl.Segmenter();
-  return segmenter.segment(line).containing(place);
+  return segmenter.segment(line).containing(position);
 }
 
 /** Where the word before a place begins. Languages without spaces have words too. */
-export function wordBefore(line: string, place: number): number {
-  return wordsIn(line).findLast(({ start }) => start < place)?.start ?? 0;
+export function wordBefore(line: string, position: number): number {
+  return wordsIn(line).findLast(({ start }) => start < position)?.start ?? 0;
 }
 
 /** Where the word after a place ends. */
-export function wordAfter(line: string, place: number): number {
-  return wordsIn(line).find(({ end }) => end > place)?.end ?? line.length;
+export function wordAfter(line: string, position: number): number {
+  return wordsIn(line).find(({ end }) => end > position)?.end ?? line.length;
 }
 
 interface Word {
@@ -54,8 +54,8 @@ function wordsIn(line: string): readonly Word[] {
 }
 
 /** Where the run of characters between spaces that ends at a place begins, as Ctrl+W of shells has it. */
-export function spacedWordBefore(line: string, place: number): number {
-  const before = line.slice(0, place).trimEnd();
+export function spacedWordBefore(line: string, position: number): number {
+  const before = line.slice(0, position).trimEnd();
   return before.search(/\S*$/);
 }
 

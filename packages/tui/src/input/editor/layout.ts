@@ -71,7 +71,7 @@ export class TextWrapper {
     const target = rows[row + by];
     if (target === undefined) return undefined;
     const isWrapped = rows[row + by + 1]?.line === target.line;
-    return { place: placeIn(target, column, isWrapped), column };
+    return { position: placeIn(target, column, isWrapped), column };
   }
 
   #rows(lines: Lines, columns: number): readonly RowSpan[] {
@@ -94,7 +94,7 @@ export class TextWrapper {
 
 /** Where a vertical move leads, and the column that it aims at. */
 export interface VerticalMove {
-  readonly place: TextPosition;
+  readonly position: TextPosition;
   readonly column: number;
 }
 
@@ -196,8 +196,8 @@ function kindOf(
   line: number,
   selection: Range | undefined,
 ): RowPiece["kind"] {
-  const place = { line, at };
-  if (selection !== undefined && !isBefore(place, selection.from) && isBefore(place, selection.to))
+  const position = { line, at };
+  if (selection !== undefined && !isBefore(position, selection.from) && isBefore(position, selection.to))
     return "selected";
   return attached ? "attachment" : "text";
 }

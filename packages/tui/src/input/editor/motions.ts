@@ -8,17 +8,17 @@ export type Motion = keyof typeof MOTIONS;
 export const MOTIONS = {
   left: stepLeft,
   right: stepRight,
-  wordLeft: (lines: Lines, place: TextPosition) =>
-    acrossLines(lines, place, stepLeft, (line, at) => wordBefore(line, at)),
-  wordRight: (lines: Lines, place: TextPosition) =>
-    acrossLines(lines, place, stepRight, (line, at) => wordAfter(line, at)),
-  spacedWordLeft: (lines: Lines, place: TextPosition) =>
-    acrossLines(lines, place, stepLeft, (line, at) => spacedWordBefore(line, at)),
+  wordLeft: (lines: Lines, position: TextPosition) =>
+    acrossLines(lines, position, stepLeft, (line, at) => wordBefore(line, at)),
+  wordRight: (lines: Lines, position: TextPosition) =>
+    acrossLines(lines, position, stepRight, (line, at) => wordAfter(line, at)),
+  spacedWordLeft: (lines: Lines, position: TextPosition) =>
+    acrossLines(lines, position, stepLeft, (line, at) => spacedWordBefore(line, at)),
   lineStart: (_lines: Lines, { line }: TextPosition): TextPosition => ({ line, at: 0 }),
   lineEnd: (lines: Lines, { line }: TextPosition): TextPosition => ({ line, at: lineAt(lines, line).length }),
   textStart: (): TextPosition => ({ line: 0, at: 0 }),
   textEnd: (lines: Lines): TextPosition => endOf(lines),
-} as const satisfies Record<string, (lines: Lines, place: TextPosition) => TextPosition>;
+} as const satisfies Record<string, (lines: Lines, position: TextPosition) => TextPosition>;
 
 function stepLeft(lines: Lines, { line, at }: TextPosition): TextPosition {
   if (at > 0) return { line, at: graphemeBefore(lineAt(lines, line), at) };
@@ -34,10 +34,10 @@ function stepRight(lines: Lines, { line, at }: TextPosition): TextPosition {
 /** Moves within the line; where that leads nowhere, to the neighbouring line. */
 function acrossLines(
   lines: Lines,
-  place: TextPosition,
-  step: (lines: Lines, place: TextPosition) => TextPosition,
+  position: TextPosition,
+  step: (lines: Lines, position: TextPosition) => TextPosition,
   within: (line: string, at: number) => number,
 ): TextPosition {
-  const at = within(lineAt(lines, place.line), place.at);
-  return at === place.at ? step(lines, place) : { line: place.line, at };
+  const at = within(lineAt(lines, position.line), position.at);
+  return at === position.at ? step(lines, position) : { line: position.line, at };
 }

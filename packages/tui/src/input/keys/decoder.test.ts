@@ -252,8 +252,10 @@ describe("any input", () => {
         const whole = new KeyDecoder();
         const split = new KeyDecoder();
         const expected = whole.push(bytes);
-        const places = [0, ...cuts.sort((left, right) => left - right), bytes.length];
-        const events = places.flatMap((place, index) => split.push(bytes.subarray(place, places[index + 1])));
+        const positions = [0, ...cuts.sort((left, right) => left - right), bytes.length];
+        const events = positions.flatMap((place, index) =>
+          split.push(bytes.subarray(place, positions[index + 1])),
+        );
         expect(events).toEqual(expected);
         expect(split.patience).toBe(whole.patience);
         expect(split.expire()).toEqual(whole.expire());

@@ -75,10 +75,10 @@ export class Picker<Value> {
 
   /** Replaces what is searched for, and selects the best match. */
   setQuery(query: string): void {
-    const wanted = query.slice(0, MAX_QUERY);
-    if (wanted === this.#query) return;
-    this.#query = wanted;
-    this.#matches = matchesOf(this.#items, wanted);
+    const requested = query.slice(0, MAX_QUERY);
+    if (requested === this.#query) return;
+    this.#query = requested;
+    this.#matches = matchesOf(this.#items, requested);
     this.#at = 0;
   }
 
@@ -137,10 +137,10 @@ function itemsIn(rows: readonly PickerRow<unknown>[]): number {
 const WHOLE = 1_000;
 
 function matchesOf<Value>(items: readonly PickerItem<Value>[], query: string): readonly PickerMatch<Value>[] {
-  const wanted = query.trim();
-  if (wanted === "") return items.map((item) => ({ item, indices: [] }));
+  const requested = query.trim();
+  if (requested === "") return items.map((item) => ({ item, indices: [] }));
   return items
-    .flatMap((item) => scored(item, wanted))
+    .flatMap((item) => scored(item, requested))
     .sort((left, right) => right.score - left.score)
     .map(({ item, indices }) => ({ item, indices }));
 }

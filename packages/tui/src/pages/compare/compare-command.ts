@@ -11,20 +11,21 @@ const NOTE = "comparison";
 
 /** `/compare`: gives a prompt to several agents and shows what they make of it; without one, shows the last comparison. */
 export function compareCommand(session: SessionContext, given: string): void {
-  const wanted = readComparison(given);
+  const requested = readComparison(given);
   if (given === "") openLast(session);
-  else if (wanted.prompt === "") session.say("What should the agents do? /compare PROMPT");
-  else if (areComparable(wanted.agents)) start(session, wanted);
-  else if (wanted.agents.length > 0)
+  else if (requested.prompt === "") session.say("What should the agents do? /compare PROMPT");
+  else if (areComparable(requested.agents)) start(session, requested);
+  else if (requested.agents.length > 0)
     session.say("--agents needs at least two different agents, such as --agents claude,codex.");
-  else chooseAgents(session, wanted);
+  else chooseAgents(session, requested);
 }
 
 /** Reads `PROMPT --agents a,b --check COMMAND`. What is not one of these options belongs to the prompt. */
 export function readComparison(given: string): Omit<Comparison, "cwd"> {
   const [prompt = "", ...rest] = given.split(/(?:^|\s+)--(agents|check)[\s=]+/);
   const options = rest.flatMap((name, at) => (at % 2 === 0 ? [[name, rest[at + 1] ?? ""] as const] : []));
-  const valuesOf = (wanted: string) => options.flatMap(([name, value]) => (name === wanted ? [value] : []));
+  const valuesOf = (requested: string) =>
+    options.flatMap(([name, value]) => (name === requested ? [value] : []));
   return {
     prompt: prompt.trim(),
     agents: valuesOf("agents").flatMap(namesIn),
@@ -42,10 +43,10 @@ function openLast(session: SessionContext): void {
   else session.openPage(new ComparePage(session, ids));
 }
 
-function start(session: SessionContext, wanted: Omit<Comparison, "cwd">): void {
+function start(session: SessionContext, requested: Omit<Comparison, "cwd">): void {
   const cwd = session.settings?.cwd ?? session.machine.cwd;
-  attempt(session, wanted, async () => {
-    const tasks = await startComparison(session.client, { ...wanted, cwd });
+  attempt(session, requested, async () => {
+    const tasks = await startComparison(session.client, { ...requested, cwd });
     const ids = tasks.map(({ id }) => id);
     session.machine.writeNote(NOTE, ids.join("\n"));
     session.openPage(new ComparePage(session, ids));
@@ -72,11 +73,11 @@ function attempt(
 }
 
 /** Lets the user choose among the agents of the server; all of them are chosen at first. */
-function chooseAgents(session: SessionContext, wanted: Omit<Comparison, "cwd">): void {
-  attempt(session, wanted, async () => {
+function chooseAgents(session: SessionContext, requested: Omit<Comparison, "cwd">): void {
+  attempt(session, requested, async () => {
     const models = await session.client.models();
     const agents = [...new Set(models.map(({ id }) => agentOfModel(id)))];
-    if (agents.length >= 2) openMenu(session, wanted, agents, new Set(agents));
+    if (agents.length >= 2) openMenu(session, requested, agents, new Set(agents));
     else
       session.say(
         `Only ${escapeControls(agents[0] ?? "one agent")} is available. Compare models with --agents NAME,NAME.`,
@@ -86,17 +87,17 @@ function chooseAgents(session: SessionContext, wanted: Omit<Comparison, "cwd">):
 
 function openMenu(
   session: SessionContext,
-  wanted: Omit<Comparison, "cwd">,
+  requested: Omit<Comparison, "cwd">,
   agents: readonly string[],
   chosen: ReadonlySet<string>,
   selected = 0,
 ): void {
   const names = agents.filter((agent) => chosen.has(agent));
-  const again = (next: ReadonlySet<string>, row: number) => openMenu(session, wanted, agents, next, row);
+  const again = (next: ReadonlySet<string>, row: number) => openMenu(session, requested, agents, next, row);
   const begin = {
     label: "Start",
     detail: names.length < 2 ? "choose at least two agents" : escapeControls(names.join(", ")),
-    choose: () => (names.length < 2 ? again(chosen, 0) : start(session, { ...wanted, agents: names })),
+    choose: () => (names.length < 2 ? again(chosen, 0) : start(session, { ...requested, agents: names })),
   };
   const items = agents.map((agent, at) => ({
     label: escapeControls(agent),

@@ -133,7 +133,7 @@ export class ComparePage implements Page {
     this.#do(async () => {
       const result = await this.#session.client.call("task/diff", { taskId: task.id });
       const key = keyName(this.#session, "taskApprove");
-      const judgement = canBeKept(task)
+      const reviewAction = canBeKept(task)
         ? {
             command: "taskApprove" as const,
             hint: `${key} keep this result and cancel the others`,
@@ -141,7 +141,7 @@ export class ComparePage implements Page {
           }
         : undefined;
       const title = `Changes of ${agent} (task ${task.number})`;
-      this.#inner = taskResultPage({ title, cwd: task.cwd }, result, judgement, this.#session.now);
+      this.#inner = taskResultPage({ title, cwd: task.cwd }, result, reviewAction, this.#session.now);
     });
   }
 

@@ -168,13 +168,13 @@ export class TaskPage implements Page {
     const action = actionsFor(task).find((each) => each.kind === "judge");
     this.#do(async () => {
       const result = await this.#session.client.call("task/diff", { taskId: task.id });
-      const judgement = action === undefined ? undefined : this.#judgement(action);
+      const reviewAction = action === undefined ? undefined : this.#reviewAction(action);
       const title = `Result of task ${task.number}`;
-      this.#inner = taskResultPage({ title, cwd: task.cwd }, result, judgement, this.#session.now);
+      this.#inner = taskResultPage({ title, cwd: task.cwd }, result, reviewAction, this.#session.now);
     });
   }
 
-  #judgement(action: Extract<TaskAction, { kind: "judge" }>): ReviewAction {
+  #reviewAction(action: Extract<TaskAction, { kind: "judge" }>): ReviewAction {
     const { command, label, done } = action;
     return {
       command,

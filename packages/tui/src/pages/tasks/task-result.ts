@@ -21,7 +21,7 @@ export interface ReviewAction {
 export function taskResultPage(
   { title, cwd }: Pick<TaskRow, "title" | "cwd">,
   { diff, tree }: Result<"task/diff">,
-  judgement: ReviewAction | undefined,
+  reviewAction: ReviewAction | undefined,
   now: () => number,
 ): Pager {
   const blocks = diffBlocks(diff).map((block) => ({
@@ -34,11 +34,11 @@ export function taskResultPage(
     title,
     empty: "No files were changed.",
     changes: () => ({ blocks, cwd }),
-    hint: judgement?.hint,
+    hint: reviewAction?.hint,
     command: (id) => {
-      if (judgement === undefined || id !== judgement.command) return false;
+      if (reviewAction === undefined || id !== reviewAction.command) return false;
       if (now() - shownAt < QUIET_MS) return true;
-      judgement.judge(tree);
+      reviewAction.judge(tree);
       return "close";
     },
   });

@@ -17,15 +17,15 @@ export class TasksPage implements Page {
   /** The task whose page is shown instead of the list. */
   #open: TaskPage | undefined;
   /** What the user asked for, until the list is here. */
-  #wanted: string;
+  #requested: string;
   #selected: string | undefined;
   #withEnded = false;
   #message = "";
 
-  /** `wanted` is the number of a task to open, or empty. */
-  constructor(session: SessionContext, wanted = "") {
+  /** `requested` is the number of a task to open, or empty. */
+  constructor(session: SessionContext, requested = "") {
     this.#session = session;
-    this.#wanted = wanted.trim();
+    this.#requested = requested.trim();
     this.#feed = new TaskFeed(session, () => this.#changed());
   }
 
@@ -114,14 +114,14 @@ export class TasksPage implements Page {
   }
 
   #changed(): void {
-    const wanted = this.#wanted;
-    this.#wanted = "";
+    const requested = this.#requested;
+    this.#requested = "";
     // What is selected stays so, also if it moves in the list.
     this.#selected ??= this.#shown[0]?.id;
     this.#open?.refresh();
-    if (wanted === "") return;
-    const found = this.#feed.tasks?.find(({ number }) => String(number) === wanted.replace(/^#/, ""));
-    if (found === undefined) this.#message = `There is no task ${escapeControls(wanted)}.`;
+    if (requested === "") return;
+    const found = this.#feed.tasks?.find(({ number }) => String(number) === requested.replace(/^#/, ""));
+    if (found === undefined) this.#message = `There is no task ${escapeControls(requested)}.`;
     else this.#openTask(found);
   }
 

@@ -4,12 +4,12 @@ import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
 
 /** Lets the user choose a model, of this agent or of another one. */
-export function chooseModel(session: SessionContext, wanted: string): void {
+export function chooseModel(session: SessionContext, requested: string): void {
   session.run(async () => {
     const models = await session.client.models();
-    const named = models.find(({ id }) => id === wanted || id.endsWith(`/${wanted}`));
-    if (wanted !== "" && named !== undefined) return use(session, named.id);
-    if (wanted !== "") session.say(`No model ${wanted}.`);
+    const named = models.find(({ id }) => id === requested || id.endsWith(`/${requested}`));
+    if (requested !== "" && named !== undefined) return use(session, named.id);
+    if (requested !== "") session.say(`No model ${requested}.`);
     session.openMenu({ title: "Model", items: models.map((model) => modelItem(session, model)) });
   });
 }
@@ -26,12 +26,12 @@ function modelItem(session: SessionContext, model: Model): MenuItem {
 }
 
 /** Lets the user switch to another agent; the thread goes on with it. */
-export function chooseAgent(session: SessionContext, wanted: string): void {
+export function chooseAgent(session: SessionContext, requested: string): void {
   session.run(async () => {
     const models = await session.client.models();
     const agents = [...new Set(models.map(({ id }) => agentOfModel(id)))];
-    if (agents.includes(wanted)) return use(session, modelOf(wanted, models));
-    if (wanted !== "") session.say(`No agent ${wanted}.`);
+    if (agents.includes(requested)) return use(session, modelOf(requested, models));
+    if (requested !== "") session.say(`No agent ${requested}.`);
     const current = session.settings === undefined ? "" : agentOfModel(session.settings.model);
     session.openMenu({
       title: "Agent",
@@ -65,7 +65,7 @@ async function use(session: SessionContext, model: string): Promise<void> {
 }
 
 /** Lets the user choose what the agent may do. */
-export function choosePermissions(session: SessionContext, wanted: string): void {
+export function choosePermissions(session: SessionContext, requested: string): void {
   const { permissions, settings } = session;
   const set = (name: string) => {
     const choice = permissions.find((each) => each.name === name);
@@ -75,7 +75,7 @@ export function choosePermissions(session: SessionContext, wanted: string): void
       session.say(`Permissions: ${choice.name}, from the next turn on.`);
     });
   };
-  if (permissions.some(({ name }) => name === wanted)) set(wanted);
+  if (permissions.some(({ name }) => name === requested)) set(requested);
   else {
     const current = settings === undefined ? "" : session.describePermissions(settings);
     session.openMenu({

@@ -25,8 +25,8 @@ export function copyFromThread(session: SessionContext, what: string): void {
 }
 
 /** The text of the last one of a kind, which is seldom far back. */
-async function lastOf({ turns }: SessionContext, wanted: Copyable["kind"]): Promise<string> {
-  const last = (among: readonly Turn[]) => copyables(among).findLast(({ kind }) => kind === wanted)?.text;
+async function lastOf({ turns }: SessionContext, requested: Copyable["kind"]): Promise<string> {
+  const last = (among: readonly Turn[]) => copyables(among).findLast(({ kind }) => kind === requested)?.text;
   return last(turns.known) ?? last(await turns.read()) ?? "";
 }
 

@@ -30,11 +30,11 @@ function turnItems(turns: readonly Turn[], choose: (turn: Turn) => void): MenuIt
 }
 
 /** Goes back to before a prompt: in this thread, with or without its files, or in a copy. */
-export function rewindThread(session: SessionContext, wanted: string): void {
+export function rewindThread(session: SessionContext, requested: string): void {
   session.run(async () => {
     const turns = await session.turns.read();
-    const named = turnNumbered(turns, wanted);
-    if (wanted !== "" && named !== undefined) return chooseHow(session, named);
+    const named = turnNumbered(turns, requested);
+    if (requested !== "" && named !== undefined) return chooseHow(session, named);
     const items = turnItems(turns, (turn) => chooseHow(session, turn));
     session.openMenu({ title: "Go back to before which prompt?", items }, 0);
   });
@@ -43,9 +43,9 @@ export function rewindThread(session: SessionContext, wanted: string): void {
 function chooseHow(session: SessionContext, turn: Turn): void {
   session.run(async () => {
     const threadId = session.state?.thread.id ?? "";
-    const wanted = { threadId, beforeTurnId: turn.id, files: "restore", preview: true } as const;
+    const requested = { threadId, beforeTurnId: turn.id, files: "restore", preview: true } as const;
     // Expected: a server without checkpoints of files.
-    const preview = await session.client.call("thread/revert", wanted).catch(() => undefined);
+    const preview = await session.client.call("thread/revert", requested).catch(() => undefined);
     openHow(session, turn, preview, 0);
   });
 }

@@ -39,9 +39,9 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
     });
   },
   listThreads: (session) => session.openPage(new ThreadList(session)),
-  resumeThread: (session, wanted) => {
-    if (wanted === "") session.openPage(new ThreadList(session));
-    else threads.resumeThread(session, wanted);
+  resumeThread: (session, requested) => {
+    if (requested === "") session.openPage(new ThreadList(session));
+    else threads.resumeThread(session, requested);
   },
   nextThread: (session) => threads.switchThread(session, session.others.next(), "No other thread needs you."),
   previousThread: (session) =>
@@ -62,7 +62,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   editQueue: (session) => editQueue(session),
   listBackground: (session) => listBackground(session),
   stopBackground,
-  showDiff: (session, wanted) => session.run(() => showDiff(session, wanted)),
+  showDiff: (session, requested) => session.run(() => showDiff(session, requested)),
   askView: (session) => {
     const { approval } = session.asks;
     if (approval !== undefined) session.openPage(approvalPage(approval, session.settings?.cwd ?? "/"));
@@ -98,14 +98,14 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   quit: (session) => session.quit(),
 };
 
-async function showDiff(session: Session, wanted: string): Promise<void> {
-  const turn = await turnNamed(session, wanted);
+async function showDiff(session: Session, requested: string): Promise<void> {
+  const turn = await turnNamed(session, requested);
   session.openPage(diffPage(session, turn?.id));
 }
 
-async function turnNamed({ turns }: Session, wanted: string): Promise<Turn | undefined> {
-  if (wanted === "") return undefined;
-  return wanted === "last" ? turns.known.at(-1) : turnNumbered(await turns.read(), wanted);
+async function turnNamed({ turns }: Session, requested: string): Promise<Turn | undefined> {
+  if (requested === "") return undefined;
+  return requested === "last" ? turns.known.at(-1) : turnNumbered(await turns.read(), requested);
 }
 
 /** Carries out a command. False if it is not one of the session. */

@@ -176,8 +176,8 @@ export function openPalette(
 }
 
 /** Sets the colours to those that are named, or lets the user choose them. */
-export function chooseTheme(session: SessionContext, wanted: string): void {
-  if (wanted === "") {
+export function chooseTheme(session: SessionContext, requested: string): void {
+  if (requested === "") {
     const items = THEME_NAMES.map((theme) => ({
       label: theme,
       detail: THEMES[theme],
@@ -185,6 +185,6 @@ export function chooseTheme(session: SessionContext, wanted: string): void {
       choose: () => session.setTheme(theme),
     }));
     session.openMenu({ title: "Theme", items });
-  } else if (isTheme(wanted)) session.setTheme(wanted);
-  else session.say(`${wanted} is not a theme. Themes: ${THEME_NAMES.join(", ")}.`);
+  } else if (isTheme(requested)) session.setTheme(requested);
+  else session.say(`${requested} is not a theme. Themes: ${THEME_NAMES.join(", ")}.`);
 }

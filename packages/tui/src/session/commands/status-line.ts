@@ -9,10 +9,10 @@ import { keyIn } from "../../pages/key-name.ts";
 import type { Session } from "../session.ts";
 
 /** Sets the status line to the parts that are named, or lets the user choose them. */
-export function changeStatusLine(session: Session, wanted: string): void {
-  const names = wanted.split(/[\s,]+/).filter((name) => name !== "");
+export function changeStatusLine(session: Session, requested: string): void {
+  const names = requested.split(/[\s,]+/).filter((name) => name !== "");
   if (names.length === 0) chooseParts(session, 0);
-  else if (wanted === "default") session.setStatusLine(DEFAULT_STATUS_LINE);
+  else if (requested === "default") session.setStatusLine(DEFAULT_STATUS_LINE);
   else {
     const unknown = names.find((name) => !isStatusPart(name));
     if (unknown === undefined) session.setStatusLine([...new Set(names.filter(isStatusPart))]);

@@ -3,11 +3,11 @@ import { readThread, turnNumbered } from "../all-turns.ts";
 import type { SessionContext } from "../context.ts";
 
 /** Continues in a copy of the thread, up to a turn or with all of them. */
-export function forkThread(session: SessionContext, wanted: string): void {
+export function forkThread(session: SessionContext, requested: string): void {
   const threadId = session.state?.thread.id;
   if (threadId === undefined) return;
   session.run(async () => {
-    const turn = wanted === "" ? undefined : turnNumbered(await session.turns.read(), wanted);
+    const turn = requested === "" ? undefined : turnNumbered(await session.turns.read(), requested);
     await forkAt(session, threadId, turn?.id);
   });
 }
@@ -25,12 +25,15 @@ export async function forkAt(
 }
 
 /** Opens another thread, by the words after `/resume`. */
-export function resumeThread(session: SessionContext, wanted: string): void {
+export function resumeThread(session: SessionContext, requested: string): void {
   session.run(async () => {
     const { data } = await session.client.listThreads({ limit: 200, sortKey: "updatedAt" });
-    const found = data.filter(({ id, name }) => id === wanted || name === wanted || id.endsWith(wanted));
+    const found = data.filter(
+      ({ id, name }) => id === requested || name === requested || id.endsWith(requested),
+    );
     const [thread] = found;
-    if (thread === undefined || found.length !== 1) session.say(`No thread ${wanted}; /threads lists all.`);
+    if (thread === undefined || found.length !== 1)
+      session.say(`No thread ${requested}; /threads lists all.`);
     else await session.openThread(thread.id);
   });
 }

@@ -78,9 +78,9 @@ export class OtherThreads {
     this.#changed();
   }
 
-  #of(wanted: ThreadStatusKind): string[] {
+  #of(requested: ThreadStatusKind): string[] {
     return [...this.#standings].flatMap(([id, standing]) =>
-      standing === wanted && id !== this.#shown ? [id] : [],
+      standing === requested && id !== this.#shown ? [id] : [],
     );
   }
 
