@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { answerElicitation } from "@flint/core/elicitation";
 import type { UserQuestion } from "@flint/protocol";
-import { BareDriver, Gate, temporaryFolder } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { BareDriver, Gate, type Script, type Step, temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
 import { SessionFixture, type SessionFixtureOptions } from "../testing/session-fixture.ts";
 
 const ENTER = "\r";
@@ -126,4 +126,90 @@ test("a budget that is used up ends the turn if the user says so", async () => {
   expect(session.terminal.screen.join("\n")).not.toContain("Esc to interrupt");
   await session.keys("/status", ENTER);
   expect(session.terminal.screen.join("\n")).toMatch(/Budget +100 tokens per turn/);
+});
+
+describe("what was typed for something else", () => {
+  /** A session whose agent asks once the gate is open. */
+  async function asking(...steps: Script) {
+    const gate = new Gate();
+    const scripts = [[{ wait: gate }, ...steps]];
+    const session = await SessionFixture.open({ scripts, budget: { turn: { tokens: 100 } } });
+    await session.keys("go", ENTER);
+    const turn = () => session.engine.driver.sessions[0]?.turns[0];
+    /** Keys that come soon after each other. */
+    const quickly = async (...keys: readonly string[]) => {
+      for (const key of keys) {
+        session.terminal.type(key);
+        await session.settle(60);
+      }
+    };
+    const ask = async () => {
+      gate.open();
+      await session.settle(60);
+    };
+    return { session, ask, quickly, turn, screen: () => session.terminal.screen.join("\n") };
+  }
+  const question: Step = {
+    ask: [{ id: "q", question: "Delete all?", options: [{ label: "yes" }, { label: "no" }] }],
+  };
+
+  test("answers no question that has just appeared", async () => {
+    const { session, ask, quickly, turn, screen } = await asking(question);
+    await ask();
+    expect(screen()).toContain("Delete all?");
+    await quickly("1", ENTER);
+    await session.settle();
+    expect(turn()?.answers).toEqual([]);
+    await session.keys("2", ENTER);
+    expect(turn()?.answers).toEqual([{ q: { answers: ["no"] } }]);
+  });
+
+  test("goes on in the prompt that it belongs to", async () => {
+    const { session, ask, quickly, turn, screen } = await asking(question);
+    await quickly("half a senten");
+    await ask();
+    await quickly("ce");
+    await session.settle();
+    expect(screen()).not.toContain("ce\n");
+    await session.keys(ENTER);
+    expect(turn()?.answers).toEqual([]);
+    await session.keys("1", ENTER);
+    expect(turn()?.answers).toEqual([{ q: { answers: ["yes"] } }]);
+    expect(screen()).toContain("› half a sentence");
+  });
+
+  test("extends no budget", async () => {
+    const { session, ask, quickly, screen } = await asking(
+      { usage: { inputTokens: 150, outputTokens: 0 } },
+      { command: "make" },
+    );
+    await quickly("please do it prett");
+    await ask();
+    expect(screen()).toContain("Continue?");
+    await quickly("y", ENTER);
+    await session.settle();
+    expect(session.terminal.everything).not.toContain("$ make");
+    expect(screen()).toContain("Continue?");
+    await session.keys("y", ENTER);
+    expect(session.terminal.everything).toContain("$ make");
+  });
+
+  test("is not pasted into an answer; what is pasted later is", async () => {
+    const { session, ask, quickly, turn } = await asking({ ask: [{ id: "q", question: "Which name?" }] });
+    const paste = (text: string) => `\u001b[200~${text}\u001b[201~`;
+    await ask();
+    await quickly(paste("early"));
+    await session.settle();
+    await session.keys(paste("Ann"), ENTER);
+    expect(turn()?.answers).toEqual([{ q: { answers: ["Ann"] } }]);
+  });
+
+  test("answers no question in the inbox", async () => {
+    const { session, ask, quickly, turn } = await asking(question);
+    await session.keys("/inbox", ENTER);
+    await ask();
+    await quickly("r", "1", ENTER);
+    await session.settle();
+    expect(turn()?.answers).toEqual([]);
+  });
 });

@@ -29,6 +29,8 @@ export class AskPanel {
   #selected: number | undefined;
   #message: Composer | undefined;
   #form: QuestionForm | undefined;
+  /** Whether a key was meant for the form; until then, keys may belong to the prompt that the user is writing. */
+  #isFormBegun = false;
   #waiting = 0;
 
   constructor(answers: AskAnswers) {
@@ -40,9 +42,14 @@ export class AskPanel {
     return this.#ask !== undefined;
   }
 
-  /** Whether text is typed into it: a message, or an answer. */
+  /** Whether text is typed into it: a message, or an answer that was begun. */
   get isTyping(): boolean {
-    return this.#message !== undefined || this.#form !== undefined;
+    return this.#message !== undefined || this.#isFormBegun;
+  }
+
+  /** The user turns to what waits: from now on, whatever is typed is for the answers to its questions. */
+  begin(): void {
+    this.#isFormBegun = this.#form !== undefined;
   }
 
   /** Whether a key belongs to the ask, given when the key before it was pressed. */
@@ -70,6 +77,7 @@ export class AskPanel {
     this.#selected = undefined;
     this.#message = undefined;
     this.#form = ask?.kind === "question" ? new QuestionForm(ask.questions) : undefined;
+    this.#isFormBegun = false;
     this.#shownAt = now;
   }
 

@@ -34,8 +34,7 @@ export class SessionKeys {
 
   #key(key: KeyPress): void {
     const session = this.#session;
-    const isForAsk = session.asks.takes(this.#now(), this.#lastKeyAt);
-    this.#lastKeyAt = this.#now();
+    const isForAsk = this.#isForAsk();
     session.notice = undefined;
     const place = this.#place(isForAsk);
     const name = keyName(key);
@@ -52,6 +51,16 @@ export class SessionKeys {
     else if (more && id === undefined) session.say(this.#rest(chord));
     else if (key.text !== undefined) this.#type(key.text, place);
     this.#written();
+  }
+
+  /** Whether what was just pressed or pasted is meant for what waits. */
+  #isForAsk(): boolean {
+    const { asks, page, menu } = this.#session;
+    const now = this.#now();
+    const isForAsk = page === undefined && menu === undefined && asks.takes(now, this.#lastKeyAt);
+    this.#lastKeyAt = now;
+    if (isForAsk) asks.begin();
+    return isForAsk;
   }
 
   /** Completions follow what is written. */
@@ -239,6 +248,7 @@ export class SessionKeys {
 
   #paste(text: string): void {
     const { page, menu, asks } = this.#session;
+    this.#isForAsk();
     if (page?.paste !== undefined) page.paste(text);
     else if (page !== undefined) page.type(text.slice(0, MAX_SEARCH));
     else if (menu !== undefined) menu.type(text.slice(0, MAX_SEARCH));
