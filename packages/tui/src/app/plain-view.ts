@@ -73,6 +73,10 @@ function isPrompt(field: string | undefined): field is string {
 function frontOf(session: Session, look: RenderOptions): Front {
   const { page, asks, menu, composer } = session;
   if (page !== undefined) return pageFront(page, look);
+  if (menu !== undefined) {
+    const lines = menu.draw(look, PAGE_ROWS).map((line) => plainModeText(line, look));
+    return { of: menu, lines, field: `Choose: ${menu.typed}` };
+  }
   if (asks.isOpen) {
     const { rows, cursor } = asks.draw(look);
     return {
@@ -83,10 +87,6 @@ function frontOf(session: Session, look: RenderOptions): Front {
         "Your answer: ",
       ),
     };
-  }
-  if (menu !== undefined) {
-    const lines = menu.draw(look, PAGE_ROWS).map((line) => plainModeText(line, look));
-    return { of: menu, lines, field: `Choose: ${menu.typed}` };
   }
   // While a turn runs, what it does is not cut up by prompts that are not used.
   const isIdle = session.state?.activeTurnId === undefined;

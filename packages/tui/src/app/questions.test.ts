@@ -204,6 +204,25 @@ describe("what was typed for something else", () => {
     expect(turn()?.answers).toEqual([{ q: { answers: ["Ann"] } }]);
   });
 
+  test.each(["inline", "plain"] as const)(
+    "chooses from the menu that is open, which stays in front (%s)",
+    async (screen) => {
+      const gate = new Gate();
+      const session = await SessionFixture.open({ screen, scripts: [[{ wait: gate }, { command: "make" }]] });
+      const decisions = () => session.engine.driver.sessions[0]?.turns[0]?.decisions;
+      await session.keys("go", ENTER, "/theme", ENTER);
+      gate.open();
+      await session.settle();
+      expect(session.terminal.everything).toContain("$ make");
+      expect(session.terminal.everything).not.toContain("Allow it?");
+      await session.keys(DOWN, ENTER);
+      expect(session.config.get("theme")).toBe("dark");
+      expect([session.terminal.everything.includes("Allow it?"), decisions()]).toEqual([true, []]);
+      await session.keys("y");
+      expect(decisions()).toMatchObject([{ outcome: "allow" }]);
+    },
+  );
+
   test("answers no question in the inbox", async () => {
     const { session, ask, quickly, turn } = await asking(question);
     await session.keys("/inbox", ENTER);

@@ -29,7 +29,8 @@ export function footerOf(session: Session, now: number, look: RenderOptions): Fo
   const queue = state === undefined ? [] : queueRows(state, look);
   const footer = footerLine(session, look);
   const above = [...startingRows(session, look), ...status, ...queue, []];
-  if (session.asks.isOpen) {
+  // A menu has the keys until it is closed, so it is what is seen.
+  if (session.asks.isOpen && session.menu === undefined) {
     const { rows, cursor } = session.asks.draw(look);
     return placed([...above, ...rows], cursor, above.length, [footer]);
   }
