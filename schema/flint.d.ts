@@ -683,6 +683,7 @@ export interface TaskBudget {
   costUsd?: number;
   tokens?: number;
   seconds: number;
+  enforcement?: BudgetEnforcement;
   _meta?: Meta;
 }
 
@@ -1997,6 +1998,7 @@ export interface Methods {
           costUsd?: number;
           tokens?: number;
           seconds?: number;
+          enforcement?: BudgetEnforcement;
           _meta?: Meta;
         };
         limits?: {

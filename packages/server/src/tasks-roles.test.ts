@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { UsageReports } from "@flint/core/ports";
 import type { FlintClient } from "@flint/sdk";
 import { Gate, needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
@@ -71,6 +72,63 @@ describe("the turns of executor and reviewer", () => {
     expect(await logged(client, id)).toMatchObject([
       { role: "reviewer", level: "warning", message: expect.stringContaining('effort "heroic" is ignored') },
     ]);
+  });
+
+  describe("with a limit of the cost", () => {
+    const budget = { costUsd: 1 };
+
+    /** Tasks whose executor reports so much of its cost; each call of the function is one question about it. */
+    async function reporting(
+      costUsd: (asked: number) => UsageReports["costUsd"],
+      work = writes("b.txt", "x\n"),
+    ) {
+      const set = await setUpTasks(work);
+      let asked = 0;
+      const usageReports = async (): Promise<UsageReports> => {
+        asked += 1;
+        return { tokens: "call", steps: "call", costUsd: costUsd(asked) };
+      };
+      Object.assign(set.drivers[0] ?? {}, { usageReports });
+      return set;
+    }
+
+    confined("are not added if the agent does not report its cost, unless that need not hold", async () => {
+      const { client, cwd } = await reporting(() => "never");
+      await expect(addTask(client, cwd, { budget })).rejects.toThrow(
+        /cost_usd cannot be kept: alpha\/.* does not report its cost/,
+      );
+      const { id } = await addTask(client, cwd, {
+        ...{ budget: { ...budget, enforcement: "bestEffort" }, reviewers: [] },
+      });
+      await untilPhase(client, id, "approving", "failed", "asking");
+      expect(await logged(client, id)).toMatchObject([
+        { role: "executor", level: "warning", message: expect.stringContaining("does not apply") },
+      ]);
+    });
+
+    confined("ask instead of starting with an agent that turns out not to report it", async () => {
+      const { client, cwd, drivers } = await reporting((asked) => (asked === 1 ? "free" : "never"));
+      const { id } = await addTask(client, cwd, { budget, reviewers: [] });
+      const task = await untilPhase(client, id, "approving", "failed", "asking");
+      expect(task).toMatchObject({
+        phase: "asking",
+        ask: { message: expect.stringContaining("cannot be kept") },
+      });
+      expect(drivers[0]?.turns).toEqual([]);
+    });
+
+    confined("ask after a turn without a cost that was due at its end", async () => {
+      const { client, cwd } = await reporting(
+        () => "turn",
+        () => [{ usage: { inputTokens: 10, outputTokens: 1 } }, { text: "done" }],
+      );
+      const { id } = await addTask(client, cwd, { budget, reviewers: [] });
+      const task = await untilPhase(client, id, "approving", "failed", "asking");
+      expect(task).toMatchObject({
+        phase: "asking",
+        ask: { reason: "budget", message: expect.stringContaining("could not be kept") },
+      });
+    });
   });
 
   confined("ask before commands and edits where the administrator locked that", async () => {

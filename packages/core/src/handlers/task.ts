@@ -1,4 +1,5 @@
-import { FlintError, type TaskMethod } from "@flint/protocol";
+import { FlintError, type Params, type TaskMethod } from "@flint/protocol";
+import { checkLimits } from "../budget/enforcement.ts";
 import type { Tasks } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import type { GlobalHandler, GlobalHandlers } from "./handler.ts";
@@ -16,6 +17,32 @@ function forwarded<Name extends TaskMethod>(method: Name): GlobalHandler<Name> {
   };
 }
 
+/**
+ * Throws `invalidParams` for a task whose limits an agent of this server cannot keep. Those of tasks that workers
+ * elsewhere run are checked there.
+ */
+async function checkTaskLimits(
+  { budget, executors = [{}], reviewers = [], remote, pool, labels }: Params<"task/add">["tasks"][number],
+  { catalogue, options }: Services,
+): Promise<void> {
+  const { costUsd, tokens, enforcement = options.budget?.enforcement } = budget ?? {};
+  const isElsewhere = (remote ?? pool ?? labels) !== undefined;
+  if (isElsewhere || (costUsd ?? tokens) === undefined) return;
+  const limits = {
+    ...(enforcement === undefined ? {} : { enforcement }),
+    turn: { ...(costUsd === undefined ? {} : { costUsd }), ...(tokens === undefined ? {} : { tokens }) },
+  };
+  for (const { model } of [...executors, ...reviewers]) {
+    try {
+      const { id } = await catalogue.choose(model ?? options.model ?? (await catalogue.defaultModel()));
+      await checkLimits({ budget: limits, model: id }, catalogue);
+    } catch (thrown) {
+      if (thrown instanceof FlintError && thrown.data.field === "budget") throw thrown;
+      // Expected: an agent that is not there or cannot be asked now. The turn of the task reports it.
+    }
+  }
+}
+
 /** Tasks; all but their events are answered by the task layer. */
 export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "task/announce"> = {
   "task/follow": async (_params, { services, client }) => {
@@ -28,7 +55,10 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "ta
     services.publishTaskEvent(event);
     return { result: {} };
   },
-  "task/add": forwarded("task/add"),
+  "task/add": async (params, { services }) => {
+    for (const task of params.tasks) await checkTaskLimits(task, services);
+    return { result: await tasksOf(services).call("task/add", params) };
+  },
   "task/list": forwarded("task/list"),
   "task/read": forwarded("task/read"),
   "task/diff": forwarded("task/diff"),

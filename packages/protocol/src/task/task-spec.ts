@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { BudgetEnforcement } from "../approval/budget.ts";
 import { GitMode, NetworkPermission } from "../approval/permission.ts";
 
 import { absolutePath } from "../methods/method.ts";
@@ -35,6 +36,8 @@ export const TaskBudget = looseObject(() => ({
   costUsd: z.optional(z.number().check(z.positive("must be more than 0"))),
   tokens: z.optional(z.int().check(z.minimum(1))),
   seconds: z.int().check(z.minimum(1), z.maximum(7 * 86_400)),
+  /** Whether cost and tokens have to hold, as for a thread; absent: as the server is configured. */
+  enforcement: z.optional(BudgetEnforcement),
 }));
 export type TaskBudget = z.output<typeof TaskBudget>;
 

@@ -41,6 +41,8 @@ describe("the ceiling of a worker", () => {
   test("limits time and cost, also of a task that does not limit its own cost", () => {
     expect(beyond({ budget: { seconds: 61 } }, { seconds: 60 })).toContain("work for 61 s");
     expect(beyond({ budget: { seconds: 60 } }, { costUsd: 1 })).toBe("cost more than $1");
+    const loose = { seconds: 60, costUsd: 1, enforcement: "bestEffort" } as const;
+    expect(beyond({ budget: loose }, { costUsd: 1 })).toBe("run with a cost limit that need not hold");
   });
 
   describe("of remotes", () => {

@@ -66,6 +66,8 @@ export function ceilingViolation(
     return `work for ${spec.budget.seconds} s; allowed are ${ceiling.seconds} s`;
   if (ceiling.costUsd !== undefined && (spec.budget.costUsd ?? Number.POSITIVE_INFINITY) > ceiling.costUsd)
     return `cost more than $${ceiling.costUsd}`;
+  if (ceiling.costUsd !== undefined && spec.budget.enforcement === "bestEffort")
+    return "run with a cost limit that need not hold";
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import {
   addUsage,
+  type BudgetEnforcement,
   effortValue,
   errorMessage,
   isKnownItem,
@@ -50,6 +51,8 @@ export interface RoleTurnRequest {
   readonly compact: boolean;
   /** What is left of the task's budget. */
   readonly budget: TurnBudget;
+  /** Whether it has to hold; undefined: as the server is configured. */
+  readonly enforcement: BudgetEnforcement | undefined;
   /** Interrupts the turn. */
   readonly signal: AbortSignal;
   /** How long an open question may wait for another client before the task itself asks. */
@@ -140,7 +143,10 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     summary: "concise" as const,
     ...(network === undefined ? {} : { network }),
     ...(role.instructions === undefined ? {} : { developerInstructions: role.instructions }),
-    budget: { enforcement: "bestEffort" as const, turn: request.budget },
+    budget: {
+      ...(request.enforcement === undefined ? {} : { enforcement: request.enforcement }),
+      turn: request.budget,
+    },
   };
   const named = { name: request.threadName, clientId: `thread.${request.clientId}` };
   return withinLocks((accepted) => {
@@ -258,6 +264,9 @@ function problemOf(thrown: unknown, signal: AbortSignal): Interruption {
   const message = errorMessage(thrown);
   if (thrown instanceof FlintRequestError && thrown.kind === "storageFailed")
     return { kind: "unstored", message };
+  // Another agent may report what this one does not; else the user has to decide.
+  if (thrown instanceof FlintRequestError && thrown.data.field === "budget")
+    return { kind: "needsPerson", message };
   return thrown instanceof FlintConnectionError ? { kind: "overload", message } : { kind: "failed", message };
 }
 

@@ -30,6 +30,11 @@ export class TurnLog {
   }
 }
 
+const LOGGED_WARNINGS: ReadonlySet<string | undefined> = new Set([
+  ...["deprecation", "configuration"],
+  ...["budgetCheckedLate", "budgetOverrun", "budgetCurrency"],
+]);
+
 function entryOf(event: AgentEvent): LogEntry | undefined {
   switch (event.type) {
     case "item/completed": {
@@ -51,8 +56,8 @@ function entryOf(event: AgentEvent): LogEntry | undefined {
       return { message, level: willRetry ? "warning" : "error", threadId };
     }
     case "warning":
-      // Those of the agent itself; what Flint warns about is for the user who chose the settings.
-      if (event.data.reason !== "deprecation" && event.data.reason !== "configuration") return undefined;
+      // Those of the agent itself and what becomes of limits; what else Flint warns about is for who chose the settings.
+      if (!LOGGED_WARNINGS.has(event.data.reason)) return undefined;
       return { message: event.data.message, level: "warning", threadId: event.data.threadId };
     default:
       return undefined;

@@ -8,7 +8,12 @@ type Name = keyof typeof EXEC_FLAGS;
 
 /** What concerns only the output of the command itself. */
 const OWN: readonly Name[] = ["detach", "help", "json"];
-const SAMPLES: Partial<Record<Name, string>> = { agent: "codex", network: "none", git: "off" };
+const SAMPLES: Partial<Record<Name, string>> = {
+  agent: "codex",
+  network: "none",
+  git: "off",
+  limits: "best-effort",
+};
 
 beforeEach(async () => {
   vi.stubEnv("HOME", (await temporaryFolder()).path);

@@ -13,7 +13,7 @@ type Task = ParamsInput<"task/add">["tasks"][number];
 const FOLLOWED: ReadonlySet<string> = new Set<keyof typeof EXEC_FLAGS>([
   ...(["detach", "help", "json"] as const),
   ...(["cwd", "model", "agent", "offline", "network", "git"] as const),
-  ...(["max-tokens", "max-cost", "max-time"] as const),
+  ...(["max-tokens", "max-cost", "max-time", "limits"] as const),
 ]);
 
 /** `flint exec --detach`: hands the prompt over as a task, and returns at once. */
@@ -50,7 +50,7 @@ function checkDetached(values: Values): void {
 /** What these options request of a task; the configuration of its server has the rest. Throws for those that no task follows. */
 export async function detachedRequest(values: Values): Promise<Omit<Task, "prompt">> {
   checkDetached(values);
-  const { limits = {} } = readExecOptions(values);
+  const { limits = {}, enforcement } = readExecOptions(values);
   const server = await serverOptions(values);
   const isChosen = (name: keyof typeof server) => server.chosen?.includes(name) === true;
   const { seconds, costUsd, tokens } = limits;
@@ -63,6 +63,7 @@ export async function detachedRequest(values: Values): Promise<Omit<Task, "promp
       ...(seconds === undefined ? {} : { seconds: Math.ceil(seconds) }),
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(tokens === undefined ? {} : { tokens }),
+      ...(enforcement === undefined ? {} : { enforcement }),
     },
   };
 }

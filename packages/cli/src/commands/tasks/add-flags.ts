@@ -1,4 +1,5 @@
 import { type Flags, HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
+import { LIMIT_FLAGS } from "../../command-line/limit-flags.ts";
 
 /** The options of `flint tasks add`. */
 export const ADD_FLAGS = {
@@ -45,6 +46,7 @@ export const ADD_FLAGS = {
   },
   "max-cost": { type: "string", takes: "USD", doc: "Maximum cost of the task" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Maximum working time (default: 7200)" },
+  limits: LIMIT_FLAGS.limits,
   "at-limit": {
     type: "string",
     takes: "MODE",

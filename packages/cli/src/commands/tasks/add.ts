@@ -9,6 +9,7 @@ import {
   type ParsedArguments,
   UsageError,
 } from "../../command-line/command.ts";
+import { enforcementOf } from "../../command-line/limit-flags.ts";
 import { columns, print, printJson } from "../../command-line/output.ts";
 import { networkOf, unknownAgentMessage } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
@@ -52,6 +53,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
   const seconds = positive(values, "max-time");
   const costUsd = positive(values, "max-cost");
   const limits = limitsOf(values);
+  const enforcement = enforcementOf(values);
   const earlier = await Promise.all(after.map((text) => findTask(client, text)));
   // Workers on other machines may have other agents.
   const isLocal = values.pool === undefined && values.label === undefined && values.remote === undefined;
@@ -69,6 +71,7 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     budget: {
       ...(seconds === undefined ? {} : { seconds }),
       ...(costUsd === undefined ? {} : { costUsd }),
+      ...(enforcement === undefined ? {} : { enforcement }),
     },
     ...(earlier.length === 0 ? {} : { after: earlier.map(({ id }) => id) }),
     ...(base === undefined ? {} : { base }),
