@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { equalFunctions } from "./layers/equal-functions.ts";
 import { isTest, packageOf } from "./layers/graph.ts";
 import { cycles, orphans } from "./layers/reach.ts";
 import * as rules from "./layers/rules.ts";
 import { readWorkspace } from "./layers/workspace.ts";
-import { ROOT } from "./source/files.ts";
+import { ROOT, readSources } from "./source/files.ts";
 
 describe("the workspace", () => {
   const graph = readWorkspace(ROOT);
@@ -29,4 +30,15 @@ describe("the workspace", () => {
   test("has no source file that uses a test", () => expect(rules.noTestsInside(graph)).toEqual([]));
   test("has no import cycles", () => expect(cycles(graph)).toEqual([]));
   test("has no file that nothing uses", () => expect(orphans(graph)).toEqual([]));
+});
+
+/** The clients of each protocol in the conformance suite: their handshakes may change without each other. */
+const CLIENT_OF_A_PROTOCOL = /^packages\/conformance\/src\/(?:acp|codex|flint)\/client\.ts$/;
+
+test("no two files declare the same function", () => {
+  const sources = [...readSources(ROOT, "packages")].filter(
+    ([path]) => packageOf(path) !== undefined && !isTest(path) && !CLIENT_OF_A_PROTOCOL.test(path),
+  );
+  expect(sources.length).toBeGreaterThan(500);
+  expect(equalFunctions(new Map(sources))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { equalFunctions } from "./equal-functions.ts";
 import { buildGraph, type PackageFacts } from "./graph.ts";
 import { cycles, orphans } from "./reach.ts";
 import * as rules from "./rules.ts";
@@ -307,5 +308,40 @@ describe("the reach rules", () => {
       "~/core/src/c.ts": "",
     });
     expect(orphans(graph)).toEqual([]);
+  });
+});
+
+describe("functions with one body in several files", () => {
+  const one = `/** One line. */
+export function oneLine(text: string): string {
+  return escapeControls(text).replaceAll("\\n", " ");
+}
+`;
+  const other = `function flat(text: string): string {
+  // On one line.
+  return escapeControls(text)
+    .replaceAll("\\n", " ");
+}
+`;
+
+  test("are found whatever they are called, and however they are written", () => {
+    const sources = new Map([
+      ["a.ts", one],
+      ["b.ts", other],
+      ["c.ts", one.replace('" "', '""')],
+    ]);
+    expect(equalFunctions(sources)).toEqual([{ name: "oneLine", places: ["a.ts", "b.ts"] }]);
+  });
+
+  test("may be that short that they say nothing", () => {
+    const short = "function id(a: string) {\n  return a;\n}\n";
+    expect(
+      equalFunctions(
+        new Map([
+          ["a.ts", short],
+          ["b.ts", short],
+        ]),
+      ),
+    ).toEqual([]);
   });
 });

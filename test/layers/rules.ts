@@ -105,7 +105,7 @@ const FOR_HOST = ["@flint/core/async", "@flint/core/ports", "@flint/core/redact"
 const FOR_FRONTENDS = ["@flint/core/ports", "@flint/core/text"];
 
 /** What the terminal session may use of core and host: the clock, and what it needs to complete the names of files. */
-const FOR_TUI = ["@flint/core/ports", "@flint/host/files", "@flint/host/globs"];
+const FOR_TUI = ["@flint/core/ports", "@flint/host/files", "@flint/host/globs", "@flint/host/private-file"];
 
 /**
  * The agent, the offline model and the drivers see the ports of core, and path patterns and files of host; host sees the

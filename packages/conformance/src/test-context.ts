@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
 import type { Target } from "./target.ts";
-import { NotOffered } from "./wire/pattern.ts";
+import { Failed, NotOffered } from "./wire/pattern.ts";
 import { type Entry, Wire, type WireOptions } from "./wire/wire.ts";
 
 /** What the checks of a suite have in common. */
@@ -57,6 +59,15 @@ export class TestContext {
   name(): string {
     this.#names += 1;
     return `conformance-${this.#run}-${this.#names}`;
+  }
+
+  /** Fails if a file was made in the folder of the checks although its making was not approved. */
+  async expectAbsent(name: string): Promise<void> {
+    const made = await access(join(this.cwd, name)).then(
+      () => true,
+      () => false,
+    );
+    if (made) throw new Failed(`${name} was made without approval`);
   }
 
   /** A check begins. */

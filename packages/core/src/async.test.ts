@@ -1,6 +1,6 @@
 import { Gate, settled, TestClock } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { KeepAlive, SerialQueue, waitAtMost } from "./async.ts";
+import { ConcurrencyLimit, KeepAlive, SerialQueue, waitAtMost } from "./async.ts";
 
 test("runs one task at a time, in the order in which they were added", async () => {
   const queue = new SerialQueue();
@@ -70,4 +70,26 @@ describe("KeepAlive", () => {
     second();
     await released;
   });
+});
+
+test("runs only so many at a time, and the others in the order in which they came", async () => {
+  const limit = new ConcurrencyLimit(2);
+  const gates = [new Gate(), new Gate(), new Gate(), new Gate()];
+  const started: number[] = [];
+  const works = gates.map((gate, at) =>
+    limit.run(async () => {
+      started.push(at);
+      await gate.wait();
+      if (at === 1) throw new Error("mine");
+      return at;
+    }),
+  );
+  await settled();
+  expect(started).toEqual([0, 1]);
+  gates[1]?.open();
+  await expect(works[1]).rejects.toThrow("mine");
+  await settled();
+  expect(started).toEqual([0, 1, 2]);
+  for (const gate of gates) gate.open();
+  expect(await Promise.all([works[0], works[2], works[3]])).toEqual([0, 2, 3]);
 });

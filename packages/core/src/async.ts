@@ -21,6 +21,28 @@ export class SerialQueue {
   }
 }
 
+/** Runs pieces of work, only so many at a time; the others wait for their turn in the order they came. */
+export class ConcurrencyLimit {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
+
 /** Opens once and stays open. */
 export class Latch {
   /** Resolves with true once it is open. */
@@ -75,4 +97,12 @@ export async function waitAtMost(clock: Clock, milliseconds: number, work: Promi
   // The result of the work is for the caller who started it.
   await Promise.race([work.catch(() => undefined), limit]);
   cancel();
+}
+
+/** Resolves once the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

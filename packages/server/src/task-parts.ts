@@ -1,4 +1,5 @@
 import type { Engine } from "@flint/core";
+import { untilAborted } from "@flint/core/async";
 import type { Sandbox } from "@flint/core/ports";
 import type { ProjectTrust, PullRequest } from "@flint/host/worktrees";
 import type { TaskState } from "@flint/protocol";
@@ -19,13 +20,9 @@ import { VERSION } from "./version.ts";
 /** Questions stay open for other clients; without an answer in time, they become questions of the task. */
 const CLIENT: ClientConnectOptions = {
   clientInfo: { name: "flint-tasks", version: VERSION },
-  onApproval: (_request, { signal }) => untilAborted(signal),
-  onQuestion: (_request, { signal }) => untilAborted(signal),
+  onApproval: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
+  onQuestion: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
 };
-
-function untilAborted(signal: AbortSignal): Promise<"leave"> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("leave"), { once: true }));
-}
 
 /** What running tasks on this machine depends on. */
 export interface TaskParts {

@@ -1,4 +1,4 @@
-import type { LimitPolicy, Role, TaskSpec } from "@flint/protocol";
+import { type LimitPolicy, type Role, shortened, type TaskSpec } from "@flint/protocol";
 import { TaskRefusal } from "./decide/decision.ts";
 
 /** What somebody who adds a task has to say; everything else has a default. */
@@ -63,8 +63,8 @@ function given<Fields extends object>(
 
 /** The first line of a prompt, as the title of its task. */
 function titleOf(prompt: string): string {
-  const line = prompt.trim().split("\n")[0] ?? "";
-  return line.length <= 80 ? line || "Untitled" : `${line.slice(0, 79)}…`;
+  const [line = ""] = prompt.trim().split("\n");
+  return shortened(line, 80) || "Untitled";
 }
 
 /** A cycle among tasks that come after each other, by their names; undefined if there is none. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { budget, count, duration, money, size, tokens } from "./amounts.ts";
+import { ageOf, budget, count, duration, money, shortFolder, size, tokens } from "./amounts.ts";
 
 test("times are as exact as they need to be", () => {
   expect([40, 1_240, 9_949, 12_400, 59_600, 65_000, 3_725_000].map(duration)).toEqual([
@@ -52,4 +52,21 @@ test("the limits of a budget are named for each turn and for the thread", () => 
     "$2.00, 5m 00s, 1 model call per turn; 1.0M tokens, 3 turns per thread",
   );
   expect(budget({})).toBe("");
+});
+
+test("ages are whole units of the largest that fits", () => {
+  const ages = [0, 59_999, 60_000, 3_600_000, 2 * 86_400_000, -5].map((ago) => ageOf(1e9, 1e9 + ago));
+  expect(ages).toEqual(["just now", "just now", "1 min ago", "1 h ago", "2 d ago", "just now"]);
+});
+
+test("a folder in the user's home begins with a tilde, and no other does", () => {
+  const folders = ["/home/ann", "/home/ann/work", "/home/anna", "/"];
+  expect(folders.map((folder) => shortFolder(folder, "/home/ann"))).toEqual([
+    "~",
+    "~/work",
+    "/home/anna",
+    "/",
+  ]);
+  expect(folders.map((folder) => shortFolder(folder, "/"))).toEqual(folders);
+  expect(shortFolder("/work", undefined)).toBe("/work");
 });

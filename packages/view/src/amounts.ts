@@ -1,4 +1,4 @@
-import type { Budget, Cost } from "@flint/protocol";
+import { type Budget, type Cost, isPathIn } from "@flint/protocol";
 
 /** A time for people: `0.4s`, `12s`, `3m 05s`, `1h 02m`. */
 export function duration(milliseconds: number): string {
@@ -8,6 +8,19 @@ export function duration(milliseconds: number): string {
   if (whole < 60) return `${whole}s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}m ${padded(whole % 60)}s`;
   return `${Math.floor(whole / 3600)}h ${padded(Math.floor(whole / 60) % 60)}m`;
+}
+
+const AGE_UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+] as const;
+
+/** How long ago something was: `5 min ago`. */
+export function ageOf(then: number, now: number): string {
+  const ago = Math.max(0, now - then);
+  const [length, unit] = AGE_UNITS.find(([each]) => ago >= each) ?? [0, ""];
+  return length === 0 ? "just now" : `${Math.floor(ago / length)} ${unit} ago`;
 }
 
 /** A number of tokens for people: `940 tokens`, `1.2k tokens`, `3.4M tokens`. */
@@ -63,6 +76,12 @@ const GIB = 1024 ** 3;
 /** A count with its noun: `1 file`, `2 files`. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** A folder as people write it: with `~` for their home. */
+export function shortFolder(folder: string, home: string | undefined): string {
+  const isInHome = home !== undefined && home !== "/" && isPathIn(folder, home);
+  return isInHome ? `~${folder.slice(home.length)}` : folder;
 }
 
 function short(count: number): string {

@@ -24,6 +24,11 @@ export function escapeControls(text: string): string {
   );
 }
 
+/** As `escapeControls`, on one line. */
+export function oneLine(text: string): string {
+  return escapeControls(text).replaceAll("\n", " ");
+}
+
 /**
  * As `escapeControls`, for text that a user must judge by its exact characters, such as a command: tabs, carriage returns
  * and unusual spaces are escaped too.

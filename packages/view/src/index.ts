@@ -1,4 +1,4 @@
-export { budget, count, duration, money, size, tokens } from "./amounts.ts";
+export { ageOf, budget, count, duration, money, shortFolder, size, tokens } from "./amounts.ts";
 export { type ApprovalChoice, type ApprovalPrompt, approvalPrompt } from "./approval.ts";
 export { type Ask, asksOf, asksOfAll, type Waiting } from "./asks.ts";
 export {
@@ -17,7 +17,7 @@ export {
   describeReroute,
   describeResolution,
 } from "./describe.ts";
-export { escapeControls, escapeExact } from "./escape.ts";
+export { escapeControls, escapeExact, oneLine } from "./escape.ts";
 export { activityOf, changeVerb, rowOf } from "./items.ts";
 export { LIMIT_COLUMNS, limitCells } from "./limits.ts";
 export { answersOf, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "./questions.ts";

@@ -1,4 +1,4 @@
-import type { Thread, Turn } from "@flint/protocol";
+import { shortened, type Thread, type Turn } from "@flint/protocol";
 import { rowOf } from "./items.ts";
 import { type Block, type Row, type RowFamily, spanText } from "./row.ts";
 
@@ -99,7 +99,7 @@ function quoted(text: string): string {
 
 function firstLine(text: string): string {
   const [line = ""] = text.trim().split("\n");
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+  return shortened(line, 80);
 }
 
 function time(unixSeconds: number): string {

@@ -400,8 +400,8 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     name: "rule-follows-a-link",
     promise: "A rule of a project does not hold for where a link in its place leads.",
     file: "packages/server/src/state/stored-rules.ts",
-    find: "if (realPathOf(project) !== project)",
-    replace: 'if (realPathOf(project) === "")',
+    find: "if (realPathOrSameSync(project) !== project)",
+    replace: 'if (realPathOrSameSync(project) === "")',
     tests: ["packages/server/src/state/rules-file.test.ts"],
   },
 ];

@@ -149,3 +149,8 @@ export function promptOf(text: string): readonly object[] {
 function isPermission({ method, params }: Message, sessionId: string): boolean {
   return method === "session/request_permission" && at(params, "sessionId") === sessionId;
 }
+
+/** A session of its own for a check, on the connection that most of them share. */
+export async function sessionOf(trial: TestContext): Promise<AcpSession> {
+  return AcpSession.open(trial, await acpWire(trial));
+}

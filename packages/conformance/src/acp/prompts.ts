@@ -2,7 +2,6 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "@flint/protocol";
 import type { CheckGroup } from "../check.ts";
-import type { TestContext } from "../test-context.ts";
 import {
   anyOf,
   at,
@@ -15,7 +14,7 @@ import {
   NULLISH,
   STRING,
 } from "../wire/pattern.ts";
-import { AcpSession, acpWire } from "./client.ts";
+import { AcpSession, acpWire, sessionOf } from "./client.ts";
 
 const HELLO = "Say hello";
 const REASONS = anyOf("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled");
@@ -103,7 +102,7 @@ export const PROMPTS: CheckGroup = {
         session.answer(asked, "reject_once");
         const { stopReason } = await session.ended(asked.prompt);
         expectFit("stopReason", stopReason, anyOf("end_turn", "cancelled", "refusal"));
-        await expectAbsent(trial, asked.name);
+        await trial.expectAbsent(asked.name);
       },
     },
     {
@@ -113,7 +112,7 @@ export const PROMPTS: CheckGroup = {
         const asked = await session.provoke();
         session.wire.answer(asked.request.id, { outcome: { outcome: "selected", optionId: "certainly" } });
         await session.wire.answerTo(asked.prompt);
-        await expectAbsent(trial, asked.name);
+        await trial.expectAbsent(asked.name);
       },
     },
     {
@@ -122,7 +121,7 @@ export const PROMPTS: CheckGroup = {
         const session = await sessionOf(trial);
         const asked = await session.provoke();
         expectFit("the answer", await session.cancel(asked), { stopReason: "cancelled" });
-        await expectAbsent(trial, asked.name);
+        await trial.expectAbsent(asked.name);
       },
     },
     {
@@ -143,7 +142,7 @@ export const PROMPTS: CheckGroup = {
         const answer = await session.wire.answerTo(asked.prompt);
         if (isRecord(answer.error)) expectFit("the refusal", answer.error, { code: -32800 });
         else expectFit("the answer", answer.result, { stopReason: "cancelled" });
-        await expectAbsent(trial, asked.name);
+        await trial.expectAbsent(asked.name);
       },
     },
     {
@@ -211,19 +210,7 @@ export const PROMPTS: CheckGroup = {
   ],
 };
 
-async function sessionOf(trial: TestContext): Promise<AcpSession> {
-  return AcpSession.open(trial, await acpWire(trial));
-}
-
 function lastStatus(session: AcpSession, after: number): unknown {
   const calls = session.updates(after).filter((update) => /^tool_call/.test(String(update.sessionUpdate)));
   return calls.findLast((update) => typeof update.status === "string")?.status;
-}
-
-async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {
-  const made = await access(join(cwd, name)).then(
-    () => true,
-    () => false,
-  );
-  if (made) throw new Failed(`${name} was made without approval`);
 }

@@ -1,6 +1,5 @@
 import { isRecord } from "@flint/protocol";
 import type { CheckGroup } from "../check.ts";
-import type { TestContext } from "../test-context.ts";
 import {
   anyOf,
   at,
@@ -15,7 +14,7 @@ import {
   NULLISH,
   stringAt,
 } from "../wire/pattern.ts";
-import { AcpSession, acpWire, promptOf, requiresCapability } from "./client.ts";
+import { type AcpSession, promptOf, requiresCapability, sessionOf } from "./client.ts";
 
 const HELLO = "Say hello";
 
@@ -191,10 +190,6 @@ export const SESSIONS: CheckGroup = {
     },
   ],
 };
-
-async function sessionOf(trial: TestContext): Promise<AcpSession> {
-  return AcpSession.open(trial, await acpWire(trial));
-}
 
 /** Closes a session where that can be done, so that it is opened again afterwards. */
 async function closed({ wire, id }: AcpSession): Promise<void> {

@@ -77,7 +77,7 @@ export const APPROVALS: CheckGroup = {
         thread.wire.answer(asked.id, { decision: "decline" });
         expectFit("the turn", await thread.ended(asked.turnId), { status: "completed" });
         expectFit("the item", itemOf(thread, after), { type: "commandExecution", status: "declined" });
-        await expectAbsent(trial, name);
+        await trial.expectAbsent(name);
       },
     },
     {
@@ -88,7 +88,7 @@ export const APPROVALS: CheckGroup = {
         thread.wire.answer(asked.id, { decision: "cancel" });
         expectFit("the turn", await thread.ended(asked.turnId), { status: "interrupted" });
         expectFit("the item", itemOf(thread, after), { type: "commandExecution", status: "declined" });
-        await expectAbsent(trial, name);
+        await trial.expectAbsent(name);
       },
     },
     {
@@ -99,7 +99,7 @@ export const APPROVALS: CheckGroup = {
         thread.wire.answer(asked.id, { decision: "certainly" });
         await thread.ended(asked.turnId);
         expectFit("the item", itemOf(thread, after), { status: anyOf("failed", "declined") });
-        await expectAbsent(trial, name);
+        await trial.expectAbsent(name);
       },
     },
     {
@@ -110,7 +110,7 @@ export const APPROVALS: CheckGroup = {
         thread.wire.answer(asked.id, {});
         await thread.ended(asked.turnId);
         expectFit("the item", itemOf(thread, after), { status: anyOf("failed", "declined") });
-        await expectAbsent(trial, name);
+        await trial.expectAbsent(name);
       },
     },
     {
@@ -167,12 +167,4 @@ function itemOf(thread: CodexThread, after: number): unknown {
         method === "item/completed" && at(params, "item", "type") === "commandExecution",
     );
   return at(end, "params", "item");
-}
-
-async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {
-  const made = await access(join(cwd, name)).then(
-    () => true,
-    () => false,
-  );
-  if (made) throw new Failed(`${name} was made without approval`);
 }

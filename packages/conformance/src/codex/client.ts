@@ -233,3 +233,8 @@ export function expectSteps(came: readonly string[], requested: readonly string[
   if (!same)
     throw new Failed(`the order should be ${formatValue(requested, 900)}, but was ${formatValue(came, 900)}`);
 }
+
+/** A thread of its own for a check, on the connection that most of them share. */
+export async function startThread(trial: TestContext): Promise<CodexThread> {
+  return CodexThread.start(trial, await codexWire(trial));
+}

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { CheckGroup } from "../check.ts";
-import type { TestContext } from "../test-context.ts";
 import {
   at,
   expectFit,
@@ -16,7 +15,7 @@ import {
   stringAt,
   UUID,
 } from "../wire/pattern.ts";
-import { CodexThread, codexWire } from "./client.ts";
+import { type CodexThread, codexWire, startThread } from "./client.ts";
 
 const HELLO = "Say hello";
 
@@ -48,7 +47,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/start answers with an idle thread, its model, folder, policies and sandbox",
       run: async (trial) => {
-        const { started } = await threadOf(trial);
+        const { started } = await startThread(trial);
         expectFit("the result of thread/start", started, {
           thread: { ...THREAD, status: { type: "idle" }, turns: [], preview: "", name: NULLISH },
           model: NON_EMPTY_STRING,
@@ -62,7 +61,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/started follows the answer of thread/start, with the same thread",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const started = await thread.notification("thread/started");
         expectFit("thread/started", started, { thread: { ...THREAD, id: thread.id } });
         const came = thread.wire.since(0);
@@ -74,7 +73,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/read of a new thread shows it idle and without turns",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { thread: read } = await thread.result("thread/read");
         expectFit("the thread", read, { ...THREAD, id: thread.id, status: { type: "idle" }, turns: [] });
       },
@@ -82,7 +81,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/read with includeTurns shows the turns with their items, oldest first",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const turns = [await thread.run(HELLO), await thread.run(HELLO)];
         const { thread: read } = await thread.result("thread/read", { includeTurns: true });
         expectFit("the thread", read, {
@@ -96,7 +95,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/list shows the newest thread first, with the first prompt as preview",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const list = await thread.wire.result("thread/list", { cwd: trial.cwd, limit: 1 });
         expectFit("thread/list", list, { data: [{ ...THREAD, id: thread.id, preview: HELLO, turns: [] }] });
@@ -105,9 +104,9 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/list pages: the cursor of the first page leads to the second, with no thread twice",
       run: async (trial) => {
-        const older = await threadOf(trial);
+        const older = await startThread(trial);
         await delay(CURSOR_MS);
-        const newer = await threadOf(trial);
+        const newer = await startThread(trial);
         const wire = await codexWire(trial);
         for (let left = PAGING_TRIES; ; left -= 1) {
           await older.run(HELLO);
@@ -126,7 +125,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/loaded/list names the threads that are open",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const ids = listAt(await thread.wire.result("thread/loaded/list", {}), "data");
         if (!ids.includes(thread.id)) throw new Failed(`${thread.id} is not among ${formatValue(ids)}`);
       },
@@ -134,7 +133,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/turns/list shows the turns, newest first",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const turns = [await thread.run(HELLO), await thread.run(HELLO)];
         const data = turns.reverse().map((id) => ({ id, status: "completed" }));
         expectFit("thread/turns/list", await thread.result("thread/turns/list"), { data });
@@ -143,7 +142,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/items/list shows every item with its turn, oldest first",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const turnId = await thread.run(HELLO);
         const { data } = await thread.result("thread/items/list");
         expectFit("thread/items/list", data, [
@@ -155,7 +154,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/name/set answers {}, sends thread/name/updated, and the name stays",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/name/set", { name: "A name" });
@@ -168,14 +167,14 @@ export const THREADS: CheckGroup = {
     {
       name: "an empty name is refused",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.expectError("thread/name/set", { name: "" }, /^thread name must not be empty$/);
       },
     },
     {
       name: "thread/resume answers with the thread, its turns and its settings",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const turnId = await thread.run(HELLO);
         expectFit("thread/resume", await thread.result("thread/resume"), {
           thread: { ...THREAD, id: thread.id, turns: [{ id: turnId, status: "completed" }] },
@@ -190,7 +189,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/resume with excludeTurns leaves the turns out",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const resumed = await thread.result("thread/resume", { excludeTurns: true });
         expectFit("thread/resume", resumed, { thread: { id: thread.id, turns: [] } });
@@ -199,7 +198,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/fork makes another thread that knows where it came from and has the same turns",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const fork = await thread.result("thread/fork");
         expectFit("thread/fork", fork, { thread: { ...THREAD, forkedFromId: thread.id } });
@@ -211,7 +210,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/archive sends thread/archived and moves the thread to the archived ones",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/archive");
@@ -223,7 +222,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/resume of an archived thread is refused with that reason",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         await thread.result("thread/archive");
         await thread.expectError("thread/resume", {}, new RegExp(`^session ${thread.id} is archived\\.`));
@@ -232,7 +231,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/unarchive answers with the thread, sends thread/unarchived, and it is listed again",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         await thread.result("thread/archive");
         const after = thread.wire.mark;
@@ -245,7 +244,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/revert removes the named turn and all later ones, and sends thread/reverted",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const first = await thread.run(HELLO);
         const second = await thread.run(HELLO);
         const after = thread.wire.mark;
@@ -257,7 +256,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/unsubscribe answers unsubscribed",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         expectFit("thread/unsubscribe", await thread.result("thread/unsubscribe"), {
           status: "unsubscribed",
         });
@@ -266,7 +265,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/delete sends thread/deleted, and the thread no longer exists",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/delete");
@@ -281,7 +280,7 @@ export const THREADS: CheckGroup = {
     {
       name: "thread/goal/get of a thread without a goal answers null",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         expectFit("thread/goal/get", await thread.result("thread/goal/get"), { goal: null });
       },
     },
@@ -298,10 +297,6 @@ export const THREADS: CheckGroup = {
     },
   ],
 };
-
-async function threadOf(trial: TestContext): Promise<CodexThread> {
-  return CodexThread.start(trial, await codexWire(trial));
-}
 
 async function expectListed(thread: CodexThread, params: object, requested: boolean): Promise<void> {
   const list = await thread.wire.result("thread/list", params);

@@ -1,5 +1,4 @@
 import type { CheckGroup } from "../check.ts";
-import type { TestContext } from "../test-context.ts";
 import {
   anyOf,
   at,
@@ -13,7 +12,7 @@ import {
   stringAt,
   UUID,
 } from "../wire/pattern.ts";
-import { CodexThread, codexWire, expectOrder, input, messageOrder } from "./client.ts";
+import { expectOrder, input, messageOrder, startThread } from "./client.ts";
 
 const HELLO = "Say hello";
 
@@ -24,7 +23,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/start answers with a turn in progress before any notification of the turn",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         const answer = await thread.wire.result("turn/start", { threadId: thread.id, input: input(HELLO) });
         const turn = { id: UUID, items: [], status: "inProgress", error: NULLISH };
@@ -40,7 +39,7 @@ export const TURNS: CheckGroup = {
     {
       name: "a turn sends in order: active, turn/started, the user's message, the agent's message, tokens, idle, turn/completed",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
         expectOrder(messageOrder(thread.wire, thread.id, after), [
@@ -59,7 +58,7 @@ export const TURNS: CheckGroup = {
     {
       name: "nothing of the turn comes after turn/completed",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
         await thread.wire.result("model/list", {});
@@ -70,7 +69,7 @@ export const TURNS: CheckGroup = {
     {
       name: "the user's message is echoed unchanged",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
         const { item } = await thread.notification("item/completed", after);
@@ -81,7 +80,7 @@ export const TURNS: CheckGroup = {
     {
       name: "the pieces of the agent's message make up the text of the completed item",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
         const came = thread.wire.since(after);
@@ -102,7 +101,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/completed carries times, no error, and at least the agent's last message",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const turn = await thread.ended(await thread.begin(HELLO));
         expectFit("the turn of turn/completed", turn, {
           status: "completed",
@@ -118,7 +117,7 @@ export const TURNS: CheckGroup = {
     {
       name: "the tokens of a turn are reported in total and for the last call",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         await thread.run(HELLO);
         const counts = {
@@ -135,7 +134,7 @@ export const TURNS: CheckGroup = {
     {
       name: "a turn without any input runs and ends",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const answer = await thread.wire.result("turn/start", { threadId: thread.id, input: [] });
         const turn = await thread.ended(stringAt(answer, "turn", "id"));
         expectFit("the turn", turn, { status: anyOf("completed", "failed") });
@@ -144,7 +143,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/interrupt answers {}, and the turn ends as interrupted with the thread idle",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const after = thread.wire.mark;
         const answer = await thread.wire.result("turn/interrupt", { threadId: thread.id, turnId });
@@ -159,7 +158,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/interrupt of another turn than the running one is refused and names both",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const other = "00000000-0000-4000-8000-000000000000";
         const message = new RegExp(`^expected active turn id ${other} but found ${turnId}$`);
@@ -170,7 +169,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/start while a turn runs joins that turn and answers with its id",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const joined = await thread.begin(HELLO);
         await thread.stop(turnId);
@@ -180,7 +179,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/steer with the id of the running turn answers with that id",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const answer = await thread.result("turn/steer", { expectedTurnId: turnId, input: input(HELLO) });
         await thread.stop(turnId);
@@ -190,7 +189,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/steer with the id of another turn is refused and names both",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         const message = new RegExp(`^expected active turn id \`nope\` but found \`${turnId}\`$`);
         await thread.expectError("turn/steer", { expectedTurnId: "nope", input: input(HELLO) }, message);
@@ -200,7 +199,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/steer without input is refused with “input must not be empty”",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const { turnId } = await thread.provoke(`run \`touch ${trial.name()}\``);
         await thread.expectError(
           "turn/steer",
@@ -213,7 +212,7 @@ export const TURNS: CheckGroup = {
     {
       name: "turn/steer while no turn runs is refused with “no active turn to steer”",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const turnId = await thread.run(HELLO);
         const params = { expectedTurnId: turnId, input: input(HELLO) };
         await thread.expectError("turn/steer", params, /^no active turn to steer$/);
@@ -222,7 +221,7 @@ export const TURNS: CheckGroup = {
     {
       name: "thread/compact/start answers {}, and the compaction is a turn with a contextCompaction item",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         await thread.run(HELLO);
         const after = thread.wire.mark;
         await thread.result("thread/compact/start");
@@ -235,7 +234,7 @@ export const TURNS: CheckGroup = {
     {
       name: "review/start answers with a turn, which enters and leaves the review mode",
       run: async (trial) => {
-        const thread = await threadOf(trial);
+        const thread = await startThread(trial);
         const after = thread.wire.mark;
         const answer = await thread.result("review/start", {
           target: { type: "custom", instructions: HELLO },
@@ -250,7 +249,3 @@ export const TURNS: CheckGroup = {
 };
 
 const OBJECT_ID = anyOf(UUID, /^\S+$/);
-
-async function threadOf(trial: TestContext): Promise<CodexThread> {
-  return CodexThread.start(trial, await codexWire(trial));
-}

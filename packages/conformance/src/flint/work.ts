@@ -1,7 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
-import type { TestContext } from "../test-context.ts";
 import {
   at,
   expectFit,
@@ -140,7 +139,7 @@ export const WORK: CheckGroup = {
         const { turnId, request, name } = await thread.provoke();
         thread.wire.answer(request.id, { decision: "decline" });
         expectFit("the turn", await thread.ended(turnId), { status: "completed" });
-        await expectAbsent(trial, name);
+        await trial.expectAbsent(name);
       },
     },
     {
@@ -150,7 +149,7 @@ export const WORK: CheckGroup = {
         const { turnId, request, name } = await thread.provoke();
         thread.wire.answer(request.id, { decision: "certainly" });
         await thread.ended(turnId);
-        await expectAbsent(trial, name);
+        await trial.expectAbsent(name);
       },
     },
     {
@@ -217,12 +216,4 @@ async function expectListed(thread: FlintThread, requested: boolean): Promise<vo
   const list = await thread.wire.result("thread/list", {});
   const listed = listAt(list, "data").some((one) => at(one, "id") === thread.id);
   if (listed !== requested) throw new Failed(`thread/list ${listed ? "shows" : "does not show"} the thread`);
-}
-
-async function expectAbsent({ cwd }: TestContext, name: string): Promise<void> {
-  const made = await access(join(cwd, name)).then(
-    () => true,
-    () => false,
-  );
-  if (made) throw new Failed(`${name} was made without approval`);
 }

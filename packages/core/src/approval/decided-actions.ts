@@ -5,7 +5,7 @@ import {
   asksForPermissionOnly,
   type Decision,
   type DeclinedAction,
-  describeAction,
+  declinedSubject,
   MAX_DECLINED,
   type ResolvedBy,
 } from "@flint/protocol";
@@ -37,7 +37,7 @@ export class DecidedActions {
     const own = action.kind === "tool" && action.forItself === true ? { forItself: true } : {};
     this.#declined.set(turnId, [
       ...noted,
-      { itemId: action.itemId, what: describeAction(action), reason, by, ...own },
+      { itemId: action.itemId, what: declinedSubject(action), reason, by, ...own },
     ]);
   }
 

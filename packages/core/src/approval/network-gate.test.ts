@@ -1,7 +1,7 @@
 import {
   type Action,
   type Decision,
-  describeAction,
+  declinedSubject,
   emptyThread,
   type ThreadItem,
   type ThreadSettings,
@@ -46,7 +46,7 @@ function setUp(
   const refused: string[] = [];
   const gate = new NetworkGate({
     ...{ deniedHosts: ["evil.example"], deniedBy: "p.toml" },
-    noteDeclined: (action, reason) => refused.push(`${describeAction(action)}: ${reason}`),
+    noteDeclined: (action, reason) => refused.push(`${declinedSubject(action)}: ${reason}`),
     state,
     onLateAnswer: (command, { host }) => late.push(`${command} may reach ${host}`),
     approve: async (action) => {

@@ -5,6 +5,7 @@ import {
   type SandboxPolicy,
   type ThreadItem,
   type ThreadSettings,
+  textInput,
   type UserInput,
 } from "@flint/protocol";
 import type { Denial, DriverEvent, DriverSession, EndedCommand, RefusedConnection } from "../ports/index.ts";
@@ -41,10 +42,6 @@ export class DeferredTexts {
 }
 
 const MOST_TEXTS = 10;
-
-function textInput(text: string): UserInput {
-  return { type: "text", text };
-}
 
 /**
  * Says what the sandbox stopped in a turn: on the item of the command, and to the model. An agent that can add to the

@@ -1,4 +1,4 @@
-import { isId, isRecord, type UserQuestion } from "@flint/protocol";
+import { isId, isRecord, listOf, numberOf, stringOf, type UserQuestion } from "@flint/protocol";
 import { displayText, truncate } from "../text/characters.ts";
 
 /** A value that a form can carry. */
@@ -44,8 +44,8 @@ export class FormField {
   /** The question, after an introduction. No answer to it is treated as a secret. */
   question(introduction: string): UserQuestion {
     const { title, description, type } = this.#schema;
-    const header = displayText(stringIn(title) ?? this.name, MAX_HEADER);
-    const described = stringIn(description);
+    const header = displayText(stringOf(title) ?? this.name, MAX_HEADER);
+    const described = stringOf(description);
     const text = described === undefined ? header : `${header}: ${displayText(described, MAX_DESCRIPTION)}`;
     const labels = type === "boolean" ? ["Yes", "No"] : this.#choices.map(({ label }) => label);
     return {
@@ -94,8 +94,8 @@ export class FormField {
       values.push(read.value);
     }
     const { minItems, maxItems } = this.#schema;
-    if (values.length < (numberIn(minItems) ?? 0)) return { reason: `Choose at least ${minItems}.` };
-    if (values.length > (numberIn(maxItems) ?? Number.POSITIVE_INFINITY))
+    if (values.length < (numberOf(minItems) ?? 0)) return { reason: `Choose at least ${minItems}.` };
+    if (values.length > (numberOf(maxItems) ?? Number.POSITIVE_INFINITY))
       return { reason: `Choose at most ${maxItems}.` };
     return { value: values };
   }
@@ -114,14 +114,14 @@ export class FormField {
 /** Choices with equal titles also show their values. */
 function choicesIn(schema: Schema): Choice[] {
   const items = isRecord(schema.items) ? schema.items : {};
-  const titled = [...listIn(schema.oneOf), ...listIn(items.anyOf)].flatMap((each) => {
-    const value = isRecord(each) ? stringIn(each.const) : undefined;
-    return value === undefined || !isRecord(each) ? [] : [{ value, title: stringIn(each.title) ?? value }];
+  const titled = [...listOf(schema.oneOf), ...listOf(items.anyOf)].flatMap((each) => {
+    const value = isRecord(each) ? stringOf(each.const) : undefined;
+    return value === undefined || !isRecord(each) ? [] : [{ value, title: stringOf(each.title) ?? value }];
   });
-  const names = listIn(schema.enumNames);
-  const plain = [...listIn(schema.enum), ...listIn(items.enum)].flatMap((each, at) => {
-    const value = stringIn(each);
-    return value === undefined ? [] : [{ value, title: stringIn(names[at]) ?? value }];
+  const names = listOf(schema.enumNames);
+  const plain = [...listOf(schema.enum), ...listOf(items.enum)].flatMap((each, at) => {
+    const value = stringOf(each);
+    return value === undefined ? [] : [{ value, title: stringOf(names[at]) ?? value }];
   });
   const choices = [...titled, ...plain].map(({ value, title }) => ({
     label: displayText(title, MAX_LABEL) || value,
@@ -141,15 +141,15 @@ function readNumber(answer: string, { type, minimum, maximum }: Schema): FieldAn
   const value = Number(answer);
   if (!Number.isFinite(value)) return { reason: `"${truncate(answer, 50)}" is not a number.` };
   if (type === "integer" && !Number.isInteger(value)) return { reason: "It must be a whole number." };
-  if (value < (numberIn(minimum) ?? value)) return { reason: `It must be at least ${minimum}.` };
-  if (value > (numberIn(maximum) ?? value)) return { reason: `It must be at most ${maximum}.` };
+  if (value < (numberOf(minimum) ?? value)) return { reason: `It must be at least ${minimum}.` };
+  if (value > (numberOf(maximum) ?? value)) return { reason: `It must be at most ${maximum}.` };
   return { value };
 }
 
 function readString(answer: string, { minLength, maxLength, format }: Schema): FieldAnswer {
-  if (answer.length < (numberIn(minLength) ?? 0))
+  if (answer.length < (numberOf(minLength) ?? 0))
     return { reason: `It must have at least ${minLength} characters.` };
-  if (answer.length > (numberIn(maxLength) ?? Infinity))
+  if (answer.length > (numberOf(maxLength) ?? Infinity))
     return { reason: `It must have at most ${maxLength} characters.` };
   if (typeof format === "string" && !hasFormat(answer, format))
     return { reason: `"${truncate(answer, 50)}" is not a valid ${displayText(format, 50)}.` };
@@ -174,8 +174,8 @@ function hasFormat(text: string, format: string): boolean {
 function typeHint({ type, format, minimum, maximum }: Schema): string[] {
   if (type === "array") return ["choose any number"];
   if (type === "number" || type === "integer") {
-    const from = numberIn(minimum) === undefined ? "" : ` from ${minimum}`;
-    const to = numberIn(maximum) === undefined ? "" : ` up to ${maximum}`;
+    const from = numberOf(minimum) === undefined ? "" : ` from ${minimum}`;
+    const to = numberOf(maximum) === undefined ? "" : ` up to ${maximum}`;
     return [`${type === "integer" ? "a whole number" : "a number"}${from}${to}`];
   }
   return typeof format === "string" ? [displayText(format, 50)] : [];
@@ -186,16 +186,4 @@ function defaultIn({ default: preset }: Schema): FieldValue | undefined {
   return typeof preset === "string" || typeof preset === "number" || typeof preset === "boolean"
     ? preset
     : undefined;
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function stringIn(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function numberIn(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

@@ -7,6 +7,7 @@ import { allTurns } from "../thread/registry.ts";
 import { finishedItem } from "../turn/reporter.ts";
 import { TurnCaps } from "../turn/turn-caps.ts";
 import type { GlobalHandlers } from "./handler.ts";
+import { sessionEvent } from "./revert.ts";
 import { announceNewThread, createThread } from "./thread.ts";
 
 const DEFAULT_PAGE = 25;
@@ -102,10 +103,6 @@ async function createFrom(services: Services, agent: string, history: NativeHist
   });
   announceNewThread(services, thread.log.state);
   return outcome(thread.log.state.thread, "imported", turns.length, notes);
-}
-
-function sessionEvent(threadId: string, agent: string, nativeId: string): EventBody {
-  return { type: "thread/session/updated", data: { threadId, agent, nativeId } };
 }
 
 /** Adds what the session has and the thread has not; a turn that was cut off when it was read is replaced. */

@@ -174,7 +174,8 @@ function mayHaveWritten({ items }: Turn): boolean {
   });
 }
 
-function sessionEvent(threadId: string, agent: string, nativeId: string): EventBody {
+/** Records which session of an agent continues a thread. */
+export function sessionEvent(threadId: string, agent: string, nativeId: string): EventBody {
   return { type: "thread/session/updated", data: { threadId, agent, nativeId } };
 }
 

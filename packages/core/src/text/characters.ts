@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { lazy } from "@flint/protocol";
+import { lazy, shortened } from "@flint/protocol";
 
 /** Replaces lone surrogates, which many models and parsers reject. */
 export function toWellFormed(text: string): string {
@@ -49,8 +49,7 @@ const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
 
 /** The beginning of a text, well-formed, with an ellipsis if something is missing. */
 export function truncate(text: string, limit: number): string {
-  if (text.length <= limit) return toWellFormed(text);
-  return `${toWellFormed(text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, ""))}…`;
+  return toWellFormed(shortened(text, limit));
 }
 
 /** Untrusted text for a line of our own: truncated, and without characters that cannot be seen. */

@@ -1,10 +1,11 @@
-import type {
-  BackgroundCommand,
-  ClientTool,
-  SandboxPolicy,
-  ThreadSettings,
-  ThreadState,
-  Turn,
+import {
+  type BackgroundCommand,
+  type ClientTool,
+  type SandboxPolicy,
+  type ThreadSettings,
+  type ThreadState,
+  type Turn,
+  writableRootsOf,
 } from "@flint/protocol";
 import { networkOf } from "../approval/network-gate.ts";
 import { waitAtMost } from "../async.ts";
@@ -206,7 +207,7 @@ export class AgentSession {
   async #mcpProblem(server: McpServerConfig): Promise<string | undefined> {
     const { log, workspaces } = this.#options;
     const { cwd, sandboxPolicy } = log.state.settings;
-    const problem = await workspaces.mcpProblem(server, cwd, writableRoots(sandboxPolicy));
+    const problem = await workspaces.mcpProblem(server, cwd, writableRootsOf(sandboxPolicy));
     if (problem !== undefined) this.#notify(`MCP server ${JSON.stringify(server.name)}: ${problem}`);
     return problem;
   }
@@ -248,10 +249,6 @@ export class AgentSession {
     const turns = await this.#options.history();
     return turns.slice(turns.findLastIndex((turn) => turn.id === turnId) + 1);
   }
-}
-
-function writableRoots(policy: SandboxPolicy): readonly string[] {
-  return policy.type === "workspaceWrite" ? (policy.writableRoots ?? []) : [];
 }
 
 const WORKSPACE: SandboxPolicy = { type: "workspaceWrite", writableRoots: [], networkAccess: false };

@@ -10,6 +10,7 @@ import {
   type ThreadState,
   type Turn,
   type TurnKind,
+  textInput,
   type UserInput,
 } from "@flint/protocol";
 import { rejectIfExhausted } from "../budget/limits.ts";
@@ -202,10 +203,6 @@ function inputWithNotes(
   return kind !== "prompt" || agentNotes.length === 0
     ? input
     : [textInput(agentNotes.join("\n\n")), ...input];
-}
-
-function textInput(text: string): UserInput {
-  return { type: "text", text };
 }
 
 /** The title of a review, in one line. */

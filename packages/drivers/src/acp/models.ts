@@ -1,5 +1,12 @@
-import type { ConfigOption, ConfigSelectOption, ConfigValues, Model } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
+import {
+  type ConfigOption,
+  type ConfigSelectOption,
+  type ConfigValues,
+  listOf,
+  type Model,
+  stringOf,
+} from "@flint/protocol";
+import { type JsonObject, objectOf } from "../shared/json.ts";
 import type { AcpProfile } from "./profile.ts";
 
 /** The model that the agent itself chooses. */

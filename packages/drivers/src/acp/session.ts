@@ -7,8 +7,8 @@ import {
   type TurnOutcome,
 } from "@flint/core/ports";
 import { loadUnifiedDiff, type UnifiedDiff } from "@flint/host/files";
-import { type Cost, isRecord, type ThreadSettings, type UserInput } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
+import { type Cost, isRecord, listOf, stringOf, type ThreadSettings, type UserInput } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../shared/json.ts";
 import type { Selectors } from "./models.ts";
 import { AcpAgent } from "./process/agent.ts";
 import { type AgentHandlers, RequestRefusal } from "./process/connection.ts";

@@ -1,6 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
-import { type Item, type PlanEntry, priorityOf } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
+import { type Item, listOf, type PlanEntry, priorityOf, stringOf } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../shared/json.ts";
 import {
   beginStream,
   closeText,

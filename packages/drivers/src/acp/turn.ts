@@ -8,9 +8,16 @@ import {
   type TurnOutcome,
 } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
-import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
+import {
+  asFlintError,
+  type Decision,
+  FlintError,
+  type Item,
+  stringOf,
+  type TurnError,
+} from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
-import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
+import { type JsonObject, objectOf } from "../shared/json.ts";
 import { withSandboxNote } from "../shared/outside-changes.ts";
 import type { AcpAgent } from "./process/agent.ts";
 import { ACP_CODES, RequestRefusal } from "./process/connection.ts";

@@ -1,7 +1,7 @@
 import type { SessionSpec, TurnContext } from "@flint/core/ports";
-import { type ClientTool, failedToolCall, type ToolCallResult, toolNameOf } from "@flint/protocol";
+import { type ClientTool, failedToolCall, stringOf, type ToolCallResult, toolNameOf } from "@flint/protocol";
 import type { ClaudeMcpMessage } from "@flint/protocol/claude";
-import { objectOf, stringOf } from "../shared/json.ts";
+import { objectOf } from "../shared/json.ts";
 
 /** The MCP server as which Claude sees the client-provided tools. It has no process: Flint answers for it. */
 const SERVER = "client_tools";

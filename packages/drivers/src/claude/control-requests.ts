@@ -1,15 +1,17 @@
 import { type AskUser, answerElicitation, type ElicitationResult } from "@flint/core/elicitation";
 import type { TurnContext } from "@flint/core/ports";
-import type {
-  Action,
-  Answers,
-  ApprovalPolicy,
-  ClientTool,
-  Decision,
-  FileUpdateChange,
-  Permission,
-  ThreadSettings,
-  UserQuestion,
+import { realPathOrSame } from "@flint/host/files";
+import {
+  type Action,
+  type Answers,
+  type ApprovalPolicy,
+  type ClientTool,
+  type Decision,
+  type FileUpdateChange,
+  listOf,
+  type Permission,
+  type ThreadSettings,
+  type UserQuestion,
 } from "@flint/protocol";
 import {
   ClaudeAsk,
@@ -20,9 +22,9 @@ import {
   type ClaudePermission,
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
-import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
+import { type JsonObject, objectOf, stringField } from "../shared/json.ts";
 import { withSandboxNote } from "../shared/outside-changes.ts";
-import { realFolder, requiresBroker, unconfinedNeed } from "../shared/permissions.ts";
+import { requiresBroker, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
 import { denialHookResponse, isAfterTool } from "./denial-hook.ts";
 import { plannedChanges } from "./translate/file-changes.ts";
@@ -127,7 +129,7 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
     tools.grant !== undefined,
   );
   // Resolved before it is approved: a link could lead elsewhere afterwards.
-  const folder = await realFolder(cwd);
+  const folder = await realPathOrSame(cwd);
   const decision = await turn.approve(action);
   if (decision.outcome !== "allow") tools.decline(id);
   const needs = decision.granted ?? action.needs;

@@ -1,5 +1,6 @@
 import type { ActionDecision, CommandBroker, TurnContext } from "@flint/core/ports";
 import { shellQuote } from "@flint/core/text";
+import { realPathOrSame } from "@flint/host/files";
 import {
   type Decision,
   describePermission,
@@ -8,7 +9,7 @@ import {
   type ThreadSettings,
 } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
-import { realFolder, requiresBroker, sandboxWithPermission, unconfinedNeed } from "../shared/permissions.ts";
+import { requiresBroker, sandboxWithPermission, unconfinedNeed } from "../shared/permissions.ts";
 import { type GrantedPermissions, hostNeed, readPermissions } from "./permissions.ts";
 import { type CommandLine, readCommandLine, unwrapShell } from "./translate/command-line.ts";
 import { itemIdOf } from "./translate/items.ts";
@@ -42,7 +43,7 @@ export async function approveCommand(
   const line = readCommandLine(command);
   const { needs, notes } = await requestedPermission(params, turn.settings, context.granting?.broker);
   // Resolved before it is shown: a link could lead elsewhere once it is approved.
-  const cwd = await realFolder(params.cwd ?? turn.settings.cwd);
+  const cwd = await realPathOrSame(params.cwd ?? turn.settings.cwd);
   const isPossible = context.granting !== undefined && line.grantName !== undefined;
   const refusal = needs === undefined || isPossible ? [] : [STAYS_INSIDE];
   const decision = await turn.approve({

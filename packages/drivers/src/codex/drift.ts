@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import { FlintError, listOf } from "@flint/protocol";
 import {
   CODEX_ITEMS,
   CODEX_NOTIFICATIONS,
@@ -11,7 +11,7 @@ import {
   type CodexSchema,
   fieldsOf,
 } from "@flint/protocol/codex";
-import { type JsonObject, listOf, objectOf } from "../shared/json.ts";
+import { type JsonObject, objectOf } from "../shared/json.ts";
 
 /** Longer than a slow machine needs: Codex prints its schemas in a fifth of a second. */
 const PRINT_MS = 5_000;

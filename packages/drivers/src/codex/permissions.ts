@@ -1,6 +1,13 @@
 import type { CommandBroker } from "@flint/core/ports";
-import { hostRuleProblem, joinPermissions, type Permission, type ThreadSettings } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
+import {
+  hostRuleProblem,
+  joinPermissions,
+  listOf,
+  type Permission,
+  stringOf,
+  type ThreadSettings,
+} from "@flint/protocol";
+import { type JsonObject, objectOf } from "../shared/json.ts";
 import { writeNeed } from "../shared/permissions.ts";
 
 /** The additional permissions of a request in Flint's terms, and what of them cannot be granted. */

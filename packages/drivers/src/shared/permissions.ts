@@ -49,11 +49,6 @@ export async function nearestFolder(path: string): Promise<string> {
   return found ?? (dirname(path) === path ? path : nearestFolder(dirname(path)));
 }
 
-/** A folder free of links, as far as it exists. */
-export function realFolder(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
-}
-
 /** Whether a permission goes beyond the network: hosts are opened in the thread's own network, where they are asked about. */
 export function requiresBroker(needs: Permission | undefined): needs is Permission {
   return needs?.unconfined === true || needs?.network === "all" || (needs?.write ?? []).length > 0;

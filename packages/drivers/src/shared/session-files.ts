@@ -177,8 +177,3 @@ export function timeOf(line: SessionLine | undefined): number | undefined {
   const time = typeof line?.timestamp === "string" ? Date.parse(line.timestamp) : Number.NaN;
   return Number.isFinite(time) ? time : undefined;
 }
-
-/** The beginning of a prompt, in one line. */
-export function previewOf(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim().slice(0, 200);
-}

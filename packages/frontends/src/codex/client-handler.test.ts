@@ -28,7 +28,7 @@ describe("a request of a Codex client", () => {
 
   test("with the name of a prototype member is unknown", () => {
     expect(() => parseRequest("toString", {}, CLIENT)).toThrow("unknown variant `toString`");
-    expect(() => parseRequest("x".repeat(500), {}, CLIENT)).toThrow(`\`${"x".repeat(100)}…\``);
+    expect(() => parseRequest("x".repeat(500), {}, CLIENT)).toThrow(`\`${"x".repeat(99)}…\``);
   });
 
   test.each([

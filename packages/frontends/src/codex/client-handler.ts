@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import { FlintError, type ThreadEvent } from "@flint/protocol";
+import { FlintError, shortened, type ThreadEvent } from "@flint/protocol";
 import {
   CODEX,
   CODEX_CLIENT_REQUESTS,
@@ -220,7 +220,7 @@ export function parseRequest(
   client: CodexClientInfo | undefined,
 ): ParsedRequest {
   if (!isCodexClientRequest(method))
-    throw invalid(unknownVariant(shorten(method), Object.keys(CODEX_CLIENT_REQUESTS)));
+    throw invalid(unknownVariant(shortened(method, 100), Object.keys(CODEX_CLIENT_REQUESTS)));
   if (params === undefined && !WITHOUT_PARAMS.has(method)) throw invalid("missing field `params`");
   if (Array.isArray(params))
     throw invalid(`invalid length ${params.length}, expected struct ${structOf(method)}`);
@@ -276,10 +276,6 @@ function experimental(what: string): FlintError {
 
 function invalid(problem: string): FlintError {
   return new FlintError("invalidRequest", `Invalid request: ${problem}`);
-}
-
-function shorten(text: string): string {
-  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }
 
 /** What a client sent about itself with `initialize`. */

@@ -6,6 +6,7 @@ import {
   type ParamsOf,
   type RequestOf,
   type Result,
+  shortened,
   type ThreadEvent,
   type Vocabulary,
 } from "@flint/protocol";
@@ -133,7 +134,10 @@ class TableClientHandler implements ClientHandler {
     const { vocabulary, initializeFirst, requests } = this.#tables;
     const isInitialize = method === "initialize";
     if (initializeFirst && !isInitialize && !this.#isInitialized) {
-      throw new FlintError("notInitialized", `Send "initialize" before ${JSON.stringify(shorten(method))}.`);
+      throw new FlintError(
+        "notInitialized",
+        `Send "initialize" before ${JSON.stringify(shortened(method, 100))}.`,
+      );
     }
     if (initializeFirst && isInitialize && this.#isInitialized) {
       throw new FlintError("alreadyInitialized", "This connection is initialized already; open another one.");
@@ -142,7 +146,7 @@ class TableClientHandler implements ClientHandler {
     const toCall = Object.hasOwn(requests, method) ? requests[method] : undefined;
     if (row === undefined || toCall === undefined) {
       const known = Object.keys(vocabulary.requests).join(", ");
-      const message = `Unknown method ${JSON.stringify(shorten(method))}. The ${vocabulary.name} protocol has: ${known}.`;
+      const message = `Unknown method ${JSON.stringify(shortened(method, 100))}. The ${vocabulary.name} protocol has: ${known}.`;
       throw new FlintError("methodNotFound", message);
     }
     if (row.experimental === true && !this.#hasExperimental) {
@@ -173,8 +177,4 @@ class TableClientHandler implements ClientHandler {
       reply();
     }
   }
-}
-
-function shorten(text: string): string {
-  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }

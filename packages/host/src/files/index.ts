@@ -8,6 +8,7 @@ export {
   MAX_IMAGE_BYTES,
   readImage,
 } from "./image.ts";
+export { exists, isFolder, realPathOrSame, realPathOrSameSync } from "./path-kinds.ts";
 export {
   asFileAccessError,
   type Content,
@@ -20,4 +21,10 @@ export {
   realPathOf,
   UNREADABLE,
 } from "./regular-file.ts";
-export { type FileRevision, loadUnifiedDiff, type UnifiedDiff, unifiedDiff } from "./unified-diff.ts";
+export {
+  type FileRevision,
+  linesOf,
+  loadUnifiedDiff,
+  type UnifiedDiff,
+  unifiedDiff,
+} from "./unified-diff.ts";

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { type FileHandle, lstat, open, readlink, realpath, rename, rm, statfs } from "node:fs/promises";
+import { type FileHandle, lstat, open, readlink, realpath, statfs } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isPathIn } from "@flint/protocol";
 
@@ -151,22 +151,8 @@ function isMissing(path: string): Promise<boolean> {
   );
 }
 
-/**
- * Replaces a file by one with this content that only the user can read: completely or not at all, even if the machine
- * stops. Never follows a link at the path, and never writes into what is there.
- */
-export async function replacePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
-  const next = `${path}.flint-${crypto.randomUUID()}`;
-  // If anything fails, no partial file is left.
-  try {
-    const file = await open(next, "wx", 0o600);
-    await file
-      .writeFile(content)
-      .then(() => file.sync())
-      .finally(() => file.close());
-    await rename(next, path);
-  } catch (thrown) {
-    await rm(next, { force: true });
-    throw thrown;
-  }
+/** The first line of a plain file of at most `limit` bytes, without blanks at its end; undefined if it cannot be read. */
+export async function firstLine(path: string, limit: number): Promise<string | undefined> {
+  const text = await readRegularText(path, limit);
+  return typeof text === "string" ? text.split("\n", 1)[0]?.trimEnd() : undefined;
 }

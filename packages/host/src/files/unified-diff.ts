@@ -68,7 +68,7 @@ function singleHunk(oldText: string, newText: string): string[] {
 }
 
 /** Lines with their line endings, so that a last line without one differs from the same line with one. */
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 

@@ -1,5 +1,6 @@
-import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isFolder } from "../files/path-kinds.ts";
 import { readRegularBytes } from "../files/regular-file.ts";
 import type { Mount } from "../sandbox/mechanisms/confinement.ts";
 import type { GitCommand } from "./git-command.ts";
@@ -181,11 +182,4 @@ async function copyFiles(from: string, to: string, names: readonly string[]): Pr
     await writeFile(join(to, name), content);
   };
   await Promise.all(names.map(copy));
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

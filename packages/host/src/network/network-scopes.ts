@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Clock, SandboxScope } from "@flint/core/ports";
-import { replacePrivateFile } from "../files/regular-file.ts";
+import { replacePrivateFile } from "../files/private-file.ts";
 import type { ConnectionEvent, RefusedHost } from "./connection-log.ts";
 import type { ConnectionRequest } from "./host-gate.ts";
 import type { NamespaceTools } from "./namespace.ts";

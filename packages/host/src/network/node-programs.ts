@@ -1,6 +1,6 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { replacePrivateFile } from "../files/regular-file.ts";
+import { replacePrivateFile } from "../files/private-file.ts";
 
 /** Small programs for Node that commands load or start; they are written as files that the sandbox shows. */
 export interface NodePrograms {

@@ -2,7 +2,8 @@ import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock, CopiedFile } from "@flint/core/ports";
-import { readRegularText, readTextNoFollow, replacePrivateFile, UNREADABLE } from "../files/regular-file.ts";
+import { replacePrivateFile } from "../files/private-file.ts";
+import { readRegularText, readTextNoFollow, UNREADABLE } from "../files/regular-file.ts";
 
 /** A file and the copy of it that a program can write. */
 export interface FileCopy extends Pick<CopiedFile, "accepts"> {

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Clock, Denial, LaunchSpec, ProcessSpec } from "@flint/core/ports";
-import { type ConfinedPolicy, isUnconfined } from "@flint/protocol";
+import { type ConfinedPolicy, hostsOf, isUnconfined } from "@flint/protocol";
 import { type ConfinedGit, ConfinedProcess } from "../git/confined-git.ts";
 import { gitEnvironment } from "../git/git-command.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
@@ -16,7 +16,7 @@ import type { PrivateFolders } from "./private-folders.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { runToEnd } from "./processes/run-to-end.ts";
 import { cannotFilter, MAX_SOCKETS, tooManySockets, unavailable } from "./refusals.ts";
-import { hostsOf, keepsMachineNetwork, noScopes, type SandboxScopes, type ScopeLease } from "./scopes.ts";
+import { keepsMachineNetwork, noScopes, type SandboxScopes, type ScopeLease } from "./scopes.ts";
 
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Clock, CommitOffer, LaunchSpec, ProcessSpec } from "@flint/core/ports";
-import { type ConfinedPolicy, errorMessage, FlintError, isPathIn, type Permission } from "@flint/protocol";
+import { type ConfinedPolicy, errorMessage, FlintError, hostsOf, isPathIn } from "@flint/protocol";
 import { GitScopes, type GitScopesOptions } from "../git/git-scopes.ts";
 import type { RefusedHost } from "../network/connection-log.ts";
 import { type NamespaceTools, NetworkNamespace } from "../network/namespace.ts";
@@ -181,11 +181,6 @@ function refusedAgent({ command: [program = ""] }: Request, cause: unknown): Fli
 
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
-/** The hosts that a command alone may connect to. */
-export function hostsOf({ network }: Permission): readonly string[] {
-  return typeof network === "object" ? network.hosts : [];
 }
 
 /** Where nothing filters connections: an agent has to reach its model, and a command may have been allowed every host. */

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { lstat, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, dirname } from "node:path";
 import { mintId } from "@flint/protocol";
+import { isSocket } from "../files/path-kinds.ts";
 
 /**
  * The sockets in the file system that a process is bound to. A read-only mount does not keep a command from connecting
@@ -32,13 +33,6 @@ export function pathsIn(names: string): string[] {
 /** Seven columns, then the path, if it has one; abstract names start with an at sign. */
 function pathOf(line: string): string | undefined {
   return /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1];
-}
-
-function isSocket(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (found) => found.isSocket(),
-    () => false,
-  );
 }
 
 /** `holds`: commands run in the folder. `clears`: its placeholders are being removed. `listens`: a server listens in it. */

@@ -1,7 +1,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { readRegularText, UNREADABLE } from "../files/regular-file.ts";
+import { firstLine, readRegularText, UNREADABLE } from "../files/regular-file.ts";
 import { type GitSetting, steeringGitConfig } from "./git-settings.ts";
 
 /** What a repository makes git run. */
@@ -27,7 +27,7 @@ const MAX_LEVELS = 64;
 export async function gitSteering(cwd: string): Promise<GitSteering | undefined> {
   const gitDir = await findGitDir(cwd);
   if (gitDir === undefined) return undefined;
-  const common = await firstLine(join(gitDir, "commondir"));
+  const common = await firstLine(join(gitDir, "commondir"), MAX_LENGTH);
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
   const config = join(commonDir, "config");
   const { settings, isComplete } = await settingsIn([config, join(gitDir, "config.worktree")]);
@@ -75,16 +75,11 @@ async function findGitDir(cwd: string): Promise<string | undefined> {
   let folder = await realpath(cwd).catch(() => cwd);
   for (let level = 0; level < MAX_LEVELS; level += 1) {
     const dotGit = join(folder, ".git");
-    const line = await firstLine(dotGit);
+    const line = await firstLine(dotGit, MAX_LENGTH);
     if (line?.startsWith("gitdir:") === true) return resolve(folder, line.slice("gitdir:".length).trim());
-    if ((await firstLine(join(dotGit, "HEAD"))) !== undefined) return dotGit;
+    if ((await firstLine(join(dotGit, "HEAD"), MAX_LENGTH)) !== undefined) return dotGit;
     if (dirname(folder) === folder) return undefined;
     folder = dirname(folder);
   }
   return undefined;
-}
-
-async function firstLine(path: string): Promise<string | undefined> {
-  const text = await readRegularText(path, MAX_LENGTH);
-  return typeof text === "string" ? text.split("\n")[0]?.trim() : undefined;
 }

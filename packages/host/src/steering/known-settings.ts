@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { readRegularText } from "../files/regular-file.ts";
+import { firstLine } from "../files/regular-file.ts";
 import type { ScopedGitSetting } from "./git-settings.ts";
 
 /** Prints what `KnownSettings` reads. Git itself says what is set, because it alone knows which files are included. */
@@ -94,7 +94,7 @@ async function repositoryFiles(cwd: string, { GIT_DIR }: NodeJS.ProcessEnv): Pro
   const dotGit = join(cwd, ".git");
   const gitDir = GIT_DIR ?? (await gitDirAt(dotGit));
   if (gitDir === undefined || !isAbsolute(gitDir)) return undefined;
-  const common = await firstLine(join(gitDir, "commondir"));
+  const common = await firstLine(join(gitDir, "commondir"), 4096);
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
   const files = [join(gitDir, "commondir"), join(commonDir, "config"), join(gitDir, "config.worktree")];
   if (GIT_DIR !== undefined) return files;
@@ -107,13 +107,8 @@ async function gitDirAt(dotGit: string): Promise<string | undefined> {
   // Expected: there is none.
   const found = await stat(dotGit).catch(() => undefined);
   if (found?.isDirectory() === true) return dotGit;
-  const [, path] = /^gitdir: (.+)$/.exec((await firstLine(dotGit)) ?? "") ?? [];
+  const [, path] = /^gitdir: (.+)$/.exec((await firstLine(dotGit, 4096)) ?? "") ?? [];
   return path === undefined ? undefined : resolve(dirname(dotGit), path);
-}
-
-async function firstLine(path: string): Promise<string | undefined> {
-  const text = await readRegularText(path, 4096);
-  return typeof text === "string" ? text.split("\n")[0] : undefined;
 }
 
 /** Where settings of the user and of the machine may appear that are not there yet. */

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { ConcurrencyLimit } from "@flint/core/async";
 import {
   type OpenedThread,
   type Page,
@@ -10,7 +11,6 @@ import {
   type TurnPage,
 } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
-import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import {
   assertThreadFolder,
   closeQuietly,

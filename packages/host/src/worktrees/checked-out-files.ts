@@ -1,7 +1,8 @@
-import { lstat, readdir, stat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
+import { targetExists } from "../files/path-kinds.ts";
 import type { GitCommand } from "../git/git-command.ts";
 import { makeFoldersIn } from "./included-files.ts";
 import { gitFoldersOf, type WorktreeRepository } from "./worktree-repository.ts";
@@ -67,7 +68,7 @@ export async function updateSubmodules(
     // The list may be that of an agent's commit: nothing outside of the user's checkout is a submodule of it, and a name
     // with an equals sign would set something else, such as a command.
     const isName = /^\w[\w./+-]*$/.test(name);
-    if (!isName || !source.startsWith(`${top}/`) || !(await exists(join(source, ".git")))) continue;
+    if (!isName || !source.startsWith(`${top}/`) || !(await targetExists(join(source, ".git")))) continue;
     // A filter may have put a repository with settings of its own there.
     if (!(await isEmptyFolder(worktree, path))) continue;
     const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--", path];
@@ -77,12 +78,4 @@ export async function updateSubmodules(
 
 async function isEmptyFolder(top: string, path: string): Promise<boolean> {
   return (await makeFoldersIn(top, path)) && (await readdir(join(top, path))).length === 0;
-}
-
-async function exists(path: string): Promise<boolean> {
-  // Expected: it does not exist.
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,5 +1,5 @@
 import type { Sandbox } from "@flint/core/ports";
-import { FlintError, isRecord } from "@flint/protocol";
+import { FlintError, isRecord, parsedJson } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 
 /** A pull request to open. */
@@ -110,22 +110,13 @@ const GLAB: RequestProgram = {
 
 /** The request of a branch: one that is open, or that offered this commit, by the fields of either program. */
 function requestIn(listed: string, commit: string): string | undefined {
-  const rows: unknown = parseJson(listed);
+  const rows: unknown = parsedJson(listed);
   if (!Array.isArray(rows)) return undefined;
   const found = rows
     .filter(isRecord)
     .find(({ state, headRefOid, sha }) => /^open/i.test(String(state)) || (headRefOid ?? sha) === commit);
   const url = found?.url ?? found?.web_url;
   return typeof url === "string" ? url : undefined;
-}
-
-function parseJson(text: string): unknown {
-  // Expected: the program says in words that there are none.
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The remote of the target branch, or the only one there is. */

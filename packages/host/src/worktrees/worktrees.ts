@@ -1,7 +1,8 @@
-import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
+import { isFolder, targetExists } from "../files/path-kinds.ts";
 import { GitCommand } from "../git/git-command.ts";
 import { readHead } from "../git/repository.ts";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
@@ -88,7 +89,7 @@ export class Worktrees {
   }
 
   async #repositoryOf({ cwd, task, shared }: WorktreeRequest): Promise<WorktreeRepository> {
-    if (!(await exists(cwd))) throw new FlintError("invalidParams", `${cwd} does not exist.`);
+    if (!(await targetExists(cwd))) throw new FlintError("invalidParams", `${cwd} does not exist.`);
     const found = await repositoryAt(cwd, this.#environment);
     if (shared !== undefined && found === undefined)
       throw new FlintError("invalidParams", `${cwd} is not a clone of ${shared.url}.`);
@@ -223,7 +224,7 @@ export class Worktrees {
 
   /** What the user should know about how the folder of an attempt was made. */
   async notices(name: WorktreeName): Promise<string[]> {
-    if (!(await exists(join(this.#homeOf(name), UNTRUSTED)))) return [];
+    if (!(await targetExists(join(this.#homeOf(name), UNTRUSTED)))) return [];
     return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
   }
 
@@ -282,7 +283,7 @@ export class Worktrees {
   async #delete(repository: WorktreeRepository | undefined, home: string): Promise<void> {
     const top = join(home, "tree");
     await rm(join(home, "complete"), { force: true });
-    if (repository === undefined || !(await exists(repository.top)))
+    if (repository === undefined || !(await targetExists(repository.top)))
       return rm(home, { recursive: true, force: true });
     await this.#lock.alone(repository.commonDir, async () => {
       await rm(home, { recursive: true, force: true });
@@ -318,22 +319,5 @@ function plainId(task: string): string {
 
 /** Whether a worktree was completed and still has its files. */
 async function isMade(home: string): Promise<boolean> {
-  return (await exists(join(home, "complete"))) && (await isFolder(join(home, "tree")));
-}
-
-/** Whether it is a folder itself, and not a link to one. */
-async function isFolder(path: string): Promise<boolean> {
-  // Expected: it does not exist.
-  return lstat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  // Expected: it does not exist.
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await targetExists(join(home, "complete"))) && (await isFolder(join(home, "tree")));
 }

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
+import { shortened } from "../wire/short-text.ts";
 import { type Action, changedPaths } from "./action.ts";
 import { ResolvedBy } from "./approval.ts";
 import { formatEndpoint } from "./host-rules.ts";
@@ -37,10 +38,10 @@ interface RefusedConnection {
 const LONGEST = 200;
 
 /** Describes an action in one line for a list: `registry.example:443 (npm install)`. */
-export function describeAction(action: Action): string {
+export function declinedSubject(action: Action): string {
   const { network } = action.needs ?? {};
   const hosts = typeof network === "object" ? network.hosts.join(", ") : "";
-  const own = shortened(subjectOf(action));
+  const own = shortened(subjectOf(action).replace(/\s*\n\s*/g, " "), LONGEST);
   return hosts === "" ? own : action.kind === "tool" ? hosts : `${hosts} (${own})`;
 }
 
@@ -53,9 +54,4 @@ function subjectOf(action: Action): string {
     case "tool":
       return action.server === undefined ? action.tool : `${action.server}/${action.tool}`;
   }
-}
-
-function shortened(text: string): string {
-  const line = text.replace(/\s*\n\s*/g, " ");
-  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

@@ -135,3 +135,8 @@ function networksOverlap(one: NetworkPermission = "none", other: NetworkPermissi
 export function isPathIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
+
+/** The hosts that a permission names; none where it opens the whole network, or nothing of it. */
+export function hostsOf({ network }: Permission): readonly string[] {
+  return typeof network === "object" ? network.hosts : [];
+}

@@ -53,6 +53,11 @@ export function isFullAccess(
   return approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
 }
 
+/** The folders beyond the workspace that a policy opens for writing. */
+export function writableRootsOf(policy: SandboxPolicy): readonly string[] {
+  return policy.type === "workspaceWrite" ? (policy.writableRoots ?? []) : [];
+}
+
 const SHORTHANDS = {
   readOnly: "readOnly",
   "read-only": "readOnly",

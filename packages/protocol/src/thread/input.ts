@@ -32,6 +32,11 @@ function pieceText(piece: UserInput): string {
   }
 }
 
+/** A text as a piece of input. */
+export function textInput(text: string): UserInput {
+  return { type: "text", text };
+}
+
 /** An input that waits for the running turn to end. */
 export const QueuedInput = looseObject(() => ({
   id: Id,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DeltaType } from "../events.ts";
 import { DELTA_FIELDS, type ThreadItem } from "../items.ts";
 import { after, command, ofTurn, STARTED } from "../testing/thread-events.ts";
-import { appendAt, previewOf } from "./thread-items.ts";
+import { appendAt } from "./thread-items.ts";
 
 describe("an item", () => {
   test("starts whole, grows by deltas, and ends as its completion states [S0-41]", () => {
@@ -56,11 +56,5 @@ describe("text", () => {
     ["abc", "cde", 2, "abcde"],
   ])("%j extended by %j at %i is %j", (text, piece, offset, expected) => {
     expect(appendAt(text, piece, offset)).toBe(expected);
-  });
-
-  test("for lists is one line of at most 160 characters", () => {
-    expect(previewOf("  Fix\n\tthe   bug ")).toBe("Fix the bug");
-    expect(previewOf("x".repeat(160))).toBe("x".repeat(160));
-    expect(previewOf("x".repeat(161))).toBe(`${"x".repeat(159)}…`);
   });
 });

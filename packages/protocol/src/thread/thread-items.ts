@@ -1,9 +1,8 @@
 import type { DeltaBody } from "../events.ts";
 import { DELTA_FIELDS, type Item, type PlanEntry, type ThreadItem } from "../items.ts";
+import { previewOf } from "../wire/short-text.ts";
 import { inputText } from "./input.ts";
 import type { Thread, Turn } from "./thread.ts";
-
-const PREVIEW_LENGTH = 160;
 
 /** The part of the state that items change. */
 interface Conversation {
@@ -16,14 +15,6 @@ export function withItem<State extends Conversation>(state: State, turnId: strin
   const changed = withTurn(state, turnId, (turn) => ({ ...turn, items: upsert(turn.items, item) }));
   if (state.thread.preview !== "" || item.type !== "userMessage" || !("content" in item)) return changed;
   return { ...changed, thread: { ...changed.thread, preview: previewOf(inputText(item.content)) } };
-}
-
-/** One line of at most 160 characters, for lists. */
-export function previewOf(text: string): string {
-  const line = text.replace(/\s+/gu, " ").trim();
-  if (line.length <= PREVIEW_LENGTH) return line;
-  // Never ends in half of a surrogate pair.
-  return `${line.slice(0, PREVIEW_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function withTurn<State extends Conversation>(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { writePrivateFile } from "@flint/host/private-file";
 import { FlintError } from "@flint/protocol";
-import { replaceFile } from "../state/replace-file.ts";
 
 /** A value to set, by its dotted path; null removes it. */
 export interface PreferenceEdit {
@@ -62,7 +62,7 @@ export class PreferencesFile {
     if (text.length > MAX_BYTES) {
       throw new FlintError("invalidParams", `Preferences are limited to ${MAX_BYTES} bytes.`);
     }
-    await replaceFile(this.path, text);
+    await writePrivateFile(this.path, text);
     return { values: valuesIn(text), version: versionOf(text) };
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { writePrivateFile } from "@flint/host/private-file";
 import { type Keymap, keymapOf } from "@flint/view/commands";
-import { replaceFile } from "../state/replace-file.ts";
 import { formatKey, parseKey } from "./key-path.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import {
@@ -40,7 +40,7 @@ export class UserConfig {
     const before = await problemsIn(text, this.path);
     const problem = (await problemsIn(next, this.path)).find((each) => !before.includes(each));
     if (problem !== undefined) throw new ConfigError(problem);
-    await replaceFile(this.path, next);
+    await writePrivateFile(this.path, next);
   }
 
   /** Removes a key; false if the file does not have it. */
@@ -48,7 +48,7 @@ export class UserConfig {
     const text = await this.#text();
     const next = await withoutKey(text, path, this.path);
     if (next === undefined) return false;
-    await replaceFile(this.path, next);
+    await writePrivateFile(this.path, next);
     return true;
   }
 

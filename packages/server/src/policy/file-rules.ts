@@ -4,6 +4,7 @@ import type { PolicyRules, RuleDecision } from "@flint/core/ports";
 import {
   type Action,
   asksForPermissionOnly,
+  changedPaths,
   neededParts,
   type Permission,
   permissionCovers,
@@ -65,7 +66,7 @@ export class FileRules implements PolicyRules {
     const own = realPathOf(this.source);
     return (
       action.kind === "fileChange" &&
-      changedFiles(action).some((path) => realPathOf(resolve(cwd, path)) === own)
+      changedPaths(action).some((path) => realPathOf(resolve(cwd, path)) === own)
     );
   }
 
@@ -144,16 +145,12 @@ function subjectsOf(action: Action, cwd: string): Subject[] {
     case "command":
       return [{ kind: "command", command: action.command }];
     case "fileChange":
-      return changedFiles(action).map((path) => fileSubject(cwd, path));
+      return changedPaths(action).map((path) => fileSubject(cwd, path));
     case "tool": {
       const { server, tool } = action;
       return [{ kind: "tool", name: server === undefined ? tool : `${server}/${tool}` }];
     }
   }
-}
-
-function changedFiles({ changes }: Extract<Action, { kind: "fileChange" }>): string[] {
-  return changes.flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]));
 }
 
 function fileSubject(cwd: string, path: string): Subject {

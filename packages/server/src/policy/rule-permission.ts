@@ -1,6 +1,6 @@
-import { realpathSync } from "node:fs";
 import { isAbsolute, join, normalize } from "node:path";
 import type { RuleDecision } from "@flint/core/ports";
+import { realPathOrSameSync } from "@flint/host/files";
 import { hostRuleProblem, type NetworkPermission, type Permission } from "@flint/protocol";
 
 /** What is wrong with a field of a rule. */
@@ -87,7 +87,7 @@ class PermissionReader {
       return this.#problem("write", `write must be a list of folders, not ${shown(write)}.`);
     const paths = write.map((path) => (path.startsWith("~/") ? join(this.#home, path.slice(2)) : path));
     const wrong = paths.findIndex((path) => !isAbsolute(path) || normalize(path) !== path || path === "/");
-    if (wrong === -1) return paths.map(realPathOf);
+    if (wrong === -1) return paths.map(realPathOrSameSync);
     return this.#problem(
       "write",
       `write must be absolute folders such as "~/.cache/pip", without "..", not ${shown(write[wrong])}.`,
@@ -136,15 +136,6 @@ function isStrings(value: unknown): value is string[] {
 
 function shown(value: unknown): string {
   return JSON.stringify(value);
-}
-
-/** Where a folder leads; itself if it does not exist yet. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 function present<Name extends string, Value>(name: Name, value: Value | undefined) {

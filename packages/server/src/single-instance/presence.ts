@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Lock } from "@flint/host/lock";
+import { writePrivateFileSync } from "@flint/host/private-file";
 import type { RunningServer } from "@flint/protocol";
 import { serverFile } from "../config/environment.ts";
 import type { Clients } from "../listeners/clients.ts";
 import { UnixListener } from "../listeners/unix-listener.ts";
-import { replaceFileSync } from "../state/replace-file.ts";
 import { VERSION } from "../version.ts";
 import { settingsHash } from "./difference.ts";
 import { rendezvousPath } from "./rendezvous.ts";
@@ -46,7 +46,7 @@ export class Presence {
         ...{ cwd: resolve(cwd), settings: settingsHash(), startedAt: Date.now() },
       };
       try {
-        replaceFileSync(file, `${JSON.stringify(running)}\n`);
+        writePrivateFileSync(file, `${JSON.stringify(running)}\n`);
       } catch (error) {
         // The next process that takes the lock must not find this one at the socket.
         await listener.close();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { LastSessions } from "@flint/frontends/acp";
+import { writePrivateFileSync } from "@flint/host/private-file";
 import * as z from "zod/mini";
-import { replaceFileSync } from "./replace-file.ts";
 
 const Entry = z.object({ client: z.string(), folder: z.string(), sessionId: z.string() });
 const Entries = z.array(Entry);
@@ -44,7 +44,7 @@ export class LastSessionsFile implements LastSessions {
 
   #write(entries: readonly Entry[]): void {
     try {
-      replaceFileSync(this.#path, `${JSON.stringify(entries)}\n`);
+      writePrivateFileSync(this.#path, `${JSON.stringify(entries)}\n`);
     } catch {
       // Expected: a full disk, or a read-only folder. The current prompt must not fail because of it.
     }

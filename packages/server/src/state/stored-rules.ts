@@ -1,5 +1,5 @@
-import { realpathSync } from "node:fs";
 import { isAbsolute, normalize } from "node:path";
+import { realPathOrSameSync } from "@flint/host/files";
 import { describeGrant, isId, isRecord, type Permission, Rule, type RuleMatch } from "@flint/protocol";
 
 /** A rule as it is stored. */
@@ -34,12 +34,15 @@ function readRule(entry: unknown): Rule | string {
 function problemOf({ scope, project, match, permission = {}, expiresAt }: Rule): string | undefined {
   if (scope !== "always" || expiresAt !== undefined) return "its scope is not always";
   if (!isPlainPath(project)) return `its folder ${JSON.stringify(project)} is not an absolute path`;
-  if (realPathOf(project) !== project) return `its folder ${project} is now a link to ${realPathOf(project)}`;
+  if (realPathOrSameSync(project) !== project)
+    return `its folder ${project} is now a link to ${realPathOrSameSync(project)}`;
   if (permission.unconfined === true) return "leaving the sandbox cannot be always allowed";
   if (permission.network === "all") return "connecting to any host cannot be always allowed";
   if (match.type === "edits") return "changes to all files cannot be always allowed";
   if (match.type === "any" && isEmpty(permission)) return "it allows nothing";
-  const path = (permission.write ?? []).find((each) => !isPlainPath(each) || realPathOf(each) !== each);
+  const path = (permission.write ?? []).find(
+    (each) => !isPlainPath(each) || realPathOrSameSync(each) !== each,
+  );
   return path === undefined ? undefined : `${path} is not a path free of links`;
 }
 
@@ -49,15 +52,6 @@ function isEmpty({ network, write = [], git }: Permission): boolean {
 
 function isPlainPath(path: string): boolean {
   return isAbsolute(path) && normalize(path) === path && !path.includes("\0");
-}
-
-/** Where a path leads; itself if nothing is there, because then it leads nowhere. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** A rule as this version writes it. Earlier ones had `createdAt`, no words, and hosts and paths in `match`. */

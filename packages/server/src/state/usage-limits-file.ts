@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { LimitStore } from "@flint/core/ports";
+import { writePrivateFileSync } from "@flint/host/private-file";
 import { UsageLimit } from "@flint/protocol";
 import * as z from "zod/mini";
-import { replaceFileSync } from "./replace-file.ts";
 
 /**
  * Keeps the usage limits of accounts in a file that only its user can read, for all servers with the same state folder. A
@@ -27,7 +27,7 @@ export class UsageLimitsFile implements LimitStore {
 
   write(limits: readonly UsageLimit[]): void {
     try {
-      replaceFileSync(this.#path, `${JSON.stringify(limits)}\n`);
+      writePrivateFileSync(this.#path, `${JSON.stringify(limits)}\n`);
     } catch {
       // Expected: a full disk, or a read-only folder.
     }

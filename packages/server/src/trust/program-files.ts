@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readRegularText } from "@flint/host/files";
+import { exists, readRegularText } from "@flint/host/files";
 import { filesIn } from "@flint/host/steering";
 import { isRecord } from "@flint/protocol";
 
@@ -275,11 +275,4 @@ function dependenciesIn(text: string): string[] {
   } catch {
     return [];
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

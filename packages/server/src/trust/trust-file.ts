@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { replaceFile } from "../state/replace-file.ts";
+import { writePrivateFile } from "@flint/host/private-file";
 
 /** The hashes of trusted files, in a file only its user can read. */
 export class TrustFile {
@@ -35,6 +35,6 @@ export class TrustFile {
       if (hash === undefined) trusted.delete(path);
       else trusted.set(path, hash);
     }
-    await replaceFile(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
+    await writePrivateFile(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
   }
 }

@@ -3,6 +3,7 @@ import {
   isKnownItem,
   type KnownItem,
   type PublishedEventType,
+  shortened,
   type ThreadItem,
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
@@ -73,8 +74,7 @@ export function threadStatus(
   return ["task:thread_status", status.type, extra];
 }
 
-const bounded = (text: string | undefined) =>
-  text === undefined || text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
+const bounded = (text: string | undefined) => (text === undefined ? undefined : shortened(text, MAX_TEXT));
 
 /** What an item is about, with bounded text and without its output. */
 function summaryOf(item: ThreadItem): Record<string, unknown> {

@@ -1,3 +1,5 @@
+import { linesOf } from "@flint/host/files";
+
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const NO_NEWLINE = "\\ No newline at end of file";
 
@@ -61,9 +63,4 @@ function hunkOf([header = "", ...body]: readonly string[]): Hunk {
   // An empty range names the line before it.
   const start = oldLines.length === 0 ? Number(oldStart) : Number(oldStart) - 1;
   return { start, oldLines, newLines };
-}
-
-/** Lines with their line ends. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

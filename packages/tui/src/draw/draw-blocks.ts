@@ -10,6 +10,7 @@ import {
   escapeControls,
   escapeExact,
   type ImageBlock,
+  oneLine,
   type Row,
   type RowStatus,
   type Span,
@@ -48,11 +49,6 @@ export function drawText(spans: readonly Span[]): string {
 /** What belongs to a title and matters less. */
 export function metaSpans(meta: readonly Span[]): StyledSpan[] {
   return meta.map((each) => span(` ${oneLine(each.text)}`, "dim"));
-}
-
-/** Escaped text on one line. */
-export function oneLine(text: string): string {
-  return escapeControls(text).replaceAll("\n", " ");
 }
 
 /** Text that a user must judge by its exact characters, on one line: a line break in a name is not the end of it. */

@@ -1,4 +1,4 @@
-import { escapeControls } from "@flint/view";
+import { escapeControls, shortFolder } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 
@@ -33,11 +33,4 @@ export function startingHint(look: RenderOptions): string {
 /** A folder and its branch, as the header shows them. */
 export function folderAndBranch(cwd: string, home: string | undefined, branch: string | undefined): string {
   return escapeControls(`${shortFolder(cwd, home)}${branch === undefined ? "" : ` (${branch})`}`);
-}
-
-/** A folder as people write it: with `~` for their home. */
-export function shortFolder(folder: string, home: string | undefined): string {
-  if (home === undefined || home === "/") return folder;
-  if (folder === home) return "~";
-  return folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
 }

@@ -1,4 +1,4 @@
-import { type Ask, escapeControls } from "@flint/view";
+import { type Ask, ageOf, escapeControls } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { cutLine, type Line, lineOf, screenRows, span, wrapLine } from "../draw/line.ts";
@@ -7,7 +7,6 @@ import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { AskPanel } from "../session/ask-panel.ts";
 import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
-import { ageOf } from "./age.ts";
 import { approvalPage } from "./approval-page.ts";
 import { closeHint, hintsIn } from "./key-name.ts";
 import type { Pager } from "./pager.ts";

@@ -1,14 +1,12 @@
 import { agentOfModel, errorMessage, type Thread } from "@flint/protocol";
 import { searchThreads } from "@flint/sdk";
-import { escapeControls } from "@flint/view";
+import { ageOf, escapeControls, shortFolder } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
 import { type Marks, marksFor, type RenderOptions } from "../draw/render-options.ts";
-import { shortFolder } from "../first-frame/starting-rows.ts";
 import { exportThread } from "../session/commands/thread-commands.ts";
 import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
-import { ageOf } from "./age.ts";
 import { InlineInput } from "./inline-input.ts";
 import { closeHint, hintsIn, keyName } from "./key-name.ts";
 import { Pins } from "./pins.ts";

@@ -1,5 +1,5 @@
 import type { UserQuestion } from "@flint/protocol";
-import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "@flint/view";
+import { answersOf, isAnswer, isYesOrNo, oneLine, YES_OR_NO_HINT } from "@flint/view";
 import type { CommandId } from "@flint/view/commands";
 import { type Line, span, wrapLine } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
@@ -158,8 +158,4 @@ function hintOf(question: UserQuestion, look: RenderOptions): string {
   return multiple === true
     ? `Numbers or Space mark several, ${send} sends them; or your own words`
     : `A number, arrows and ${send}, or your own words`;
-}
-
-function oneLine(text: string): string {
-  return escapeControls(text).replaceAll("\n", " ");
 }

@@ -1,4 +1,10 @@
-import type { Role, TaskEventBody, TaskSpec, TrackedFinding } from "@flint/protocol";
+import {
+  previewOf,
+  type Role,
+  type TaskEventBody,
+  type TaskSpec,
+  type TrackedFinding,
+} from "@flint/protocol";
 import { count, duration } from "../amounts.ts";
 
 /** What an event of a task means to the user, in one line; undefined for steps that say nothing by themselves. */
@@ -13,13 +19,15 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "round/started":
       return `round ${event.data.round}: ${nameOf(spec.executors[event.data.executor])} works`;
     case "round/executed":
-      return event.data.summary === undefined ? "work done" : `work done: ${oneLine(event.data.summary)}`;
+      return event.data.summary === undefined
+        ? "work done"
+        : `work done: ${previewOf(event.data.summary, LINE_LENGTH)}`;
     case "round/checked":
       return checksLine(event.data.results);
     case "round/reviewed": {
       const { verdict, reviewer, note } = event.data;
       const words = { approve: "approves", reject: "rejects", cannotJudge: "cannot judge" };
-      const what = `${nameOf(spec.reviewers[reviewer])} ${words[verdict.verdict]}: ${oneLine(verdict.summary)}`;
+      const what = `${nameOf(spec.reviewers[reviewer])} ${words[verdict.verdict]}: ${previewOf(verdict.summary, LINE_LENGTH)}`;
       return note === undefined ? what : `${what} (${note})`;
     }
     case "round/rejected":
@@ -27,24 +35,24 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "task/fallback": {
       const { role, index, reason } = event.data;
       const agents = role === "executor" ? spec.executors : spec.reviewers;
-      return `${nameOf(agents[index])} takes over as ${role}: ${oneLine(reason)}`;
+      return `${nameOf(agents[index])} takes over as ${role}: ${previewOf(reason, LINE_LENGTH)}`;
     }
     case "task/suspended":
-      return `suspended: ${oneLine(event.data.message ?? event.data.reason)}`;
+      return `suspended: ${previewOf(event.data.message ?? event.data.reason, LINE_LENGTH)}`;
     case "task/resumed":
       return `resumed by ${event.data.by}`;
     case "task/asking":
-      return `asks: ${oneLine(event.data.ask.message)}`;
+      return `asks: ${previewOf(event.data.ask.message, LINE_LENGTH)}`;
     case "task/answered": {
       const { choice, message } = event.data.answer;
-      return `${event.data.by} answered ${choice}${message === undefined ? "" : `: ${oneLine(message)}`}`;
+      return `${event.data.by} answered ${choice}${message === undefined ? "" : `: ${previewOf(message, LINE_LENGTH)}`}`;
     }
     case "task/reviewed":
       return "needs approval";
     case "task/approved":
       return `approved by ${event.data.by}`;
     case "task/rejected":
-      return `${event.data.by} requests changes: ${oneLine(event.data.comments)}`;
+      return `${event.data.by} requests changes: ${previewOf(event.data.comments, LINE_LENGTH)}`;
     case "merge/conflict":
       return `conflict in ${event.data.files.join(", ")}`;
     case "task/merged":
@@ -52,7 +60,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "task/ended":
       return event.data.error === undefined
         ? event.data.status
-        : `${event.data.status}: ${oneLine(event.data.error)}`;
+        : `${event.data.status}: ${previewOf(event.data.error, LINE_LENGTH)}`;
     case "task/cancelled":
       return `cancelled by ${event.data.by}`;
     case "task/retried":
@@ -61,8 +69,8 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
       if (event.data.answers === true)
         return event.data.live
           ? "the turn got it"
-          : `the turn did not get it: ${oneLine(event.data.error ?? "")}`;
-      return `${event.data.by} to the executor: ${oneLine(event.data.content)}`;
+          : `the turn did not get it: ${previewOf(event.data.error ?? "", LINE_LENGTH)}`;
+      return `${event.data.by} to the executor: ${previewOf(event.data.content, LINE_LENGTH)}`;
     case "task/logged":
       return [event.data.role, event.data.level, event.data.message].filter(Boolean).join(": ");
     case "task/released":
@@ -83,7 +91,7 @@ function checksLine(results: readonly { name: string; exitCode: number | null; s
   if (results.length === 0) return undefined;
   const words = results.map(({ name, exitCode, seconds }) => {
     const how = exitCode === 0 ? "passed" : "failed";
-    return `${oneLine(name)} ${how} after ${duration(seconds * 1000)}`;
+    return `${previewOf(name, LINE_LENGTH)} ${how} after ${duration(seconds * 1000)}`;
   });
   return `checks: ${words.join(", ")}`;
 }
@@ -96,8 +104,3 @@ function openFindings(findings: readonly TrackedFinding[]): string {
 }
 
 const LINE_LENGTH = 300;
-
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1)}…`;
-}

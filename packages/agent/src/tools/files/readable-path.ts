@@ -1,6 +1,5 @@
-import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { FileAccessError, realPathOf } from "@flint/host/files";
+import { FileAccessError, realPathOf, realPathOrSame } from "@flint/host/files";
 import { pathWithin } from "@flint/host/globs";
 import type { ThreadSettings } from "@flint/protocol";
 import type { ToolContext } from "../tool.ts";
@@ -36,7 +35,7 @@ export async function locateReadable(
 export async function readablePath(path: string, settings: ThreadSettings): Promise<ReadablePath> {
   const { cwd, sandboxPolicy } = settings;
   const listed = sandboxPolicy.type === "workspaceWrite" ? (sandboxPolicy.writableRoots ?? []) : [];
-  const [workspace = cwd, ...others] = await Promise.all([cwd, ...listed].map(realOrSame));
+  const [workspace = cwd, ...others] = await Promise.all([cwd, ...listed].map(realPathOrSame));
   const inside = pathWithin(workspace, path);
   if (inside !== undefined) return { path, displayPath: inside || ".", isInWorkspace: true };
   return {
@@ -44,8 +43,4 @@ export async function readablePath(path: string, settings: ThreadSettings): Prom
     displayPath: path,
     isInWorkspace: others.some((root) => pathWithin(root, path) !== undefined),
   };
-}
-
-function realOrSame(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
 }

@@ -1,6 +1,5 @@
-import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { FileAccessError } from "@flint/host/files";
+import { exists, FileAccessError } from "@flint/host/files";
 import { errorMessage } from "@flint/protocol";
 import { boolean, optional, string } from "../input.ts";
 import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
@@ -24,18 +23,11 @@ export function writeFileTool(fileVersions: FileVersions): Tool {
       try {
         return await write(path, content, fileVersions, context);
       } catch (thrown) {
-        const kind = (await exists(path, context)) ? "modify" : "add";
+        const kind = (await exists(resolve(context.turn.settings.cwd, path))) ? "modify" : "add";
         return markChangeFailed([{ path, kind }], errorMessage(thrown), context);
       }
     },
   });
-}
-
-function exists(path: string, { turn }: ToolContext): Promise<boolean> {
-  return lstat(resolve(turn.settings.cwd, path)).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function write(

@@ -1,3 +1,4 @@
+import { untilAborted } from "@flint/core/async";
 import type { ParamsInput } from "@flint/protocol";
 import type { ClientConnectOptions } from "@flint/sdk";
 import { stateFolder } from "@flint/server/environment";
@@ -36,13 +37,9 @@ export async function sessionSettings(
 const CLIENT: ClientConnectOptions = {
   capabilities: { threadList: true },
   clientInfo: { name: "flint", title: "Flint in a terminal", version: VERSION },
-  onApproval: (_request, { signal }) => untilAborted(signal),
-  onQuestion: (_request, { signal }) => untilAborted(signal),
+  onApproval: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
+  onQuestion: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
 };
-
-function untilAborted(signal: AbortSignal): Promise<"leave"> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("leave"), { once: true }));
-}
 
 /**
  * Opens the server of a session: the running one, or one that is started in the background. A server of its own, in this

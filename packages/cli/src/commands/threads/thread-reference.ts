@@ -2,7 +2,7 @@ import { agentOfModel, type Thread } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { homeFolder } from "@flint/server/environment";
 import { cutLine, lineOf, textOf } from "@flint/tui/draw";
-import { escapeControls } from "@flint/view";
+import { ageOf, escapeControls, shortFolder } from "@flint/view";
 import { UsageError } from "../../command-line/command.ts";
 import { columns } from "../../command-line/output.ts";
 
@@ -52,7 +52,9 @@ export async function allThreads(client: FlintClient): Promise<readonly Thread[]
 const SHOWN = 5;
 
 function ambiguous(reference: string, alike: readonly Thread[]): string {
-  const rows = alike.slice(0, SHOWN).map((thread) => [`  ${thread.id}`, ageOf(thread), titleOf(thread)]);
+  const rows = alike
+    .slice(0, SHOWN)
+    .map((thread) => [`  ${thread.id}`, ageOf(thread.updatedAt * 1000, Date.now()), titleOf(thread)]);
   const more = alike.length > SHOWN ? `  and ${alike.length - SHOWN} more\n` : "";
   const head = `${JSON.stringify(reference)} matches ${alike.length} threads:`;
   return `${head}\n${columns(rows)}${more}Use a longer id.`;
@@ -103,9 +105,9 @@ const HEAD = ["ID", "UPDATED", "AGENT", "FOLDER", "TITLE"] as const;
 function rowOf(thread: Thread, id: string): string[] {
   return [
     id,
-    ageOf(thread),
+    ageOf(thread.updatedAt * 1000, Date.now()),
     escapeControls(agentOfModel(thread.model)),
-    inShort(thread.cwd),
+    shortFolder(thread.cwd, homeFolder()),
     titleOf(thread),
   ];
 }
@@ -136,25 +138,6 @@ function sharedLength(one: string, other = ""): number {
 export function titleOf({ name, preview }: Thread): string {
   const [line = ""] = (name ?? preview).trim().split("\n");
   return cut(line, 60);
-}
-
-const AGES = [
-  { seconds: 86_400, unit: "d" },
-  { seconds: 3_600, unit: "h" },
-  { seconds: 60, unit: "min" },
-] as const;
-
-/** How long ago a thread was updated. */
-function ageOf({ updatedAt }: Thread): string {
-  const age = Math.max(0, Date.now() / 1000 - updatedAt);
-  const found = AGES.find(({ seconds }) => age >= seconds);
-  return found === undefined ? "just now" : `${Math.floor(age / found.seconds)} ${found.unit} ago`;
-}
-
-function inShort(folder: string): string {
-  const home = homeFolder();
-  if (home === undefined || (folder !== home && !folder.startsWith(`${home}/`))) return folder;
-  return `~${folder.slice(home.length)}`;
 }
 
 function cut(text: string, width: number): string {

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { FlintError, type ThreadSettings } from "@flint/protocol";
+import { FlintError, stringOf, type ThreadSettings } from "@flint/protocol";
 import { allowedServers } from "../../shared/folders/project-files.ts";
-import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 import {
   DEFAULT_MODEL,
   type Selector,

@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import { errorMessage, FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
+import { errorMessage, FlintError, LIMITS, STANDARD_CODES, stringOf } from "@flint/protocol";
 import {
   type Id,
   idText,
@@ -13,7 +13,7 @@ import {
   WrappedTransport,
 } from "@flint/rpc";
 import type { AgentProcess } from "../../shared/agent-process.ts";
-import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 
 /** The error codes of the protocol. */
 export const ACP_CODES = {

@@ -1,9 +1,9 @@
 import type { InitializeRequest, McpServer } from "@agentclientprotocol/sdk";
 import type { McpServerConfig } from "@flint/core/ports";
-import { FlintError } from "@flint/protocol";
+import { FlintError, listOf, stringOf } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import type { AgentProgram } from "../../shared/agent.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 import { ACP_CODES, type AcpConnection } from "./connection.ts";
 import type { AgentStart } from "./launch.ts";
 

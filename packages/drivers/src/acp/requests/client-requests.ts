@@ -1,6 +1,7 @@
 import type { Sandbox } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
-import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { listOf, stringOf } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
 import type { AcpProfile } from "../profile.ts";
 import { WorkspaceFiles } from "./files.ts";

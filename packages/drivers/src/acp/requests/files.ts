@@ -8,9 +8,11 @@ import {
   type FileUpdateChange,
   type Item,
   isUnconfined,
+  numberOf,
+  stringOf,
   type ThreadSettings,
 } from "@flint/protocol";
-import { type JsonObject, numberOf, stringOf } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
 import type { RequestContext } from "./permissions.ts";
 

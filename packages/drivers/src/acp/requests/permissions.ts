@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { DriverEvent, TurnContext } from "@flint/core/ports";
-import type { Decision } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { type Decision, listOf, stringOf } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 import { commandOf, diffsOf, folderCommandOf, type ToolCall } from "../translate/tool-call.ts";
 import { commandAction, type ToolContext } from "../translate/tool-item.ts";
 

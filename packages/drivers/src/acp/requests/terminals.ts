@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { orAborted, type RunningProcess, type Sandbox } from "@flint/core/ports";
 import { shellQuote, singleQuote } from "@flint/core/text";
-import { type Decision, type Item, LIMITS } from "@flint/protocol";
-import { type JsonObject, listOf, numberOf, objectOf, stringOf } from "../../shared/json.ts";
+import { type Decision, type Item, LIMITS, listOf, numberOf, stringOf } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
 import type { RequestContext } from "./permissions.ts";
 

@@ -1,5 +1,5 @@
-import { LIMITS } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { LIMITS, listOf, stringOf } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 
 /** A tool call as far as the agent has described it; every update adds to it or replaces parts. */
 export interface ToolCall {

@@ -1,7 +1,14 @@
 import { resolve } from "node:path";
 import { type FileRevision, readRegularTextSync, type UnifiedDiff } from "@flint/host/files";
-import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import {
+  type Action,
+  type FileUpdateChange,
+  LIMITS,
+  listOf,
+  stringOf,
+  type ThreadItem,
+} from "@flint/protocol";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 import { displayPath } from "../../shared/translate.ts";
 import { blockText, commandOf, diffsOf, firstString, folderCommandOf, type ToolCall } from "./tool-call.ts";
 

@@ -1,6 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
-import type { Cost, TokenUsage } from "@flint/protocol";
-import { type JsonObject, numberOf, objectOf, stringOf } from "../../shared/json.ts";
+import { type Cost, numberOf, stringOf, type TokenUsage } from "@flint/protocol";
+import { type JsonObject, objectOf } from "../../shared/json.ts";
 
 /** How full an agent's context is, and what its session has cost, as it last reported. */
 export interface ContextUsage {

@@ -1,4 +1,5 @@
-import { listOf, objectOf, stringField } from "../../shared/json.ts";
+import { listOf } from "@flint/protocol";
+import { objectOf, stringField } from "../../shared/json.ts";
 import type { SessionLine } from "../../shared/session-files.ts";
 
 /**

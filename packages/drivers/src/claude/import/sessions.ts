@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { previewOf } from "@flint/protocol";
 import { stringField } from "../../shared/json.ts";
-import { previewOf, SessionFolder, type SessionHead, type SessionLine } from "../../shared/session-files.ts";
+import { SessionFolder, type SessionHead, type SessionLine } from "../../shared/session-files.ts";
 import { conversation, promptOf } from "./conversation.ts";
 import { turnsOf } from "./turns.ts";
 

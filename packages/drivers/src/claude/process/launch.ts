@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Sandbox, Steering } from "@flint/core/ports";
-import { readRegularText } from "@flint/host/files";
+import { exists, readRegularText } from "@flint/host/files";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { type AgentProgram, CLAUDE_HOSTS, CLAUDE_KEYS } from "../../shared/agent.ts";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
@@ -197,13 +197,6 @@ async function foldersUpToRoot(cwd: string): Promise<string[]> {
 function isLink(path: string): Promise<boolean> {
   return lstat(path).then(
     (found) => found.isSymbolicLink(),
-    () => false,
-  );
-}
-
-function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
     () => false,
   );
 }

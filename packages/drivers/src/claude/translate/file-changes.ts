@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readRegularText, UNREADABLE, unifiedDiff } from "@flint/host/files";
-import { type FileUpdateChange, isRecord } from "@flint/protocol";
+import { type FileUpdateChange, isRecord, parsedJson } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
 import { type JsonObject, objectOf, stringField } from "../../shared/json.ts";
 import { displayPath } from "../../shared/translate.ts";
@@ -139,15 +139,6 @@ function withSource(cell: object, source: string, type: string | undefined): obj
   const kind = type ?? stringField(cell, "cell_type");
   const ran = kind === "code" ? { execution_count: null, outputs: [] } : {};
   return { ...cell, source, ...ran, ...(type === undefined ? {} : { cell_type: type }) };
-}
-
-function parsedJson(text: string): unknown {
-  // Expected: a file that is not a notebook.
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function changeOf(

@@ -1,5 +1,5 @@
-import type { ReportedLimit, UsageLimitStatus } from "@flint/protocol";
-import { objectOf, stringOf } from "../../shared/json.ts";
+import { type ReportedLimit, stringOf, type UsageLimitStatus } from "@flint/protocol";
+import { objectOf } from "../../shared/json.ts";
 import { statusAt, unixMilliseconds } from "../../shared/limits.ts";
 
 /** Claude's names for the windows of its limits. */

@@ -3,11 +3,12 @@ import {
   type Item,
   isKnownItem,
   isRecord,
+  listOf,
   type PlanEntry,
   priorityOf,
   type ThreadItem,
 } from "@flint/protocol";
-import { listOf, objectOf, stringField } from "../../shared/json.ts";
+import { objectOf, stringField } from "../../shared/json.ts";
 import { updatePlan } from "../../shared/translate.ts";
 import { newItemId, type ProcessMemory, type Step, type ToolUse, type TranslateState } from "./state.ts";
 

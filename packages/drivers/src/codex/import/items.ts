@@ -1,7 +1,7 @@
 import { shellQuote } from "@flint/core/text";
-import { inputText, mintId, type ThreadItem } from "@flint/protocol";
+import { inputText, listOf, mintId, type ThreadItem } from "@flint/protocol";
 import type { CodexAnyItem } from "@flint/protocol/codex";
-import { listOf, objectOf, stringField } from "../../shared/json.ts";
+import { objectOf, stringField } from "../../shared/json.ts";
 import type { SessionLine } from "../../shared/session-files.ts";
 import { threadItem } from "../translate/items.ts";
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { previewOf } from "@flint/protocol";
 import { objectOf, stringField } from "../../shared/json.ts";
-import { previewOf, SessionFolder, type SessionHead, type SessionLine } from "../../shared/session-files.ts";
+import { SessionFolder, type SessionHead, type SessionLine } from "../../shared/session-files.ts";
 import { itemsOf, promptIn } from "./items.ts";
 import { turnsOf } from "./turns.ts";
 

@@ -1,5 +1,5 @@
 import type { CommandBroker, Sandbox } from "@flint/core/ports";
-import { errorMessage, FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
+import { errorMessage, FlintError, LIMITS, listOf, STANDARD_CODES, stringOf } from "@flint/protocol";
 import {
   CODEX,
   CODEX_REQUESTS,
@@ -13,7 +13,7 @@ import {
 } from "@flint/protocol/codex";
 import { type Id, Peer, PeerClosedError, RemoteError, type Trace } from "@flint/rpc";
 import { AgentProcess } from "../../shared/agent-process.ts";
-import { listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { objectOf } from "../../shared/json.ts";
 import { EarlyNotifications } from "./early-notifications.ts";
 import { type CodexLaunch, HOOK_COMMAND } from "./launch.ts";
 

@@ -1,4 +1,4 @@
-import { FlintError, type Params, type SandboxPolicy } from "@flint/protocol";
+import { FlintError, type Params, type SandboxPolicy, writableRootsOf } from "@flint/protocol";
 import * as z from "zod/mini";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import type { AcpParams, ClientMcpServer } from "../requests.ts";
@@ -51,11 +51,7 @@ export async function applySetup(core: CoreCalls, session: AcpSession, setup: Se
     ...(instructions === undefined ? {} : { developerInstructions: instructions }),
   };
   if (Object.keys(changes).length > 0) await core.call("thread/settings/update", { threadId, ...changes });
-  session.additionalDirectories = additionalDirectories ?? rootsOf(config.sandboxPolicy);
-}
-
-function rootsOf(policy: SandboxPolicy): readonly string[] {
-  return policy.type === "workspaceWrite" ? (policy.writableRoots ?? []) : [];
+  session.additionalDirectories = additionalDirectories ?? writableRootsOf(config.sandboxPolicy);
 }
 
 /** Additional folders do not make a read-only policy writable: they can be read anyway. */
@@ -64,7 +60,7 @@ function withRoots(
   additional: readonly string[] | undefined,
 ): SandboxPolicy | undefined {
   if (additional === undefined || policy.type !== "workspaceWrite") return undefined;
-  const before = rootsOf(policy);
+  const before = writableRootsOf(policy);
   const roots = [...new Set([...before, ...additional])];
   return roots.length === before.length ? undefined : { ...policy, writableRoots: roots };
 }

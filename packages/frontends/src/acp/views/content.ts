@@ -2,7 +2,14 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock, SessionUpdate as UpdateV1 } from "@agentclientprotocol/sdk";
 import type { SessionUpdate as UpdateV2 } from "@agentclientprotocol/sdk/experimental/v2";
-import { type EventData, type Item, inputText, totalTokens, type UserInput } from "@flint/protocol";
+import {
+  type EventData,
+  type Item,
+  inputText,
+  previewOf,
+  totalTokens,
+  type UserInput,
+} from "@flint/protocol";
 
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
 const LONGEST_TITLE = 80;
@@ -66,7 +73,5 @@ export function infoUpdate(title: string | undefined, at: number): Common<"sessi
 export function titleUpdate({
   content,
 }: Item<"userMessage">): Common<"session_info_update"> & { title: string } {
-  const text = inputText(content).trim().replace(/\s+/g, " ");
-  const title = text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE - 1)}…`;
-  return { sessionUpdate: "session_info_update", title };
+  return { sessionUpdate: "session_info_update", title: previewOf(inputText(content), LONGEST_TITLE) };
 }

@@ -83,7 +83,7 @@ describe("toolView", () => {
   test("shortens a long command in the title only", () => {
     const command = `echo ${"x".repeat(300)}\nsecond line`;
     const view = actionView({ kind: "command", itemId: "i", command, cwd: "/w" });
-    expect(view.title).toHaveLength(201);
+    expect(view.title).toHaveLength(200);
     expect(view.input).toEqual({ command, cwd: "/w" });
   });
 

@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
-import type { Action, CommandAction, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
+import {
+  type Action,
+  type CommandAction,
+  type ExtensionItem,
+  type FileUpdateChange,
+  type Item,
+  shortened,
+} from "@flint/protocol";
 import { declinedText, stoppedText } from "../../shared/client-text.ts";
 import { hunksOf } from "./patch-hunks.ts";
 
@@ -305,6 +312,6 @@ function contentText(result: object | unknown): string | undefined {
 }
 
 function titled(text: string): string {
-  const [line = ""] = text.trim().split("\n");
-  return line.length <= LONGEST_TITLE && line === text.trim() ? line : `${line.slice(0, LONGEST_TITLE)}…`;
+  const [line = "", ...more] = text.trim().split("\n");
+  return shortened(more.length === 0 ? line : `${line}…`, LONGEST_TITLE);
 }

@@ -4,7 +4,7 @@ import {
   type Decision,
   describePermission,
   type EventData,
-  type Permission,
+  hostsOf,
 } from "@flint/protocol";
 import {
   CODEX_SERVER_REQUESTS,
@@ -120,10 +120,6 @@ function neededBy({ needs }: Action) {
     ...(hosts.length === 0 ? {} : { proposedNetworkPolicyAmendments: hosts.map(allowHost) }),
     ...(fileSystem === null && network === null ? {} : { additionalPermissions: { network, fileSystem } }),
   };
-}
-
-function hostsOf({ network }: Permission): readonly string[] {
-  return typeof network === "object" ? network.hosts : [];
 }
 
 function networkContext(rule: string) {

@@ -1,4 +1,4 @@
-import { agentOfModel, LIMITS, type Params, type Thread, type Turn } from "@flint/protocol";
+import { agentOfModel, LIMITS, type Params, stringOf, type Thread, type Turn } from "@flint/protocol";
 import type { CodexClientParams, CodexClientResult, CodexThread } from "@flint/protocol/codex";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import type { TimedItem } from "../events/items.ts";
@@ -258,10 +258,6 @@ function positionOf(cursor: unknown): Position {
   } catch {
     throw codexError(`invalid cursor: ${String(cursor).slice(0, 100)}`);
   }
-}
-
-function stringOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 type Page = CodexClientResult<"thread/turns/list">;

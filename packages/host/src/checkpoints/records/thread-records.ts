@@ -1,5 +1,5 @@
 import { codeOf } from "@flint/core/ports";
-import { isId, isRecord, type NotSavedReason } from "@flint/protocol";
+import { isId, isRecord, type NotSavedReason, parsedJson } from "@flint/protocol";
 import { makeFolders, replaceFile } from "../disk/blobs.ts";
 import { type Disk, OPEN_FLAGS, readFile, writeAll } from "../disk/disk.ts";
 import { type Change, isStoredState, type State } from "../scan/entry.ts";
@@ -169,7 +169,7 @@ export function encodeRecord(record: FilesRecord): string {
 
 /** Undefined if the text is not a complete record. */
 export function decodeRecord(text: string): FilesRecord | undefined {
-  const value = parseJson(text);
+  const value = parsedJson(text);
   if (!isRecord(value)) return undefined;
   const { id, kind, roots, changes, notSaved } = value;
   if (typeof id !== "string" || !isId(id) || !isKind(kind)) return undefined;
@@ -195,7 +195,7 @@ function storedLine(line: JournalLine): unknown {
 }
 
 function decodeLine(text: string): JournalLine | undefined {
-  const value = parseJson(text);
+  const value = parsedJson(text);
   if (!isRecord(value)) return undefined;
   const { roots, path, before, look, notSaved } = value;
   if (isStrings(roots)) return { roots };
@@ -233,13 +233,4 @@ function isKind(value: unknown): value is RecordKind {
 
 function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === "string");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Cut off or damaged; only this line is lost.
-    return undefined;
-  }
 }

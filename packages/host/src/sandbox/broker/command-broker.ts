@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { realpath, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import {
@@ -11,6 +11,7 @@ import {
   type RunningProcess,
   type WritablePath,
 } from "@flint/core/ports";
+import { realPathIfAny } from "../../files/path-kinds.ts";
 import { BrokeredRun } from "./brokered-run.ts";
 import { grantCommandLine, makeBrokerFolder, SOCKET_NAME, storeGrant } from "./flint-run.ts";
 
@@ -145,7 +146,7 @@ export class UnixCommandBroker implements CommandBroker {
     cwd: string,
   ): Promise<{ readonly command: BrokeredCommand } | { readonly refused: string }> {
     const expected = this.#grants.get(key)?.cwd;
-    const [real, asked] = await Promise.all([expected ?? "", cwd].map(realFolder));
+    const [real, asked] = await Promise.all([expected ?? "", cwd].map(realPathIfAny));
     const isThere = real === asked && (expected === undefined || real === expected);
     // Taken without a pause in between, so that of two callers one is refused.
     const command = this.#grants.get(key);
@@ -171,9 +172,4 @@ function requestIn(line: string): { readonly token: string; readonly cwd: string
   } catch {
     return { token: "", cwd: "" };
   }
-}
-
-/** The path free of links; undefined if nothing is there. */
-function realFolder(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
 }

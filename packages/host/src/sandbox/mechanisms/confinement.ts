@@ -1,7 +1,8 @@
-import { lstat, realpath } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { type ConfinedPolicy, FlintError, isPathIn } from "@flint/protocol";
 import { folderIdentity } from "../../files/folder-identity.ts";
+import { realPathIfAny } from "../../files/path-kinds.ts";
 import { boundSockets } from "../sockets.ts";
 import { type Bind, outermostFirst } from "./binds.ts";
 import { type PrivateMount, privateMount, type StagedFolder, stagedFolders } from "./private-mounts.ts";
@@ -151,7 +152,7 @@ export async function confine(request: ConfinementRequest, guard: FindProtectedP
       isMounted: binds.some((bind) => bind.path === path && bind.writable),
     })),
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
-    cwd: await resolved(cwd).then((path) => path ?? cwd),
+    cwd: await realPathIfAny(cwd).then((path) => path ?? cwd),
   };
 }
 
@@ -220,7 +221,7 @@ function isOwnBind(root: string, roots: readonly string[], guarded: readonly str
 /** The real paths of the roots. Rejects one that a command could redirect, because its path leads through another. */
 async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise<string[]> {
   const listed = writableRoots(policy, workspace).map((path) => resolve(path));
-  const found = await Promise.all(listed.map(resolved));
+  const found = await Promise.all(listed.map(realPathIfAny));
   for (const [at, path] of listed.entries()) {
     const target = found[at];
     const isRedirected = (outer: string, index: number) =>
@@ -234,7 +235,7 @@ async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise
 function unmovedRoots(paths: readonly string[], identities: Readonly<Record<string, string>> = {}) {
   return Promise.all(
     paths.map(async (path) => {
-      const target = await resolved(path);
+      const target = await realPathIfAny(path);
       const found = await lstat(path, { bigint: true }).catch(() => undefined);
       const { [path]: identity } = identities;
       if (target === undefined || found === undefined) throw movedRoot(path, "is gone");
@@ -261,11 +262,6 @@ function writableRoots(policy: ConfinedPolicy, workspace: string): readonly stri
 }
 
 async function existing(paths: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(paths.map(resolved));
+  const found = await Promise.all(paths.map(realPathIfAny));
   return [...new Set(found.filter((path) => path !== undefined))];
-}
-
-/** The real path; undefined if nothing is there. */
-function resolved(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
 }

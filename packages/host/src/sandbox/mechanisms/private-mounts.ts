@@ -1,7 +1,8 @@
-import { readdir, readlink, realpath } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 import { isPathIn } from "@flint/protocol";
+import { realPathIfAny } from "../../files/path-kinds.ts";
 import { type Bind, outermostFirst } from "./binds.ts";
 
 /** A private folder with what it is made of. */
@@ -38,7 +39,7 @@ export async function stagedFolders(
   roots: readonly string[],
 ): Promise<StagedFolder[]> {
   const found = await Promise.all(
-    folders.map(async (folder) => ({ ...folder, path: await resolved(folder.path) })),
+    folders.map(async (folder) => ({ ...folder, path: await realPathIfAny(folder.path) })),
   );
   const known = found.flatMap(({ path, ...rest }) => (path === undefined ? [] : [{ ...rest, path }]));
   const isAlone = (folder: StagedFolder, at: number) =>
@@ -85,7 +86,7 @@ function readOnlyBinds(
   if (placeholder === undefined) return Promise.resolve([]);
   const binds = readOnly.map(async (name) => {
     const path = join(folder, basename(name));
-    const real = await resolved(path);
+    const real = await realPathIfAny(path);
     const isMasked = (found: string) =>
       !isPathIn(found, folder) && masks.some((mask) => isPathIn(found, mask));
     const source = real === undefined || isMasked(real) ? placeholder(name) : real;
@@ -101,8 +102,4 @@ async function linkAt(path: string) {
 
 function isListed({ path }: { readonly path: string }, binds: readonly Bind[]): boolean {
   return binds.some((bind) => bind.path === path);
-}
-
-function resolved(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
 }

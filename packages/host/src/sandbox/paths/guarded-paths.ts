@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { errorMessage, FlintError, isPathIn } from "@flint/protocol";
+import { isSocket } from "../../files/path-kinds.ts";
 
 /** The locations of Flint's own state and settings. */
 export interface GuardedLocations {
@@ -147,13 +148,6 @@ class Search {
         isPathIn(folder, open) &&
         ![...this.#paths].some((path) => isPathIn(folder, path) && isPathIn(path, open)),
     );
-}
-
-function isSocket(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (found) => found.isSocket(),
-    () => false,
-  );
 }
 
 /** As many links as the kernel follows. */

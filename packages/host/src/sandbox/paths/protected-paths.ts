@@ -1,7 +1,7 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
-import { readRegularText } from "../../files/regular-file.ts";
+import { firstLine } from "../../files/regular-file.ts";
 import { type PlaceholderLease, Placeholders } from "./placeholders.ts";
 import { ReservedNames } from "./reserved-names.ts";
 
@@ -100,19 +100,13 @@ async function foldersIn(folder: string): Promise<{ name: string; path: string }
 
 /** The folder that the `.git` file of a worktree or submodule points to, and the common folder that one names. */
 async function gitFoldersOf(git: string): Promise<string[]> {
-  const line = await firstLine(git);
+  const line = await firstLine(git, MAX_LENGTH);
   const named = line?.startsWith("gitdir:") === true ? line.slice("gitdir:".length).trim() : undefined;
   if (named === undefined || named === "") return [];
   const folder = await realpath(resolve(dirname(git), named)).catch(() => undefined);
   if (folder === undefined) return [];
-  const common = await firstLine(join(folder, "commondir"));
+  const common = await firstLine(join(folder, "commondir"), MAX_LENGTH);
   const shared =
     common === undefined ? undefined : await realpath(resolve(folder, common)).catch(() => undefined);
   return shared === undefined ? [folder] : [folder, shared];
-}
-
-/** Reads defensively, because commands can put a pipe or a link to a device there. */
-async function firstLine(path: string): Promise<string | undefined> {
-  const text = await readRegularText(path, MAX_LENGTH);
-  return typeof text === "string" ? text.split("\n")[0] : undefined;
 }

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { targetExists } from "../../files/path-kinds.ts";
 
 /** Why a program cannot be started, with the message and exit code of a shell. */
 export interface StartProblem {
@@ -29,7 +30,7 @@ export async function startProblem(
     return found === undefined ? { message: `${program}: command not found`, exitCode: 127 } : undefined;
   }
   const file = resolve(cwd, program);
-  if (!(await exists(file))) return { message: `${program}: No such file or directory`, exitCode: 127 };
+  if (!(await targetExists(file))) return { message: `${program}: No such file or directory`, exitCode: 127 };
   return (await isProgram(file)) ? undefined : { message: `${program}: Permission denied`, exitCode: 126 };
 }
 
@@ -38,11 +39,7 @@ async function isProgram(file: string): Promise<boolean> {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return (await exists(path)) && (await stat(path)).isDirectory();
-}
-
-async function exists(path: string): Promise<boolean> {
-  return isReachable(path, constants.F_OK);
+  return (await targetExists(path)) && (await stat(path)).isDirectory();
 }
 
 function isReachable(path: string, mode: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { ConcurrencyLimit } from "@flint/core/async";
 import type { Damage } from "@flint/core/ports";
 import { emptyThread, isRecord, type ThreadState, type Turn } from "@flint/protocol";
-import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { type FileSystem, readWhole, replaceFile } from "../file-system.ts";
 import type { ThreadTimes } from "../log/fold.ts";
 import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../log/record.ts";

@@ -1,3 +1,4 @@
+import { ConcurrencyLimit } from "@flint/core/async";
 import {
   closedWriter,
   codeOf,
@@ -7,7 +8,6 @@ import {
   type ThreadWriter,
 } from "@flint/core/ports";
 import { type EventBody, FlintError, mintId, type StoredEvent, type ThreadState } from "@flint/protocol";
-import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import {
   assertThreadFolder,
   closeQuietly,

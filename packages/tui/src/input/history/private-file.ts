@@ -1,15 +1,6 @@
-import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { writePrivateFileSync } from "@flint/host/private-file";
 
 /** Never writes through a link. */
 const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
@@ -20,7 +11,7 @@ const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | con
  */
 export function appendLine(path: string, line: string): boolean {
   return attempt(() => {
-    makeFolder(path);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const file = openSync(path, APPEND, 0o600);
     try {
       writeSync(file, `${line}\n`);
@@ -32,23 +23,12 @@ export function appendLine(path: string, line: string): boolean {
 
 /** Replaces a file that only its user can read, completely or not at all. False if it could not be written. */
 export function replaceFile(path: string, text: string): boolean {
-  const next = `${path}.${randomUUID()}.new`;
-  const isDone = attempt(() => {
-    makeFolder(path);
-    writeFileSync(next, text, { mode: 0o600, flag: "wx" });
-    renameSync(next, path);
-  });
-  if (!isDone) removeFile(next);
-  return isDone;
+  return attempt(() => writePrivateFileSync(path, text));
 }
 
 /** Removes a file, if it is there and may be removed. */
 export function removeFile(path: string): void {
   attempt(() => rmSync(path, { force: true }));
-}
-
-function makeFolder(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 }
 
 function attempt(action: () => void): boolean {

@@ -1,3 +1,4 @@
+import { oneLine } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, lineOf, wrapLine } from "../../draw/line.ts";
 import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
@@ -8,7 +9,7 @@ import { Pager } from "../pager.ts";
 import { errorText } from "../tasks/task-feed.ts";
 import { TaskPage } from "../tasks/task-page.ts";
 import { taskResultPage } from "../tasks/task-result.ts";
-import { detailOf, oneLine } from "../tasks/task-rows.ts";
+import { detailOf } from "../tasks/task-rows.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import { compareRows } from "./compare-rows.ts";
 import { canBeKept, keepResult } from "./comparison.ts";

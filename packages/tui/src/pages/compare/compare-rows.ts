@@ -1,8 +1,8 @@
-import { count } from "@flint/view";
+import { count, oneLine } from "@flint/view";
 import { statusOf, usageText } from "@flint/view/tasks";
 import { type Line, type Span, type Style, span, textWidth } from "../../draw/line.ts";
 import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
-import { isWaiting, markOf, oneLine } from "../tasks/task-rows.ts";
+import { isWaiting, markOf } from "../tasks/task-rows.ts";
 import type { Candidate } from "./candidates.ts";
 import { changesIn } from "./comparison.ts";
 

@@ -1,5 +1,5 @@
 import { Approval, type TaskAsk, type TaskEvent, type TaskRow, type TaskSpec } from "@flint/protocol";
-import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
+import { approvalPrompt, escapeControls, escapeExact, shortFolder } from "@flint/view";
 import { roundOf, statusOf, usageText } from "@flint/view/tasks";
 import { drawApproval } from "../../draw/draw-row.ts";
 import {
@@ -13,7 +13,6 @@ import {
   wrapLine,
 } from "../../draw/line.ts";
 import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
-import { shortFolder } from "../../first-frame/starting-rows.ts";
 import type { TaskHistory } from "./task-history.ts";
 import { logLines } from "./task-log.ts";
 import { roundSections, type Section } from "./task-rounds.ts";

@@ -1,5 +1,5 @@
 import type { TaskRow } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import { oneLine } from "@flint/view";
 import { roundOf, statusOf, usageText } from "@flint/view/tasks";
 import { type Line, type Style, span } from "../../draw/line.ts";
 import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
@@ -64,9 +64,4 @@ export function detailOf({ phase, ask, error, note, merged }: TaskRow): string |
   if (phase === "asking") return ask?.message;
   if (phase === "suspended") return note;
   return error ?? merged?.ref.replace("refs/heads/", "branch ");
-}
-
-/** A text on one row. */
-export function oneLine(text: string): string {
-  return escapeControls(text).replaceAll("\n", " ");
 }

@@ -1,5 +1,5 @@
 import type { TaskRow } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import { escapeControls, oneLine } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { hasEnded, sortedTasks } from "@flint/view/tasks";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
@@ -8,7 +8,7 @@ import type { Page, SessionContext } from "../../session/context.ts";
 import { closeHint, hintsIn } from "../key-name.ts";
 import { TaskFeed } from "./task-feed.ts";
 import { TaskPage } from "./task-page.ts";
-import { detailOf, isWaiting, oneLine, taskRows } from "./task-rows.ts";
+import { detailOf, isWaiting, taskRows } from "./task-rows.ts";
 
 /** All tasks, those that wait for the user first, as they change. Enter opens one. */
 export class TasksPage implements Page {

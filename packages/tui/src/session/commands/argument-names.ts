@@ -1,7 +1,7 @@
 import { agentOfModel, type Model } from "@flint/protocol";
+import { ageOf } from "@flint/view";
 import { STATUS_PART_NAMES, STATUS_PARTS } from "@flint/view/commands";
 import type { ArgumentChoices, NameChoice } from "../../input/index.ts";
-import { ageOf } from "../../pages/age.ts";
 import type { SessionContext } from "../context.ts";
 import { readControls } from "./agent-commands.ts";
 

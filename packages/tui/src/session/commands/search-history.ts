@@ -1,4 +1,4 @@
-import { escapeControls } from "@flint/view";
+import { oneLine } from "@flint/view";
 import type { Session } from "../session.ts";
 
 /** Lets the user search earlier prompts of all sessions; the chosen one is put into the composer. */
@@ -11,7 +11,7 @@ export function searchHistory(session: Session): void {
   session.openMenu({
     title: "Earlier prompts",
     items: prompts.map((text) => ({
-      label: escapeControls(text).replaceAll("\n", " "),
+      label: oneLine(text),
       choose: () => session.composer.setText(text),
     })),
   });

@@ -6,7 +6,9 @@ import {
   type ImageBlock,
   limitCells,
   money,
+  oneLine,
   rowsOf,
+  shortFolder,
   size,
   tokens,
 } from "@flint/view";
@@ -19,9 +21,7 @@ import {
   THEMES,
   usageOf,
 } from "@flint/view/commands";
-import { oneLine } from "../../draw/draw-blocks.ts";
 import { type Line, lineOf, span } from "../../draw/line.ts";
-import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
 import { textPage } from "../../pages/pager.ts";
 import type { SessionContext } from "../context.ts";

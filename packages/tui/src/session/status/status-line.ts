@@ -6,9 +6,8 @@ import {
   type UsageLimit,
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { escapeControls, money, tokens } from "@flint/view";
+import { escapeControls, money, shortFolder, tokens } from "@flint/view";
 import type { CommandId, StatusPart } from "@flint/view/commands";
-import { shortFolder } from "../../first-frame/starting-rows.ts";
 import { keyLabel } from "../../input/index.ts";
 import type { SessionContext } from "../context.ts";
 import type { OtherThreads } from "./other-threads.ts";

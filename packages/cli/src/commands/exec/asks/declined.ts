@@ -1,5 +1,5 @@
 import type { DeclinedAction } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
+import { oneLine } from "@flint/view";
 
 /** What was declined without the user at the terminal: by a rule, a setting, a time limit, or because no one was there. */
 export function declinedWithoutPrompt(
@@ -15,8 +15,4 @@ export function declinedReport(declined: readonly DeclinedAction[]): string {
   const lines = new Set(declined.map(({ what, reason }) => `  ${oneLine(what)}: ${oneLine(reason)}`));
   const count = lines.size === 1 ? "An action was declined" : `${lines.size} actions were declined`;
   return `flint: ${count}:\n${[...lines].join("\n")}\n`;
-}
-
-function oneLine(text: string): string {
-  return escapeControls(text).replaceAll("\n", " ");
 }

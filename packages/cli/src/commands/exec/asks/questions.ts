@@ -1,7 +1,7 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
 import { type Line, type LineBlock, lineOf, linesOf, span } from "@flint/tui/draw";
-import { answersOf, escapeControls, isAnswer, isYesOrNo, YES_OR_NO_HINT } from "@flint/view";
+import { answersOf, escapeControls, isAnswer, isYesOrNo, oneLine, YES_OR_NO_HINT } from "@flint/view";
 import type { Asker } from "./asker.ts";
 
 /** Asks the user what the agent wants to know. In an unattended run there are no answers, and the agent continues. */
@@ -45,8 +45,8 @@ function questionBlock(asked: UserQuestion): LineBlock {
   const { header, question, options = [] } = asked;
   const title: Line[] = header === undefined ? [] : [lineOf(escapeControls(header), "cyan")];
   const choices = options.map(({ label, description }, place): Line => {
-    const more = description === undefined ? [] : [span(`  ${flat(description)}`, "dim")];
-    return [span(`  ${place + 1}  `, "cyan"), span(flat(label)), ...more];
+    const more = description === undefined ? [] : [span(`  ${oneLine(description)}`, "dim")];
+    return [span(`  ${place + 1}  `, "cyan"), span(oneLine(label)), ...more];
   });
   return {
     head: [...title, ...linesOf(escapeControls(question), "bold"), ...choices, hintLine(asked)],
@@ -69,9 +69,5 @@ function hintLine(asked: UserQuestion): Line {
 
 function answerLine({ secret }: UserQuestion, answers: readonly string[]): Line {
   if (answers.length === 0) return lineOf("> (no answer)", "dim");
-  return [span("> ", "cyan"), span(secret === true ? "(hidden)" : flat(answers.join(", ")))];
-}
-
-function flat(text: string): string {
-  return escapeControls(text).replaceAll("\n", " ");
+  return [span("> ", "cyan"), span(secret === true ? "(hidden)" : oneLine(answers.join(", ")))];
 }

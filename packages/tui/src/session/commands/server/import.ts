@@ -1,7 +1,5 @@
 import type { NativeSession } from "@flint/protocol";
-import { escapeControls } from "@flint/view";
-import { shortFolder } from "../../../first-frame/starting-rows.ts";
-import { ageOf } from "../../../pages/age.ts";
+import { ageOf, escapeControls, shortFolder } from "@flint/view";
 import type { SessionContext } from "../../context.ts";
 
 /** More sessions than this are not offered at once; `flint threads import` lists more. */
