@@ -972,7 +972,7 @@ export interface UsageLimit {
   status: UsageLimitStatus;
   source: UsageLimitSource;
   guessed?: boolean;
-  needsPerson?: boolean;
+  needsUser?: boolean;
   reportedAtMs: number;
   _meta?: Meta;
 }
