@@ -1,11 +1,14 @@
 import {
   type Action,
+  describeRule,
   type PlanEntry,
   previewOf,
   type Resolution,
+  type Rule,
   type ThreadItem,
   type TurnError,
 } from "@flint/protocol";
+import { escapeExact } from "./escape.ts";
 import { isLogged, rowOf } from "./items.ts";
 import { type Row, spanText } from "./row.ts";
 
@@ -94,4 +97,9 @@ export function describeAction(action: Action): string {
     case "tool":
       return `the tool "${action.server === undefined ? "" : `${action.server}.`}${action.tool}"`;
   }
+}
+
+/** What a rule allows, on one line and by its exact characters. */
+export function ruleLine(rule: Rule): string {
+  return escapeExact(describeRule(rule)).replaceAll("\n", "\\n");
 }

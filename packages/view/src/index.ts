@@ -16,6 +16,7 @@ export {
   describePlan,
   describeReroute,
   describeResolution,
+  ruleLine,
 } from "./describe.ts";
 export { escapeControls, escapeExact, oneLine } from "./escape.ts";
 export { activityOf, changeVerb, rowOf } from "./items.ts";

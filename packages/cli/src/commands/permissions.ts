@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { describeRule, type Rule, type WorkspaceFile } from "@flint/protocol";
+import { cannotBeTrusted, type WorkspaceFile } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { escapeControls, escapeExact } from "@flint/view";
+import { escapeControls, ruleLine } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
 import { columns, print, printJson } from "../command-line/output.ts";
 import { askLine, isInteractive } from "../command-line/terminal.ts";
@@ -52,11 +52,6 @@ async function revokeTrust(client: FlintClient, cwd: string, json: boolean): Pro
   return print(`No longer trusted: ${escapeControls(before.map((file) => file.path).join(", "))}.\n`);
 }
 
-/** Flint's own files can be trusted even if they are invalid; they have no effect then. */
-function cannotBeTrusted({ steers, problem }: WorkspaceFile): boolean {
-  return steers !== undefined && problem !== undefined;
-}
-
 function shown({ path, content, trusted, problem, steers = ["Flint"] }: WorkspaceFile): string {
   const state = trusted ? "trusted" : "not trusted";
   const fault = problem === undefined ? "" : `  ignored: ${problem}\n`;
@@ -90,14 +85,9 @@ export async function listRules({ values, positionals }: ListArguments): Promise
   if (data.length === 0) return print('No rules. Answer an approval with "always" to add one.\n');
   const rows = data.map((rule) => [
     ...[rule.id, rule.agent ?? "all", rule.scope, rule.project],
-    allowedBy(rule),
+    ruleLine(rule),
   ]);
   return print(columns([["ID", "AGENT", "SCOPE", "FOLDER", "ALLOWED TO"], ...rows]));
-}
-
-/** What a rule allows, on one line. */
-function allowedBy(rule: Rule): string {
-  return escapeExact(describeRule(rule)).replaceAll("\n", "\\n");
 }
 
 /** `flint rules remove ID`, by an id or its prefix. */
@@ -114,6 +104,6 @@ export async function removeRule({
       throw new UsageError(`No rule ${JSON.stringify(reference)}; see flint rules list.`);
     if (others.length > 0) throw new UsageError(`Several rules start with ${reference}; use a longer id.`);
     await client.call("rules/remove", { id: found.id });
-    return print(`Removed: ${allowedBy(found)}\n`);
+    return print(`Removed: ${ruleLine(found)}\n`);
   });
 }

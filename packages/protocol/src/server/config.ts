@@ -76,6 +76,11 @@ export const WorkspaceFile = looseObject(() => ({
 }));
 export type WorkspaceFile = z.output<typeof WorkspaceFile>;
 
+/** Whether a file is none that can be trusted. Flint's own can be even if they are invalid; they have no effect then. */
+export function cannotBeTrusted({ steers, problem }: WorkspaceFile): boolean {
+  return steers !== undefined && problem !== undefined;
+}
+
 /** A feature of an agent that the user can turn on or off in the agent's own configuration. */
 export const AgentFeature = looseObject(() => ({
   name: z.string(),

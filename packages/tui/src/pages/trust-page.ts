@@ -1,4 +1,4 @@
-import type { WorkspaceFile } from "@flint/protocol";
+import { cannotBeTrusted, type WorkspaceFile } from "@flint/protocol";
 import { escapeControls } from "@flint/view";
 import { type Line, lineOf, span, wrapLine } from "../draw/line.ts";
 import { hintsIn } from "./key-name.ts";
@@ -29,11 +29,6 @@ export function trustPage(
     },
   });
   return page;
-}
-
-/** Flint's own files can be trusted even if they are invalid; they have no effect then. */
-function cannotBeTrusted({ steers, problem }: WorkspaceFile): boolean {
-  return steers !== undefined && problem !== undefined;
 }
 
 /** What stands before each line of a file. */

@@ -1,5 +1,5 @@
-import { describeRule, type Rule } from "@flint/protocol";
-import { escapeControls, escapeExact } from "@flint/view";
+import type { Rule } from "@flint/protocol";
+import { escapeControls, ruleLine } from "@flint/view";
 import { keyIn } from "../../../pages/key-name.ts";
 import type { SessionContext } from "../../context.ts";
 
@@ -19,7 +19,7 @@ export function listRules(session: SessionContext, which: string): void {
     session.openMenu({
       title: `Always allowed (${keyIn(session.look, "menuAccept")} removes a rule)`,
       items: data.map((rule) => ({
-        label: allowedBy(rule),
+        label: ruleLine(rule),
         detail: escapeControls(`${rule.agent ?? "all agents"}  ${rule.project}`),
         choose: () => remove(session, rule, which),
       })),
@@ -30,12 +30,7 @@ export function listRules(session: SessionContext, which: string): void {
 function remove(session: SessionContext, rule: Rule, which: string): void {
   session.run(async () => {
     await session.client.call("rules/remove", { id: rule.id });
-    session.warn(`No longer allowed without asking: ${allowedBy(rule)}`);
+    session.warn(`No longer allowed without asking: ${ruleLine(rule)}`);
     listRules(session, which);
   });
-}
-
-/** What a rule allows, on one line. */
-function allowedBy(rule: Rule): string {
-  return escapeExact(describeRule(rule)).replaceAll("\n", "\\n");
 }
