@@ -266,7 +266,7 @@ function problemOf(thrown: unknown, signal: AbortSignal): Interruption {
     return { kind: "unstored", message };
   // Another agent may report what this one does not; else the user has to decide.
   if (thrown instanceof FlintRequestError && thrown.data.field === "budget")
-    return { kind: "needsPerson", message };
+    return { kind: "needsUser", message };
   return thrown instanceof FlintConnectionError ? { kind: "overload", message } : { kind: "failed", message };
 }
 
