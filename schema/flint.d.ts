@@ -766,8 +766,8 @@ export interface TaskSpec {
   budget: TaskBudget;
   limits: LimitPolicy;
   merge: MergeMode;
-  approve: "person" | "reviewer";
-  approvals: "policy" | "accept";
+  approvedBy: "user" | "reviewer";
+  allow: "sandbox" | "tools";
   network?: NetworkPermission;
   git?: GitMode;
   after: Id[];
@@ -911,7 +911,7 @@ export interface TrackedFinding {
   fix?: string;
   _meta?: Meta;
   round: number;
-  source: "reviewer" | "check" | "person" | "merge";
+  source: "reviewer" | "check" | "user" | "merge";
   state: "open" | "resolved" | "withdrawn" | "contested";
   contests: number;
   blocking: boolean;
@@ -2008,8 +2008,8 @@ export interface Methods {
           _meta?: Meta;
         };
         merge?: MergeMode;
-        approve?: "person" | "reviewer";
-        approvals?: "policy" | "accept";
+        approvedBy?: "user" | "reviewer";
+        allow?: "sandbox" | "tools";
         network?: NetworkPermission;
         git?: GitMode;
         after?: Id[];
@@ -2230,12 +2230,12 @@ export interface Methods {
     };
   };
   /** Send this client the events of all tasks from now on, as `task/event`. Rejected in a fleet, which publishes them in Redis. */
-  "task/follow": {
+  "task/subscribe": {
     params: Empty;
     result: Empty;
   };
   /** Tell the clients that follow the tasks about a message in a channel. */
-  "task/announce": {
+  "task/publish": {
     params: {
       event: {
         event_id: string;
@@ -2632,7 +2632,7 @@ export interface Notifications {
     limits: UsageLimit[];
     _meta?: Meta;
   };
-  /** Something happened in a turn of a task, for clients that called `task/follow`. `event` has the form in which other programs know it. */
+  /** Something happened in a turn of a task, for clients that called `task/subscribe`. `event` has the form in which other programs know it. */
   "task/event": {
     threadId?: Id;
     event: PublishedEvent;

@@ -81,7 +81,7 @@ async function timedTasks(): Promise<Cost> {
         remotes: async () => [],
       },
     },
-    ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
+    ceiling: { folders: ["/"], merge: ["none"], network: false, allowTools: false },
     trusted: new Set([signer.publicKey]),
     run: async (lease, { id: task, version }) => {
       const used = { type: "run/used", data: { usage: { seconds: 0 } } } as const;

@@ -73,7 +73,12 @@ export class AddingServer {
     const cwd = this.#repository;
     const roles = this.#isReal ? realTask(key) : { executors: [{ model: AGENT }], reviewers: [] };
     const spec = testSpec({
-      ...{ title: key, cwd: cwd ?? "/", approve: "reviewer", merge: cwd === undefined ? "none" : "branch" },
+      ...{
+        title: key,
+        cwd: cwd ?? "/",
+        approvedBy: "reviewer",
+        merge: cwd === undefined ? "none" : "branch",
+      },
       ...(cwd === undefined ? {} : roles),
     });
     for (;;) {

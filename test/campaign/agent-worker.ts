@@ -22,7 +22,7 @@ const driver: ReturnType<typeof scriptedDriver> = scriptedDriver({
     return [{ wait: gate }, { text: "done" }];
   },
 });
-const ceiling = { folders: [place], merge: ["branch" as const], network: false, acceptApprovals: false };
+const ceiling = { folders: [place], merge: ["branch" as const], network: false, allowTools: false };
 const fleet = { redis, namespace: NAMESPACE, leaseMs, affinityMs: 0 };
 await new Promise<unknown>((onReady, onFailed) => {
   const worker = { ...fleet, name, concurrency: 1, ceiling, trusted: [key], onReady, onFailed };

@@ -6,7 +6,7 @@ import { endQuietly, NAMESPACE, readOrder } from "./worker-order.ts";
 // Argument: the order as JSON.
 const { url: redis, name, key, leaseMs, place = "" } = readOrder(process.argv[2]);
 endQuietly(name);
-const ceiling = { folders: [place], merge: ["branch" as const], network: false, acceptApprovals: false };
+const ceiling = { folders: [place], merge: ["branch" as const], network: false, allowTools: false };
 const fleet = { redis, namespace: NAMESPACE, leaseMs, affinityMs: 0 };
 await new Promise<unknown>((onReady, onFailed) => {
   const worker = { ...fleet, name, concurrency: 1, ceiling, trusted: [key], onReady, onFailed };

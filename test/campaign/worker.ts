@@ -22,7 +22,7 @@ const worker = new FleetWorker({
       remotes: async () => [],
     },
   },
-  ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
+  ceiling: { folders: ["/"], merge: ["none"], network: false, allowTools: false },
   trusted: new Set([key]),
   run: async (lease, { id: task, version, spec }, signal) => {
     ledger.add("start", lease);

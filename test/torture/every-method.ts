@@ -79,8 +79,8 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "worker/drain": { name: "none" },
   "task/remove": { taskId: "none" },
   "task/clean": { dryRun: true, olderThanMs: 0 },
-  "task/follow": {},
-  "task/announce": {
+  "task/subscribe": {},
+  "task/publish": {
     event: {
       ...{ event_id: "e", type: "session:message", id: "c", plan_id: "c", project: "/", status: "context" },
       ...{ source: "cli", v: 1, ts: "2026-01-01T00:00:00Z", extra: {} },

@@ -216,7 +216,7 @@ export const EVENTS = {
   ),
   "task/event": row(
     "live",
-    "Something happened in a turn of a task, for clients that called `task/follow`. `event` has the form in which other programs know it.",
+    "Something happened in a turn of a task, for clients that called `task/subscribe`. `event` has the form in which other programs know it.",
     () => looseObject({ threadId: z.optional(Id), event: PublishedEvent }),
   ),
   "extension/notified": row(

@@ -103,8 +103,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "worker/drain": { name: "w1" },
   "task/remove": { taskId: "k1" },
   "task/clean": { dryRun: true, olderThanMs: 0 },
-  "task/follow": {},
-  "task/announce": {
+  "task/subscribe": {},
+  "task/publish": {
     event: {
       ...{ event_id: "e1", type: "session:message", id: "c1", plan_id: "c1", project: "/repo" },
       ...{ status: "context", source: "cli", v: 1, ts: "2026-01-01T00:00:00Z", extra: {} },

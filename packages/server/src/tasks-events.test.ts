@@ -70,7 +70,7 @@ describe("without Redis the events of tasks", () => {
       const setup = await setUpTasks(writes("b.txt", "x\n"), () => [verdict("approve")]);
       const { client, cwd } = setup;
       const followed = eventsAt(client);
-      await client.call("task/follow", {});
+      await client.call("task/subscribe", {});
       const { id } = await addTask(client, cwd);
       await untilPhase(client, id, "approving", "failed", "asking");
       const turns = followed.filter(({ type }) => type === "task:turn");
@@ -97,7 +97,7 @@ describe("without Redis the events of tasks", () => {
     const server = await setup.start();
     const [quiet, subscriber] = [await server.connect(), await server.connect()];
     const [unseen, seen] = [eventsAt(quiet), eventsAt(subscriber)];
-    await subscriber.call("task/follow", {});
+    await subscriber.call("task/subscribe", {});
     const { id } = await addTask(server.client, setup.cwd);
     await untilPhase(server.client, id, "approving", "failed", "asking");
     await quiet.call("task/list", {});

@@ -268,8 +268,8 @@ describe("what an executor may do without asking", () => {
   const CASES = [
     ["is a command in the sandbox", {}, {}, "approving"],
     ["is not network access", { needs: network }, {}, "asking"],
-    ["is network access in a task that accepts", { needs: network }, { approvals: "accept" }, "approving"],
-    ["is never a write outside of the sandbox", { needs: beyond }, { approvals: "accept" }, "asking"],
+    ["is network access in a task that accepts", { needs: network }, { allow: "tools" }, "approving"],
+    ["is never a write outside of the sandbox", { needs: beyond }, { allow: "tools" }, "asking"],
   ] as const;
 
   for (const [what, wants, more, phase] of CASES)

@@ -57,7 +57,12 @@ describe("a task", () => {
       return writes("b.txt", prompts.length === 1 ? "bad\n" : "good\n")(text, turn, folder);
     });
     const checks = [{ command: "grep -q good b.txt || { echo it is bad; exit 3; }" }];
-    const { id } = await addTask(client, cwd, { checks, reviewers: [], approve: "reviewer", merge: "none" });
+    const { id } = await addTask(client, cwd, {
+      checks,
+      reviewers: [],
+      approvedBy: "reviewer",
+      merge: "none",
+    });
     expect(await untilPhase(client, id, "done", "failed", "asking")).toMatchObject({
       phase: "done",
       round: 2,

@@ -25,8 +25,8 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
     rounds: reviewers.length + checks.length === 0 ? 1 : 3,
     attempts: 2,
     merge: "branch",
-    approve: "person",
-    approvals: "policy",
+    approvedBy: "user",
+    allow: "sandbox",
     after: [],
     onDependencyFailed: "ask",
     priority: 0,
@@ -43,8 +43,8 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
     reviewers,
     checks,
   };
-  if (spec.approve === "reviewer" && reviewers.length + checks.length === 0)
-    throw new TaskRefusal("approve: reviewer needs a reviewer or a check.");
+  if (spec.approvedBy === "reviewer" && reviewers.length + checks.length === 0)
+    throw new TaskRefusal("approvedBy: reviewer needs a reviewer or a check.");
   if (spec.remote !== undefined && ["squash", "rebase", "merge"].includes(spec.merge))
     throw new TaskRefusal(`A task with a remote merges by none, branch or pr, not by ${spec.merge}.`);
   if (new Set(spec.after).size !== spec.after.length)

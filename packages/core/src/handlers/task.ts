@@ -44,14 +44,14 @@ async function checkTaskLimits(
 }
 
 /** Tasks; all but their events are answered by the task layer. */
-export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/follow" | "task/announce"> = {
-  "task/follow": async (_params, { services, client }) => {
+export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/subscribe" | "task/publish"> = {
+  "task/subscribe": async (_params, { services, client }) => {
     const { eventStream } = tasksOf(services);
     if (eventStream !== undefined)
       throw new FlintError("unsupported", `The events of this fleet are in the Redis stream ${eventStream}.`);
     return { result: {}, after: () => client.subscribeToTasks() };
   },
-  "task/announce": async ({ event }, { services }) => {
+  "task/publish": async ({ event }, { services }) => {
     services.publishTaskEvent(event);
     return { result: {} };
   },

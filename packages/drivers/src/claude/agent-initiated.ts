@@ -76,7 +76,7 @@ export class BackgroundTasks {
     if (this.#missedTurns === 0) return [];
     const params = { turns: this.#missedTurns, lastText: this.#lastText };
     this.#missedTurns = 0;
-    return [{ type: "extension", method: "anthropic/unaskedTurns", params }];
+    return [{ type: "extension", method: "anthropic/agentInitiatedTurns", params }];
   }
 
   /** Notes that a task was stopped. */

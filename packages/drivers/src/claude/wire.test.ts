@@ -211,7 +211,7 @@ test("reports work that Claude initiated between two turns once, in neither turn
     turn.events.filter(({ type }) => type === "extension"),
   );
   const params = { turns: 1, lastText: "x" };
-  expect(reports).toEqual([[], [{ type: "extension", method: "anthropic/unaskedTurns", params }], []]);
+  expect(reports).toEqual([[], [{ type: "extension", method: "anthropic/agentInitiatedTurns", params }], []]);
 });
 
 test("runs a turn until steered input is answered, also where that takes a second round", async () => {

@@ -187,13 +187,13 @@ export const TASK_METHODS = {
 
 /** The events of tasks, for clients that are not subscribed to the threads of a task. */
 export const TASK_EVENT_METHODS = {
-  "task/follow": method({
+  "task/subscribe": method({
     doc: "Send this client the events of all tasks from now on, as `task/event`. Rejected in a fleet, which publishes them in Redis.",
     scope: "none",
     params: () => Empty,
     result: () => Empty,
   }),
-  "task/announce": method({
+  "task/publish": method({
     doc: "Tell the clients that follow the tasks about a message in a channel.",
     scope: "none",
     params: () => looseObject({ event: MessageEvent() }),

@@ -78,7 +78,7 @@ export const TaskAnswer = looseObject(() => ({
 export type TaskAnswer = z.output<typeof TaskAnswer>;
 
 /** Why a task is suspended. */
-export const SuspendReason = z.enum(["usageLimit", "backoff", "person"]);
+export const SuspendReason = z.enum(["usageLimit", "backoff", "user"]);
 export type SuspendReason = z.output<typeof SuspendReason>;
 
 function row<Data extends z.ZodMiniType>(doc: string, make: () => Data) {

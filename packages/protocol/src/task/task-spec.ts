@@ -114,12 +114,12 @@ export const TaskSpec = looseObject(() => ({
   limits: LimitPolicy,
   merge: MergeMode,
   /** Who has the last word on the result. */
-  approve: z.enum(["person", "reviewer"]),
+  approvedBy: z.enum(["user", "reviewer"]),
   /**
-   * `policy`: commands that stay in the sandbox are allowed, as are edits; what else the rules do not allow is asked.
-   * `accept`: tools and network access are allowed too. What leaves the sandbox is asked about in any case.
+   * `sandbox`: commands that stay in the sandbox are allowed, as are edits; what else the rules do not allow is asked.
+   * `tools`: tools and network access are allowed too. What leaves the sandbox is asked about in any case.
    */
-  approvals: z.enum(["policy", "accept"]),
+  allow: z.enum(["sandbox", "tools"]),
   network: z.optional(NetworkPermission),
   git: z.optional(GitMode),
   /** Tasks that have to be done first. */

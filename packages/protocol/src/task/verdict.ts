@@ -52,7 +52,7 @@ export const TrackedFinding = looseObject(() => ({
   ...Finding.def.shape,
   /** The round it was found in. */
   round: z.int(),
-  source: z.enum(["reviewer", "check", "person", "merge"]),
+  source: z.enum(["reviewer", "check", "user", "merge"]),
   state: z.enum(["open", "resolved", "withdrawn", "contested"]),
   /** How often the executor objected to it. */
   contests: z.int(),

@@ -147,7 +147,7 @@ export class AgmApi {
       ...(checks == null ? {} : { checks: checks.map((command) => ({ command })) }),
       ...(rounds == null ? {} : { rounds }),
       ...(merge == null ? {} : { merge }),
-      ...(approve == null ? {} : { approve }),
+      ...(approve == null ? {} : { approvedBy: approve === "person" ? ("user" as const) : approve }),
       ...(depends_on == null ? {} : { after: depends_on }),
       ...(client_id == null ? {} : { clientId: client_id }),
     };

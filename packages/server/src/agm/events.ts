@@ -30,7 +30,7 @@ export async function openEvents(options: AgmEventsOptions): Promise<AgmEvents> 
   const stream = new EventStream({ ...fleet.events, redis, onProblem });
   return {
     publish: (news) => stream.publish(news),
-    follow: async () => void (await client.call("task/follow", {})),
+    follow: async () => void (await client.call("task/subscribe", {})),
     afterAnswer: async () => undefined,
     close: async () => {
       await stream.close();
@@ -57,7 +57,7 @@ class LineEvents implements AgmEvents {
     if (this.#unsubscribe === undefined) this.#waiting.push(news);
     const event = { ...news, type: "session:message" as const };
     this.#announced = this.#announced
-      .then(() => client.call("task/announce", { event }))
+      .then(() => client.call("task/publish", { event }))
       // Expected: a server of an earlier version, or one that has gone. The message itself is stored.
       .catch((thrown: unknown) =>
         onProblem(`Other programs do not get the message: ${errorMessage(thrown)}`),
@@ -73,7 +73,7 @@ class LineEvents implements AgmEvents {
       },
       ended: () => {},
     });
-    await client.call("task/follow", {});
+    await client.call("task/subscribe", {});
   }
 
   async afterAnswer(): Promise<void> {

@@ -6,7 +6,7 @@ import { describe, expect } from "vitest";
 import { addToFleet, runGit, setUpFleet, untilInFleet, writesFile } from "../testing/fleet-fixture.ts";
 
 const fleetTest = needs("redis", "bwrap", "git");
-const ALLOWED = { merge: ["none" as const, "branch" as const], network: false, acceptApprovals: false };
+const ALLOWED = { merge: ["none" as const, "branch" as const], network: false, allowTools: false };
 
 /** A server and workers whose clones of a bare repository are at paths of their own. */
 async function setUpClones() {

@@ -121,7 +121,7 @@ describe("a fleet", () => {
       runs.push(text);
       return writes(folder);
     });
-    const id = await add(client, cwd, { checks: [{ command: "true" }], approve: "reviewer" });
+    const id = await add(client, cwd, { checks: [{ command: "true" }], approvedBy: "reviewer" });
     const { connection: redis, close } = await openRedis(fleet.redis);
     const keys = await redis.keys("*");
     const old = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
@@ -139,7 +139,7 @@ describe("a fleet", () => {
   fleetTest("lets a task that names no agent use only those of the worker's ceiling", async () => {
     const { client, cwd, startWorker, home } = await setUp((_name, _text, folder) => writes(folder));
     const ceiling = {
-      ...{ folders: [home.path], merge: ["none" as const], network: false, acceptApprovals: false },
+      ...{ folders: [home.path], merge: ["none" as const], network: false, allowTools: false },
       ...{ agents: ["beta"], defaultModel: "beta" },
     };
     await startWorker("w1", { ceiling });

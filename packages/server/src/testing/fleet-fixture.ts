@@ -60,7 +60,7 @@ export async function setUpFleet(work: FleetWork, access?: RedisAccess) {
       folders: [home.path],
       merge: ["none" as const],
       network: false,
-      acceptApprovals: false,
+      allowTools: false,
     };
     const handle = await new Promise<RunningWorker>((onReady, onFailed) => {
       const worker = {

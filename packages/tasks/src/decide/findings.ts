@@ -83,9 +83,9 @@ export function withComment(
   state: TaskState,
   round: number,
   what: string,
-  source: "person" | "merge",
+  source: "user" | "merge",
 ): TrackedFinding[] {
-  const prefix = source === "person" ? "P" : "M";
+  const prefix = source === "user" ? "P" : "M";
   const count = state.findings.filter((finding) => finding.id.startsWith(prefix)).length;
   const finding: TrackedFinding = {
     id: `${prefix}${count + 1}`,
@@ -106,7 +106,7 @@ export function settled(findings: readonly TrackedFinding[], round: number): Tra
     (finding): TrackedFinding =>
       finding.round < round &&
       finding.state === "open" &&
-      (finding.source === "person" || finding.source === "merge")
+      (finding.source === "user" || finding.source === "merge")
         ? { ...finding, state: "resolved" }
         : finding,
   );

@@ -48,7 +48,7 @@ function requireApproving(state: TaskState): void {
 /** The user wants changes: the comments are the findings of another round. */
 export function rejectResult(state: TaskState, comments: string, by: string): Events {
   requireApproving(state);
-  const findings = withComment(state, currentRound(state)?.round ?? 1, comments, "person");
+  const findings = withComment(state, currentRound(state)?.round ?? 1, comments, "user");
   return [event("task/rejected", { by, comments, findings })];
 }
 
@@ -67,11 +67,11 @@ export function retry(state: TaskState, by: string, from?: string): Events {
 /** The user pauses the task; a running turn is interrupted. */
 export function suspend(state: TaskState, by: string): Events {
   if (isEnded(state)) throw new TaskRefusal(`${named(state)} already.`);
-  if (state.phase === "suspended" && state.suspended?.reason === "person")
+  if (state.phase === "suspended" && state.suspended?.reason === "user")
     throw new TaskRefusal(`${named(state)} already.`);
   if (state.phase === "asking" || state.phase === "approving")
     throw new TaskRefusal(`${named(state)}: it is already waiting for you.`);
-  return [event("task/suspended", { reason: "person", message: `Suspended by ${by}.` })];
+  return [event("task/suspended", { reason: "user", message: `Suspended by ${by}.` })];
 }
 
 /** The user has a suspended task continue now. */

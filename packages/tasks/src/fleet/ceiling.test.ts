@@ -5,7 +5,7 @@ import { testSpec } from "../testing/spec.ts";
 import { ceilingViolation, type WorkerCeiling } from "./ceiling.ts";
 
 const CEILING: WorkerCeiling = {
-  ...{ folders: ["/repo"], merge: ["none", "branch"], network: false, acceptApprovals: false },
+  ...{ folders: ["/repo"], merge: ["none", "branch"], network: false, allowTools: false },
 };
 
 const beyond = (change: Parameters<typeof testSpec>[0], more: Partial<WorkerCeiling> = {}) =>
@@ -17,7 +17,7 @@ describe("the ceiling of a worker", () => {
     ["a folder above the allowed one", { cwd: "/repo/../etc" }, "work in /repo/../etc"],
     ["another way to merge", { merge: "squash" }, "merge by squash"],
     ["hosts", { network: "all" }, "allow hosts"],
-    ["to accept approvals", { approvals: "accept" }, "accept every approval"],
+    ["to accept approvals", { allow: "tools" }, "accept every approval"],
   ] as const)("does not let a task have %s", (_what, change, problem) => {
     expect(beyond(change)).toContain(problem);
   });

@@ -30,7 +30,7 @@ export interface WorkerCeiling {
   /** Whether tasks may allow hosts for their commands. */
   readonly network: boolean;
   /** Whether tasks may accept every approval inside the sandbox. */
-  readonly acceptApprovals: boolean;
+  readonly allowTools: boolean;
   readonly seconds?: number | undefined;
   readonly costUsd?: number | undefined;
 }
@@ -61,7 +61,7 @@ export function ceilingViolation(
     return `merge by ${spec.merge}; allowed are ${ceiling.merge.join(", ")}`;
   if (!ceiling.network && spec.network !== undefined && spec.network !== "none")
     return "allow hosts for its commands";
-  if (!ceiling.acceptApprovals && spec.approvals === "accept") return "accept every approval";
+  if (!ceiling.allowTools && spec.allow === "tools") return "accept every approval";
   if (ceiling.seconds !== undefined && spec.budget.seconds > ceiling.seconds)
     return `work for ${spec.budget.seconds} s; allowed are ${ceiling.seconds} s`;
   if (ceiling.costUsd !== undefined && (spec.budget.costUsd ?? Number.POSITIVE_INFINITY) > ceiling.costUsd)

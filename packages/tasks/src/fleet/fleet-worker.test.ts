@@ -28,7 +28,7 @@ needs("redis")("a worker reads nothing of a task again that its own writes have 
       prepare: async () => ({ kind: "unable", message: "", mayPass: false }),
       remotes: async () => [],
     },
-    ceiling: { folders: ["/"], merge: ["none"], network: false, acceptApprovals: false },
+    ceiling: { folders: ["/"], merge: ["none"], network: false, allowTools: false },
     run: async (lease, { id: task, version }) => {
       const events = [{ type: "task/ended", data: { status: "done" } }] as const;
       const { status } = await store.commit({ task, expect: version, lease, events });

@@ -13,7 +13,7 @@ import {
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
-import * as person from "../decide/user-actions.ts";
+import * as userActions from "../decide/user-actions.ts";
 import { steerRemoteTurn } from "../fleet/live-steers.ts";
 import type { EventSink } from "../published/event-stream.ts";
 import { RunEvents } from "../published/run-events.ts";
@@ -161,23 +161,23 @@ export class TaskService {
       return { diff, tree: state.result?.tree ?? null };
     },
     "task/answer": async ({ taskId, askId, answer }, by) =>
-      this.#decide(taskId, (state) => person.answer(state, askId, answer, by)),
+      this.#decide(taskId, (state) => userActions.answer(state, askId, answer, by)),
     "task/approve": async ({ taskId, tree }, by) =>
-      this.#decide(taskId, (state) => person.approve(state, tree, by)),
+      this.#decide(taskId, (state) => userActions.approve(state, tree, by)),
     "task/reject": async ({ taskId, comments }, by) =>
-      this.#decide(taskId, (state) => person.rejectResult(state, comments, by)),
+      this.#decide(taskId, (state) => userActions.rejectResult(state, comments, by)),
     "task/steer": async (params, by) => this.#steer(params, by),
-    "task/suspend": async ({ taskId }, by) => this.#decide(taskId, (state) => person.suspend(state, by)),
-    "task/resume": async ({ taskId }, by) => this.#decide(taskId, (state) => person.resume(state, by)),
+    "task/suspend": async ({ taskId }, by) => this.#decide(taskId, (state) => userActions.suspend(state, by)),
+    "task/resume": async ({ taskId }, by) => this.#decide(taskId, (state) => userActions.resume(state, by)),
     "task/cancel": async ({ taskId, reason }, by) =>
       // Also of a task that is not verified, because only one that has ended can be removed.
       this.#decide(
         taskId,
-        (state) => person.cancel(state, by, reason),
+        (state) => userActions.cancel(state, by, reason),
         (id) => this.#find(id),
       ),
     "task/retry": async ({ taskId, fromRound }, by) =>
-      this.#decide(taskId, (state) => person.retry(state, by, commitOfRound(state, fromRound))),
+      this.#decide(taskId, (state) => userActions.retry(state, by, commitOfRound(state, fromRound))),
     "task/remove": async ({ taskId }) => {
       const state = await this.#find(taskId);
       if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Cancel it first.`);

@@ -10,7 +10,7 @@ import type { DecisionContext, Events } from "../decide/decision.ts";
 import { finish } from "../decide/finish.ts";
 import type { ExecuteOutcome, Interruption, ReviewOutcome } from "../decide/outcomes.ts";
 import * as run from "../decide/run.ts";
-import * as person from "../decide/user-actions.ts";
+import * as userActions from "../decide/user-actions.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { Lease } from "../store/task-store.ts";
@@ -81,7 +81,7 @@ export class Simulation {
       rounds: 1 + random.below(3),
       attempts: 1 + random.below(2),
       budget: { seconds: TURN_SECONDS * (2 + random.below(6)) },
-      approve: random.chance(0.5) ? "person" : "reviewer",
+      approvedBy: random.chance(0.5) ? "user" : "reviewer",
       merge: random.pick(["none", "squash"]),
     });
     await this.store.add({ spec, by: "sim", waiting: false });
@@ -247,17 +247,17 @@ export class Simulation {
       const accept = state.result !== undefined && random.chance(0.3);
       const give = this.#calm ? 0.4 : 0.1;
       const choice = accept ? "accept" : random.chance(give) ? "fail" : "continue";
-      return person.answer(state, state.ask.id, { choice, message: "go on" }, "alice");
+      return userActions.answer(state, state.ask.id, { choice, message: "go on" }, "alice");
     }
     if (state.phase === "approving")
       return random.chance(this.#calm ? 0.1 : 0.4)
-        ? person.rejectResult(state, "not yet", "alice")
-        : person.approve(state, state.result?.tree ?? null, "alice");
-    if (this.#calm) return state.phase === "suspended" ? person.resume(state, "alice") : [];
-    if (isEnded(state)) return random.chance(0.3) ? person.retry(state, "alice") : [];
-    if (random.chance(0.1)) return person.cancel(state, "alice");
-    if (state.phase === "suspended") return person.resume(state, "alice");
-    return random.chance(0.1) ? person.suspend(state, "alice") : [];
+        ? userActions.rejectResult(state, "not yet", "alice")
+        : userActions.approve(state, state.result?.tree ?? null, "alice");
+    if (this.#calm) return state.phase === "suspended" ? userActions.resume(state, "alice") : [];
+    if (isEnded(state)) return random.chance(0.3) ? userActions.retry(state, "alice") : [];
+    if (random.chance(0.1)) return userActions.cancel(state, "alice");
+    if (state.phase === "suspended") return userActions.resume(state, "alice");
+    return random.chance(0.1) ? userActions.suspend(state, "alice") : [];
   }
 
   #hash(): string {

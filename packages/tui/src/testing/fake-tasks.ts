@@ -82,7 +82,7 @@ export class FakeTasks implements Tasks {
     if (method === "task/approve") this.happened(taskId, { type: "task/ended", data: { status: "done" } });
     if (method === "task/cancel") this.happened(taskId, { type: "task/cancelled", data: { by: "ann" } });
     if (method === "task/suspend")
-      this.happened(taskId, { type: "task/suspended", data: { reason: "person" } });
+      this.happened(taskId, { type: "task/suspended", data: { reason: "user" } });
     return method === "task/steer" ? { live: true } : { task: taskRow(state) };
   }
 
@@ -118,8 +118,8 @@ const SPEC: TaskSpec = {
   budget: { seconds: 3600 },
   limits: { resume: "auto", maxWaitSeconds: 3600 },
   merge: "branch",
-  approve: "person",
-  approvals: "policy",
+  approvedBy: "user",
+  allow: "sandbox",
   after: [],
   onDependencyFailed: "ask",
   priority: 0,

@@ -64,17 +64,17 @@ export const ADD_FLAGS = {
     values: ["none", "branch", "squash", "rebase", "merge", "pr"],
     doc: "What to do with the result: none, branch (default), squash, rebase, merge, pr (with gh or glab)",
   },
-  approve: {
+  "approved-by": {
     type: "string",
     takes: "WHO",
-    values: ["person", "reviewer"],
-    doc: "Who approves the result: person (default) or reviewer",
+    values: ["user", "reviewer"],
+    doc: "Who approves the result: user (default) or reviewer",
   },
-  approvals: {
+  allow: {
     type: "string",
-    takes: "MODE",
-    values: ["policy", "accept"],
-    doc: "What may run without asking: policy (default; commands in the sandbox) or accept (also tools and network access)",
+    takes: "SET",
+    values: ["sandbox", "tools"],
+    doc: "What may run without asking: sandbox (default; commands in it) or tools (also MCP tools and network access)",
   },
   base: {
     type: "string",

@@ -20,8 +20,8 @@ import { findTask, withTaskServer } from "./task-server.ts";
 type Values = ParsedArguments<typeof ADD_FLAGS>["values"];
 type Input = ParamsInput<"task/add">["tasks"][number];
 
-const APPROVALS = ["policy", "accept"] as const;
-const APPROVERS = ["person", "reviewer"] as const;
+const ALLOWED = ["sandbox", "tools"] as const;
+const APPROVERS = ["user", "reviewer"] as const;
 
 /** `flint tasks add`: adds tasks and prints their numbers. */
 export async function addTasks({ values, positionals }: ParsedArguments<typeof ADD_FLAGS>): Promise<number> {
@@ -42,7 +42,8 @@ export async function addTasks({ values, positionals }: ParsedArguments<typeof A
 }
 
 async function fromFlags(client: FlintClient, values: Values, prompt: string): Promise<Input> {
-  const { executor, reviewer, check, after = [], base, merge, approve } = values;
+  const { executor, reviewer, check, after = [], base, merge, allow } = values;
+  const approvedBy = values["approved-by"];
   const whole = (name: "rounds" | "attempts" | "priority", least: number, most: number) => {
     const text = values[name];
     if (text === undefined) return {};
@@ -82,10 +83,8 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     ...(values.label === undefined ? {} : { labels: values.label.map(labelOf) }),
     ...(values.remote === undefined ? {} : { remote: { url: values.remote } }),
     ...(merge === undefined ? {} : { merge: choice("merge", merge, MergeMode.options) }),
-    ...(approve === undefined ? {} : { approve: choice("approve", approve, APPROVERS) }),
-    ...(values.approvals === undefined
-      ? {}
-      : { approvals: choice("approvals", values.approvals, APPROVALS) }),
+    ...(approvedBy === undefined ? {} : { approvedBy: choice("approved-by", approvedBy, APPROVERS) }),
+    ...(allow === undefined ? {} : { allow: choice("allow", allow, ALLOWED) }),
     ...(values.network === undefined ? {} : { network: networkOf(values.network) }),
   };
 }

@@ -72,19 +72,19 @@ export function rejectTask(given: DecideArguments): Promise<number> {
 interface AnswerFlags {
   readonly accept?: boolean | undefined;
   readonly fail?: boolean | undefined;
-  readonly deny?: boolean | undefined;
+  readonly decline?: boolean | undefined;
 }
 
 /** `flint tasks answer`: answers what a task asks. */
 export function answerTask(given: DecideArguments<AnswerFlags>): Promise<number> {
-  const { accept, fail, deny } = given.values;
-  if ([accept, fail, deny].filter((flag) => flag === true).length > 1)
-    throw new UsageError("Use only one of --accept, --fail and --deny.");
+  const { accept, fail, decline } = given.values;
+  if ([accept, fail, decline].filter((flag) => flag === true).length > 1)
+    throw new UsageError("Use only one of --accept, --fail and --decline.");
   return decide(given, "task/answer", async (task) => {
     if (task.ask === undefined)
       throw new UsageError(`Task ${task.number} has no open question; it is ${task.phase}.`);
     const message = given.positionals.slice(1).join(" ");
-    const response = { outcome: deny === true ? "deny" : "allow" };
+    const response = { outcome: decline === true ? "deny" : "allow" };
     const answer = {
       choice:
         accept === true ? ("accept" as const) : fail === true ? ("fail" as const) : ("continue" as const),

@@ -114,7 +114,7 @@ export const tasks: CommandGroup = {
       flags: {
         accept: { type: "boolean", doc: "Accept the result as it is" },
         fail: { type: "boolean", doc: "Give up on the task" },
-        deny: { type: "boolean", doc: "Decline the action that the agent asked about" },
+        decline: { type: "boolean", doc: "Decline the action that the agent asked about" },
         ...taskFlags,
       },
       examples: [

@@ -57,7 +57,7 @@ export const WORKER_FLAGS = {
     doc: "What tasks may do with their results (default: none,branch)",
   },
   "allow-network": { type: "boolean", doc: "Let tasks give their commands network access" },
-  "allow-accept": { type: "boolean", doc: "Let tasks run with --approvals accept, inside the sandbox" },
+  "allow-tools": { type: "boolean", doc: "Let tasks run with --allow tools, inside the sandbox" },
   "max-time": { type: "string", takes: "SECONDS", doc: "Refuse tasks with a longer time limit" },
   "max-cost": { type: "string", takes: "USD", doc: "Refuse tasks with a higher cost limit" },
   drain: {

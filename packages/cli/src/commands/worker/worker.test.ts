@@ -11,7 +11,7 @@ const read = (...args: string[]) => settingsOf(readArguments(args, WORKER_FLAGS)
 test("a worker lets tasks do little unless its options allow more", () => {
   expect(read("--redis", "redis://q", "--name", "w", "--folder", "/srv")).toMatchObject({
     ...{ redis: "redis://q", namespace: "default", name: "w", concurrency: 1, trusted: [] },
-    ceiling: { folders: ["/srv"], merge: ["none", "branch"], network: false, acceptApprovals: false },
+    ceiling: { folders: ["/srv"], merge: ["none", "branch"], network: false, allowTools: false },
   });
 });
 

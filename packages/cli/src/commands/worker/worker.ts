@@ -101,7 +101,7 @@ export function settingsOf(values: Values, fleet: FleetOptions | undefined, mode
       defaultModel: defaultModelOf(agents, model),
       merge,
       network: values["allow-network"] === true,
-      acceptApprovals: values["allow-accept"] === true,
+      allowTools: values["allow-tools"] === true,
       seconds: seconds(values, "max-time"),
       costUsd: seconds(values, "max-cost"),
     },
