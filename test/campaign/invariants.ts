@@ -1,5 +1,5 @@
 import { isEnded, reduceTask, type TaskEvent, type TaskState } from "@flint/protocol";
-import { violations } from "../../packages/tasks/src/testing/simulation.ts";
+import { violations } from "../../packages/tasks/src/testing/violations.ts";
 import type { LedgerLine } from "./ledger.ts";
 
 /** What a campaign leaves behind. */

@@ -16,6 +16,7 @@ export * from "./server/config.ts";
 export * from "./server/rendezvous.ts";
 export * from "./server/restored-files.ts";
 export * from "./server/usage-limit.ts";
+export * from "./task/account-marks.ts";
 export * from "./task/published-event.ts";
 export { reduceTask } from "./task/reduce-task.ts";
 export * from "./task/task-events.ts";

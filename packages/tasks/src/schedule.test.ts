@@ -1,20 +1,38 @@
 import type { TaskSpec, TaskState } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
+import { accountsOf } from "./accounts.ts";
 import { event } from "./decide/decision.ts";
-import { due, nextDue, plan, waitReason } from "./schedule.ts";
-import { accountsOf } from "./service/accounts.ts";
+import { afterTurn, afterVerdict } from "./decide/run.ts";
+import { cancel, resume } from "./decide/user-actions.ts";
+import { due, nextDue, nextRecovery, plan, waitReason } from "./schedule.ts";
 import { Random } from "./testing/random.ts";
-import { added, after, NOW } from "./testing/task.ts";
+import { testSpec } from "./testing/spec.ts";
+import {
+  added,
+  after,
+  atLimit,
+  completed,
+  context,
+  executing,
+  judged,
+  NOW,
+  resumedRun,
+} from "./testing/task.ts";
 
 /** A task of its own name that is ready. */
 function task(id: string, change: Partial<TaskSpec> = {}, more: Partial<TaskState> = {}): TaskState {
   return { ...added(change), id, ...more };
 }
 
-/** A task that has met the usage limit of its agent. */
+/** A task that has met a usage limit of its agent. */
 function limited(id: string, untilMs: number, change: Partial<TaskSpec> = {}): TaskState {
   const suspended = event("task/suspended", { reason: "usageLimit", untilMs, account: "claude" });
-  return { ...after(added(change), [suspended]), id };
+  return { ...after(executing(change), [suspended]), id };
+}
+
+/** The same, once its time has come. */
+function retried(id: string): TaskState {
+  return { ...after(limited(id, NOW - 1), [event("task/resumed", { by: "scheduler" })]), id };
 }
 
 const offered = (tasks: readonly TaskState[], now = NOW) =>
@@ -80,17 +98,83 @@ describe("what is handed out", () => {
   });
 
   test("is one task of an account after its limit, until that one has got through", () => {
-    const resumed = { ...after(limited("first", NOW - 1), [event("task/resumed", { by: "scheduler" })]) };
-    const first = { ...resumed, id: "first" };
+    const first = retried("first");
     const ready = [task("second"), task("third")];
     expect(offered([first, ...ready])).toEqual([["first", true]]);
-    const running = { ...first, phase: "running" as const };
+    const running = { ...after(first, resumedRun(first)), id: "first" };
     expect(offered([running, ...ready])).toEqual([]);
     // Whatever is listed after them, and however long another one still sleeps.
     expect(offered([running, first, ...ready])).toEqual([]);
     expect(offered([limited("sleeps", NOW + 1000), first, ...ready])).toEqual([]);
-    const through = { ...first, phase: "done" as const, limitsInRow: 0 };
+    const through = { ...after(running, afterTurn(running, completed(), context)), id: "first" };
     expect(offered([through, ...ready])).toHaveLength(2);
+  });
+
+  test("is one task after a limit also if that one has met none itself", () => {
+    const older = task("older", { priority: 1 });
+    expect(offered([retried("first"), older])).toEqual([["older", true]]);
+    const running = { ...after(older, resumedRun(older)), id: "older" };
+    expect(offered([retried("first"), running, task("third")])).toEqual([]);
+    const through = { ...after(executing(), afterTurn(executing(), completed(), context)), id: "older" };
+    expect(offered([retried("first"), through, task("third")])).toHaveLength(2);
+  });
+
+  test("is everything again once a reviewer that met a limit has judged", () => {
+    const state = executing({ reviewers: [{ model: "codex" }] });
+    const executed = after(state, afterTurn(state, completed(), context));
+    const suspended = after(executed, afterVerdict(executed, atLimit(NOW - 100_000), context));
+    const again = after(suspended, [...resume(suspended, "scheduler"), ...resumedRun(suspended)]);
+    const others = ["a", "b"].map((id) => task(id, { executors: [{ model: "codex" }] }));
+    expect(offered([again, ...others])).toEqual([]);
+    const approved = after(again, afterVerdict(again, judged({ verdict: "approve" }), context));
+    expect(approved).toMatchObject({ phase: "approving", limitsInRow: 0 });
+    expect(offered([approved, ...others])).toEqual([
+      ["a", false],
+      ["b", false],
+    ]);
+  });
+
+  test("is nothing at a limit either if the task that met it was cancelled or went on with another agent", () => {
+    const sleeping = limited("sleeps", NOW + 1000);
+    const cancelled = { ...after(sleeping, cancel(sleeping, "ann")), id: "cancelled" };
+    const state = executing({ executors: [{ model: "claude" }, { model: "codex" }] });
+    const passedOn = { ...after(state, afterTurn(state, atLimit(NOW + 1000), context)), id: "passed-on" };
+    expect(passedOn).toMatchObject({ phase: "running", executor: 1 });
+    for (const evidence of [cancelled, passedOn]) {
+      const tasks = [evidence, task("waits")];
+      expect(offered(tasks)).toEqual([]);
+      expect(nextRecovery(tasks, accountsOf(tasks), NOW)).toBe(NOW + 1000);
+      expect(offered(tasks, NOW + 1000)).toEqual([["waits", true]]);
+    }
+  });
+
+  test("is a task with an agent that is free, and one of another model than that of the limit", () => {
+    const both = task("both", { executors: [{ model: "claude/opus" }, { model: "codex" }] });
+    expect(offered([limited("sleeps", NOW + 1000), both])).toEqual([["both", false]]);
+    const state = executing({ executors: [{ model: "claude/opus" }] });
+    const ofModel = atLimit(NOW + 1000, { model: "opus" });
+    const opus = { ...after(state, afterTurn(state, ofModel, context)), id: "opus" };
+    const [same, other] = ["claude/opus", "claude/sonnet"].map((model) =>
+      task(model, { executors: [{ model }] }),
+    );
+    expect(offered([opus, same, other].filter((each) => each !== undefined))).toEqual([
+      ["claude/sonnet", false],
+    ]);
+  });
+
+  test("is a task that the user has go on, whatever the time of the limit", () => {
+    const sleeping = limited("sleeps", NOW + 1000);
+    const cancelled = { ...after(sleeping, cancel(sleeping, "ann")), id: "cancelled" };
+    const resumed = { ...after(sleeping, resume(sleeping, "ann")), id: "resumed" };
+    expect(offered([cancelled, resumed, task("waits")])).toEqual([["resumed", true]]);
+  });
+
+  test("is not kept back by a task that no worker may take", () => {
+    const nobody = { ...retried("first"), spec: { ...testSpec(), pool: "gpu" } };
+    expect(offered([nobody, task("second"), task("third")])).toEqual([
+      ["first", true],
+      ["second", true],
+    ]);
   });
 });
 

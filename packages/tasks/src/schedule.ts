@@ -1,25 +1,11 @@
-import type { TaskState } from "@flint/protocol";
-
-/** What the scheduler knows of the accounts that agents work with. */
-export interface AccountState {
-  readonly key: string;
-  /** Until when its usage limit keeps it from working; undefined if it may work. */
-  readonly limitedUntilMs?: number | undefined;
-  /** Whether a first run after the limit is under way. */
-  readonly probing?: boolean | undefined;
-}
+import { accountsOfRole, nextRole, type TaskState } from "@flint/protocol";
+import { type AccountState, type Accounts, limitedUntil } from "./accounts.ts";
 
 /** A task that a worker may take now. */
 export interface Offer {
   readonly task: TaskState;
   /** Set if it is the first one after its account's limit: the others wait for how it goes. */
   readonly probe: boolean;
-}
-
-/** The account that the next turn of a task works with, as far as it is known before the turn: its agent. */
-export function accountOf({ spec, step, executor, reviewer }: TaskState): string {
-  const role = step === "review" ? spec.reviewers[reviewer] : spec.executors[executor];
-  return (role?.model ?? "").split("/")[0] ?? "";
 }
 
 /** The suspended tasks whose time has come. */
@@ -39,29 +25,53 @@ export function nextDue(tasks: readonly TaskState[]): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
+/** When the first account is over its limit that tasks wait for which are ready; undefined if none does. */
+export function nextRecovery(
+  tasks: readonly TaskState[],
+  accounts: Accounts,
+  now: number,
+): number | undefined {
+  if (accounts.size === 0) return undefined;
+  const times = tasks.filter(({ phase }) => phase === "ready").map((task) => heldUntil(task, accounts));
+  const next = Math.min(...times.filter((time) => time > now));
+  return next === Number.POSITIVE_INFINITY ? undefined : next;
+}
+
+/** Until when limits keep a task from its next turn: those of all agents that may have it. */
+function heldUntil(task: TaskState, accounts: Accounts): number {
+  if (task.step === "merge") return 0;
+  const ends = nextRole(task).agents.map((role) => limitedUntil(role, accounts));
+  return ends.length === 0 ? 0 : Math.min(...ends);
+}
+
+/** The accounts with a limit behind them that a task would try now. */
+function recovering(task: TaskState, accounts: Accounts, now: number): AccountState[] {
+  if (task.step === "merge" || accounts.size === 0) return [];
+  const role = nextRole(task).agents.find((each) => limitedUntil(each, accounts) <= now);
+  const names = role === undefined ? [] : accountsOfRole(role);
+  return names.map((name) => accounts.get(name)).filter((account) => account !== undefined);
+}
+
 /**
  * The tasks to hand out, best first: by priority, then by how little their owner has running, then by age. An account
- * after a usage limit gets one task until that has got through.
+ * after a usage limit gets one task until that has got through; of those that only some workers take, one of each kind,
+ * because there may be no such worker.
  */
-export function plan(
-  tasks: readonly TaskState[],
-  accounts: ReadonlyMap<string, AccountState>,
-  now: number,
-): Offer[] {
+export function plan(tasks: readonly TaskState[], accounts: Accounts, now: number): Offer[] {
   const running = new Map<string, number>();
   for (const { phase, addedBy } of tasks)
     if (phase === "running") running.set(addedBy, (running.get(addedBy) ?? 0) + 1);
   const offers: Offer[] = [];
   const probed = new Set<string>();
   for (const task of inTurns(tasks, running)) {
-    const account = accounts.get(accountOf(task));
-    if (task.step !== "merge" && account !== undefined) {
-      if ((account.limitedUntilMs ?? 0) > now) continue;
-      const recovering = account.limitedUntilMs !== undefined;
-      if (recovering && (account.probing === true || probed.has(account.key))) continue;
-      if (recovering) probed.add(account.key);
-      offers.push({ task, probe: recovering });
-    } else offers.push({ task, probe: false });
+    if (heldUntil(task, accounts) > now) continue;
+    const tried = recovering(task, accounts, now);
+    const keys = tried.map(({ name }) =>
+      JSON.stringify([name, task.spec.pool, task.spec.labels?.toSorted()]),
+    );
+    if (tried.some(({ probing }) => probing) || keys.some((key) => probed.has(key))) continue;
+    for (const key of keys) probed.add(key);
+    offers.push({ task, probe: tried.length > 0 });
     running.set(task.addedBy, (running.get(task.addedBy) ?? 0) + 1);
   }
   return offers;

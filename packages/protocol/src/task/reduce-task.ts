@@ -1,4 +1,5 @@
 import { addCost, addUsage, NO_USAGE } from "../thread/usage.ts";
+import { marksAfter } from "./account-marks.ts";
 import type {
   RunUsage,
   TaskAnswer,
@@ -14,7 +15,8 @@ import { withContests } from "./verdict.ts";
 export function reduceTask(id: string, state: TaskState | undefined, event: TaskEvent): TaskState {
   if (state === undefined) return firstState(id, event);
   if (event.version <= state.version) return state;
-  return { ...onEvent(state, event), version: event.version, updatedAt: event.at };
+  const accounts = marksAfter(state, event);
+  return { ...onEvent(state, event), accounts, version: event.version, updatedAt: event.at };
 }
 
 function firstState(id: string, event: TaskEvent): TaskState {
@@ -51,6 +53,7 @@ function firstState(id: string, event: TaskEvent): TaskState {
     lostRuns: 0,
     backoffs: 0,
     limitsInRow: 0,
+    accounts: {},
     conflicts: 0,
     extraRounds: 0,
     extraBudgets: 0,
@@ -243,6 +246,7 @@ function onReviewed(state: TaskState, data: TaskEventData<"round/reviewed">): Ta
   const reviews = [...(state.rounds.at(-1)?.reviews ?? []), { reviewer, turn, verdict, note }];
   return {
     ...withRound(state, { reviews }),
+    limitsInRow: 0,
     findings: data.findings,
     usage: withUsage(state.usage, data.usage),
   };

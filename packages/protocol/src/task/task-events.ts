@@ -121,7 +121,9 @@ export const TASK_EVENTS = {
       instructions: z.optional(text),
     }),
   ),
-  "run/used": row("A turn that did not complete used this.", () => looseObject({ usage: RunUsage })),
+  "run/used": row("A turn that did not complete used this, up to a usage limit if there is one.", () =>
+    looseObject({ usage: RunUsage, limit: z.optional(UsageLimit) }),
+  ),
   "round/prepared": row("The attempt has its own folder, at this commit.", () =>
     looseObject({
       base: z.nullable(commit),

@@ -62,6 +62,22 @@ export interface TaskUsage {
   readonly turns: number;
 }
 
+/** What the turns of a task have shown of an account they worked with: times in unix milliseconds. */
+export interface AccountMark {
+  /** When the last turn of the current run began. */
+  readonly startedAt?: number | undefined;
+  /** When the last turn that got through began. */
+  readonly passedAt?: number | undefined;
+  /** When a usage limit was last met, and until when that keeps the account from working, as far as that is known. */
+  readonly limitedAt?: number | undefined;
+  readonly untilMs?: number | undefined;
+  /** When a user last had the task go on after a limit, whatever its time. */
+  readonly triedAt?: number | undefined;
+}
+
+/** What a task has shown of accounts, by their names. */
+export type AccountMarks = Readonly<Record<string, AccountMark>>;
+
 /** The state of a task after its events. */
 export interface TaskState {
   readonly id: string;
@@ -103,6 +119,7 @@ export interface TaskState {
   readonly backoffs: number;
   /** How often a usage limit was met since a turn last completed. */
   readonly limitsInRow: number;
+  readonly accounts: AccountMarks;
   readonly conflicts: number;
   /** The rounds beyond those of the spec that people allowed, and how often they renewed the budget. */
   readonly extraRounds: number;

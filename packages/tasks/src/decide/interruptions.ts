@@ -1,8 +1,10 @@
-import type { RunUsage, TaskState } from "@flint/protocol";
+import { nextRole, type Role, type RunUsage, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event, interrupted } from "./decision.ts";
 import { fail } from "./finish.ts";
 import type { Interruption } from "./outcomes.ts";
 import { backoffUntil, resumption } from "./waiting.ts";
+
+const AT_LIMIT = "Its usage limit is reached.";
 
 type RoleName = "executor" | "reviewer";
 
@@ -13,7 +15,10 @@ export function afterInterruption(
   interruption: Interruption & { readonly usage: RunUsage },
   context: DecisionContext,
 ): Events {
-  const used = interruption.usage.seconds > 0 ? [event("run/used", { usage: interruption.usage })] : [];
+  const { usage } = interruption;
+  // What the limit says of the account counts for the other tasks too, whatever becomes of this one.
+  const limit = interruption.kind === "limit" ? { limit: interruption.limit } : {};
+  const used = usage.seconds > 0 || "limit" in limit ? [event("run/used", { usage, ...limit })] : [];
   return [...used, ...consequences(state, role, interruption, context)];
 }
 
@@ -25,9 +30,7 @@ function consequences(
 ): Events {
   switch (interruption.kind) {
     case "limit":
-      return (
-        fallback(state, role, "Its usage limit is reached.") ?? atLimit(state, role, interruption, context)
-      );
+      return fallback(state, role, AT_LIMIT) ?? atLimit(state, role, interruption, context);
     case "overload":
       return backOff(state, interruption.message, context);
     case "asks": {
@@ -58,6 +61,14 @@ export function fallback(state: TaskState, role: RoleName, reason: string): Even
     role === "executor" ? [state.spec.executors, state.executor] : [state.spec.reviewers, state.reviewer];
   if (at + 1 >= agents.length) return undefined;
   return [event("task/fallback", { role, index: at + 1, reason: reason.slice(0, 1000) })];
+}
+
+/** The next agent of the role that can work takes over from one whose account is at its limit; undefined if there is none. */
+export function aroundLimit(state: TaskState, isLimited: (role: Role) => boolean): Events | undefined {
+  const { role, at, agents } = nextRole(state);
+  const free = agents.findIndex((agent) => !isLimited(agent));
+  if (free <= 0) return undefined;
+  return [event("task/fallback", { role, index: at + free, reason: AT_LIMIT })];
 }
 
 /** A transient failure: the task pauses, longer each time, and finally fails. */

@@ -1,5 +1,7 @@
+import type { Role } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { added, after, completed, context, executing, HASH, judged, NOW } from "../testing/task.ts";
+import { aroundLimit } from "./interruptions.ts";
 import {
   afterChecks,
   afterLost,
@@ -112,6 +114,20 @@ describe("the executor's turn", () => {
     expect(
       after(state, afterTurn(state, { kind: "limit", limit: credit, usage: { seconds: 1 } }, context)),
     ).toMatchObject({ phase: "asking", ask: { reason: "limit" } });
+  });
+
+  test("is given to the first agent that is at no limit, if there is one", () => {
+    const executors = ["claude", "gemini", "codex"].map((model) => ({ model }));
+    const state = executing({ executors });
+    const isLimited = ({ model }: Role) => model !== "codex";
+    expect(after(state, aroundLimit(state, isLimited) ?? [])).toMatchObject({
+      executor: 2,
+      phase: "running",
+    });
+    expect(aroundLimit(state, () => false)).toBeUndefined();
+    expect(aroundLimit(state, () => true)).toBeUndefined();
+    const reviewed = reviewing({ reviewers: executors });
+    expect(after(reviewed, aroundLimit(reviewed, isLimited) ?? [])).toMatchObject({ reviewer: 2 });
   });
 
   test("that could not be stored asks at once: neither another agent nor another attempt is tried", () => {

@@ -1,8 +1,8 @@
 import { mintId, type TaskState } from "@flint/protocol";
+import { accountsOf } from "../accounts.ts";
 import type { DecisionContext } from "../decide/decision.ts";
 import { DEFAULT_POOL, poolOfWorker, type QueuedRun, type RunQueue, runKey } from "../queue/run-queue.ts";
 import { plan } from "../schedule.ts";
-import { accountsOf } from "../service/accounts.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import { matchesWorker, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";

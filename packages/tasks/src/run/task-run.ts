@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   currentRound,
   errorMessage,
+  nextRole,
   type Role,
   reduceTask,
   type TaskState,
@@ -10,9 +11,11 @@ import {
   type Verdict,
 } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
+import { accountsOf, limitedUntil } from "../accounts.ts";
 import { asking, budgetLeft, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
+import { aroundLimit } from "../decide/interruptions.ts";
 import type {
   CheckOutcome,
   ExecuteOutcome,
@@ -149,13 +152,14 @@ export class TaskRun {
       case "execute":
         return this.#isStarted(state)
           ? afterTurn(state, await this.#execute(state), this.#options.context())
-          : ((await this.#withoutSpace()) ?? startRound(state, context));
+          : ((await this.#withoutSpace()) ?? (await this.#aroundLimit(state)) ?? startRound(state, context));
       case "check":
         return afterChecks(state, await this.#check(state), this.#options.context());
       case "review":
         return state.spec.reviewers.length === 0
           ? finish(state)
-          : afterVerdict(state, await this.#review(state), this.#options.context());
+          : ((await this.#aroundLimit(state)) ??
+              afterVerdict(state, await this.#review(state), this.#options.context()));
       case "merge":
         return afterMerge(state, await this.#merge(state), this.#options.context());
     }
@@ -165,6 +169,14 @@ export class TaskRun {
   async #withoutSpace(): Promise<Events | undefined> {
     const problem = await this.#options.diskProblem?.();
     return problem === undefined ? undefined : [asking(this.#options.context(), "place", problem)];
+  }
+
+  /** An agent is not tried for nothing if another task has met the limit of its account, and there is another agent. */
+  async #aroundLimit(state: TaskState): Promise<Events | undefined> {
+    if (nextRole(state).agents.length < 2) return undefined;
+    const { store, context } = this.#options;
+    const [accounts, { now }] = [accountsOf(await store.list()), context()];
+    return aroundLimit(state, (role) => limitedUntil(role, accounts) > now);
   }
 
   /** Whether the turn was begun under this lease by this agent; otherwise it is begun again, under a key of its own. */

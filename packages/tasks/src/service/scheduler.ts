@@ -1,8 +1,9 @@
 import { errorMessage, type TaskState } from "@flint/protocol";
+import { accountsOf } from "../accounts.ts";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { fail } from "../decide/finish.ts";
 import { afterLost } from "../decide/run.ts";
-import { due, nextDue, waitReason } from "../schedule.ts";
+import { due, nextDue, nextRecovery, waitReason } from "../schedule.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
 /** What a scheduler depends on. */
@@ -12,6 +13,8 @@ export interface SchedulerOptions {
   readonly leaseMs: number;
   /** Changes within this time are looked at together. */
   readonly gatherMs?: number | undefined;
+  /** Called when tasks may run that were ready before, because the limit of their account is over. */
+  onRecovery?(): void;
   onProblem(message: string): void;
 }
 
@@ -23,6 +26,8 @@ export class TaskScheduler {
   readonly #options: SchedulerOptions;
   readonly #unsubscribe: () => void;
   #timer: NodeJS.Timeout | undefined;
+  /** When the limit of an account is over for which tasks wait. */
+  #recovery: number | undefined;
   #ticking: Promise<void> | undefined;
   #again = false;
   #isStopped = false;
@@ -115,9 +120,13 @@ export class TaskScheduler {
   #setTimer(tasks: readonly TaskState[], now: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    const recovery = nextRecovery(tasks, accountsOf(tasks), now);
+    if (this.#recovery !== undefined && this.#recovery !== recovery) this.#options.onRecovery?.();
+    this.#recovery = recovery;
     const running = tasks.some(({ run }) => run !== undefined);
     const next = Math.min(
       nextDue(tasks) ?? Number.POSITIVE_INFINITY,
+      recovery ?? Number.POSITIVE_INFINITY,
       running ? now + this.#options.leaseMs : Number.POSITIVE_INFINITY,
     );
     if (next === Number.POSITIVE_INFINITY || this.#isStopped) return;

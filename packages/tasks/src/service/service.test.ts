@@ -1,6 +1,8 @@
 import type { TaskEvent } from "@flint/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { event } from "../decide/decision.ts";
 import { MemoryStore } from "../store/memory-store.ts";
+import type { Lease } from "../store/task-store.ts";
 import { testSpec } from "../testing/spec.ts";
 import { context } from "../testing/task.ts";
 import { TaskScheduler } from "./scheduler.ts";
@@ -18,28 +20,32 @@ function setUp(persist?: (task: string, events: readonly TaskEvent[]) => void) {
   const scheduler = new TaskScheduler({
     ...{ store, leaseMs: LEASE_MS, onProblem },
     context: () => ({ ...context, now }),
+    onRecovery: () => worker?.wake(),
   });
   let started: (number: number) => void = () => undefined;
   const ran = new Promise<number>((resolve) => {
     started = resolve;
   });
   onTestFinished(() => scheduler.stop());
+  let worker: TaskWorker | undefined;
+  const runs: { readonly number: number; readonly lease: Lease }[] = [];
   const start = () => {
-    const worker = new TaskWorker({
+    worker = new TaskWorker({
       ...{ store, name: "w", concurrency: 2, leaseMs: LEASE_MS, now: () => now, onProblem },
-      run: (_lease, state, signal) =>
+      run: (lease, state, signal) =>
         new Promise((resolve) => {
+          runs.push({ number: state.number, lease });
           started(state.number);
           signal.addEventListener("abort", () => resolve(), { once: true });
         }),
     });
-    onTestFinished(() => worker.stop());
+    onTestFinished(() => worker?.stop());
     scheduler.wake();
     worker.wake();
     return worker;
   };
   const add = () => store.add({ spec: testSpec(), by: "ann", waiting: false });
-  return { store, scheduler, start, ran, add, problems, jump: (by: number) => (now += by) };
+  return { store, scheduler, start, ran, runs, add, problems, jump: (by: number) => (now += by) };
 }
 
 describe("a worker", () => {
@@ -89,6 +95,62 @@ describe("a worker", () => {
     isFull = false;
     worker.wake();
     expect(await ran).toBe(1);
+  });
+});
+
+describe("tasks that a usage limit keeps waiting", () => {
+  /** A task that sleeps at its limit, and two that wait for it. */
+  async function atLimit() {
+    const setup = setUp();
+    const sleeps = await setup.add();
+    const suspended = event("task/suspended", { reason: "usageLimit", untilMs: context.now + 3_600_000 });
+    await setup.store.commit({ task: sleeps.id, expect: sleeps.version, events: [suspended] });
+    await setup.add();
+    await setup.add();
+    setup.start();
+    await expect.poll(() => setup.scheduler.isWaiting).toBe(true);
+    return { ...setup, sleeps };
+  }
+
+  test("start when it is over, also if the task that met it was cancelled", async () => {
+    const { store, scheduler, ran, jump, sleeps } = await atLimit();
+    const { version } = (await store.read(sleeps.id)) ?? sleeps;
+    await store.commit({
+      task: sleeps.id,
+      expect: version,
+      events: [event("task/cancelled", { by: "ann" })],
+    });
+    await scheduler.settled();
+    expect([scheduler.isWaiting, (await store.list()).map(({ phase }) => phase)]).toEqual([
+      true,
+      ["cancelled", "ready", "ready"],
+    ]);
+    jump(7_200_000);
+    scheduler.wake();
+    expect(await ran).toBe(2);
+  });
+
+  test("start as soon as a first turn has got through, while its run goes on", async () => {
+    const { store, scheduler, runs, jump } = await atLimit();
+    jump(7_200_000);
+    scheduler.wake();
+    await expect.poll(() => runs.map(({ number }) => number)).toEqual([1]);
+    const [first] = runs;
+    const state = first === undefined ? undefined : await store.read(first.lease.task);
+    if (first === undefined || state === undefined) throw new Error("Nothing runs");
+    const started = { round: 1, executor: 0, clientId: "c" };
+    const executed = {
+      turn: { threadId: "t" },
+      commit: null,
+      tree: null,
+      contested: [],
+      usage: { seconds: 1 },
+    };
+    await store.commit({
+      ...{ task: state.id, expect: state.version, lease: first.lease },
+      events: [event("round/started", started), event("round/executed", executed)],
+    });
+    await expect.poll(() => runs.map(({ number }) => number)).toEqual([1, 2]);
   });
 });
 

@@ -76,6 +76,7 @@ export class TaskService {
     store.subscribe(() => this.#onChange());
     this.#scheduler = new TaskScheduler({
       ...{ store, leaseMs, context: () => this.#context() },
+      onRecovery: () => this.#worker.wake(),
       onProblem: (message) => options.onProblem(message),
     });
     this.#worker = new TaskWorker({
@@ -187,6 +188,8 @@ export class TaskService {
       if (state.folder !== undefined && isVerified) await workspaces.remove(state);
       await this.#options.store.remove(taskId);
       this.#onChange();
+      // What it showed of its account is gone with it.
+      this.start();
       return {};
     },
     "task/clean": async (params) => {

@@ -1,8 +1,9 @@
-import { errorMessage, type TaskState } from "@flint/protocol";
+import { errorMessage } from "@flint/protocol";
+import { accountsOf, mayOfferMore } from "../accounts.ts";
 import { LocalQueue } from "../queue/local-queue.ts";
 import { DEFAULT_POOL, type RunTaker } from "../queue/run-queue.ts";
 import { plan } from "../schedule.ts";
-import { accountsOf } from "./accounts.ts";
+import type { TaskChange } from "../store/task-store.ts";
 import { LeasedRun, type LeasedRunOptions } from "./leased-run.ts";
 
 /** What a worker depends on. */
@@ -30,7 +31,7 @@ export class TaskWorker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#taker = this.#queue.take([DEFAULT_POOL], options.concurrency, ({ task }) => this.#take(task));
-    this.#unsubscribe = options.store.subscribe(({ state }) => this.#onChange(state));
+    this.#unsubscribe = options.store.subscribe((change) => this.#onChange(change));
   }
 
   /** How many tasks run here. */
@@ -56,9 +57,10 @@ export class TaskWorker {
   }
 
   /** A task that was cancelled or suspended, or whose lease is void, is stopped at once. */
-  #onChange(state: TaskState): void {
-    if (state.run === undefined) this.#running.get(state.id)?.stop();
-    if (state.phase === "ready") this.wake();
+  #onChange(change: TaskChange): void {
+    const { id, run } = change.state;
+    if (run === undefined) this.#running.get(id)?.stop();
+    if (mayOfferMore(change)) this.wake();
   }
 
   async #takeAll(): Promise<void> {

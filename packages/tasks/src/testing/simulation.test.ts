@@ -1,6 +1,7 @@
 import { isEnded } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { Simulation, violations } from "./simulation.ts";
+import { LEASE_MS, Simulation } from "./simulation.ts";
+import { violations } from "./violations.ts";
 
 /** `FLINT_HISTORIES=100000` plays the long form. */
 const HISTORIES = Number(process.env.FLINT_HISTORIES ?? 400);
@@ -11,13 +12,13 @@ describe("random histories of tasks", () => {
     let lost = 0;
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const simulation = new Simulation(seed);
-      await simulation.play(2, 80);
+      await simulation.play(3, 100);
       expect(simulation.problems, `seed ${seed}`).toEqual([]);
       fenced += simulation.fencedWrites;
       for (const state of await simulation.store.list()) {
         const events = await simulation.store.events(state.id);
         lost += events.filter(({ type }) => type === "run/lost").length;
-        expect(violations(state.id, events, state), `seed ${seed}`).toEqual([]);
+        expect(violations(state.id, events, state, LEASE_MS), `seed ${seed}`).toEqual([]);
         expect(isEnded(state), `seed ${seed}: task ${state.number} is ${state.phase}`).toBe(true);
       }
     }

@@ -1,24 +1,22 @@
-import {
-  currentRound,
-  isEnded,
-  reduceTask,
-  type TaskEvent,
-  type TaskState,
-  type Verdict,
-} from "@flint/protocol";
+import { currentRound, isEnded, type TaskState, type Verdict } from "@flint/protocol";
+import { accountsOf, limitedUntil, mayOfferMore } from "../accounts.ts";
 import type { DecisionContext, Events } from "../decide/decision.ts";
 import { finish } from "../decide/finish.ts";
+import { aroundLimit } from "../decide/interruptions.ts";
 import type { ExecuteOutcome, Interruption, ReviewOutcome } from "../decide/outcomes.ts";
 import * as run from "../decide/run.ts";
 import * as userActions from "../decide/user-actions.ts";
+import { plan } from "../schedule.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { Lease } from "../store/task-store.ts";
 import { Random } from "./random.ts";
 import { testSpec } from "./spec.ts";
 
-const LEASE_MS = 30_000;
+/** How long the leases of a history last. */
+export const LEASE_MS = 30_000;
 const TURN_SECONDS = 600;
+const CONCURRENCY = 3;
 
 /** A worker's view of the task it runs: what it last read, and since when it has been silent. */
 interface Hand {
@@ -37,8 +35,10 @@ export class Simulation {
   #now = 1_800_000_000_000;
   #ids = 0;
   readonly store: MemoryStore;
-  /** The real one: it hears of each change before the one who made it goes on, and looks at once. */
+  /** The real one: it receives each change before the one who made it goes on, and looks at once. */
   readonly #scheduler: TaskScheduler;
+  /** Whether the workers have been woken since they last took what was offered; nothing else makes them look. */
+  #isAwake = true;
   readonly #hands: Hand[] = [];
   /** Writes of workers whose lease was over; none of them was accepted. */
   fencedWrites = 0;
@@ -52,7 +52,13 @@ export class Simulation {
     this.store = new MemoryStore({ now: () => this.#now, id: () => `id-${++this.#ids}` });
     this.#scheduler = new TaskScheduler({
       ...{ store: this.store, leaseMs: LEASE_MS, context: () => this.#context() },
+      onRecovery: () => {
+        this.#isAwake = true;
+      },
       onProblem: (message) => this.problems.push(message),
+    });
+    this.store.subscribe((change) => {
+      this.#isAwake ||= mayOfferMore(change);
     });
   }
 
@@ -90,7 +96,8 @@ export class Simulation {
   async #step(): Promise<void> {
     const random = this.#random;
     this.#now += random.below(10_000);
-    this.#scheduler.wake();
+    // As its timer would.
+    if (this.#scheduler.isWaiting) this.#scheduler.wake();
     // Sometimes it is still looking while others write.
     if (random.chance(0.7)) await this.#scheduler.settled();
     const roll = random.next();
@@ -105,13 +112,17 @@ export class Simulation {
     return { now: this.#now, random: this.#random.next(), id: () => `id-${++this.#ids}` };
   }
 
+  /** The workers take what is offered, the best first, as long as they have room. */
   async #lease(): Promise<void> {
-    const ready = (await this.store.list()).filter(({ phase }) => phase === "ready");
-    const task = ready[this.#random.below(ready.length)];
-    if (task === undefined) return;
-    const lease = await this.store.lease(task.id, `w${this.#random.below(3)}`, LEASE_MS);
-    const state = await this.store.read(task.id);
-    if (lease !== undefined && state !== undefined) this.#hands.push({ lease, state, stoppedUntil: 0 });
+    if (!this.#isAwake) return;
+    this.#isAwake = false;
+    const tasks = await this.store.list();
+    for (const { task } of plan(tasks, accountsOf(tasks), this.#now)) {
+      if (this.#hands.length >= CONCURRENCY) return;
+      const lease = await this.store.lease(task.id, `w${this.#random.below(3)}`, LEASE_MS);
+      const state = await this.store.read(task.id);
+      if (lease !== undefined && state !== undefined) this.#hands.push({ lease, state, stoppedUntil: 0 });
+    }
   }
 
   async #work(): Promise<void> {
@@ -128,7 +139,7 @@ export class Simulation {
     }
     // A worker that comes back late does not look at its lease first: the store has to refuse what it writes.
     if (random.chance(0.7)) await this.store.renew(hand.lease, LEASE_MS);
-    const events = this.#next(hand.state);
+    const events = await this.#next(hand.state);
     const result = await this.store.commit({
       task: hand.lease.task,
       expect: hand.state.version,
@@ -146,10 +157,14 @@ export class Simulation {
 
   #drop(hand: Hand): void {
     this.#hands.splice(this.#hands.indexOf(hand), 1);
+    // There is room for another.
+    this.#isAwake = true;
   }
 
-  #next(state: TaskState): Events {
+  async #next(state: TaskState): Promise<Events> {
     const context = this.#context();
+    const accounts = accountsOf(await this.store.list());
+    const around = aroundLimit(state, (role) => limitedUntil(role, accounts) > context.now);
     switch (state.step) {
       case "prepare":
         return run.afterPrepare(state, this.#prepared(), context);
@@ -159,7 +174,9 @@ export class Simulation {
           round !== undefined &&
           round.tree === undefined &&
           round.clientId === run.turnKey(state, round.round);
-        return started ? run.afterTurn(state, this.#turn(), context) : run.startRound(state, context);
+        return started
+          ? run.afterTurn(state, this.#turn(), context)
+          : (around ?? run.startRound(state, context));
       }
       case "check": {
         const exitCode = this.#random.chance(this.#calm ? 0.05 : 0.3) ? 1 : 0;
@@ -169,7 +186,7 @@ export class Simulation {
       case "review":
         return state.spec.reviewers.length === 0
           ? finish(state)
-          : run.afterVerdict(state, this.#review(state), context);
+          : (around ?? run.afterVerdict(state, this.#review(state), context));
       case "merge":
         return this.#random.chance(0.2)
           ? run.afterMerge(state, { kind: "conflict", files: ["a.ts"], onto: "0".repeat(40) }, context)
@@ -263,41 +280,4 @@ export class Simulation {
   #hash(): string {
     return Array.from({ length: 40 }, () => this.#random.below(16).toString(16)).join("");
   }
-}
-
-/** What a log of a task breaks of what must always hold; empty if nothing. */
-export function violations(id: string, events: readonly TaskEvent[], final: TaskState): string[] {
-  const found: string[] = [];
-  let state: TaskState | undefined;
-  let fence = 0;
-  let running = false;
-  let leasedAt = 0;
-  for (const event of events) {
-    const before = state;
-    state = reduceTask(id, state, event);
-    const at = `${event.version} ${event.type}`;
-    if (before !== undefined && isEnded(before) && event.type !== "task/retried")
-      found.push(`${at} after the end`);
-    if (event.type === "run/leased") {
-      if (running) found.push(`${at}: leased while leased`);
-      if (event.data.fence <= fence) found.push(`${at}: the fence did not rise`);
-      fence = event.data.fence;
-      leasedAt = event.at;
-      running = true;
-    } else if (running && state.run === undefined) running = false;
-    if (event.type === "run/lost" && event.at < leasedAt + LEASE_MS)
-      found.push(`${at}: the lease was not over`);
-    if (state.fence < (before?.fence ?? 0)) found.push(`${at}: the fence fell`);
-    if (event.type === "round/started" && event.data.round > state.spec.rounds + state.extraRounds)
-      found.push(`${at}: more rounds than allowed`);
-    if (event.type === "round/started" && before !== undefined) {
-      const allowed = before.spec.budget.seconds * (1 + before.extraBudgets);
-      if (before.usage.seconds >= allowed) found.push(`${at}: started over budget`);
-    }
-    if ((state.phase === "running") !== (state.run !== undefined))
-      found.push(`${at}: running without a lease`);
-  }
-  if (JSON.stringify(state) !== JSON.stringify(final))
-    found.push("the log does not replay to the same state");
-  return found;
 }

@@ -34,6 +34,21 @@ export function executing(change: Partial<TaskSpec> = {}): TaskState {
   return after(ready, startRound(ready, context));
 }
 
+/** The next run of a task that is ready. */
+export function resumedRun({ fence }: TaskState): Events {
+  return leased({ runId: `run-${fence + 1}`, worker: "w1", fence: fence + 1, leaseId: `lease-${fence + 1}` });
+}
+
+/** A turn that met a usage limit. */
+export function atLimit(resetsAtMs: number, more: { readonly model?: string } = {}) {
+  const limit = { agent: "claude", window: "5 hours", status: "reached", source: "frame", ...more } as const;
+  return {
+    kind: "limit",
+    limit: { ...limit, reportedAtMs: NOW, resetsAtMs },
+    usage: { seconds: 1 },
+  } as const;
+}
+
 /** An executor's turn that changed something. */
 export function completed(tree = HASH("a"), contested: { id: string; why: string }[] = []) {
   const turn = { threadId: "thread-1", turnId: "turn-1" };

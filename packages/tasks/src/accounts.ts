@@ -1,0 +1,84 @@
+import { accountsOfRole, nextRole, type Role, type TaskEventType, type TaskState } from "@flint/protocol";
+import type { TaskChange } from "./store/task-store.ts";
+
+/** An account that has met a usage limit and after that has not got a turn through yet. */
+export interface AccountState {
+  readonly name: string;
+  /** Until when the limit keeps it from working; in the past if it may be tried. */
+  readonly limitedUntilMs: number;
+  /** Whether a first turn after the limit is under way. */
+  readonly probing: boolean;
+}
+
+/** The accounts after a usage limit, by name. */
+export type Accounts = ReadonlyMap<string, AccountState>;
+
+/** What all tasks together have last shown of an account. */
+interface Shown {
+  passedAt: number;
+  triedAt: number;
+  limitedAt: number;
+}
+
+/**
+ * What the tasks have shown of the accounts they work with. A limit counts until a turn that began after it got through,
+ * also if its task has long ended or gone on with another agent. A user who has a limited task go on has the account tried.
+ */
+export function accountsOf(tasks: readonly TaskState[]): Accounts {
+  const shown = latest(tasks);
+  const accounts = new Map<string, AccountState>();
+  for (const { accounts: marks } of tasks)
+    for (const [name, { limitedAt = 0, untilMs = 0 }] of Object.entries(marks)) {
+      const { passedAt = 0, triedAt = 0 } = shown.get(name) ?? {};
+      if (limitedAt <= passedAt) continue;
+      const until = limitedAt > triedAt ? untilMs : 0;
+      const limitedUntilMs = Math.max(accounts.get(name)?.limitedUntilMs ?? 0, until);
+      accounts.set(name, { name, limitedUntilMs, probing: false });
+    }
+  if (accounts.size === 0) return accounts;
+  for (const task of tasks)
+    for (const name of namesInUse(task)) {
+      const account = accounts.get(name);
+      // A turn that began before the limit says nothing about the time after it.
+      const startedAt = task.accounts[name]?.startedAt ?? Number.POSITIVE_INFINITY;
+      if (account !== undefined && startedAt > (shown.get(name)?.limitedAt ?? 0))
+        accounts.set(name, { ...account, probing: true });
+    }
+  return accounts;
+}
+
+function latest(tasks: readonly TaskState[]): ReadonlyMap<string, Shown> {
+  const shown = new Map<string, Shown>();
+  for (const { accounts } of tasks)
+    for (const [name, mark] of Object.entries(accounts)) {
+      const known = shown.get(name) ?? { passedAt: 0, triedAt: 0, limitedAt: 0 };
+      known.passedAt = Math.max(known.passedAt, mark.passedAt ?? 0);
+      known.triedAt = Math.max(known.triedAt, mark.triedAt ?? 0);
+      known.limitedAt = Math.max(known.limitedAt, mark.limitedAt ?? 0);
+      shown.set(name, known);
+    }
+  return shown;
+}
+
+/** The accounts that a running task works with, or will once it has its folder. */
+function namesInUse(task: TaskState): readonly string[] {
+  if (task.phase !== "running" || task.step === "check" || task.step === "merge") return [];
+  const [role] = nextRole(task).agents;
+  return role === undefined ? [] : accountsOfRole(role);
+}
+
+/** Until when an agent cannot work because of a limit; 0 if it can. */
+export function limitedUntil(role: Role, accounts: Accounts): number {
+  return Math.max(...accountsOfRole(role).map((name) => accounts.get(name)?.limitedUntilMs ?? 0));
+}
+
+/** The events after which an account may be free for the next task, besides those that make a task ready itself. */
+const FREEING: ReadonlySet<TaskEventType> = new Set<TaskEventType>([
+  ...(["round/executed", "round/checked", "round/reviewed", "task/fallback"] as const),
+  ...(["task/suspended", "task/asking", "task/reviewed", "task/ended", "task/cancelled"] as const),
+]);
+
+/** Whether more tasks may be ready to run after a change than before. */
+export function mayOfferMore({ state, events }: TaskChange): boolean {
+  return state.phase === "ready" || events.some(({ type }) => FREEING.has(type));
+}

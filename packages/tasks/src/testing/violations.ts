@@ -1,0 +1,43 @@
+import { isEnded, reduceTask, type TaskEvent, type TaskState } from "@flint/protocol";
+
+/** What a log of a task breaks of what must always hold, with leases that last this long if that is known; empty if nothing. */
+export function violations(
+  id: string,
+  events: readonly TaskEvent[],
+  final: TaskState,
+  leaseMs = 0,
+): string[] {
+  const found: string[] = [];
+  let state: TaskState | undefined;
+  let fence = 0;
+  let running = false;
+  let leasedAt = 0;
+  for (const event of events) {
+    const before = state;
+    state = reduceTask(id, state, event);
+    const at = `${event.version} ${event.type}`;
+    if (before !== undefined && isEnded(before) && event.type !== "task/retried")
+      found.push(`${at} after the end`);
+    if (event.type === "run/leased") {
+      if (running) found.push(`${at}: leased while leased`);
+      if (event.data.fence <= fence) found.push(`${at}: the fence did not rise`);
+      fence = event.data.fence;
+      leasedAt = event.at;
+      running = true;
+    } else if (running && state.run === undefined) running = false;
+    if (event.type === "run/lost" && event.at < leasedAt + leaseMs)
+      found.push(`${at}: the lease was not over`);
+    if (state.fence < (before?.fence ?? 0)) found.push(`${at}: the fence fell`);
+    if (event.type === "round/started" && event.data.round > state.spec.rounds + state.extraRounds)
+      found.push(`${at}: more rounds than allowed`);
+    if (event.type === "round/started" && before !== undefined) {
+      const allowed = before.spec.budget.seconds * (1 + before.extraBudgets);
+      if (before.usage.seconds >= allowed) found.push(`${at}: started over budget`);
+    }
+    if ((state.phase === "running") !== (state.run !== undefined))
+      found.push(`${at}: running without a lease`);
+  }
+  if (JSON.stringify(state) !== JSON.stringify(final))
+    found.push("the log does not replay to the same state");
+  return found;
+}
