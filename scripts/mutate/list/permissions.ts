@@ -132,6 +132,23 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     only: "index",
   },
   {
+    name: "filter-not-loaded",
+    promise: "Where nothing can load the seccomp filter, nothing runs without it.",
+    file: "packages/host/src/sandbox/scopes.ts",
+    find: "return mechanism.loadsFilter ? this.#network.filter() : undefined;",
+    replace: "return this.#network.filter();",
+    tests: ["packages/host/src/sandbox/scoped-network.test.ts"],
+    only: "filter",
+  },
+  {
+    name: "filter-open-network",
+    promise: "The whole network does not open vsock and the like.",
+    file: "packages/host/src/sandbox/scopes.ts",
+    find: "        filterFile,\n",
+    replace: "        filterFile: hasWholeNetwork(request, policy) ? undefined : filterFile,\n",
+    tests: ["packages/host/src/network/leaks.test.ts"],
+  },
+  {
     name: "git-without-filter",
     promise: "Hooks of the agent that run at the end of a turn can open no vsock.",
     file: "packages/host/src/sandbox/preparation.ts",

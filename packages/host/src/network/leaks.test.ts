@@ -99,7 +99,8 @@ describeEachMechanism("commands of a thread in the whole sandbox, with %s", (mec
   const seen = (user: number): ScopedProbe => ({
     limitations: [],
     user: String(user),
-    ...{ sockets: "1 1 1 open", direct: REFUSED, asked: ["other.example"] },
+    ...{ sockets: "1 1 1 open", openSockets: "1 1 1 open", agentSockets: "1 1 1 open" },
+    ...{ direct: REFUSED, asked: ["other.example"] },
     proxied: "Flint's sandbox refused the connection to other.example:80: it was declined.",
   });
 

@@ -10,6 +10,9 @@ const ENOSYS = 0x00050026;
 const ARCHITECTURES = {
   x64: { audit: 0xc000003e, socket: 41, socketpair: 53, connect: 42 },
   arm64: { audit: 0xc00000b7, socket: 198, socketpair: 199, connect: 203 },
+  // EM_RISCV (243) and EM_LOONGARCH (258), 64 bit, little endian; the calls of asm-generic.
+  riscv64: { audit: 0xc00000f3, socket: 198, socketpair: 199, connect: 203 },
+  loong64: { audit: 0xc0000102, socket: 198, socketpair: 199, connect: 203 },
 } as const;
 
 /** What the kernel would answer: runs the program on the three words that it may look at. */
@@ -25,7 +28,7 @@ function answer(program: Buffer, audit: number, call: number, argument = 0): num
   throw new Error("the program ran off its end");
 }
 
-describe.each(["x64", "arm64"] as const)("the filter for %s", (architecture) => {
+describe.each(["x64", "arm64", "riscv64", "loong64"] as const)("the filter for %s", (architecture) => {
   const program = socketFilter(architecture) ?? Buffer.alloc(0);
   const { audit, socket, socketpair, connect } = ARCHITECTURES[architecture];
 
@@ -60,7 +63,7 @@ test("the filter for x64 refuses calls of the x32 ABI", () => {
 });
 
 test("has no filter for a processor whose system calls are unknown", () => {
-  expect(socketFilter("riscv64")).toBeUndefined();
+  expect(socketFilter("s390x")).toBeUndefined();
 });
 
 /** Opens sockets and makes calls by number, and prints what came of each. */

@@ -1,7 +1,7 @@
 import { endianness } from "node:os";
 
 /** The processors for which a filter can be built, as Node names them. */
-export type FilterArchitecture = "x64" | "arm64";
+export type FilterArchitecture = keyof typeof CALLS;
 
 /** Opcodes of classic BPF, as in linux/bpf_common.h: a class, a size or an operation, and a mode. */
 const LOAD_WORD = 0x20;
@@ -29,10 +29,13 @@ const IO_URING = [425, 426, 427];
 /** From here on a number on x64 means a call of the x32 ABI, which is numbered apart. */
 const X32_CALLS = 0x40000000;
 
+/** Others, such as s390x, may open sockets by socketcall, whose arguments are in memory that a filter cannot read. */
 const CALLS = {
   x64: { audit: 0xc000003e, socket: 41, socketpair: 53 },
   arm64: { audit: 0xc00000b7, socket: 198, socketpair: 199 },
-} as const satisfies Readonly<Record<FilterArchitecture, object>>;
+  riscv64: { audit: 0xc00000f3, socket: 198, socketpair: 199 },
+  loong64: { audit: 0xc0000102, socket: 198, socketpair: 199 },
+} as const;
 
 /** One instruction. A jump goes to the step with that label if the comparison holds, and to the next one otherwise. */
 type Step = { readonly label?: Label } & (
@@ -49,8 +52,11 @@ type Label = "known" | "socket" | "allow" | "refuse" | "missing";
  * architecture are refused, because they are numbered differently. Undefined for processors that have no numbers here.
  */
 export function socketFilter(architecture: string = process.arch): Buffer | undefined {
-  if (architecture !== "x64" && architecture !== "arm64") return undefined;
-  return encode(filterSteps(architecture));
+  return hasFilter(architecture) ? encode(filterSteps(architecture)) : undefined;
+}
+
+function hasFilter(architecture: string): architecture is FilterArchitecture {
+  return Object.hasOwn(CALLS, architecture);
 }
 
 function filterSteps(architecture: FilterArchitecture): Step[] {

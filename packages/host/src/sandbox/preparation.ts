@@ -15,7 +15,7 @@ import type { ProtectedPaths } from "./paths/protected-paths.ts";
 import type { PrivateFolders } from "./private-folders.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { runToEnd } from "./processes/run-to-end.ts";
-import { cannotFilter, MAX_SOCKETS, tooManySockets, unavailable } from "./refusals.ts";
+import { cannotFilter, cannotLoadFilter, MAX_SOCKETS, tooManySockets, unavailable } from "./refusals.ts";
 import { keepsMachineNetwork, noScopes, type SandboxScopes, type ScopeLease } from "./scopes.ts";
 
 /** Environment variables by name. */
@@ -79,6 +79,7 @@ export class Preparation {
     const spec = { command: ["git"], cwd: worktree, workspace: worktree, policy: READ_ONLY };
     if (mechanism === undefined) throw unavailable(spec.command, READ_ONLY, []);
     const filterFile = await scopes?.filter(mechanism);
+    if (scopes !== undefined && filterFile === undefined) throw cannotLoadFilter(spec.command);
     const filter = filterFile === undefined ? "" : ` ${FILTER_DESCRIPTOR}<"$0"`;
     // The first process writes an empty line when everything is set up.
     const wrap = async (command: readonly string[]) => {

@@ -42,6 +42,16 @@ export function cannotFilter(command: readonly string[]): FlintError {
   return new FlintError("sandboxUnavailable", message, { command: shown });
 }
 
+/** What is refused where no seccomp filter can be loaded, as sentences. */
+export const NO_FILTER =
+  "Commands and agents in a sandbox do not start, because nothing here can load the seccomp filter that keeps them from sockets which no network namespace confines (vsock, packet, AF_ALG). Install bubblewrap or perl (apt-get install bubblewrap); there is no filter for processors other than x64, arm64, riscv64 and loong64. Or choose --network all, which leaves the network open.";
+
+/** The error for a command whose network would not be closed completely. */
+export function cannotLoadFilter(command: readonly string[]): FlintError {
+  const shown = shownCommand(command);
+  return new FlintError("sandboxUnavailable", `Did not run "${shown}": ${NO_FILTER}`, { command: shown });
+}
+
 /** The command without the shell that runs it. */
 function shownCommand(command: readonly string[]): string {
   const [program = "", flag = "", script, ...rest] = command;

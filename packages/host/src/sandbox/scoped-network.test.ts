@@ -2,12 +2,14 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FailedConnection, SandboxScope } from "@flint/core/ports";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
 import type { Endpoint } from "@flint/protocol";
 import { describeEachMechanism, needs, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, vi } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import { Bubblewrap } from "./mechanisms/bubblewrap.ts";
 import type { MechanismName } from "./mechanisms/launch.ts";
+import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { Namespaces } from "./mechanisms/namespaces.ts";
 
 async function setUp(mechanism: MechanismName, decide: (connection: Endpoint) => boolean) {
@@ -154,6 +156,51 @@ describeEachMechanism("where no network can be made, with %s", (mechanism, confi
     expect(limitations?.[0]).toMatch(
       /single hosts \(the kernel said no\).*agents.*do not start.*--network all/,
     );
+  });
+});
+
+describeEachMechanism("where no seccomp filter can be loaded, with %s", (mechanism, confined) => {
+  /** A sandbox whose mechanism works, but cannot load a filter. */
+  async function unfiltered() {
+    const made = await setUp(mechanism, () => true);
+    const type = mechanism === "bubblewrap" ? Bubblewrap : Namespaces;
+    const { mechanism: found } = await new MechanismSearch({
+      ...{ environment: { PATH: process.env.PATH ?? "" }, searchPath: process.env.PATH ?? "" },
+      ...{ clock: SYSTEM_CLOCK, mechanisms: [mechanism] },
+    }).mechanism();
+    expect(found).toBeInstanceOf(type);
+    const without = new Proxy(found ?? expect.unreachable(), {
+      get: (target, name) => {
+        const value: unknown = name === "loadsFilter" ? false : Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    vi.spyOn(MechanismSearch.prototype, "mechanism").mockResolvedValue({ mechanism: without, failures: [] });
+    onTestFinished(() => void vi.restoreAllMocks());
+    return made;
+  }
+
+  confined("commands and agents are refused, and the state says so", async () => {
+    const { run, sandbox, scope, home } = await unfiltered();
+    const refused = {
+      kind: "sandboxUnavailable",
+      message: expect.stringMatching(
+        /^Did not run ".*": .*seccomp filter.*bubblewrap or perl.*--network all/,
+      ),
+    };
+    await expect(run("touch started")).rejects.toMatchObject(refused);
+    const spec = { command: ["touch", "started"], cwd: home.path, workspace: home.path, scope } as const;
+    const starting = sandbox.start({
+      ...{ ...spec, policy: { type: "readOnly" }, environment: {}, hosts: ["model.example"] },
+    });
+    await expect(starting).rejects.toMatchObject(refused);
+    expect(existsSync(home.join("started"))).toBe(false);
+    expect((await sandbox.state()).limitations).toEqual([expect.stringContaining("seccomp filter")]);
+  });
+
+  confined("a command with the whole network runs, because nothing of it is closed", async () => {
+    const { run } = await unfiltered();
+    expect(await run("echo ran", true)).toEqual({ exitCode: 0, output: "ran\n" });
   });
 });
 

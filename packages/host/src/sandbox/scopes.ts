@@ -8,6 +8,7 @@ import { NetworkScopes, type NetworkScopesOptions, type ScopedNetwork } from "..
 import { type Mount, maskedFolders } from "./mechanisms/confinement.ts";
 import { type Mechanism, SYSTEM_PATH } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
+import { cannotLoadFilter, NO_FILTER } from "./refusals.ts";
 
 /** What the commands of a scope share in addition to what their policy allows. */
 export interface ScopeLease {
@@ -56,7 +57,9 @@ export class SandboxScopes {
     environment: Readonly<Record<string, string>>,
   ): Promise<ScopeLease> {
     const filterFile = await this.filter(mechanism);
-    const git = await this.#acquireGit(request, policy);
+    if (filterFile === undefined && !hasWholeNetwork(request, policy))
+      throw cannotLoadFilter(request.command);
+    const git = filterFile === undefined ? NO_GIT : await this.#acquireGit(request, policy);
     // If there is no network to be had, nothing is left behind.
     try {
       const network = await this.#openNetwork(mechanism, request, policy, environment);
@@ -132,9 +135,8 @@ export class SandboxScopes {
     environment: Readonly<Record<string, string>>,
   ): Promise<ScopedNetwork | undefined> {
     const { scope, hosts, itemId } = request;
-    const isOpen = policy.type === "workspaceWrite" && policy.networkAccess === true;
     const { permission = {} } = request;
-    if (isOpen || permission.network === "all") return undefined;
+    if (hasWholeNetwork(request, policy)) return undefined;
     if (scope?.decide === undefined && hosts === undefined) return undefined;
     // Expected: the kernel refuses one of the steps. A command then has no network at all.
     try {
@@ -166,8 +168,7 @@ const NO_GIT = { mounts: [], release: () => undefined };
 
 const NO_NSENTER = "the program nsenter of util-linux is missing";
 
-const UNFILTERED =
-  "Sockets that no network namespace confines (vsock, packet, AF_ALG) are not refused, because nothing here can load a seccomp filter. Install bubblewrap (apt-get install bubblewrap).";
+const UNFILTERED = `${NO_FILTER} Agents cannot commit then.`;
 
 const WITHOUT_NETWORK =
   "They have no network at all, and agents other than Flint's own do not start. Install bubblewrap (apt-get install bubblewrap), or choose --network all.";
@@ -181,6 +182,12 @@ function refusedAgent({ command: [program = ""] }: Request, cause: unknown): Fli
 
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** Whether nothing limits the network of a command. */
+function hasWholeNetwork({ permission }: Pick<Request, "permission">, policy: ConfinedPolicy): boolean {
+  const isOpen = policy.type === "workspaceWrite" && policy.networkAccess === true;
+  return isOpen || permission?.network === "all";
 }
 
 /** Where nothing filters connections: an agent has to reach its model, and a command may have been allowed every host. */

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { CommandSandbox } from "../../sandbox/command-sandbox.ts";
 import type { MechanismName } from "../../sandbox/mechanisms/launch.ts";
 
@@ -9,6 +10,9 @@ export interface ScopedProbe {
   readonly user: string;
   /** What came of vsock, packet and AF_ALG sockets, and of one for TCP: an errno, or "open". */
   readonly sockets: string;
+  /** The same with the whole network, and for an agent. */
+  readonly openSockets: string;
+  readonly agentSockets: string;
   /** What came of a connection to a port of the machine. */
   readonly direct: string;
   /** What the proxy answered about a host that was declined, and which hosts were asked about. */
@@ -35,13 +39,13 @@ export async function probeScope(mechanism: MechanismName, port: number): Promis
     asked.push(host);
     return { allowed: false, reason: "it was declined" } as const;
   };
-  const run = async (script: string) => {
+  const scope = { id: "t", privateGit: false, decide };
+  const run = async (script: string, networkAccess = false) => {
     let printed = "";
     const onOutput = (text: string) => {
       printed += text;
     };
-    const scope = { id: "t", privateGit: false, decide };
-    const policy = { type: "workspaceWrite" } as const;
+    const policy = { type: "workspaceWrite", networkAccess } as const;
     await sandbox.launch({
       command: ["sh", "-c", script],
       cwd: workspace,
@@ -52,12 +56,23 @@ export async function probeScope(mechanism: MechanismName, port: number): Promis
     });
     return printed.trim();
   };
+  const runAgent = async (script: string) => {
+    const running = await sandbox.start({
+      ...{ command: ["sh", "-c", script], cwd: workspace, workspace, scope },
+      ...{ policy: { type: "workspaceWrite" }, environment: {}, hosts: ["model.example"] },
+    });
+    const printed = await text(running.stdout);
+    await running.exited;
+    return printed.trim();
+  };
   // Whatever comes of it, nothing is left behind.
   try {
     return {
       limitations: (await sandbox.state()).limitations ?? [],
       user: await run("id -u"),
       sockets: await run(`perl -e '${SOCKETS}'`),
+      openSockets: await run(`perl -e '${SOCKETS}'`, true),
+      agentSockets: await runAgent(`perl -e '${SOCKETS}'`),
       direct: await run(`perl -e '${DIRECT}' ${port}`),
       proxied: await run("curl -sS http://other.example/"),
       asked,

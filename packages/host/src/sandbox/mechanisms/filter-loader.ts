@@ -2,7 +2,9 @@ import { findProgram } from "../processes/program.ts";
 import { FILTER_DESCRIPTOR, SYSTEM_PATH } from "./launch.ts";
 
 /** The number of `prctl` on the processors that there are filters for, as Node names them. */
-const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 };
+const PRCTL: Readonly<Record<string, number>> = {
+  ...{ x64: 157, arm64: 167, riscv64: 167, loong64: 167 },
+};
 
 /**
  * Reads the filter, loads it with prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, struct sock_fprog *), and becomes the command.
