@@ -14,7 +14,7 @@ import type { TerminalDevice } from "../terminal/device.ts";
 import { FullScreen } from "../terminal/full-screen.ts";
 import { InlineScreen } from "../terminal/inline-screen.ts";
 import { ASK_BACKGROUND, copyToClipboard, READING } from "../terminal/modes.ts";
-import { Connection, type SessionServer } from "./connection.ts";
+import { Connection, isLost, type SessionServer } from "./connection.ts";
 import { CrashMarker } from "./crash-marker.ts";
 import { FrameScheduler } from "./frame-scheduler.ts";
 import { Notifier } from "./notifier.ts";
@@ -117,6 +117,7 @@ export class SessionApp {
       quit: () => this.close(0),
       suspend: () => this.#suspend(),
       redraw: () => this.#redraw(),
+      connect: () => void this.#connection.start(),
       clock,
       release: () => {
         this.#pause();
@@ -256,15 +257,17 @@ export class SessionApp {
     const session = this.#session;
     return {
       opened: (server: SessionServer) => {
-        const isFirst = this.#isFirst;
-        this.#isFirst = false;
         this.#isShared = server.isShared;
         session.run(async () => {
-          await session.opened(server);
           try {
-            if (isFirst) await this.#first(server);
+            await session.opened(server);
+            if (this.#isFirst) await this.#first(server);
+            this.#isFirst = false;
+          } catch (thrown) {
+            this.#isFirst &&= isLost(thrown);
+            throw thrown;
           } finally {
-            session.ready();
+            session.ready(server);
           }
           this.#sendLater();
         });
@@ -317,8 +320,9 @@ export class SessionApp {
     if (asked !== undefined) session.transcript.put(asked, session.asks.itemId);
     if (session.asks.itemId !== undefined) session.transcript.saw(session.asks.itemId);
     this.#view.draw(session, clock.now(), look);
-    // While the user is waited for, nothing moves.
-    const isWorking = session.state?.activeTurnId !== undefined && !session.asks.isOpen;
+    // While the user or the server is waited for, nothing moves.
+    const isRunning = session.state?.activeTurnId !== undefined && session.link === "open";
+    const isWorking = isRunning && !session.asks.isOpen;
     const isMoving = isWorking && this.#options.screen !== "plain";
     if (isMoving) this.#frames.after(TICK_MS);
   }

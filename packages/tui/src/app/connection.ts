@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import { errorMessage } from "@flint/protocol";
-import type { AgentEvent, FlintClient } from "@flint/sdk";
+import { type AgentEvent, type FlintClient, FlintConnectionError } from "@flint/sdk";
 
 /** A server that a session uses. */
 export interface SessionServer {
@@ -18,6 +18,11 @@ export interface ConnectionListener {
   /** The server cannot be reached. `again` is false if no further attempt is made. */
   lost(reason: string, again: boolean): void;
   event(event: AgentEvent): void;
+}
+
+/** Whether a request failed because the connection is over: it is made again, and everything is tried once more. */
+export function isLost(thrown: unknown): boolean {
+  return thrown instanceof FlintConnectionError && !["timedOut", "badAnswer"].includes(thrown.kind);
 }
 
 /** How long to wait before each further attempt to connect; the last one is used again and again. */
@@ -44,7 +49,7 @@ export class Connection {
     return this.#server?.client;
   }
 
-  /** Connects. What fails at first is reported and not tried again: the user's configuration may be at fault. */
+  /** Connects. What fails at first is not tried again until the user wants it: their configuration may be at fault. */
   async start(): Promise<void> {
     try {
       const server = await this.#open();

@@ -109,8 +109,10 @@ test("a folder that vanishes is no reason to fail: its files are no longer offer
 });
 
 test("a server that cannot be reached at first is said, and nothing hangs", async () => {
-  const session = new SessionFixture();
-  session.failures.push(new Error("The configuration is not valid: line 3."));
+  const session = await SessionFixture.open({
+    failures: [new Error("The configuration is not valid: line 3.")],
+  });
+  expect(session.terminal.everything).toContain("The configuration is not valid: line 3.");
   session.app.close(0);
   expect(await session.exit).toBe(0);
 });

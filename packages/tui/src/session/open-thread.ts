@@ -89,6 +89,12 @@ export class OpenThread {
     return handle.state.seq - before.state.seq;
   }
 
+  /** Leaves a thread that cannot be attached to any more. */
+  drop(): void {
+    this.#handle?.release();
+    this.#use(undefined);
+  }
+
   /** Interrupts the running turn. */
   async interrupt(): Promise<void> {
     await this.#handle?.interrupt();

@@ -10,7 +10,7 @@ import {
 import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
-import type { SessionServer } from "../app/connection.ts";
+import { isLost, type SessionServer } from "../app/connection.ts";
 import { notice, noticeOf } from "../draw/draw-blocks.ts";
 import type { LineBlock } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
@@ -52,6 +52,8 @@ export interface SessionParts {
   readonly quit: () => void;
   readonly suspend: () => void;
   readonly redraw: () => void;
+  /** Tries to reach the server. */
+  readonly connect: () => void;
   readonly theme: () => Theme;
   readonly setTheme: (theme: Theme) => void;
 }
@@ -156,11 +158,10 @@ export class Session implements SessionContext {
 
   /** The server can be reached, for the first time or again. What the user enters is sent once the session is `ready`. */
   async opened({ client, notice: about }: SessionServer): Promise<void> {
-    const isNew = this.#thread.id === undefined;
     this.#client = client;
     if (about !== undefined) this.warn(about);
-    if (isNew) await this.#thread.readDefaults();
-    else await this.#attachAgain();
+    if (this.#thread.id !== undefined) await this.#attachAgain();
+    if (this.#thread.id === undefined) await this.#unlessLost(this.#thread.readDefaults());
     this.run(() => Promise.all([this.others.load(), this.statusLine.load()]));
     // Expected: an agent that cannot list its models now. Then their names are not completed.
     void client.models().then(
@@ -170,16 +171,23 @@ export class Session implements SessionContext {
     this.changed();
   }
 
-  /** The thread that was asked for is open: what the user enters is sent from now on. */
-  ready(): void {
-    if (this.isConnected) this.link = "open";
+  /** The thread that was asked for is open: what the user enters is sent from now on, unless the server is lost already. */
+  ready({ client }: SessionServer): void {
+    if (this.#client === client) this.link = "open";
+    this.changed();
+  }
+
+  /** Tries again to reach the server. */
+  connect(): void {
+    this.link = "connecting";
+    this.#parts.connect();
     this.changed();
   }
 
   /** The server cannot be used; `again` says whether that is tried further. */
   lost(reason: string, again: boolean): void {
     this.#client = undefined;
-    if (this.link !== "lost") this.warn(again ? `${reason} Connecting again.` : reason);
+    if (this.link !== "lost") this.warn(`${reason} ${again ? "Connecting again." : "Enter tries again."}`);
     this.link = again ? "lost" : "failed";
     this.changed();
   }
@@ -361,8 +369,28 @@ export class Session implements SessionContext {
   }
 
   async #attachAgain(): Promise<void> {
-    const missed = await this.#thread.attachAgain();
-    this.warn(missed > 0 ? `Connected again. ${missed} missed events are shown now.` : "Connected again.");
+    const missed = await this.#unlessLost(this.#thread.attachAgain(), "Your next prompt starts a new one.");
+    if (missed === undefined) {
+      this.#thread.drop();
+      this.transcript.leave();
+      this.others.shows(undefined);
+      this.help.completer.refresh();
+      // It was meant for that thread.
+      this.inputs.takeLater();
+    } else
+      this.warn(missed > 0 ? `Connected again. ${missed} missed events are shown now.` : "Connected again.");
+  }
+
+  /** Waits for an answer of the server. If that fails, a warning says so and the session goes on; not if the server is lost. */
+  async #unlessLost<Answer>(answer: Promise<Answer>, then = ""): Promise<Answer | undefined> {
+    try {
+      return await answer;
+    } catch (thrown) {
+      // Expected: the thread was deleted, its log cannot be read, or the answer cannot be understood.
+      if (isLost(thrown)) throw thrown;
+      this.warn(`${errorMessage(thrown)} ${then}`.trimEnd());
+      return undefined;
+    }
   }
 
   #isOwn(event: AgentEvent): boolean {

@@ -45,6 +45,8 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly folder?: string;
   /** Draws what stands on the terminal before the session begins. */
   readonly firstFrame?: (terminal: XtermTerminal) => DrawnFrame;
+  /** What the first attempts to connect fail with. */
+  readonly failures?: readonly Error[];
   /** The engine of an earlier session. */
   readonly engine?: TestEngine;
 }
@@ -72,10 +74,11 @@ export class SessionFixture {
   timers = 0;
   #clients: FlintClient[] = [];
   /** What the next attempts to connect fail with. */
-  failures: Error[] = [];
+  readonly failures: Error[];
 
   constructor(options: SessionFixtureOptions = {}) {
     this.terminal = new XtermTerminal(options.columns, options.rows);
+    this.failures = [...(options.failures ?? [])];
     this.engine = options.engine ?? testEngine(options);
     this.notes = options.notes ?? new Map();
     this.#screen = options.screen;

@@ -8,6 +8,7 @@ import { reasonNotNow, runCommand } from "./run.ts";
 export function submit(session: Session, delivery: "steer" | "queue"): void {
   const { composer } = session;
   const text = composer.text.trim();
+  if (session.link === "failed") session.connect();
   if (text === "") return;
   const typed = readCommand(text);
   if (typed?.type === "incomplete") session.say(`Usage: ${usageOf(typed.id) ?? ""}`);
@@ -28,8 +29,7 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
     const meant = nearest(typed.name, namesIn(session));
     const hint = meant === undefined ? "" : ` Did you mean /${escapeControls(meant)}?`;
     session.say(`There is no command /${typed.name}.${hint} Enter again sends it.`);
-  } else if (session.link === "failed") session.say("The server cannot be reached. Your prompt is kept.");
-  else if (session.link !== "open") session.inputs.sendLater(delivery);
+  } else if (session.link !== "open") session.inputs.sendLater(delivery);
   else {
     const { input, content } = composer;
     session.help.sent(composer.text);
