@@ -94,6 +94,9 @@ describe("flint acp on stdio", () => {
     expect(code).toBe(2);
     expect(stderr).toContain("--login must be one of claude, codex, opencode, gemini, goose");
     const missing = await flint(["acp", "--login", "codex"], { env: { PATH: "/nowhere" } });
-    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot run codex login") });
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Install it with flint agents install codex"),
+    });
   });
 });

@@ -88,7 +88,7 @@ describe("every turn ends exactly once", () => {
     const failing = testEngine({ driver: new ScriptedDriver({ openFails }) });
     expect(await endOf(failing)).toMatchObject({
       status: "failed",
-      error: { message: "The agent failed: Install it with npm.", errorInfo: "AgentFailed" },
+      error: { message: "Install it with npm.", errorInfo: "AgentFailed" },
     });
     let tries = 0;
     const openWaits = async () => {

@@ -191,6 +191,8 @@ export function turnErrorOf(thrown: unknown): TurnError {
 
 /** What an agent threw, as an error for the user. */
 export function agentFailed(thrown: unknown): FlintError {
-  const message = errorMessage(thrown);
-  return new FlintError("agentFailed", `The agent failed: ${message}`, {}, { cause: thrown });
+  // Flint's own errors of agents name the agent.
+  if (thrown instanceof FlintError && thrown.kind === "agentFailed") return thrown;
+  const message = `The agent failed: ${errorMessage(thrown)}`;
+  return new FlintError("agentFailed", message, {}, { cause: thrown });
 }

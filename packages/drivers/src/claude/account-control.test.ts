@@ -36,7 +36,7 @@ real("[S2-25] Claude is logged out with its own command", async () => {
 real("[S2-24] a login to Claude needs its terminal, and a key is no login", async () => {
   const { control, listener } = await account({ ANTHROPIC_API_KEY: "k" });
   await expect(control.startLogin({ type: "chatgpt" }, listener)).rejects.toThrow(
-    "Claude Code can log in only in a terminal: run claude auth login, or set ANTHROPIC_API_KEY.",
+    "Claude Code can log in only in a terminal: run flint acp --login claude, or set ANTHROPIC_API_KEY.",
   );
   await expect(control.logout(listener)).rejects.toThrow(
     /works with ANTHROPIC_API_KEY.*remove that variable/,

@@ -27,7 +27,7 @@ export const CLAUDE = {
   install: "npm install -g @anthropic-ai/claude-code",
   login: {
     command: "claude auth login",
-    hint: "claude auth login, or set ANTHROPIC_API_KEY",
+    hint: "flint acp --login claude, or set ANTHROPIC_API_KEY",
     logout: "claude auth logout",
   },
   hosts: CLAUDE_HOSTS,

@@ -295,7 +295,7 @@ test("[S4-28] [S4-30] fails the turn with the login command if Claude is not log
   const { outcome, turn } = await run(fixture, "hello");
   expect(outcome).toMatchObject({
     status: "failed",
-    error: { errorInfo: "Unauthorized", message: expect.stringContaining("claude auth login") },
+    error: { errorInfo: "Unauthorized", message: expect.stringContaining("flint acp --login claude") },
   });
   expect(turn.completedItems).toEqual([]);
   expect(await fixture.driver.account()).toEqual({ account: null, requiresLogin: true });

@@ -161,7 +161,7 @@ test("[S3-51] [S3-52] [S4-28] reports a missing login and hook responses, and sh
     ...END,
   ]);
   const { turn, outcome } = await run(fixture);
-  const error = { errorInfo: "Unauthorized", message: expect.stringContaining("claude auth login") };
+  const error = { errorInfo: "Unauthorized", message: expect.stringContaining("flint acp --login claude") };
   expect(turn.events).toContainEqual({
     ...{ type: "error", willRetry: false },
     error: { ...error, additionalDetails: "Please sign in" },

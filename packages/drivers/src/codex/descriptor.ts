@@ -21,7 +21,7 @@ export const CODEX: AgentDescriptor = {
   credentials: { variables: [], files: [".codex/auth.json"] },
   package: CODEX_PACKAGE,
   install: "npm install -g @openai/codex",
-  login: { command: "codex login", hint: "codex login, or codex login --with-api-key" },
+  login: { command: "codex login", hint: "flint acp --login codex" },
   hosts: CODEX_HOSTS,
   usageReports: { tokens: "call", steps: "call", costUsd: "never", usesPrices: true },
   passedSettings: ["summary", "personality"],

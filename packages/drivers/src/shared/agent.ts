@@ -12,7 +12,7 @@ export type ExecutableVariable = "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";
 export interface AgentLogin {
   /** The command line that asks for the login, in a terminal. */
   readonly command: string;
-  /** All ways to log in, in one line. */
+  /** All ways to log in, in one line. `flint acp --login` also finds programs that Flint installed, outside of PATH. */
   readonly hint: string;
   /** The command line that logs out. */
   readonly logout?: string;

@@ -22,6 +22,13 @@ test("each login command of the descriptors is offered once, by the agent that h
   expect(logins.map(({ command }) => command)).toEqual([...new Set(commands)]);
 });
 
+test("each login hint names the command that also finds programs that Flint installed", () => {
+  const ids = agentLogins().map(({ agent }) => agent);
+  const hints = KNOWN_AGENTS.flatMap(({ login }) => login?.hint ?? []);
+  const named = hints.map((hint) => /^flint acp --login ([\w-]+)/.exec(hint)?.[1]);
+  expect(new Set(named)).toEqual(new Set(ids));
+});
+
 test("a second account of an agent has its own name, folder and variables", async () => {
   const text = '[agents.work]\ndriver = "claude"\nhome = "/w/claude"\nmodel = "opus"\nenv = { A = "1" }\n';
   const work = configuredAgents(await parseConfig(text, "config.toml", "user")).find(

@@ -1,4 +1,4 @@
-import { ignoredProgramReason } from "@flint/drivers";
+import { ignoredProgramReason, KNOWN_AGENTS } from "@flint/drivers";
 import { installedAgent } from "@flint/server/agent-programs";
 import { agentLogins, outsideEnvironment, outsideProgram } from "@flint/server/config";
 import { noArguments, type ParsedArguments, UsageError } from "../../command-line/command.ts";
@@ -16,6 +16,14 @@ export async function acp({ values, positionals }: ParsedArguments<AcpFlags>): P
   return serve({ values: { ...serving, protocol: "acp" }, positionals });
 }
 
+function installWays(agent: string): string {
+  const known = KNOWN_AGENTS.find(({ id }) => id === agent);
+  const own = known?.package === undefined ? [] : [`flint agents install ${agent}`];
+  return (
+    [...own, ...(known?.install === undefined ? [] : [known.install])].join(", or ") || "its own installer"
+  );
+}
+
 /** Runs an agent's own login in this terminal; editors start it when their user chooses a login method. */
 async function logIn(agent: string): Promise<number> {
   const logins = agentLogins();
@@ -28,8 +36,9 @@ async function logIn(agent: string): Promise<number> {
   const { path, interpreter, leftOut } = await outsideProgram((await installedAgent(agent))?.path ?? named);
   const [program, ...before] = path === undefined ? [] : [...(interpreter ?? []), path];
   if (program === undefined) {
-    const why = leftOut === undefined ? `${named} is not on PATH.` : ignoredProgramReason(leftOut, agent);
-    return printError(`Cannot run ${login.command}: ${why}`, 1);
+    if (leftOut === undefined)
+      return printError(`${login.name} is not installed. Install it with ${installWays(agent)}.`, 1);
+    return printError(`Cannot run ${login.command}: ${ignoredProgramReason(leftOut, agent)}`, 1);
   }
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
