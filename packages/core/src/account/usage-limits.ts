@@ -66,10 +66,10 @@ export class UsageLimits {
     const now = this.#clock.now();
     const reached = this.known(agent).filter(({ status }) => status === "reached");
     const latest = Math.max(...reached.map(({ reportedAtMs }) => reportedAtMs));
-    // Of several, the turn can go on when the last one resets.
+    // Of several, the turn can go on when the last one resets; one that needs the user does not by itself.
     const [reported] = reached
       .filter(({ reportedAtMs }) => latest - reportedAtMs < RENEW_MS)
-      .sort((left, right) => (right.resetsAtMs ?? 0) - (left.resetsAtMs ?? 0));
+      .sort((left, right) => holdsUntil(right) - holdsUntil(left));
     if (reported !== undefined) return reported;
     const resetsAtMs = resetInText(text, now);
     const guess = { window: "usage", status: "reached", source: "text", guessed: true } as const;
@@ -79,6 +79,10 @@ export class UsageLimits {
   #current(now: number): readonly UsageLimit[] {
     return this.#store.read().filter((limit) => isCurrent(limit, now));
   }
+}
+
+function holdsUntil({ needsUser, resetsAtMs = 0 }: UsageLimit): number {
+  return needsUser === true ? Number.MAX_SAFE_INTEGER : resetsAtMs;
 }
 
 /** Kinds of errors that say nothing about the reason. */

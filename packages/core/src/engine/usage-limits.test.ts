@@ -1,6 +1,7 @@
 import type { ReportedLimit, TurnError } from "@flint/protocol";
-import { type Script, testEngine, verifies } from "@flint/testkit";
+import { type Script, TestClock, testEngine, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { MemoryLimitStore, UsageLimits } from "../account/usage-limits.ts";
 
 const HOUR = 3_600_000;
 const limit = (more: Partial<ReportedLimit> = {}): ReportedLimit => ({
@@ -51,6 +52,31 @@ describe("the usage limits of an account", () => {
     expect((await client.call("account/limits/read", { agent: "other" })).data).toEqual([]);
   });
 
+  test("without a reset are believed for an hour, those that need the user for a day", async () => {
+    const { server, known } = await play([
+      report(limit({ window: "a" }), limit({ window: "b", needsUser: true })),
+    ]);
+    const windows = async () => (await known()).map(({ window }) => window);
+    await server.clock.advance(HOUR - 1);
+    expect(await windows()).toEqual(["a", "b"]);
+    await server.clock.advance(1);
+    expect(await windows()).toEqual(["b"]);
+    await server.clock.advance(23 * HOUR - 1);
+    expect(await windows()).toEqual(["b"]);
+    await server.clock.advance(1);
+    expect(await windows()).toEqual([]);
+  });
+
+  test("are not believed after the clock was set back, when their report is from the future", async () => {
+    const store = new MemoryLimitStore();
+    const [later, now] = [new TestClock(), new TestClock()];
+    await later.advance(2 * HOUR);
+    const resetsAtMs = later.now() + HOUR;
+    new UsageLimits(later, store).report("claude", [limit({ status: "reached", resetsAtMs })]);
+    expect(new UsageLimits(later, store).known()).toHaveLength(1);
+    expect(new UsageLimits(now, store).known()).toEqual([]);
+  });
+
   test.each([
     ["long ago", -HOUR],
     ["years ahead", 3 * 365 * 24 * HOUR],
@@ -75,6 +101,23 @@ describe("a turn that fails at a usage limit", () => {
       limit: { agent: "scripted", window: "7 days", status: "reached", resetsAtMs, source: "frame" },
     });
     expect(turns[0]?.error?.limit).not.toHaveProperty("guessed");
+  });
+
+  test("names the one of several that resets last", async () => {
+    const at = (window: string, hours: number) =>
+      limit({ window, status: "reached", resetsAtMs: testNow() + hours * HOUR });
+    const { turns } = await play([
+      report(at("5 hours", 2), at("7 days", 50), at("1 day", 9)),
+      { fail: usedUp },
+    ]);
+    expect(turns[0]?.error?.limit?.window).toBe("7 days");
+  });
+
+  test("names one that needs the user rather than one that resets", async () => {
+    const credits = limit({ window: "credits", status: "reached", needsUser: true });
+    const week = limit({ window: "7 days", status: "reached", resetsAtMs: testNow() + 50 * HOUR });
+    const { turns } = await play([report(credits, week), { fail: usedUp }]);
+    expect(turns[0]?.error?.limit).toMatchObject({ window: "credits", needsUser: true });
   });
 
   test("names what its error says, marked as guessed, also if only the text tells", async () => {

@@ -3,7 +3,7 @@ import { type FileUpdateChange, isRecord, type ThreadItem } from "@flint/protoco
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
 import { objectOf, stringField } from "../shared/json.ts";
 import { completeText, streamText } from "../shared/translate.ts";
-import { limitsOf } from "./translate/limits.ts";
+import { creditLimitOf, limitsOf } from "./translate/limits.ts";
 import { emitDeferredUsage, modelCallCompleted, subAgentCall, turnUsage } from "./translate/result.ts";
 import {
   type FileChanges,
@@ -30,7 +30,7 @@ export function step(state: TranslateState, frame: ClaudeFrame, changes: FileCha
     case "stream_event":
       return onStreamEvent(state, frame);
     case "assistant":
-      return onAssistant(state, frame, changes);
+      return withCreditLimit(frame, onAssistant(state, frame, changes));
     case "user":
       return onUser(state, frame, changes);
     case "system":
@@ -47,6 +47,12 @@ export function step(state: TranslateState, frame: ClaudeFrame, changes: FileCha
     case "control_cancel_request":
       return [state, []];
   }
+}
+
+/** A message that fails for lack of credit names no limit of its own. */
+function withCreditLimit({ error }: ClaudeFrameOf<"assistant">, [state, events]: Step): Step {
+  const limits = creditLimitOf(error ?? undefined);
+  return [state, limits.length === 0 ? events : [{ type: "limits", limits }, ...events]];
 }
 
 function limitEvents(frame: ClaudeFrameOf<"rate_limit_event">): readonly DriverEvent[] {

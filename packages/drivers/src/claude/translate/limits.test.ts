@@ -42,11 +42,30 @@ describe("the limits of Claude", () => {
     ]);
   });
 
-  test("a limit of missing credit needs the user, not time", () => {
-    const info = { status: "rejected", errorCode: "credits_required" };
-    expect(limitsOf(info)).toEqual([
-      { window: "usage", status: "reached", source: "frame", needsUser: true },
-    ]);
+  describe.each(["credits_required", "out_of_credits", "billing_error"])("of missing credit (%s)", (name) => {
+    test("needs the user, not time", () => {
+      expect(limitsOf({ status: "rejected", errorCode: name })).toEqual([
+        { window: "usage", status: "reached", source: "frame", needsUser: true },
+      ]);
+    });
+
+    test("is known from the message that fails for it", () => {
+      const line = JSON.stringify({
+        ...{ type: "assistant", uuid: "u", session_id: "s", error: name },
+        message: {
+          id: "m",
+          role: "assistant",
+          content: [{ type: "text", text: "Credit balance is too low" }],
+        },
+      });
+      const decoded = decodeClaudeFrame(line);
+      if (!decoded.ok) throw new Error(decoded.reason);
+      const [, events] = step(beginTurn("turn", "/code", undefined), decoded.frame);
+      expect(events[0]).toEqual({
+        type: "limits",
+        limits: [{ window: "credits", status: "reached", source: "frame", needsUser: true }],
+      });
+    });
   });
 
   test("a frame without anything readable reports nothing", () => {

@@ -17,6 +17,15 @@ const STATUS: Readonly<Record<string, UsageLimitStatus>> = {
   rejected: "reached",
 };
 
+/** Claude's names for an account whose credit is used up or missing: time does not help, only the user does. */
+const WITHOUT_CREDIT: ReadonlySet<string> = new Set(["credits_required", "out_of_credits", "billing_error"]);
+
+/** The limit behind an error of a message, if it is one that only the user can lift. */
+export function creditLimitOf(error: string | undefined): readonly ReportedLimit[] {
+  if (!WITHOUT_CREDIT.has(error ?? "")) return [];
+  return [{ window: "credits", status: "reached", source: "frame", needsUser: true }];
+}
+
 /** What Claude reports of the limits of its account, which it also does while requests are allowed. */
 export function limitsOf(info: Readonly<Record<string, unknown>>): readonly ReportedLimit[] {
   const { rateLimitType, unifiedWindows, errorCode } = info;
@@ -27,7 +36,7 @@ export function limitsOf(info: Readonly<Record<string, unknown>>): readonly Repo
     .map(([other, window]) => windowOf(other, objectOf(window), undefined));
   if (status === undefined || (name === undefined && status === "ok")) return others;
   const own = windowOf(name ?? "usage", info, status);
-  return [...others, errorCode === "credits_required" ? { ...own, needsUser: true } : own];
+  return [...others, WITHOUT_CREDIT.has(stringOf(errorCode) ?? "") ? { ...own, needsUser: true } : own];
 }
 
 function windowOf(

@@ -62,10 +62,13 @@ test("[S3-26] an answer that stays too long for Claude fails the turn by that li
   );
 });
 
-test("prefers the error that Claude reported to the HTTP status", () => {
-  const frame = result({ is_error: true, result: "Credit balance is too low", api_error_status: 400 });
-  expect(outcomeOf(frame, { error: "billing_error" })).toEqual(failed({ errorInfo: "UsageLimitExceeded" }));
-});
+test.each(["billing_error", "credits_required", "out_of_credits"])(
+  "prefers the error %s that Claude reported to the HTTP status",
+  (error) => {
+    const frame = result({ is_error: true, result: "Credit balance is too low", api_error_status: 400 });
+    expect(outcomeOf(frame, { error })).toEqual(failed({ errorInfo: "UsageLimitExceeded" }));
+  },
+);
 
 test("fails a turn without the answer that its schema requires", () => {
   const structured = { error: undefined, isStructured: true };

@@ -16,6 +16,8 @@ const ERROR_INFO: ReadonlyMap<string, TurnErrorInfo> = new Map([
   ["authentication_failed", "Unauthorized"],
   ["oauth_org_not_allowed", "Unauthorized"],
   ["billing_error", "UsageLimitExceeded"],
+  ["credits_required", "UsageLimitExceeded"],
+  ["out_of_credits", "UsageLimitExceeded"],
   ["rate_limit", "UsageLimitExceeded"],
   ["invalid_request", "BadRequest"],
   ["server_error", "InternalServerError"],
