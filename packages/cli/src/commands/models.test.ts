@@ -9,3 +9,9 @@ test("marks the default model, also if no agent lists it", () => {
   expect(table).toMatch(/^ {3}flint\/offline/m);
   expect(table).toMatch(/^\* {2}flint\/lab\/zebra {2}not listed/m);
 });
+
+test("shows what is known of a model", () => {
+  const meta = { contextWindow: 400_000, price: { input: 1.25, output: 10 } };
+  const table = modelTable([{ ...offline, description: "Fast.", meta }], undefined);
+  expect(table).toContain("Fast. 400K tokens of context. $1.25 in, $10 out per million tokens.");
+});

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { errorMessage, type Model } from "@flint/protocol";
+import { errorMessage, type Model, modelDescription } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { noArguments, numberOption } from "../command-line/command.ts";
@@ -47,7 +47,7 @@ export function modelTable(list: readonly Model[], chosen: string | undefined): 
     model.id === chosen ? "*" : " ",
     model.id,
     model.displayName,
-    model.description ?? "",
+    modelDescription(model) ?? "",
   ]);
   const isListed = chosen === undefined || list.some((model) => model.id === chosen);
   return columns(isListed ? rows : [...rows, ["*", chosen, "not listed", "may not be available"]]);

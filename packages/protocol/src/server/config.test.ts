@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { METHODS } from "../methods.ts";
-import { ConfigOption, ConfigSelectOption, effortValue, Model, SandboxState } from "./config.ts";
+import {
+  ConfigOption,
+  ConfigSelectOption,
+  effortValue,
+  Model,
+  modelDescription,
+  SandboxState,
+} from "./config.ts";
 
 const missing = (schema: { safeParse(value: unknown): { success: boolean } }, value: object): string[] =>
   Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);
@@ -107,4 +114,19 @@ describe("a reasoning effort", () => {
     expect(effortValue([option("reasoning_effort")], "ultra")).toBeUndefined();
     expect(effortValue([option("mode")], "high")).toBeUndefined();
   });
+});
+
+const model = { id: "flint/openai/gpt", displayName: "GPT", isDefault: false };
+
+test.each([
+  [{}, undefined],
+  [{ description: "By OpenAI." }, "By OpenAI."],
+  [{ meta: { other: 1 } }, undefined],
+  [{ description: "Fast.", meta: { contextWindow: 400_000 } }, "Fast. 400K tokens of context."],
+  [
+    { meta: { contextWindow: 1_050_000, price: { input: 1.25, output: 10 } } },
+    "1.1M tokens of context. $1.25 in, $10 out per million tokens.",
+  ],
+])("a picker shows what is known of a model: %j [S0-70]", (fields, text) => {
+  expect(modelDescription({ ...model, ...fields })).toBe(text);
 });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { looseObject } from "../wire/loose-object.ts";
+import { isRecord, looseObject } from "../wire/loose-object.ts";
 
 /** A model that a thread can use; its id is `agent/model`. */
 export const Model = looseObject(() => ({
@@ -10,6 +10,26 @@ export const Model = looseObject(() => ({
   meta: z.optional(z.record(z.string(), z.unknown())),
 }));
 export type Model = z.output<typeof Model>;
+
+/** The description of a model for a picker, with what is known of its context and price. */
+export function modelDescription({ description, meta }: Model): string | undefined {
+  const parts = [description, ...modelFacts(meta ?? {})].filter((part) => part !== undefined && part !== "");
+  return parts.length === 0 ? undefined : parts.join(" ");
+}
+
+function modelFacts({ contextWindow, price }: Readonly<Record<string, unknown>>): readonly string[] {
+  return [
+    ...(typeof contextWindow === "number" ? [`${roundedCount(contextWindow)} tokens of context.`] : []),
+    ...(isRecord(price) && typeof price.input === "number" && typeof price.output === "number"
+      ? [`$${price.input} in, $${price.output} out per million tokens.`]
+      : []),
+  ];
+}
+
+function roundedCount(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 1_000_000 ? `${Math.round(count / 1000)}K` : `${Math.round(count / 100_000) / 10}M`;
+}
 
 /** One value of a selector. */
 export const ConfigSelectOption = looseObject(() => ({

@@ -1,4 +1,4 @@
-import { Gate } from "@flint/testkit";
+import { Gate, ScriptedDriver } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
@@ -46,6 +46,17 @@ test("the model picker lists what the agents offer, and the choice applies from 
   expect(session.terminal.screen.join("\n")).toContain("The next turn uses scripted/swift.");
   await session.keys("go", ENTER);
   expect(session.engine.driver.sessions[0]?.turns[0]?.settings.model).toBe("scripted/swift");
+});
+
+test("the model picker shows what is known of a model", async () => {
+  const driver = new ScriptedDriver();
+  const [steady] = await driver.models();
+  if (steady === undefined) throw new Error("no model");
+  const price = { input: 1.25, output: 10 };
+  driver.models = async () => [{ ...steady, meta: { contextWindow: 400_000, price } }];
+  const session = await SessionFixture.open({ driver });
+  await session.keys("/model", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("400K tokens of context. $1.25 in, $10 out");
 });
 
 test("permissions are a menu that says what each choice means", async () => {

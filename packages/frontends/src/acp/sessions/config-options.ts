@@ -1,6 +1,5 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
-import type { ConfigOption, Model, Result } from "@flint/protocol";
-import { modelDescription } from "../../shared/client-text.ts";
+import { type ConfigOption, type Model, modelDescription, type Result } from "@flint/protocol";
 import type { ClientCapabilities } from "../capabilities.ts";
 import { modesOf } from "./modes.ts";
 

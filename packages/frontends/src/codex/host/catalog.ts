@@ -1,7 +1,13 @@
-import type { AgentFeature, AgentSkill, ConfigOption, Model, Result } from "@flint/protocol";
+import {
+  type AgentFeature,
+  type AgentSkill,
+  type ConfigOption,
+  type Model,
+  modelDescription,
+  type Result,
+} from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import * as z from "zod/mini";
-import { modelDescription } from "../../shared/client-text.ts";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { isCodex } from "../events/accounts.ts";
 import { REASONING_EFFORT } from "../events/threads.ts";

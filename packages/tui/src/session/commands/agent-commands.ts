@@ -1,4 +1,4 @@
-import { agentOfModel, describeGoal, type Model } from "@flint/protocol";
+import { agentOfModel, describeGoal, type Model, modelDescription } from "@flint/protocol";
 import { type Control, controlsOf, escapeControls } from "@flint/view";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
@@ -16,7 +16,7 @@ export function chooseModel(session: SessionContext, requested: string): void {
 
 function modelItem(session: SessionContext, model: Model): MenuItem {
   const name = model.displayName === model.id ? "" : model.displayName;
-  const detail = [name, model.description ?? ""].filter((text) => text !== "").join(": ");
+  const detail = [name, modelDescription(model) ?? ""].filter((text) => text !== "").join(": ");
   return {
     label: escapeControls(model.id),
     detail: escapeControls(detail),
