@@ -9,6 +9,8 @@ import type { SessionServer } from "./connection.ts";
 const ENTER = "\r";
 const HEADER = "Flint scripted · steady · permissions: ask · /code (main)";
 
+const BOTTOM = "› Ask for something, / for commands\n  scripted/steady · ask · F1 for help";
+
 const latest = {
   findThread: async ({ client }: SessionServer) => (await client.listThreads()).data[0]?.id ?? "",
 };
@@ -18,9 +20,7 @@ test("a resumed thread is printed below the header", async () => {
   await first.keys("hi", ENTER);
   const { engine } = first;
   const resumed = await SessionFixture.open({ engine, start: latest });
-  expect(resumed.terminal.everything).toBe(
-    `${HEADER}\n\n› hi\n\nHello\n\n› Ask for something, / for commands\n  scripted/steady · ask · F1 for help`,
-  );
+  expect(resumed.terminal.everything).toBe(`${HEADER}\n\n› hi\n\nHello\n\n${BOTTOM}`);
 });
 
 describe("a thread that waits for an answer shows what is asked below its history", () => {
@@ -89,11 +89,52 @@ test("what is typed while the thread is being opened is for that thread, and oth
   expect(fresh.terminal.everything).toContain("› draft of a new thread\n");
 });
 
-test("a thread that is opened in a session is printed below a header of its own", async () => {
-  const scripts = [[{ text: "A" }], [{ text: "B" }]];
-  const session = await SessionFixture.open({ scripts });
-  await session.keys("one", ENTER, "/new", ENTER, "two", ENTER, "/back", ENTER);
-  expect(session.terminal.everything).toMatch(/› two\n\nB\n\nFlint scripted [^\n]+\n\n› Ask for something/);
+describe("going from thread to thread", () => {
+  const scripts = [[{ text: "A" }], [{ text: "B" }], [{ text: "C" }]];
+  const ONE = `${HEADER}\n\n› one\n\nA\n`;
+  const TWO = `${HEADER}\n\n› two\n\nB\n`;
+
+  test("prints each below a header of its own, also one that was shown before", async () => {
+    const session = await SessionFixture.open({ scripts });
+    await session.keys("one", ENTER, "/new", ENTER, "two", ENTER, "/back", ENTER, "/back", ENTER);
+    expect(session.terminal.everything).toContain(`${ONE}\n${TWO}\n${ONE}\n${TWO}\n› Ask for something`);
+    await session.keys("three", ENTER);
+    expect(session.terminal.everything.endsWith(`${TWO}\n› three\n\nC\n\n${BOTTOM}`)).toBe(true);
+  });
+
+  test("prints the end of a long one only", async () => {
+    const many = Array.from({ length: 6 }, (_, index) => [{ text: `answer ${index}` }]);
+    const session = await SessionFixture.open({ rows: 60, scripts: many });
+    for (const prompt of ["0", "1", "2", "3", "4", "/new", "5", "/back"]) await session.keys(prompt, ENTER);
+    const { everything } = session.terminal;
+    const again = everything.slice(everything.lastIndexOf(HEADER));
+    expect(again).toContain(`${HEADER}\n\n› 2\n\nanswer 2\n`);
+    expect(again).toContain("2 earlier turns are not printed.");
+  });
+
+  test("shows a change whole that was seen in an approval long ago", async () => {
+    const diff = "@@ -1,1 +1,1 @@\n-before\n+after\n";
+    const changes = [{ path: "/code/a.ts", kind: "modify" as const, diff }];
+    const session = await SessionFixture.open({ scripts: [[{ fileChange: changes }], [{ text: "B" }]] });
+    await session.keys("one", ENTER, "y", "/new", ENTER, "two", ENTER, "/back", ENTER);
+    const { everything } = session.terminal;
+    expect(everything.slice(everything.lastIndexOf(HEADER))).toContain("+after");
+  });
+
+  test("fills the full screen with the thread that is shown alone", async () => {
+    const session = await SessionFixture.open({ screen: "full", scripts });
+    const screen = () => session.terminal.screen.join("\n");
+    await session.keys("one", ENTER, "/new", ENTER);
+    expect(screen()).toMatch(/^Flint scripted [^\n]+\n\n+› Ask for something/);
+    await session.keys("two", ENTER);
+    expect(screen()).toContain(TWO);
+    await session.keys("/back", ENTER);
+    expect(screen()).toContain(ONE);
+    expect(screen()).not.toContain("two");
+    session.terminal.resize(60, 24);
+    await session.settle();
+    expect(screen()).toContain(ONE);
+  });
 });
 
 test("a thread that is left in the middle of a message does not hold back later notices", async () => {

@@ -16,6 +16,15 @@ test("in full-screen mode the composer is at the bottom, and the main screen is 
   expect(session.terminal.everything).toBe("");
 });
 
+test("in full-screen mode turns that a rewind removes are not shown, until it is undone", async () => {
+  const session = await SessionFixture.open({ screen: "full", scripts: [[{ text: "A" }], [{ text: "B" }]] });
+  const screen = () => session.terminal.screen.join("\n");
+  await session.keys("one", ENTER, "two", ENTER, "/rewind #2", ENTER, ENTER, "\u0003");
+  expect(screen()).toMatch(/^Flint [^\n]+\n\n› one\n\nA\n\n! 1 turn removed, files kept\. [^\n]+\n\n+› Ask/);
+  await session.keys("/undo", ENTER);
+  expect(screen()).toMatch(/› two\n\nB\n\n! Rewind undone/);
+});
+
 test("plain lines have no escape sequences at all", async () => {
   const session = await SessionFixture.open({
     screen: "plain",

@@ -53,19 +53,19 @@ export class FullView implements SessionView {
   readonly #screen: FullScreen;
   #rows: readonly Line[] = [];
   #columns = 0;
+  #chapter = 0;
+  #turnIds: readonly string[] = [];
 
   constructor(screen: FullScreen) {
     this.#screen = screen;
   }
 
   draw(session: Session, now: number, look: RenderOptions): void {
-    if (this.#columns !== look.columns && this.#columns !== 0) {
-      session.transcript.again(session.state);
-      this.#rows = [];
-    }
-    this.#columns = look.columns;
+    this.#leaveOut(session, look);
     const { final, live } = session.transcript.take(session.state);
-    this.#rows = [...this.#rows, ...final].slice(-MAX_ROWS);
+    // What stands first has nothing to be apart from.
+    const added = this.#rows.length === 0 && final[0]?.length === 0 ? final.slice(1) : final;
+    this.#rows = [...this.#rows, ...added].slice(-MAX_ROWS);
     const bottom = footerOf(session, now, look);
     const height = Math.max(0, look.rows - bottom.rows.length);
     const above = height === 0 ? [] : [...this.#rows, ...live].slice(-height);
@@ -77,5 +77,18 @@ export class FullView implements SessionView {
 
   clear(): void {
     this.#screen.leave();
+  }
+
+  /** Drops rows that do not belong on the screen any more: of another width, another thread, or of turns that were removed. */
+  #leaveOut({ transcript, state, header }: Session, { columns }: RenderOptions): void {
+    const turnIds = (state?.turns ?? []).map(({ id }) => id);
+    const isOther = this.#chapter !== transcript.chapter;
+    const isCut = !isOther && this.#turnIds.some((id, at) => id !== turnIds[at]);
+    const isResized = this.#columns !== columns && this.#columns !== 0;
+    if (isCut || isResized) transcript.again(state, header);
+    if (isOther || isCut || isResized) this.#rows = [];
+    this.#chapter = transcript.chapter;
+    this.#turnIds = turnIds;
+    this.#columns = columns;
   }
 }

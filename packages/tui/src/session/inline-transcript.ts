@@ -51,6 +51,9 @@ export class InlineTranscript {
   #waiting: Waiting[] = [];
   /** What was asked last. */
   #asked: Waiting | undefined;
+  /** What comes next, above everything else. */
+  #header: LineBlock | undefined;
+  #chapter = 0;
   /** Whether the history of a thread comes next, below everything that waits and is about no item of it. */
   #isBeginning = false;
   #last: "nothing" | "line" | "block" = "nothing";
@@ -60,17 +63,24 @@ export class InlineTranscript {
   }
 
   /**
-   * Begins with a thread that has a history: prints its header, what is known about it by now, and the end of it only.
-   * Gives how many turns it leaves out.
+   * Begins with a thread that has a history: prints its header, what is known about it by now, and the end of it only,
+   * also if that was printed before. Gives how many turns it leaves out.
    */
   begin(state: ThreadState, header?: LineBlock): number {
-    if (header !== undefined) this.#waiting.unshift({ block: header });
+    this.#header = header;
     this.#isBeginning = true;
+    const latest = state.turns.slice(-RESUMED_TURNS);
+    for (const { id } of latest) this.#ended.delete(id);
+    for (const { key, itemId } of rowsOf({ ...state, turns: latest })) {
+      this.#printed.delete(key);
+      if (itemId !== undefined) this.#seen.delete(itemId);
+    }
     return this.#skipEarlier(state);
   }
 
   /** Forgets what was printed, and begins with the thread again. */
-  again(state: ThreadState | undefined): void {
+  again(state: ThreadState | undefined, header?: LineBlock): void {
+    this.#header = header;
     this.#printed.clear();
     this.#ended.clear();
     this.#streamed = undefined;
@@ -88,6 +98,12 @@ export class InlineTranscript {
   leave(): void {
     this.#streamed = undefined;
     this.#waiting = this.#waiting.filter(({ itemId }) => itemId === undefined);
+    this.#chapter += 1;
+  }
+
+  /** Rises with every thread that is left: what was printed before is not about the one that is shown. */
+  get chapter(): number {
+    return this.#chapter;
   }
 
   /**
@@ -114,6 +130,8 @@ export class InlineTranscript {
   take(state: ThreadState | undefined): { final: Line[]; live: Line[] } {
     const final: Line[] = [];
     if (state !== undefined) this.#figures.look(state);
+    if (this.#header !== undefined) this.#printWaiting(this.#header, final);
+    this.#header = undefined;
     if (this.#isBeginning) this.#flushFor(undefined, final);
     this.#isBeginning = false;
     const open = state === undefined ? [] : this.#advance(state, final);
@@ -234,8 +252,11 @@ export class InlineTranscript {
   }
 
   #flush(final: Line[], count = this.#waiting.length): void {
-    for (const { block } of this.#waiting.splice(0, count))
-      this.#print(plainModeNotice(block, this.#options.look()), final, block.indent === undefined);
+    for (const { block } of this.#waiting.splice(0, count)) this.#printWaiting(block, final);
+  }
+
+  #printWaiting(block: LineBlock, final: Line[]): void {
+    this.#print(plainModeNotice(block, this.#options.look()), final, block.indent === undefined);
   }
 
   #print(block: LineBlock, final: Line[], isApart: boolean): void {

@@ -307,7 +307,7 @@ export class Session implements SessionContext {
   /** Opens a thread. What was written before the first one belongs to it. */
   async openThread(threadId: string, isFirst = false): Promise<void> {
     await this.#switchTo(threadId, isFirst);
-    const left = this.state === undefined ? 0 : this.transcript.begin(this.state, this.#header);
+    const left = this.state === undefined ? 0 : this.transcript.begin(this.state, this.header);
     if (left === 0 && this.turns.isComplete) return;
     const one = left === 1 ? "1 earlier turn is" : `${left} earlier turns are`;
     const turns = this.turns.isComplete ? one : "Earlier turns are";
@@ -316,13 +316,14 @@ export class Session implements SessionContext {
 
   /** Begins without a thread: prints what a new one will use, and brings back what was being written. */
   begin(): void {
-    const header = this.#header;
-    if (header !== undefined) this.put(header);
+    if (this.header !== undefined) this.put(this.header);
     this.help.bringDraft(this.composer);
   }
 
-  newThread(): Promise<void> {
-    return this.#switchTo(undefined);
+  /** Goes over to a new thread, which the next prompt starts. */
+  async newThread(): Promise<void> {
+    await this.#switchTo(undefined);
+    if (this.header !== undefined) this.put(this.header);
   }
 
   async ensureThread(): Promise<string> {
@@ -350,7 +351,8 @@ export class Session implements SessionContext {
     this.run(() => this.#thread.interrupt());
   }
 
-  get #header(): LineBlock | undefined {
+  /** What stands above a thread: its agent, model, permissions and folder. */
+  get header(): LineBlock | undefined {
     const { settings, machine, look } = this;
     if (settings === undefined) return undefined;
     return headerBlock(settings, this.describePermissions(settings), machine, look);
