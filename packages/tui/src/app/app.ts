@@ -108,6 +108,7 @@ export class SessionApp {
       describePermissions: options.describePermissions,
       settings: options.settings,
       look: this.#look,
+      transcriptLook: this.#transcriptLook,
       now: () => clock.now(),
       changed: () => this.#frames.soon(),
       copy: (text) => {
@@ -177,6 +178,12 @@ export class SessionApp {
     if (this.#options.screen === "plain") return { ...look, colour: false, isPlain: true };
     const light = this.#theme === "auto" ? this.#isLight : this.#theme === "light";
     return this.#theme === "plain" ? { ...look, colour: false } : { ...look, light, links: this.#links };
+  };
+
+  /** On the full screen the last column stays free. */
+  readonly #transcriptLook = (): RenderOptions => {
+    const look = this.#look();
+    return this.#options.screen === "full" ? { ...look, columns: look.columns - 1 } : look;
   };
 
   #answered(answer: TerminalAnswer): void {
@@ -316,7 +323,7 @@ export class SessionApp {
       return;
     }
     if (this.#options.screen !== "full") this.#full.leave();
-    const asked = session.asks.update(session.state, clock.monotonic(), look);
+    const asked = session.asks.update(session.state, clock.monotonic(), session.transcriptLook);
     if (asked !== undefined) session.transcript.put(asked, session.asks.itemId);
     if (session.asks.itemId !== undefined) session.transcript.saw(session.asks.itemId);
     this.#view.draw(session, clock.now(), look);

@@ -1,7 +1,8 @@
-import type { Line } from "../draw/line.ts";
+import { type Line, screenRows, textOf } from "../draw/line.ts";
 import type { RenderOptions } from "../draw/render-options.ts";
+import type { Sight } from "../session/ask-panel.ts";
 import type { Session } from "../session/session.ts";
-import { footerOf } from "../session/session-rows.ts";
+import { type Footer, footerOf } from "../session/session-rows.ts";
 import type { FullScreen } from "../terminal/full-screen.ts";
 import type { InlineScreen } from "../terminal/inline-screen.ts";
 
@@ -25,7 +26,10 @@ export class InlineView implements SessionView {
 
   draw(session: Session, now: number, look: RenderOptions): void {
     const { final, live } = session.transcript.take(session.state);
-    const bottom = footerOf(session, now, look);
+    const asked = askedRows(session).length;
+    const bottom = bottomFor(session, now, look, ({ rows }) =>
+      asked > look.rows - 1 - rows.length ? "scrolling" : "screen",
+    );
     // The bottom goes before everything else; the end of what is live fills the rest.
     const room = Math.max(0, look.rows - 1 - bottom.rows.length);
     const shown = room === 0 ? [] : live.slice(-room);
@@ -66,9 +70,12 @@ export class FullView implements SessionView {
     // What stands first has nothing to be apart from.
     const added = this.#rows.length === 0 && final[0]?.length === 0 ? final.slice(1) : final;
     this.#rows = [...this.#rows, ...added].slice(-MAX_ROWS);
-    const bottom = footerOf(session, now, look);
+    const asked = askedRows(session);
+    const bottom = bottomFor(session, now, look, ({ rows }) =>
+      isWithin(asked, this.#above(live, look.rows - rows.length)) ? "screen" : "part",
+    );
     const height = Math.max(0, look.rows - bottom.rows.length);
-    const above = height === 0 ? [] : [...this.#rows, ...live].slice(-height);
+    const above = this.#above(live, height);
     const padding = Array.from({ length: Math.max(0, height - above.length) }, (): Line => []);
     const cursor =
       bottom.cursor === undefined ? undefined : { ...bottom.cursor, row: bottom.cursor.row + height };
@@ -80,15 +87,47 @@ export class FullView implements SessionView {
   }
 
   /** Drops rows that do not belong on the screen any more: of another width, another thread, or of turns that were removed. */
-  #leaveOut({ transcript, state, header }: Session, { columns }: RenderOptions): void {
+  #leaveOut(session: Session, { columns }: RenderOptions): void {
+    const { transcript, state } = session;
     const turnIds = (state?.turns ?? []).map(({ id }) => id);
     const isOther = this.#chapter !== transcript.chapter;
     const isCut = !isOther && this.#turnIds.some((id, at) => id !== turnIds[at]);
     const isResized = this.#columns !== columns && this.#columns !== 0;
-    if (isCut || isResized) transcript.again(state, header);
+    if (isCut || isResized) transcript.again(state, session.header);
     if (isOther || isCut || isResized) this.#rows = [];
     this.#chapter = transcript.chapter;
     this.#turnIds = turnIds;
     this.#columns = columns;
   }
+
+  /** The end of the thread in as many rows. */
+  #above(live: readonly Line[], height: number): readonly Line[] {
+    return height <= 0 ? [] : [...this.#rows, ...live].slice(-height);
+  }
+}
+
+/** The rows that show what waits for approval. */
+function askedRows({ asks, transcriptLook }: Session): readonly Line[] {
+  const asked = asks.subject(transcriptLook);
+  return asked === undefined ? [] : screenRows(asked, transcriptLook);
+}
+
+/** The bottom, which says how what waits for approval can be read. */
+function bottomFor(
+  session: Session,
+  now: number,
+  look: RenderOptions,
+  sight: (bottom: Footer) => Sight,
+): Footer {
+  const bottom = footerOf(session, now, look);
+  if (session.asks.approval === undefined) return bottom;
+  session.asks.sees(sight(bottom));
+  return footerOf(session, now, look);
+}
+
+/** Whether rows stand among others, all of them and in their order. */
+function isWithin(rows: readonly Line[], others: readonly Line[]): boolean {
+  const wanted = rows.map(textOf);
+  const texts = others.map(textOf);
+  return texts.some((_, from) => wanted.every((text, at) => text === texts[from + at]));
 }

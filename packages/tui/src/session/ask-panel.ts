@@ -15,6 +15,17 @@ export interface AskAnswers {
   answer(ask: Ask, answers: Readonly<Record<string, readonly string[]>>): void;
 }
 
+/**
+ * How much of an approval the user can see: all of it on the screen, all of it by scrolling the terminal back, or a part,
+ * and the rest nowhere but on a page of its own.
+ */
+export type Sight = "screen" | "scrolling" | "part";
+
+/** A page that knows whether it was read to its end. */
+interface ReadPage {
+  readonly hasShownEnd: boolean;
+}
+
 /** Keys that come sooner after an ask has appeared, or after another key, were not meant for it. */
 const QUIET_MS = 250;
 
@@ -32,6 +43,10 @@ export class AskPanel {
   /** Whether a key was meant for the form; until then, keys may belong to the prompt that the user is writing. */
   #isFormBegun = false;
   #waiting = 0;
+  #sight: Sight = "screen";
+  /** All of it has been on the screen at some time. */
+  #isRead = false;
+  #page: ReadPage | undefined;
 
   constructor(answers: AskAnswers) {
     this.#answers = answers;
@@ -66,8 +81,28 @@ export class AskPanel {
     const [next] = asks;
     this.show(next, now);
     if (next?.kind !== "approval") return undefined;
-    const asked = drawApproval(next.prompt, look, state?.settings.cwd ?? "/");
-    return labelled(asked, "Approval: ", look);
+    return subjectOf(next, look);
+  }
+
+  /** The block that shows the approval in full, if that is what waits. */
+  subject(look: RenderOptions): LineBlock | undefined {
+    return this.#ask?.kind === "approval" ? subjectOf(this.#ask, look) : undefined;
+  }
+
+  /** Notes how much of it can be seen. What was seen once counts as read. */
+  sees(sight: Sight): void {
+    this.#sight = sight;
+    this.#isRead ||= sight === "screen";
+  }
+
+  /** Notes that it is shown on a page of its own. */
+  shownOn(page: ReadPage): void {
+    this.#page = page;
+  }
+
+  /** Whether it is longer than the screen and has to be read elsewhere before it can be allowed. */
+  get mustBeRead(): boolean {
+    return this.#sight === "part" && !this.#isRead && this.#page?.hasShownEnd !== true;
   }
 
   /** Shows another ask, or none. What was typed for the one before is dropped. */
@@ -79,6 +114,9 @@ export class AskPanel {
     this.#form = ask?.kind === "question" ? new QuestionForm(ask.questions) : undefined;
     this.#isFormBegun = false;
     this.#shownAt = now;
+    this.#sight = "screen";
+    this.#isRead = false;
+    this.#page = undefined;
   }
 
   /** The id of what waits. */
@@ -153,10 +191,11 @@ export class AskPanel {
   #choiceRows(approval: Approval, look: RenderOptions): Line[] {
     const choices = this.#choices;
     const more = this.#waiting > 1 ? `  (${this.#waiting - 1} more waiting)` : "";
-    const view = hasDiff(approval)
-      ? `  ${hintsIn(look, [["askView", "shows it on the whole screen"]]).join("")}`
-      : "";
-    const head = [span("Allow it?", "bold"), span(more + view, "dim")];
+    const isLonger = this.#sight !== "screen" || hasDiff(approval);
+    const show = hintsIn(look, [["askView", "shows it on the whole screen"]]).map((hint) => `  ${hint}`);
+    const first = this.mustBeRead ? [span(`  ${READ_FIRST}`, "yellow")] : [];
+    const hints = [more, ...(isLonger ? show : [])].join("");
+    const head = [span("Allow it?", "bold"), ...first, span(hints, "dim")];
     const width = Math.max(...[...choices, DECLINE].map(({ label }) => label.length));
     const isNarrow = look.isPlain === true || look.columns < width + MIN_HELP;
     const column = isNarrow ? 0 : width;
@@ -194,7 +233,9 @@ export class AskPanel {
   }
 
   #choose(choice: ApprovalChoice | undefined): void {
-    if (choice !== undefined && this.#ask !== undefined) this.#answers.approve(this.#ask, choice.decision);
+    if (choice === undefined || this.#ask === undefined) return;
+    if (choice.decision.outcome === "allow" && this.mustBeRead) return;
+    this.#answers.approve(this.#ask, choice.decision);
   }
 
   #messageCommand(message: Composer, id: CommandId): boolean {
@@ -218,6 +259,8 @@ export class AskPanel {
     return done !== false;
   }
 }
+
+const READ_FIRST = "Read it to its end before you allow it.";
 
 /** Labels stand in a column if the words behind them have at least this much room. */
 const MIN_HELP = 40;
@@ -264,6 +307,11 @@ function drawMessage(
   const head = lineOf("What should the agent do instead?", "bold");
   const drawn = message.draw(look, 5, messageHint(look));
   return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };
+}
+
+/** What is asked, in full. */
+function subjectOf({ prompt, cwd }: Extract<Ask, { kind: "approval" }>, look: RenderOptions): LineBlock {
+  return labelled(drawApproval(prompt, look, cwd), "Approval: ", look);
 }
 
 /** Whether there is something in an approval that is better read on the whole screen. */

@@ -40,6 +40,8 @@ export interface SessionParts {
   readonly settings: NewThreadSettings;
   readonly statusLine: readonly StatusPart[];
   readonly look: () => RenderOptions;
+  /** The same with as many columns as the rows of the transcript have. */
+  readonly transcriptLook: () => RenderOptions;
   readonly now: () => number;
   /** Called whenever something may look different. */
   readonly changed: () => void;
@@ -104,7 +106,7 @@ export class Session implements SessionContext {
     this.statusLine = new StatusLine(this, this.others, parts.statusLine);
     const [all = ""] = parts.keymap.keys.showTranscript;
     this.transcript = new InlineTranscript({
-      look: parts.look,
+      look: parts.transcriptLook,
       now: parts.now,
       how: all === "" ? undefined : `${keyLabel(all)} shows all`,
     });
@@ -123,6 +125,9 @@ export class Session implements SessionContext {
   }
   get look(): RenderOptions {
     return this.#parts.look();
+  }
+  get transcriptLook(): RenderOptions {
+    return this.#parts.transcriptLook();
   }
   get threadId(): string | undefined {
     return this.#thread.id;

@@ -283,7 +283,7 @@ export const SESSION_COMMANDS = {
     title: "Show the whole thread, nothing folded",
     group: "Show",
     place: "everywhere",
-    keys: ["ctrl+o"],
+    keys: ["ctrl+o", "pageup"],
     slash: "transcript",
     when: ["thread"],
   },

@@ -65,7 +65,10 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   showDiff: (session, requested) => session.run(() => showDiff(session, requested)),
   askView: (session) => {
     const { approval } = session.asks;
-    if (approval !== undefined) session.openPage(approvalPage(approval, session.settings?.cwd ?? "/"));
+    if (approval === undefined) return;
+    const page = approvalPage(approval, session.settings?.cwd ?? "/");
+    session.asks.shownOn(page);
+    session.openPage(page);
   },
   showTranscript: (session) => session.openPage(transcriptPage(session)),
   showInbox: (session) => session.openPage(new InboxPage(session)),
