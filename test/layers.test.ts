@@ -26,6 +26,8 @@ describe("the workspace", () => {
   test("keeps drivers and frontends from knowing each other", () => expect(rules.islands(graph)).toEqual([]));
   test("starts processes only in named places", () => expect(rules.processes(graph)).toEqual([]));
   test("reads the environment only in one place", () => expect(rules.environment(graph)).toEqual([]));
+  test("takes the time from the injected clock in the core and the front ends", () =>
+    expect(rules.clock(graph)).toEqual([]));
   test("has no import that leads nowhere", () => expect(rules.existence(graph)).toEqual([]));
   test("has no source file that uses a test", () => expect(rules.noTestsInside(graph)).toEqual([]));
   test("has no import cycles", () => expect(cycles(graph)).toEqual([]));

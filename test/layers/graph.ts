@@ -13,8 +13,14 @@ export type Target =
 /** An import together with where it leads. */
 export type Edge = Import & { target: Target };
 
-/** One source file: where it is, what it imports, which files it names, where it reads the environment. */
-export type Module = { path: string; edges: Edge[]; mentions: string[]; environment: number[] };
+/** One source file: where it is, what it imports, which files it names, where it reads the environment and the time. */
+export type Module = {
+  path: string;
+  edges: Edge[];
+  mentions: string[];
+  environment: number[];
+  clock: number[];
+};
 
 /** What a package's package.json says about imports. */
 export type PackageFacts = {
@@ -33,13 +39,13 @@ export function buildGraph(
 ): Graph {
   const entryPoints = new Map(Object.values(packages).flatMap((facts) => Object.entries(facts.exports)));
   const modules = [...sources].map(([path, source]) => {
-    const { imports, mentions, environment } = readModule(source);
+    const { imports, mentions, environment, clock } = readModule(source);
     const edges = imports.map((each) => ({
       ...each,
       target: resolve(path, each.specifier, sources, entryPoints),
     }));
     const named = mentions.map((mention) => posix.join(posix.dirname(path), mention));
-    return { path, edges, mentions: named.filter((file) => sources.has(file)), environment };
+    return { path, edges, mentions: named.filter((file) => sources.has(file)), environment, clock };
   });
   return { modules, packages };
 }

@@ -10,9 +10,11 @@ export type ModuleText = {
   mentions: string[];
   /** Lines that read the environment. */
   environment: number[];
+  /** Lines that read the time or set a timer themselves, not through an injected clock. */
+  clock: number[];
 };
 
-/** Reads every import, static and dynamic, value and type, and every use of the environment. */
+/** Reads every import, static and dynamic, value and type, and every use of the environment and of the time. */
 export function readModule(source: string): ModuleText {
   const tokens = codeTokens(source);
   const imports = tokens.flatMap((_, index) => importAt(tokens, index) ?? []);
@@ -22,6 +24,7 @@ export function readModule(source: string): ModuleText {
     imports,
     mentions: mentions.map(({ text }) => text),
     environment: environment.map(({ line }) => line),
+    clock: tokens.filter((_, index) => readsClock(tokens, index)).map(({ line }) => line),
   };
 }
 
@@ -85,4 +88,13 @@ function readsEnvironment(tokens: readonly Token[], index: number): boolean {
     list.slice(0, from).every(isClausePart) &&
     /^(node:)?process$/.test(list[from + 1]?.text ?? "")
   );
+}
+
+/** True at `now` of `Date.now()` and `performance.now()`, at `Date` of `new Date()`, and at a timer that is set. */
+function readsClock(tokens: readonly Token[], index: number): boolean {
+  const [owner, before, token, next, after] = [-2, -1, 0, 1, 2].map((offset) => tokens[index + offset]?.text);
+  if (tokens[index]?.kind !== "word" || next !== "(") return false;
+  if (token === "now") return before === "." && (owner === "Date" || owner === "performance");
+  if (token === "Date") return before === "new" && after === ")";
+  return before !== "." && (token === "setTimeout" || token === "setInterval");
 }

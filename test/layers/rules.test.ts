@@ -237,6 +237,27 @@ describe("the process and environment rules", () => {
   });
 });
 
+describe("the clock rule", () => {
+  test.each(["Date.now()", "performance.now()", "new Date()", "setTimeout(f, 5)", "setInterval(f, 5)"])(
+    "refuses %s in the core and the front ends, not where the clock is made",
+    (source) => {
+      const broken = (path: string) => rules.clock(workspace({ [path]: source }));
+      expect(broken("~/frontends/src/a/b.ts")).toEqual([
+        "packages/frontends/src/a/b.ts:1 does not use the injected clock",
+      ]);
+      expect(broken("~/core/src/a.ts")).toHaveLength(1);
+      expect(["~/core/src/ports/clock.ts", "~/core/src/a.test.ts", "~/cli/src/a.ts"].flatMap(broken)).toEqual(
+        [],
+      );
+    },
+  );
+
+  test("takes no given time and no injected clock for one of its own", () => {
+    const source = "// Date.now()\nclock.now(); new Date(at); clock.after(5, f); const setTimeout = 1;";
+    expect(rules.clock(workspace({ "~/core/src/a.ts": source }))).toEqual([]);
+  });
+});
+
 describe("the existence rules", () => {
   test.each(["./gone.ts", "./a", "@flint/core/engine", "@flint/gone"])(
     "refuse an import of %s, in tests too",

@@ -65,6 +65,12 @@ const STARTS_PROCESSES = [
 /** The only places that may read the environment. */
 const READS_ENVIRONMENT = [/^packages\/server\/src\/config\/environment\.ts$/, /^packages\/testkit\//];
 
+/** Packages that take the time from the clock that they are given, so that tests can move it. */
+const HAS_INJECTED_CLOCK = ["core", "frontends"];
+
+/** The machine's own clock, which implements the port. */
+const IS_CLOCK = /^packages\/core\/src\/ports\/clock\.ts$/;
+
 /** One rule: it looks at a graph and says in sentences where the graph breaks it. */
 export type Rule = (graph: Graph) => string[];
 
@@ -152,6 +158,14 @@ export const environment: Rule = (graph) =>
   sourceModules(graph)
     .filter((module) => !READS_ENVIRONMENT.some((place) => place.test(module.path)))
     .flatMap((module) => module.environment.map((line) => `${module.path}:${line} reads the environment`));
+
+/** The core and the front ends take the time from the injected clock. */
+export const clock: Rule = (graph) =>
+  sourceModules(graph)
+    .filter(({ path }) => HAS_INJECTED_CLOCK.includes(packageOf(path) ?? "") && !IS_CLOCK.test(path))
+    .flatMap((module) =>
+      module.clock.map((line) => `${module.path}:${line} does not use the injected clock`),
+    );
 
 /** Every import leads to a file that exists, and to one that can be known by reading. Tests included. */
 export const existence: Rule = (graph) =>

@@ -184,7 +184,8 @@ export class AcpSession {
 
   /** Sends the usage from before the client opened the session, which does not count for the running turn. */
   sendUsage(data: EventData<"thread/tokenUsage/updated"> | undefined): void {
-    if (data !== undefined) this.#sendEvent({ type: "thread/tokenUsage/updated", data, at: Date.now() });
+    const at = this.#options.shared.clock.now();
+    if (data !== undefined) this.#sendEvent({ type: "thread/tokenUsage/updated", data, at });
   }
 
   /** Sends past turns. */
