@@ -1,4 +1,5 @@
-export { type ClientSession, Engine } from "./engine.ts";
+export type { ClientSession } from "./client-session.ts";
+export { Engine } from "./engine.ts";
 export * from "./ports/index.ts";
 export { mcpServerSecrets, RedactedStream, Redactor, redact, secretsIn } from "./redact/index.ts";
 export type { EngineOptions } from "./services.ts";

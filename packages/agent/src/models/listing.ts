@@ -1,10 +1,17 @@
-import { connect } from "node:net";
 import type { Clock } from "@flint/core/ports";
 import { FlintError, isRecord, type Model as ModelRow } from "@flint/protocol";
 import { displayUrl } from "./ai-sdk/clean-text.ts";
 import { networkReason } from "./ai-sdk/http-connection.ts";
 import { namesInList, ollamaWindow, settingsInList } from "./endpoint-facts.ts";
 import { factsOf, KNOWN_MODELS, type ModelFacts, thinkingFacts } from "./model-facts.ts";
+import {
+  connectProblem,
+  keyHeaders,
+  ListProblem,
+  ollamaUrl,
+  readUpTo,
+  statusProblem,
+} from "./model-requests.ts";
 import { type ModelSettings, PriceList, settingsOf } from "./prices.ts";
 import { FIRST_LISTED, modelId, OFFLINE_ID, type Provider, type ProviderModel } from "./providers.ts";
 
@@ -221,16 +228,6 @@ export class ModelListing {
   }
 }
 
-/** Why a list could not be fetched. */
-class ListProblem extends Error {
-  override readonly name = "ListProblem";
-}
-
-function statusProblem(status: number, { authHint }: Provider): string {
-  const isKey = status === 401 || status === 403;
-  return isKey ? `HTTP ${status}; ${authHint.replace(/\.$/, "")}` : `HTTP ${status}`;
-}
-
 /** Stands in the list for a provider that the user set up but that lists no model. */
 function missingRow(provider: Provider, list: ProviderList): Omit<ModelRow, "isDefault"> {
   return {
@@ -256,16 +253,6 @@ function knownNames(provider: Provider): readonly string[] | undefined {
   return provider.models;
 }
 
-function keyHeaders({ kind, apiKey }: Provider): Record<string, string> {
-  if (apiKey === undefined) return {};
-  if (kind !== "anthropic") return { authorization: `Bearer ${apiKey}` };
-  return { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
-}
-
-function ollamaUrl({ baseUrl }: Provider, path: string): string {
-  return `${baseUrl.replace(/\/v\d+$/, "")}${path}`;
-}
-
 /** OpenAI's list also has models for images, audio and embeddings. */
 const NOT_FOR_TALK =
   /audio|dall-e|embedding|image|moderation|realtime|search|sora|transcribe|tts|whisper|babbage|davinci/;
@@ -273,31 +260,4 @@ const NOT_FOR_TALK =
 function namesIn(list: unknown, { kind }: Provider): readonly string[] {
   const names = namesInList(list, MAX_MODELS);
   return kind === "openai" ? names.filter((name) => !NOT_FOR_TALK.test(name)) : names;
-}
-
-/** Why a local URL cannot be connected to, if so. Cheaper than the first fetch of a process. */
-function connectProblem(address: string, clock: Clock, limit: number): Promise<string | undefined> {
-  if (!URL.canParse(address)) return Promise.resolve("that is not a URL");
-  const { hostname, port, protocol } = new URL(address);
-  return new Promise((resolve) => {
-    const host = hostname.replace(/^\[|\]$/g, "");
-    const socket = connect({ host, port: Number(port || (protocol === "https:" ? 443 : 80)) });
-    const done = (problem: string | undefined) => {
-      cancel();
-      socket.destroy();
-      resolve(problem);
-    };
-    const cancel = clock.after(limit, () => done(`no answer within ${limit / 1000} s`));
-    socket.once("connect", () => done(undefined)).once("error", (error) => done(networkReason(error)));
-  });
-}
-
-async function readUpTo(response: Response, limit: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > limit) break;
-  }
-  return text;
 }

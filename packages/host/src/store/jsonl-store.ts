@@ -24,8 +24,8 @@ import { listedThread } from "./listing/thread-list.ts";
 import { readTurnPage } from "./log/turn-pages.ts";
 import { ThreadFolder } from "./threads/thread-folder.ts";
 import { ThreadLocks } from "./threads/thread-locks.ts";
+import { ThreadOpener } from "./threads/thread-opener.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
-import { ThreadOpener } from "./threads/thread-writer.ts";
 
 /** Where threads are stored, and how durably. */
 export interface JsonlStoreOptions {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { request } from "../wire/vocabulary.ts";
-import { CodexAccount, CodexRateLimits } from "./values.ts";
+import { CodexAccount, CodexRateLimits } from "./accounts.ts";
 
 const nothing = () => foreignObject({});
 

@@ -2,16 +2,9 @@ import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { request } from "../wire/vocabulary.ts";
 import { CODEX_HOST_REQUESTS } from "./host-requests.ts";
+import { CodexCollaborationModeInput, CodexSandboxPolicyInput } from "./policies.ts";
 import { CODEX_REQUESTS, nothing, ofThread, page } from "./requests.ts";
-import {
-  CodexCollaborationModeInput,
-  CodexGoal,
-  CodexQueuedSubmission,
-  CodexSandboxPolicyInput,
-  CodexThread,
-  CodexTurn,
-  CodexUserInput,
-} from "./values.ts";
+import { CodexGoal, CodexQueuedSubmission, CodexThread, CodexTurn, CodexUserInput } from "./values.ts";
 
 const SortDirection = z.enum(["asc", "desc"]);
 const cursors = { nextCursor: z.nullable(z.string()), backwardsCursor: z.nullable(z.string()) };

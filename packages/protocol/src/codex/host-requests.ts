@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { request } from "../wire/vocabulary.ts";
-import { CodexSandboxPolicyInput } from "./values.ts";
+import { CodexSandboxPolicyInput } from "./policies.ts";
 
 const folders = { cwds: nullish(z.array(z.string())) };
 const paged = { cursor: nullish(z.string()), limit: nullish(z.number()) };

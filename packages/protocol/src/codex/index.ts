@@ -6,10 +6,12 @@ import { CODEX_SERVER_NOTIFICATIONS } from "./notifications.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
 
 export * from "./account-requests.ts";
+export * from "./accounts.ts";
 export * from "./client-requests.ts";
 export * from "./host-requests.ts";
 export * from "./items.ts";
 export * from "./notifications.ts";
+export * from "./policies.ts";
 export * from "./requests.ts";
 export * from "./server-requests.ts";
 export * from "./values.ts";

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { notification } from "../wire/vocabulary.ts";
+import { CodexRateLimits } from "./accounts.ts";
 import { CodexAnyItem, CodexFileChange } from "./items.ts";
 import { ofThread } from "./requests.ts";
 import {
   CodexGoal,
   CodexHookRun,
-  CodexRateLimits,
   CodexThread,
   CodexThreadSettings,
   CodexThreadStatus,

@@ -5,14 +5,10 @@ import { CODEX_ACCOUNT_REQUESTS } from "./account-requests.ts";
 import {
   CodexApprovalPolicy,
   CodexCollaborationMode,
-  CodexModel,
-  CodexReviewTarget,
   CodexSandboxMode,
   CodexSandboxPolicy,
-  CodexThread,
-  CodexTurn,
-  CodexUserInput,
-} from "./values.ts";
+} from "./policies.ts";
+import { CodexModel, CodexReviewTarget, CodexThread, CodexTurn, CodexUserInput } from "./values.ts";
 
 /** What every request of a thread takes. */
 export const ofThread = { threadId: z.string() };

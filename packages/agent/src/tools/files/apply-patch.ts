@@ -5,7 +5,8 @@ import { string } from "../input.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { ChangeSet, markChangeFailed, type PlannedChange } from "./change-set.ts";
 import type { FileVersions } from "./file-versions.ts";
-import { formatOf, stripFormat, WorkspaceFile, withFormat } from "./workspace-file.ts";
+import { formatOf, stripFormat, withFormat } from "./text-format.ts";
+import { WorkspaceFile } from "./workspace-file.ts";
 
 const DEV_NULL = "/dev/null";
 const MAX_FILES = 100;

@@ -5,7 +5,8 @@ import { boolean, optional, string } from "../input.ts";
 import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { ChangeSet, markChangeFailed } from "./change-set.ts";
 import type { FileVersions } from "./file-versions.ts";
-import { formatOf, WorkspaceFile, withFormat, withLineEndings } from "./workspace-file.ts";
+import { formatOf, withFormat, withLineEndings } from "./text-format.ts";
+import { WorkspaceFile } from "./workspace-file.ts";
 
 /** Writes a file of the workspace; the user sees the exact diff first. */
 export function writeFileTool(fileVersions: FileVersions): Tool {

@@ -1,21 +1,8 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
-import {
-  type Action,
-  type CommandAction,
-  type ExtensionItem,
-  type FileUpdateChange,
-  type Item,
-  shortened,
-} from "@flint/protocol";
+import type { Action, CommandAction, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
 import { declinedText, stoppedText } from "../../shared/client-text.ts";
-import { hunksOf } from "./patch-hunks.ts";
-
-/** A file that a tool call works on, with the line if it is known, counted from one. */
-export interface Location {
-  readonly path: string;
-  readonly line?: number;
-}
+import { changesKind, changesTitle, type Location, locationsIn, locationsOf, titled } from "./locations.ts";
 
 /** Something a tool call shows, before it is formatted for a protocol version. */
 export type ToolOutput =
@@ -39,9 +26,6 @@ export interface ToolView {
   readonly outputs: readonly ToolOutput[];
   readonly exitCode?: number | undefined;
 }
-
-/** How many characters of a command or query are shown as the title. */
-const LONGEST_TITLE = 200;
 
 /** The kinds of tools by their names; the first match counts. */
 const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
@@ -255,40 +239,6 @@ function stateOf(status: "inProgress" | "completed" | "failed" | "declined"): Pi
   }
 }
 
-function changesTitle(changes: readonly FileUpdateChange[]): string {
-  const [first] = changes;
-  if (first === undefined) return "Change files";
-  if (changes.length > 1) return `Change ${changes.length} files`;
-  if (first.movePath !== undefined) return `Move ${first.path} to ${first.movePath}`;
-  const verbs = { add: "Write", modify: "Edit", delete: "Delete" } as const;
-  return `${verbs[first.kind]} ${first.path}`;
-}
-
-function changesKind(changes: readonly FileUpdateChange[]): ToolKind {
-  if (changes.length > 0 && changes.every(({ kind }) => kind === "delete")) return "delete";
-  return changes.length > 0 && changes.every(({ movePath }) => movePath !== undefined) ? "move" : "edit";
-}
-
-function locationsOf({ path, movePath, diff }: FileUpdateChange): Location[] {
-  const [first] = hunksOf(diff);
-  const newPath = movePath ?? path;
-  return [first === undefined ? { path: newPath } : { path: newPath, line: first.line }];
-}
-
-/** The file in the arguments of a tool, under the names that tools use for it. */
-function locationsIn(input: unknown): Location[] {
-  if (typeof input !== "object" || input === null) return [];
-  const given = new Map<string, unknown>(Object.entries(input));
-  const path = ["path", "file_path", "filePath", "notebook_path"]
-    .map((name) => given.get(name))
-    .find((value) => typeof value === "string" && value !== "");
-  if (typeof path !== "string") return [];
-  const line = ["line", "offset", "start_line", "startLine"]
-    .map((name) => given.get(name))
-    .find((value) => typeof value === "number" && Number.isInteger(value) && value > 0);
-  return [typeof line === "number" ? { path, line } : { path }];
-}
-
 function textOutput(text: string): ToolOutput[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
@@ -309,9 +259,4 @@ function contentText(result: object | unknown): string | undefined {
       : [],
   );
   return texts.length === 0 ? undefined : texts.join("\n");
-}
-
-function titled(text: string): string {
-  const [line = "", ...more] = text.trim().split("\n");
-  return shortened(more.length === 0 ? line : `${line}…`, LONGEST_TITLE);
 }

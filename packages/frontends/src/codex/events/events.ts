@@ -271,35 +271,3 @@ function rerouted(data: EventData<"model/rerouted">): OutgoingNotification {
     message: `Using ${toModel} instead of ${fromModel}: ${reason}`,
   });
 }
-
-/** Items that are remembered; the oldest is forgotten first. */
-const MOST_ITEMS = 1_000;
-
-/**
- * Shows items that were not approved as declined, as Codex does. In Flint, an item whose turn was interrupted by the
- * answer has failed. A command that ran without a host that was declined stays failed.
- */
-export class DeclinedItems {
-  readonly #ids = new Set<string>();
-
-  /** The event as clients are shown it. */
-  apply(event: ThreadEvent): ThreadEvent {
-    if (event.type === "approval/resolved" && event.data.resolution.decision.outcome !== "allow") {
-      this.#add(event.data.itemId);
-    }
-    if (event.type !== "item/completed" || !this.#ids.has(event.data.item.id)) return event;
-    const { item } = event.data;
-    if (!isKnownItem(item)) return event;
-    if (item.type !== "commandExecution" && item.type !== "fileChange") return event;
-    const hasRun =
-      item.type === "commandExecution" && (item.connections !== undefined || item.denials !== undefined);
-    if (item.status !== "failed" || hasRun) return event;
-    return { ...event, data: { ...event.data, item: { ...item, status: "declined" } } };
-  }
-
-  #add(id: string): void {
-    this.#ids.add(id);
-    const [oldest] = this.#ids;
-    if (this.#ids.size > MOST_ITEMS && oldest !== undefined) this.#ids.delete(oldest);
-  }
-}

@@ -1,7 +1,6 @@
 import type { FileUpdateChange, Item, ThreadEvent, ThreadItem } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { DeclinedItems } from "./events.ts";
-import { commandFields, isShown, itemOf } from "./items.ts";
+import { commandFields, DeclinedItems, isShown, itemOf } from "./items.ts";
 
 describe("a command", () => {
   test.each([
