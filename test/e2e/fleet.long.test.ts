@@ -122,7 +122,7 @@ needs("redis", "bwrap", "git")(
     // What the killed worker started has ended with it.
     expect(await processesWith("sleep 3600")).toBe(0);
     expect(await second.end("SIGTERM")).toBe(0);
-    expect(second.errors).toContain("takes no more tasks");
+    expect(second.errors).toContain("draining");
   },
   TEST_MS,
 );

@@ -45,7 +45,7 @@ test("a limit that an agent does not report enough to keep is rejected before an
   const { run, folder } = await setUpExec();
   const agent = `${process.execPath} -e process.exit(7) acp`;
   const strict = await run(["--agent", agent, "--max-cost", "1", "hello"]);
-  expect(strict.output).toMatch(/budget\.turn\.cost_usd cannot be kept: .* does not report its cost\./);
+  expect(strict.output).toMatch(/budget\.turn\.cost_usd cannot be enforced: .* does not report its cost\./);
   expect(strict.code).not.toBe(0);
   expect(folder).not.toBe("");
 });

@@ -44,7 +44,7 @@ async function story(scripted: ScriptedAgent): Promise<void> {
   await terminal.press("Escape");
   await terminal.until(sees("Press Esc again"), "the hint");
   await terminal.press("Escape");
-  await terminal.until(sees("Go back to before which prompt?"), "the prompts");
+  await terminal.until(sees("Rewind to before which prompt?"), "the prompts");
   await terminal.press("Down", "Enter");
   await terminal.until(sees("Keep the files as they are"), "what to do with the files");
   await terminal.press("Down", "Enter");

@@ -89,7 +89,7 @@ needs("bwrap")(
     onTestFinished(async () => void (await flint(["server", "stop"])));
     const namesTask = (task: number) => ({
       ...{ code: 0, stderr: "" },
-      stdout: `Task ${task} runs in the background.\nflint tasks logs ${task} -f follows it, and flint tasks show ${task} says how it stands.\n`,
+      stdout: `Task ${task} runs in the background.\nflint tasks logs ${task} -f follows it, and flint tasks show ${task} shows its status.\n`,
     });
     // This one waits a minute for the answer to its question.
     expect(await flint(["exec", "--detach", "ask me which colour: red, green or blue"])).toEqual(

@@ -34,7 +34,7 @@ needs("redis", "bwrap")(
     ]);
     expect((await flint(["workers", "drain", "build-2"])).stdout).toContain("takes no more tasks");
     expect(await exited).toEqual([0, null]);
-    expect(said).toContain("takes no more tasks; waiting for what runs");
+    expect(said).toContain("draining; waiting for running tasks");
     expect((await flint(["workers", "ls", "--json"])).stdout.trim()).toBe("[]");
   },
   TEST_MS,

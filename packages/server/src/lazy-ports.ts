@@ -98,7 +98,11 @@ export class LazySandbox extends LazyPort<Sandbox> implements Sandbox {
 
   async resolveWritable(path: string, workspace: string): Promise<WritablePath> {
     const port = await this.port;
-    return (await port.resolveWritable?.(path, workspace)) ?? { problem: "this sandbox opens no folders" };
+    return (
+      (await port.resolveWritable?.(path, workspace)) ?? {
+        problem: "this sandbox cannot grant further folders",
+      }
+    );
   }
 
   /** Nothing was committed in a sandbox that was never used. */

@@ -95,7 +95,7 @@ describe("the turns of executor and reviewer", () => {
     confined("are not added if the agent does not report its cost, unless that need not hold", async () => {
       const { client, cwd } = await reporting(() => "never");
       await expect(addTask(client, cwd, { budget })).rejects.toThrow(
-        /cost_usd cannot be kept: alpha\/.* does not report its cost/,
+        /cost_usd cannot be enforced: alpha\/.* does not report its cost/,
       );
       const { id } = await addTask(client, cwd, {
         ...{ budget: { ...budget, enforcement: "bestEffort" }, reviewers: [] },
@@ -112,7 +112,7 @@ describe("the turns of executor and reviewer", () => {
       const task = await untilPhase(client, id, "approving", "failed", "asking");
       expect(task).toMatchObject({
         phase: "asking",
-        ask: { message: expect.stringContaining("cannot be kept") },
+        ask: { message: expect.stringContaining("cannot be enforced") },
       });
       expect(drivers[0]?.turns).toEqual([]);
     });

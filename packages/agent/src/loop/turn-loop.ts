@@ -103,7 +103,7 @@ export class TurnLoop {
       this.#conversation.add(CONTINUE);
     }
     const steps = stepLimit === 1 ? "one step" : `${stepLimit} steps`;
-    const message = `The agent was stopped after ${steps}. Say "go on" to continue.`;
+    const message = `The agent was stopped after ${steps}. Send "continue".`;
     return { status: "failed", error: { message, errorInfo: "TurnLimitReached" } };
   }
 

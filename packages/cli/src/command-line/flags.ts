@@ -196,7 +196,7 @@ export const JSON_FLAG = {
 /** Which part of a thread is played, and how fast. */
 export const REPLAY_FLAGS = {
   turn: { type: "string", takes: "TURN", doc: "Play only this turn, by number or id" },
-  speed: { type: "string", takes: "N", doc: "Play N times as fast as it was (default: 1)" },
+  speed: { type: "string", takes: "N", doc: "Playback speed (default: 1)" },
 } as const satisfies Flags;
 
 /** The built-in model, which is always available. */

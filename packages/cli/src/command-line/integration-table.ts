@@ -179,8 +179,8 @@ const replay = command({
   usage: "THREAD|FILE",
   flags: {
     ...REPLAY_FLAGS,
-    agent: { type: "string", takes: "AGENT", doc: "Of a trace: show only messages of this agent" },
-    full: { type: "boolean", doc: "Of a trace: show messages in full" },
+    agent: { type: "string", takes: "AGENT", doc: "Traces only: show messages of this agent" },
+    full: { type: "boolean", doc: "Traces only: show messages in full" },
     fixture: { type: "boolean", doc: "Of a trace: print the agent's messages as a test fixture" },
     ...JSON_FLAG,
     ...HELP_FLAG,

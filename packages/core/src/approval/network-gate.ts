@@ -196,7 +196,7 @@ const ALLOWED: ConnectionDecision = { allowed: true };
 const DECLINED: ConnectionDecision = { allowed: false, reason: "it was declined" };
 const NO_TURN: ConnectionDecision = {
   allowed: false,
-  reason: "no turn is running in which it could be asked about",
+  reason: "no turn is running, so no one can approve it",
 };
 
 function unlisted(key: string): ConnectionDecision {
@@ -206,7 +206,7 @@ function unlisted(key: string): ConnectionDecision {
 
 /** Why nothing can be connected to. */
 export const NO_NETWORK =
-  "The network is off in this thread. Allow hosts with --network HOST; in a read-only sandbox they have to be named.";
+  "The network is off in this thread. Allow hosts with --network HOST; a read-only sandbox needs a list of hosts.";
 
 /** The network of a thread: what its settings name, or what its sandbox policy says. Undefined: the user is asked. */
 export function networkOf({ network, sandboxPolicy }: ThreadSettings): NetworkPermission | undefined {

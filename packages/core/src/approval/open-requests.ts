@@ -154,7 +154,7 @@ export class OpenRequests {
     const { threadId, log, timeoutMs } = this.#options;
     const { itemId, tool, namespace } = call;
     if (log.subscriberCount === 0) {
-      return failedToolCall(`No client is connected to run ${tool}, which is a tool of the client.`);
+      return failedToolCall(`No connected client provides the tool ${tool}.`);
     }
     const { id, ...times } = this.#newRequest();
     const late = failedToolCall(`No client ran ${tool} within ${Math.round(timeoutMs / 1000)} s.`);

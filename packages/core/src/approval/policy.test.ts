@@ -119,7 +119,7 @@ test("gives the user a reason", () => {
     const verdict = judge({ approvalPolicy: "always", action, granted: false });
     return verdict.kind === "ask" ? verdict.reason : "";
   });
-  expect(reasons).toEqual(Array(3).fill("Every action is asked about."));
+  expect(reasons).toEqual(Array(3).fill("Every action needs approval."));
   const why = [command, change, tool].map((action) =>
     judge({ approvalPolicy: "unlessTrusted", action, granted: false }),
   );
@@ -226,7 +226,7 @@ describe("an allowed action names what allowed it", () => {
       "setting: Edits in the workspace need no approval.",
     ],
     ["accepted commands", { acceptsCommands: true }, "setting: Commands in the sandbox need no approval."],
-    ["a sandbox for reading", { onlyReads: true }, "setting: The sandbox keeps the command from writing."],
+    ["a sandbox for reading", { onlyReads: true }, "setting: The sandbox prevents writing."],
     ["a read-only command", { action: reading }, "setting: The command is known to be read-only."],
   ] as const)("%s", (_what, input, expected) => {
     expect(reasonOf(input)).toBe(expected);

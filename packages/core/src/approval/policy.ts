@@ -63,7 +63,7 @@ export function judge(input: PolicyInput): PolicyDecision {
   if (granted) return { kind: "allow", allowance: grantedBy(input) };
   if (input.isAcceptedEdit === true) return bySetting("Edits in the workspace need no approval.");
   if (approvalPolicy === "always") {
-    return unanswered(input, { kind: "ask", reason: "Every action is asked about." });
+    return unanswered(input, { kind: "ask", reason: "Every action needs approval." });
   }
   if (approvalPolicy === "onRequest" && input.staysInside === true)
     return bySetting("It stays in the sandbox.");
@@ -75,7 +75,7 @@ export function judge(input: PolicyInput): PolicyDecision {
 /** Why a command needs no approval; undefined if it does. */
 function harmlessBecause({ action, onlyReads, acceptsCommands }: PolicyInput): string | undefined {
   if (action.kind !== "command") return undefined;
-  if (onlyReads === true) return "The sandbox keeps the command from writing.";
+  if (onlyReads === true) return "The sandbox prevents writing.";
   if (acceptsCommands === true) return "Commands in the sandbox need no approval.";
   return isTrustedCommand(action.command) ? "The command is known to be read-only." : undefined;
 }

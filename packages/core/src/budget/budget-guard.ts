@@ -113,7 +113,7 @@ export class BudgetGuard {
     const last = sanitizedUsage(call.last);
     const { cost, ...free } = call;
     if (last === call.last && isPossibleCost(cost)) return call;
-    this.#warnOnce("The agent reports a negative usage or cost, which counts as none.", "impossibleUsage");
+    this.#warnOnce("The agent reported negative usage; it counts as zero.", "impossibleUsage");
     // Without its cost it is still a call of the same kind.
     const known = (isPossibleCost(cost) ? call : free) as Call;
     return { ...known, last };
@@ -164,8 +164,7 @@ export class BudgetGuard {
   /** Warns about limits that the turn went beyond: what an agent reports at its end comes too late to stop it. */
   reportOverrun(): void {
     const over = this.#reached().filter(({ used, limit, unit }) => used > limit && unit !== "seconds");
-    for (const reached of over)
-      this.#warn(`The turn went beyond ${describeLimit(reached)}.`, "budgetOverrun");
+    for (const reached of over) this.#warn(`The turn exceeded ${describeLimit(reached)}.`, "budgetOverrun");
   }
 
   /** Undefined if the turn may continue; otherwise resolves when it may, or when it is over. Never rejects. */

@@ -59,7 +59,7 @@ export async function checkLimits(
   const notices = late.map(({ name, unit, reported }) =>
     reported === "never"
       ? `${name} does not apply: ${model} does not report ${NOUNS[unit]}.`
-      : `${name} is checked when a turn has ended: only then ${model} reports ${NOUNS[unit]}.`,
+      : `${name} is checked only after a turn, because ${model} reports ${NOUNS[unit]} at the end.`,
   );
   const dueAtEnd = isStrict ? late.filter(({ reported }) => reported === "turn") : [];
   return { notices, requiresCost: isStrict && reports.costUsd === "call", dueAtEnd, isStrict };
@@ -67,7 +67,7 @@ export async function checkLimits(
 
 /** The error of a turn with a model call whose cost is not known. */
 export function unknownCost(model: string): TurnError {
-  const message = `The turn was stopped: the cost of a call of ${model} is not known, so the limit of its cost cannot be kept. ${limitHint("costUsd", model, true)}`;
+  const message = `Stopped: the cost of ${model} is unknown, so the cost limit cannot be enforced. ${limitHint("costUsd", model, true)}`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 
@@ -79,7 +79,7 @@ export function missingReport({ name, unit }: ReportedLimit, model: string): Tur
 
 /** The error of a turn whose agent reports its cost in a currency that the limit does not count. */
 export function foreignCost(currency: string, model: string): TurnError {
-  const message = `The turn was stopped: ${model} reports its cost in ${currency}, so the limit of its cost in dollars cannot be kept. ${limitHint("costUsd", model, false)}`;
+  const message = `Stopped: ${model} reports its cost in ${currency}, so the cost limit in dollars cannot be enforced. ${limitHint("costUsd", model, false)}`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 
@@ -90,7 +90,7 @@ const NOUNS: Readonly<Record<ReportedUnit, string>> = {
 };
 
 function unknownLimit({ name, unit }: ReportedLimit, model: string, usesPrices: boolean): FlintError {
-  const message = `${name} cannot be kept: ${model} does not report ${NOUNS[unit]}. ${limitHint(unit, model, usesPrices)}`;
+  const message = `${name} cannot be enforced: ${model} does not report ${NOUNS[unit]}. ${limitHint(unit, model, usesPrices)}`;
   return new FlintError("invalidParams", message, { field: "budget", limit: name, model });
 }
 

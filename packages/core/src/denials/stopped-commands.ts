@@ -113,5 +113,5 @@ function answerText({ needs, decision: { outcome, message } }: Offer): string {
   const what = describePermission(needs);
   if (outcome === "allow")
     return `The user has now allowed this command to ${what}. Run exactly the same command again if you still need it; it may have done part of its work already.`;
-  return `It is not allowed to ${what}. ${message ?? "The user declined it."} Do not try it in another way.`;
+  return `It is not allowed to ${what}. ${message ?? "The user declined it."} Do not work around this.`;
 }

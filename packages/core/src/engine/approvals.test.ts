@@ -128,7 +128,7 @@ describe("an action that needs approval", () => {
     const unlessTrusted = await waiting(script, { approvalPolicy: "unlessTrusted" });
     expect(unlessTrusted.approval.action).toMatchObject({ command: "make" });
     const always = await waiting(script, { approvalPolicy: "always" });
-    expect(always.approval.action).toMatchObject({ command: "ls", reason: "Every action is asked about." });
+    expect(always.approval.action).toMatchObject({ command: "ls", reason: "Every action needs approval." });
   });
 
   test("is asked about even if it changes no file", async () => {

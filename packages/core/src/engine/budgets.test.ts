@@ -381,7 +381,7 @@ describe("a budget", () => {
     expect((await client.turnEnd(turnId)).error).toEqual({
       errorInfo: "BudgetExceeded",
       message: expect.stringMatching(
-        /reports its cost in EUR, so the limit of its cost in dollars cannot be kept/,
+        /reports its cost in EUR, so the cost limit in dollars cannot be enforced/,
       ),
     });
   });
@@ -513,10 +513,10 @@ describe("what an agent reports late or not at all", () => {
     const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     expect(warnings(client, "budgetCheckedLate").map(({ data }) => data.message)).toEqual([
-      "budget.turn.cost_usd is checked when a turn has ended: only then scripted/steady reports its cost.",
+      "budget.turn.cost_usd is checked only after a turn, because scripted/steady reports its cost at the end.",
     ]);
     expect(warnings(client, "budgetOverrun").map(({ data }) => data.message)).toEqual([
-      "The turn went beyond its limit of $1 ($9 used).",
+      "The turn exceeded its limit of $1 ($9 used).",
     ]);
   });
 
@@ -525,7 +525,7 @@ describe("what an agent reports late or not at all", () => {
     ["steps", { turn: { steps: 100 } }, /does not report its model calls. Remove the limit/],
     ["tokens", { thread: { tokens: 100_000 } }, /does not report the tokens that it uses/],
   ] as const)(
-    "rejects a limit of %s before the turn begins if it cannot be kept",
+    "rejects a limit of %s before the turn begins if it cannot be enforced",
     async (unit, budget, words) => {
       const driver = reporting(caller(1), { [unit]: "never" });
       const client = testEngine({ driver }).connect();
@@ -583,7 +583,9 @@ describe("what an agent reports late or not at all", () => {
       const driver = reporting(atEnd({ count: 100 }), { costUsd: "turn", tokens: "turn" });
       const { client, threadId, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
       await client.turnEnd(turnId);
-      await expect(client.startTurn(threadId, "again")).rejects.toThrow(/cannot be kept: .* does not report/);
+      await expect(client.startTurn(threadId, "again")).rejects.toThrow(
+        /cannot be enforced: .* does not report/,
+      );
       const budget = { enforcement: "bestEffort" } as const;
       const third = await client.startTurn(threadId, "again", { budget });
       expect((await client.turnEnd(third)).status).toBe("completed");
@@ -604,7 +606,7 @@ describe("what an agent reports late or not at all", () => {
     };
     const driver = reporting(new BareDriver({ run }), { costUsd: "call" });
     const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
-    expect((await client.turnEnd(turnId)).error?.message).toContain("is not known, so the limit of its cost");
+    expect((await client.turnEnd(turnId)).error?.message).toContain("is unknown, so the cost limit");
   });
 
   test("counts an impossible usage as none, and says so once", async () => {

@@ -195,7 +195,7 @@ describe("rules", () => {
     expect((await client.call("rules/list", {})).data).toEqual([rule("b", "/repo/inner")]);
     await expect(client.call("rules/remove", { id: "a" })).rejects.toMatchObject({
       kind: "invalidParams",
-      message: "There is no rule a; it may have been removed already. rules/list names all there are.",
+      message: "There is no rule a; it may have been removed already. rules/list lists them.",
     });
   });
 

@@ -61,7 +61,7 @@ test("warns clients once when saving the files before a turn takes longer than a
   const data = {
     threadId,
     reason: "savingFiles",
-    message: expect.stringContaining("Saving the files in /large"),
+    message: expect.stringContaining("Saving a checkpoint of /large"),
   };
   expect(client.eventsOf("warning")).toMatchObject([{ data }]);
   gate.open();

@@ -40,7 +40,7 @@ export const approvalHandlers: Pick<
 
   async "rules/remove"({ id }, { services }) {
     if (services.options.rules.remove(id)) return { result: {} };
-    const message = `There is no rule ${id}; it may have been removed already. rules/list names all there are.`;
+    const message = `There is no rule ${id}; it may have been removed already. rules/list lists them.`;
     throw new FlintError("invalidParams", message, { field: "id" });
   },
 };

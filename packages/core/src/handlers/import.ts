@@ -37,7 +37,7 @@ export const importHandlers: Pick<GlobalHandlers, "thread/import" | "thread/impo
     return services.imports.run(async () => {
       const sessions = await driverOf(services, agent).nativeSessions?.();
       if (sessions === undefined) {
-        const message = `The sessions of ${agent} cannot be imported. Claude's and Codex's can.`;
+        const message = `Only sessions of Claude and Codex can be imported, not of ${agent}.`;
         throw new FlintError("invalidParams", message, { field: "agent" });
       }
       const history = await sessions.read(sessionId);

@@ -66,7 +66,7 @@ export const turnHandlers: Pick<
     const activeTurnId = thread.turns.runningId(expectedTurnId);
     const steer = await steerRunningTurn(thread, input, senderOf({ clientId, client: client.name }));
     if (steer !== undefined) return { result: { turnId: steer.turnId }, ...steer };
-    const message = 'The agent takes no input now. Send it with delivery "queue" instead.';
+    const message = 'This agent does not accept input during a turn. Send it with delivery "queue" instead.';
     throw new FlintError("unsupported", message, { activeTurnId });
   },
 
@@ -172,7 +172,7 @@ async function joinRunning(
 ): Promise<ThreadOutcome<"turn/start"> | undefined> {
   if (thread.log.state.activeTurnId === undefined) return undefined;
   if (outputSchema !== undefined) {
-    const message = "An outputSchema needs a turn of its own. Send it without, or when no turn runs.";
+    const message = "outputSchema cannot be used while steering. Remove it, or wait for the turn to end.";
     throw new FlintError("invalidParams", message, { field: "outputSchema" });
   }
   const sender = senderOf({ clientId, client: client.name });
@@ -248,7 +248,7 @@ export const queueHandlers: Pick<
     }
     const { activeTurnId } = thread.log.state;
     if (activeTurnId !== undefined) {
-      const message = "The agent takes no input now; it stays in the queue.";
+      const message = "This agent does not accept input during a turn; it stays queued.";
       throw new FlintError("unsupported", message, { activeTurnId });
     }
     const decided = thread.turns.decideQueued(chosen);

@@ -99,10 +99,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EMFILE", "too many files are open. Close some threads or raise `ulimit -n`."],
   ["ENFILE", "too many files are open on this machine. Close some programs."],
   ["EIO", "the disk reports an error. Check its health and make a backup."],
-  [
-    "ELOOP",
-    "there is a link in its place. Flint follows no links inside its store; put the file itself there.",
-  ],
+  ["ELOOP", "it is a symlink. Replace it with a regular file."],
 ]);
 
 /** The errno of a failed system call, or undefined. */

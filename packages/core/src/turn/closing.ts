@@ -150,7 +150,7 @@ function unfinishedKnown(item: KnownItem, status: UnfinishedStatus): KnownItem {
  */
 export function decideBackgroundEnd({ thread, settings }: ThreadState, now: number): EventBody[] {
   const { id: threadId } = thread;
-  const reason = `Background work of ${agentOfModel(settings.model)} was stopped, because this thread was not used for as long as background_timeout allows.`;
+  const reason = `Background work of ${agentOfModel(settings.model)} was stopped, because the thread was idle longer than background_timeout.`;
   const turn: Turn = {
     ...{ id: mintId(now), status: "inProgress", items: [], kind: "prompt", startedAtMs: now },
     _meta: { startedBy: "flint", reason },
@@ -173,7 +173,7 @@ export function decideBackgroundEnd({ thread, settings }: ThreadState, now: numb
 
 /** The error of a turn that was running when its server stopped. */
 export const SERVER_STOPPED: TurnError = {
-  message: "The server stopped while the turn was running. Nothing of it will be run again.",
+  message: "The server stopped while the turn was running. It will not be resumed.",
   errorInfo: "ServerStopped",
 };
 

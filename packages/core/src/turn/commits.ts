@@ -41,7 +41,7 @@ async function decided(
   approve: TurnCommitsOptions["approve"],
 ): Promise<Item<"toolCall">> {
   if (offer.blocked !== undefined) {
-    const result = `Nothing was applied: ${offer.blocked}. It is offered when that is finished.`;
+    const result = `Not applied: ${offer.blocked}. You will be asked again afterwards.`;
     return { ...item, status: "completed", result };
   }
   const warning = describeProtected(offer);

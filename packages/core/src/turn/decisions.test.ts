@@ -22,7 +22,7 @@ test("finds, changes and removes an input by its id, and keeps its sender", () =
   expect(ids(dequeue(queue, "b"))).toEqual(["a", "c"]);
   const changed = replaceQueued(queue, "b", [{ type: "text", text: "other" }]);
   expect(changed[1]).toEqual({ ...input("b"), input: [{ type: "text", text: "other" }] });
-  for (const act of [findQueued, dequeue]) expect(() => act(queue, "x")).toThrow("holds no input x");
+  for (const act of [findQueued, dequeue]) expect(() => act(queue, "x")).toThrow("Input x is not queued");
 });
 
 test("a new order must name each input once", () => {
@@ -34,5 +34,5 @@ test("a new order must name each input once", () => {
   ]) {
     expect(() => reorder(queue, wrong)).toThrow("exactly once");
   }
-  expect(() => reorder(queue, ["a", "b", "x"])).toThrow("holds no input x");
+  expect(() => reorder(queue, ["a", "b", "x"])).toThrow("Input x is not queued");
 });

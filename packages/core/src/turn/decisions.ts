@@ -245,7 +245,7 @@ export function enqueue(queue: Queue, input: QueuedInput): QueuedInput[] {
 export function findQueued(queue: Queue, id: string): QueuedInput {
   const found = queue.find((input) => input.id === id);
   if (found !== undefined) return found;
-  const message = `The queue holds no input ${id}; it may have started already.`;
+  const message = `Input ${id} is not queued; it may have started already.`;
   throw new FlintError("queuedInputNotFound", message, { queuedInputIds: queue.map((input) => input.id) });
 }
 

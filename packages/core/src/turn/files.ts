@@ -73,7 +73,7 @@ export class TurnFiles {
     const { threadId, log } = this.#options;
     if (this.#hasWarnedSlow) return;
     this.#hasWarnedSlow = true;
-    const message = `Saving the files in ${log.state.settings.cwd}, so that changes can be undone. The first time takes longest.`;
+    const message = `Saving a checkpoint of ${log.state.settings.cwd} so that changes can be undone. The first one takes longest.`;
     log.sendLive({ type: "warning", data: { threadId, message, reason: "savingFiles" } });
   }
 

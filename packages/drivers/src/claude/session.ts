@@ -233,7 +233,7 @@ export class ClaudeSession implements DriverSession {
     } catch (thrown) {
       if (!(thrown instanceof SessionNotFound) || !this.#session.isKnown) throw thrown;
       turn.emit({ type: "session", nativeId: "" });
-      const message = `Claude no longer has its session ${this.#session.id}. Send the prompt again: a new session begins with a summary of the thread so far.`;
+      const message = `Claude no longer has its session ${this.#session.id}. Send the prompt again: a new session starts with a summary of the thread.`;
       throw new FlintError("agentFailed", message, {}, { cause: thrown });
     }
   }

@@ -138,7 +138,7 @@ export class ClaudeTurn {
   unreadableResult(reason: string): void {
     if (this.#isOver) return;
     this.#advance(abandonTurn(this.#state));
-    const message = `Claude reported the end of the turn in a form that Flint cannot read (${reason}). What it did is above; its version may be too new, see \`flint doctor\`.`;
+    const message = `Claude reported the end of the turn in a form that Flint cannot read (${reason}). Its work is shown above; its version may be unsupported, see \`flint doctor\`.`;
     this.#finish({ status: "failed", error: { message, errorInfo: "AgentFailed" } });
   }
 

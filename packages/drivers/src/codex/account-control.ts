@@ -109,7 +109,7 @@ class OpenLogin {
     this.#onEnd = onEnd;
     const stopListening = server.listen(`login ${mintId()}`, {
       notification: (notification) => this.#onNotification(notification),
-      call: () => Promise.reject(new Error("No turn runs in a login.")),
+      call: () => Promise.reject(new Error("A login has no turn.")),
       isBusy: () => true,
     });
     const stopTimer = clock.after(LONGEST_LOGIN_MS, () => this.#fail("The login was not completed in time."));

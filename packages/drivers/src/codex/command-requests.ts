@@ -122,7 +122,7 @@ export async function approvePermissions(
   const isConfined = !isUnconfined(settings.sandboxPolicy);
   const { needs, unsupported } = await readPermissions(permissions, settings, granting?.broker);
   if (isConfined && granting === undefined && needs !== undefined) {
-    const message = `Codex asks to ${describePermission(needs)}, which no sandbox on this machine can give to it. Choose another sandbox policy, or --add-dir and --network.`;
+    const message = `Codex asks to ${describePermission(needs)}, which the sandbox on this machine cannot allow. Choose another sandbox policy, or --add-dir and --network.`;
     turn.emit({ type: "warning", message, reason: "agent" });
     return nothing;
   }

@@ -39,7 +39,7 @@ const LATE_ASK: readonly FakeStep[] = [
       params: { ...PLACE, itemId: "c", command: "rm -rf /", cwd: "/" },
     },
   },
-  { expect: { id: 77, error: { message: "No turn runs in this thread." } } },
+  { expect: { id: 77, error: { message: "No turn is running in this thread." } } },
 ];
 
 /** Its limits for answers are kept by the wire itself, in real time; these are long enough for a busy machine. */

@@ -52,7 +52,8 @@ export class CodexSession implements DriverSession {
     this.#handoff = new Handoff(spec);
     this.#thread = new CodexThread(spec, options, this.#handoff, {
       notification: (notification) => this.#onNotification(notification),
-      call: (call) => this.#turn?.call(call) ?? Promise.reject(new Error("No turn runs in this thread.")),
+      call: (call) =>
+        this.#turn?.call(call) ?? Promise.reject(new Error("No turn is running in this thread.")),
       isWorking: () => this.#turn !== undefined,
       isBusy: () => this.#turn !== undefined || this.#hasBackground,
     });

@@ -151,7 +151,7 @@ export class CodexThread {
     const cancelTimer = clock.after(timing.stop, resolveClosed);
     this.#stopListening = server.listen(threadId, {
       notification: ({ method }) => (method === "thread/closed" ? resolveClosed() : undefined),
-      call: () => Promise.reject(new Error("No turn runs in this thread.")),
+      call: () => Promise.reject(new Error("No turn is running in this thread.")),
     });
     // A process that does not even answer is not waited for.
     const unsubscribed = server.request("thread/unsubscribe", { threadId }, timing.stop);

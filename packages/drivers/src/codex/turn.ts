@@ -149,7 +149,7 @@ export class CodexTurn {
   }
 
   async #answer(call: CodexServerCall, state: () => TranslateState): Promise<object> {
-    if (this.#hasEnded) throw new Error("No turn runs in this thread.");
+    if (this.#hasEnded) throw new Error("No turn is running in this thread.");
     const { broker } = this.#options.server;
     const signal = AbortSignal.any([this.#turn.signal, this.#over.signal]);
     const granting = broker === undefined ? undefined : { broker, signal };

@@ -198,7 +198,7 @@ describe("a misbehaving Codex", () => {
     await outcome;
     fake.send({ id: 5, method: "item/fileChange/requestApproval", params: { ...TURN_IDS, itemId: "f" } });
     expect(await fake.received(({ id, method }) => id === 5 && method === undefined)).toMatchObject({
-      error: { message: "No turn runs in this thread." },
+      error: { message: "No turn is running in this thread." },
     });
   });
 

@@ -110,7 +110,7 @@ test("a queued input can be reordered, removed and edited without stopping the t
 test("Escape twice goes back to an earlier prompt", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "A" }], [{ text: "B" }], [{ text: "C" }]] });
   await session.keys("first", ENTER, "second", ENTER, ESCAPE, ESCAPE);
-  expect(session.terminal.screen.join("\n")).toContain("Go back to before which prompt?");
+  expect(session.terminal.screen.join("\n")).toContain("Rewind to before which prompt?");
   await session.keys(ENTER);
   expect(session.terminal.screen.join("\n")).toContain("Keep the files as they are");
   await session.keys(ENTER);

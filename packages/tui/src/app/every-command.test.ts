@@ -33,7 +33,7 @@ const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/copy", "Copied 4 characters."],
   ["/export", /Exported to flint-\S+\.md\./],
   ["/rename better", "Ask for something"],
-  ["/rewind", "Go back to before which prompt?"],
+  ["/rewind", "Rewind to before which prompt?"],
   ["/fork", "This is a copy"],
   ["/undo", "Nothing to undo"],
   ["/rules", "No rules of this folder."],
@@ -66,7 +66,7 @@ test.each(SHOWN)("%s", async (typed, shown) => {
 const PLAIN: Readonly<Record<string, string>> = {
   "/goal ship it": "You: ship it",
   "/transcript": "You: hi",
-  "/copy": "Plain lines cannot be copied by a program.",
+  "/copy": "Copying is not available in plain mode.",
   "/rename better": "You: ",
 };
 

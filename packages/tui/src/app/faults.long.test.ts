@@ -53,7 +53,7 @@ test("a paste of 10 MB is folded, and the session goes on", async () => {
   await session.settle();
   const screen = session.terminal.screen.join("\n");
   expect(screen).toContain("[Pasted 95326 lines]");
-  expect(screen).toContain("The prompt is as long as it can be.");
+  expect(screen).toContain("The prompt has reached its maximum length.");
   await session.keys("\u007f", "short");
   expect(session.terminal.screen.join("\n")).toContain("› short");
 });

@@ -43,7 +43,7 @@ test("a queued prompt that is sent now steers the running turn", async () => {
 test("if the agent cannot be steered, Enter queues the prompt and says so", async () => {
   const { session, gate, queued, screen } = await withQueue({ steering: "absent" });
   await session.keys("three", ENTER);
-  expect(screen()).toContain("This agent takes no input while it works, so it is queued.");
+  expect(screen()).toContain("This agent does not accept input during a turn; it stays queued.");
   expect(queued()).toEqual(["○ queued: one", "○ queued: two", "○ queued: three"]);
   gate.open();
   await session.settle();

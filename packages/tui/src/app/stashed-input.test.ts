@@ -168,7 +168,7 @@ test("inputs are put aside and taken back, the latest first, also in a later ses
   const session = await SessionFixture.open({ notesFolder });
   await session.keys("one", ALT_Z);
   expect(session.terminal.screen.join("\n")).toContain(
-    "Put aside. Alt+Z brings it back when the prompt is empty.",
+    "Stashed. Press Alt+Z with an empty prompt to restore it.",
   );
   expect(session.terminal.screen.join("\n")).toContain("› Ask for something");
   await session.keys("two", ALT_Z);

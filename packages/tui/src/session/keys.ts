@@ -260,7 +260,7 @@ export class SessionKeys {
   }
 }
 
-const FULL = "The prompt is as long as it can be. Put long texts into a file and mention it with @.";
+const FULL = "The prompt has reached its maximum length. Put long texts into a file and mention it with @.";
 
 /** More completions than this are not named. */
 const MAX_NAMED = 12;

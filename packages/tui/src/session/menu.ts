@@ -141,7 +141,7 @@ export class Menu {
   #hint(count: number, look: RenderOptions): Line {
     const { between } = marksFor(look.unicode);
     const own = this.#options.keys?.map(({ key, title }) => `${key} ${title}`) ?? ["type to filter"];
-    const numbers = ["a number or arrows to select"];
+    const numbers = ["type a number or use the arrow keys"];
     const parts = [
       ...(this.#number === undefined ? [`${Math.min(this.#selected + 1, count)} of ${count}`] : numbers),
       ...hintsIn(look, [["menuAccept", "to choose"]]),

@@ -156,6 +156,6 @@ function hintOf(question: UserQuestion, look: RenderOptions): string {
   if (options.length === 0) return "Your answer";
   if (isYesOrNo(question)) return `y, n, a number, or arrows and ${send}`;
   return multiple === true
-    ? `Numbers or Space mark several, ${send} sends them; or your own words`
+    ? `Select with numbers or Space, send with ${send}; or type an answer`
     : `A number, arrows and ${send}, or your own words`;
 }

@@ -49,7 +49,7 @@ export class SentInputs {
     const { queuedInput } = await this.#target.client.call("turn/start", params);
     if (queuedInput === undefined) return;
     const why =
-      delivery === "steer" ? "This agent takes no input while it works, so it is queued." : "Queued.";
+      delivery === "steer" ? "This agent does not accept input during a turn; it stays queued." : "Queued.";
     this.#target.say(`${why} ${keyName(this.#target, "editQueue") || "/queue"} edits the queue.`);
   }
 

@@ -34,7 +34,7 @@ export const KEY_COMMANDS = {
   searchHistory: key("Editing", "composer", "Search earlier inputs", ["ctrl+r"]),
   openEditor: key("Editing", "composer", "Edit the input in your editor", ["ctrl+g", "ctrl+x"]),
   pasteImage: key("Editing", "composer", "Attach the image in the clipboard", ["ctrl+v"]),
-  stashInput: key("Editing", "composer", "Put the input aside; with no input, take it back", ["alt+z"]),
+  stashInput: key("Editing", "composer", "Stash the input, or restore the stash", ["alt+z"]),
   unfoldPaste: key("Editing", "composer", "Show a folded paste", ["alt+p"]),
 
   interruptOrClose: key(
@@ -87,7 +87,7 @@ export const KEY_COMMANDS = {
   taskThread: key("Tasks", "pager", "Open the executor's thread", ["o"]),
   taskSuspend: key("Tasks", "pager", "Suspend or resume the task", ["p"]),
   taskRetry: key("Tasks", "pager", "Run the task again", ["t"]),
-  taskGiveUp: key("Tasks", "pager", "Give up on the task that asks", ["x"]),
+  taskGiveUp: key("Tasks", "pager", "Give up on the task", ["x"]),
   taskCancel: key("Tasks", "pager", "Cancel the task", ["c"]),
 
   askView: key("Answers", "ask", "Show it full screen, a diff in two columns", ["v"]),

@@ -30,7 +30,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   nextThread: {
-    title: "Go to the next thread that waits, failed or is running",
+    title: "Go to the next thread that is waiting, failed or running",
     group: "Threads",
     place: "everywhere",
     keys: ["alt+n"],
@@ -280,7 +280,7 @@ export const SESSION_COMMANDS = {
     when: ["thread"],
   },
   showTranscript: {
-    title: "Show the whole thread, nothing folded",
+    title: "Show the whole thread, unfolded",
     group: "Show",
     place: "everywhere",
     keys: ["ctrl+o", "pageup"],
@@ -296,7 +296,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   showTasks: {
-    title: "Show tasks, those that need you first",
+    title: "Show tasks, those waiting for you first",
     group: "Show",
     place: "everywhere",
     keys: ["alt+t"],
@@ -314,7 +314,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   compareAgents: {
-    title: "Compare what several agents make of a prompt, and keep one result",
+    title: "Give a prompt to several agents, compare the results and keep one",
     group: "Show",
     place: "everywhere",
     keys: [],

@@ -1,6 +1,6 @@
 /** The colours that a session can have, with a description of each. */
 export const THEMES = {
-  auto: "for the background that your terminal says it has",
+  auto: "matches your terminal's background",
   dark: "for a dark background",
   light: "for a light background",
   plain: "no colours",

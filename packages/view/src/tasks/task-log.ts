@@ -69,7 +69,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
       if (event.data.answers === true)
         return event.data.live
           ? "the turn got it"
-          : `the turn did not get it: ${previewOf(event.data.error ?? "", LINE_LENGTH)}`;
+          : `not delivered to the turn: ${previewOf(event.data.error ?? "", LINE_LENGTH)}`;
       return `${event.data.by} to the executor: ${previewOf(event.data.content, LINE_LENGTH)}`;
     case "task/logged":
       return [event.data.role, event.data.level, event.data.message].filter(Boolean).join(": ");

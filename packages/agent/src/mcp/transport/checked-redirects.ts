@@ -28,5 +28,7 @@ function redirected(from: URL, location: string, status: number): URL {
   const isSame = to?.origin === from.origin || (isSecured && to.hostname === from.hostname);
   if (to !== undefined && isSame && REPEATING.includes(status)) return to;
   const where = to === undefined || isSame ? "" : ` to ${to.origin}`;
-  throw new Error(`It redirects${where} (HTTP ${status}). If you trust that, set it in the configuration.`);
+  throw new Error(
+    `It redirects${where} (HTTP ${status}). To allow this, set the new URL in the configuration.`,
+  );
 }

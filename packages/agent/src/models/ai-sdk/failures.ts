@@ -121,7 +121,7 @@ function cutOff(endpoint: EndpointInfo, name: string, excerpt: string): Descript
   const text =
     excerpt === ""
       ? `${name} closed the connection without a response.`
-      : `The response of ${name} was cut off. Say "go on" to continue.`;
+      : `The response of ${name} was cut off. Send "continue".`;
   return { info: "InternalServerError", isTransient: true, text };
 }
 

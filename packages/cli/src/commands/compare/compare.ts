@@ -117,7 +117,7 @@ async function keepOne(client: FlintClient, candidates: readonly Candidate[]): P
     [agent, `#${task.number}`, `${task.number}`].includes(reply.trim()),
   );
   if (kept === undefined)
-    throw new UsageError(`${reply.trim()} is none of ${names}. Keep one with flint tasks approve N.`);
+    throw new UsageError(`${reply.trim()} is not one of ${names}. Keep one with flint tasks approve N.`);
   const tasks = candidates.map(({ task }) => task);
   const left = await keepResult(client, tasks, { id: kept.task.id, tree: kept.tree });
   for (const sentence of left) printError(sentence, 0);

@@ -32,7 +32,7 @@ export async function execDetached({
   if (values.json === true) return printJson(added);
   const number = added?.number ?? 0;
   return print(
-    `Task ${number} runs in the background.\nflint tasks logs ${number} -f follows it, and flint tasks show ${number} says how it stands.\n`,
+    `Task ${number} runs in the background.\nflint tasks logs ${number} -f follows it, and flint tasks show ${number} shows its status.\n`,
   );
 }
 

@@ -78,7 +78,7 @@ async function startShared(options: PlacedOptions): Promise<SessionServer> {
   started.socket.destroy();
   const joined = await join(options);
   if ("client" in joined) return joined;
-  return ownServer(options, `Not using the server that was started: ${joined.reason ?? "it has exited"}`);
+  return ownServer(options, `The background server could not be used: ${joined.reason ?? "it has exited"}`);
 }
 
 async function ownServer(options: PlacedOptions, why: string): Promise<SessionServer> {

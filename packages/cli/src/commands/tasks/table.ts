@@ -25,7 +25,7 @@ export const tasks: CommandGroup = {
       run: async (given) => (await import("./add.ts")).addTasks(given),
     }),
     list: command({
-      summary: "List tasks, those that need you first",
+      summary: "List tasks, those waiting for you first",
       usage: "",
       flags: {
         all: { type: "boolean", doc: "Include finished tasks" },

@@ -31,8 +31,7 @@ export async function listThreads({ values, positionals }: ListArguments): Promi
     return { ...page, ids: await idsToShorten(client) };
   });
   if (values.json === true) return printJson(data);
-  if (data.length === 0 && values.parent !== undefined)
-    return print("The agent of this thread has started no sub-agents.\n");
+  if (data.length === 0 && values.parent !== undefined) return print("This thread has no sub-agents.\n");
   if (data.length === 0)
     return print('No threads yet. Start one with flint exec "what is in this folder?"\n');
   const more = nextCursor === undefined ? "" : `… and more; see ${longerList(values, data.length * 5)}\n`;

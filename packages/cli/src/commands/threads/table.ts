@@ -50,7 +50,7 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./show.ts")).showThread(given),
     }),
     replay: command({
-      summary: "Play a thread as its session looked",
+      summary: "Replay a thread in the terminal",
       usage: "ID",
       flags: { ...REPLAY_FLAGS, ...HELP_FLAG },
       examples: ["flint threads replay last", "flint threads replay last --turn 2 --speed 4"],

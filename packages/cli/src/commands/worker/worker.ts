@@ -73,7 +73,7 @@ async function untilSignalled(worker: RunningWorker, drainMs: number): Promise<v
       process.once("SIGINT", resolve);
     });
   await Promise.race([signalled(), worker.drainRequested]);
-  printError("takes no more tasks; waiting for what runs", 0);
+  printError("draining; waiting for running tasks", 0);
   await Promise.race([worker.drain(drainMs), signalled()]);
 }
 

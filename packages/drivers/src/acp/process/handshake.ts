@@ -156,7 +156,7 @@ export function mcpServersFor(
   const usable = configured.filter(({ type }) => type === "stdio" || takesHttp);
   const unusable = configured.filter((server) => !usable.includes(server));
   const warnings = unusable.map(
-    ({ name }) => `The agent does not take MCP servers over HTTP, so it works without ${name}.`,
+    ({ name }) => `The agent does not support HTTP MCP servers; ${name} is not available.`,
   );
   return { servers: usable.map(mcpServer), warnings };
 }

@@ -60,7 +60,7 @@ export interface CodexServerSpec {
   readonly trace: Trace | undefined;
 }
 
-const NO_TURN = "No turn runs in this thread.";
+const NO_TURN = "No turn is running in this thread.";
 
 /** A running `codex app-server`, shared by threads. When it ends, every pending request is rejected at once. */
 export class CodexServer {

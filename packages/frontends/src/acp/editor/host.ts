@@ -36,7 +36,7 @@ const TERMINAL_NOTICE =
   "Flint does not confine them there.";
 const FS_NOTICE =
   "Flint's own agent reads and writes files through your editor (acp.client_fs), unsaved changes included. " +
-  "Undo brings back what was on the disk.";
+  "Undo restores the file on disk.";
 
 /** What the editor does itself; undefined if it offers nothing, or the user wants nothing of it. */
 export function editorHost(options: EditorHostOptions): EditorHost | undefined {

@@ -328,7 +328,7 @@ export class AcpSession {
   #askQuestion(request: QuestionRequest): void {
     if (this.asks.question(request) || !this.#options.client.isOnlySubscriber(this.id)) return;
     const questions = request.questions.map(({ question }) => `- ${question}`).join("\n");
-    const text = `The agent asked, and this client has no way to answer:\n${questions}\nAnswer with your next prompt.`;
+    const text = `The agent has a question, but this client cannot answer it:\n${questions}\nAnswer with your next prompt.`;
     this.send(this.#format.aside(request.id, text));
     this.asks.leaveUnanswered(request);
   }

@@ -12,7 +12,7 @@ export function listBackground(session: SessionContext): void {
     const { data } = await session.client.call("thread/backgroundCommands/list", { threadId });
     if (data.length === 0) return session.say(NOTHING_RUNS);
     session.openMenu({
-      title: `In the background (${keyIn(session.look, "menuAccept")} stops it)`,
+      title: `Background commands (${keyIn(session.look, "menuAccept")} stops one)`,
       items: data.map(({ processId, command }) => ({
         label: escapeControls(`${processId}: ${command}`),
         choose: () => stopBackground(session, processId),

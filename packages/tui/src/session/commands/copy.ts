@@ -33,7 +33,7 @@ async function lastOf({ turns }: SessionContext, requested: Copyable["kind"]): P
 function copy(session: SessionContext, text: string): void {
   if (text === "") session.say("There is nothing to copy.");
   else if (session.copy(text)) session.say(`Copied ${text.length} characters.`);
-  else session.say("Plain lines cannot be copied by a program. /export writes the thread to a file.");
+  else session.say("Copying is not available in plain mode. /export writes the thread to a file.");
 }
 
 const NAMES = { prompt: "You", answer: "Answer", code: "Code" } as const;

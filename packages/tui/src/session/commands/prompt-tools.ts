@@ -34,7 +34,7 @@ export function toggleStash(session: Session): void {
   }
   help.stash.push(composer.content);
   composer.clear();
-  session.say(`Put aside. ${help.stashKey} brings it back when the prompt is empty.`);
+  session.say(`Stashed. Press ${help.stashKey} with an empty prompt to restore it.`);
 }
 
 /** Begins to type a command, for the user to go on. What was written is put aside. */

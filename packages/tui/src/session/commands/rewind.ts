@@ -36,7 +36,7 @@ export function rewindThread(session: SessionContext, requested: string): void {
     const named = turnNumbered(turns, requested);
     if (requested !== "" && named !== undefined) return chooseHow(session, named);
     const items = turnItems(turns, (turn) => chooseHow(session, turn));
-    session.openMenu({ title: "Go back to before which prompt?", items }, 0);
+    session.openMenu({ title: "Rewind to before which prompt?", items }, 0);
   });
 }
 
