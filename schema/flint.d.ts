@@ -2586,6 +2586,7 @@ export interface Notifications {
   /** Something the user should know, such as a damaged log. `reason` names what it is about: `configuration` and `deprecation` are the agent's own warnings of that kind. */
   warning: {
     threadId: Id;
+    turnId?: Id;
     message: string;
     reason: string;
     details?: string;

@@ -178,6 +178,8 @@ export const EVENTS = {
     () =>
       looseObject({
         ...ofThread,
+        /** The turn whose agent it is from. */
+        turnId: z.optional(Id),
         message: z.string(),
         reason: z.string(),
         details: z.optional(z.string()),

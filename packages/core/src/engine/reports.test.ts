@@ -162,11 +162,11 @@ describe("the reports of an agent", () => {
   });
 
   verifies("S2-46, S2-47", "pass on what an agent warns about, with its reason and details", async () => {
-    const { client, threadId } = await play(
+    const { client, place } = await play(
       report({ type: "warning", message: "Old key.", reason: "deprecation", details: "Use the new one." }),
     );
     expect((await client.waitFor("warning")).data).toEqual({
-      ...{ threadId, message: "Old key.", reason: "deprecation", details: "Use the new one." },
+      ...{ ...place, message: "Old key.", reason: "deprecation", details: "Use the new one." },
     });
   });
 

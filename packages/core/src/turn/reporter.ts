@@ -225,7 +225,7 @@ function eventOf(
     case "warning": {
       const { message, reason, details } = event;
       const more = details === undefined ? {} : { details };
-      return { type: "warning", data: { threadId, message, reason, ...more } };
+      return { type: "warning", data: { ...ids, message, reason, ...more } };
     }
     case "commands":
       return {

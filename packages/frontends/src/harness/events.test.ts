@@ -191,3 +191,26 @@ test("an error that the agent recovers from is not the end of the turn", () => {
   };
   expect(sentFor(body)).toEqual([]);
 });
+
+test.each([
+  ["deprecation", "[S2-46] what an agent will no longer support"],
+  ["configuration", "[S2-47] an agent's warning about its configuration"],
+])("a warning is shown as a tool call of its turn: %s, %s", (reason) => {
+  const data = { ...ofTurn, message: "Old key.", reason, details: "Use the new one." };
+  const shown = {
+    ...ofTurn,
+    itemId: expect.stringMatching(/^u1\.warning-1007-25$/),
+    type: "tool_exec",
+    data: { kind: "warning", tool: "warning", text: "Old key.\nUse the new one.", reason },
+  };
+  expect(sentFor({ type: "warning", data })).toEqual([
+    ["item.started", { item: shown }],
+    ["item.completed", { item: shown }],
+  ]);
+});
+
+test("a warning that belongs to no turn is not shown", () => {
+  const { threadId } = ofTurn;
+  const data = { threadId, message: "Old key.", reason: "workspace" };
+  expect(sentFor({ type: "warning", data })).toEqual([]);
+});

@@ -72,6 +72,8 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
       return [started(openQuestion(event.data))];
     case "question/resolved":
       return [completed(resolvedQuestion(event.data))];
+    case "warning":
+      return whole(warningItems(event.data, event.at));
     case "thread/settings/updated":
     case "thread/name/updated":
     case "thread/archived":
@@ -90,7 +92,6 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "turn/diff/updated":
     case "item/fileChange/patchUpdated":
     case "error":
-    case "warning":
     case "model/rerouted":
     case "grant/changed":
     case "config/updated":
@@ -146,6 +147,15 @@ function planItem(data: EventData<"turn/plan/updated">, position: number): Harne
   const { turnId, explanation, plan } = data;
   const at = { ...data, itemId: `${turnId}.plan-${position}` };
   return itemOf("tool_exec", at, { kind: "plan", tool: "plan", text: explanation, entries: plan });
+}
+
+/** What an agent warns about in its turn. Other warnings belong to no turn, and every item of this wire does. */
+function warningItems(data: EventData<"warning">, at: number): HarnessItem[] {
+  const { threadId, turnId, message, reason, details } = data;
+  if (turnId === undefined) return [];
+  const text = details === undefined ? message : `${message}\n${details}`;
+  const ids = { threadId, turnId, itemId: `${turnId}.warning-${at}-${text.length}` };
+  return [itemOf("tool_exec", ids, { kind: "warning", tool: "warning", text, reason })];
 }
 
 /** A question can be answered through other front ends only; it is shown so that users see why the turn waits. */

@@ -33,7 +33,6 @@ describeFrontend("the harness front end", {
       "thread/tokenUsage/updated",
       "turn/diff/updated",
       "error",
-      "warning",
       "model/rerouted",
       "grant/changed",
       "config/updated",
