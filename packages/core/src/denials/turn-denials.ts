@@ -146,7 +146,11 @@ function endedItem(item: CommandItem): EndedItem {
   return { itemId, command, cwd, exitCode: exitCode ?? (item.status === "failed" ? 1 : 0), output, ranMs };
 }
 
-/** Whether the sandbox may have stopped it: only a command that failed, or that was refused a connection. */
+/**
+ * Whether the sandbox may have stopped it: only a command that failed, that was refused a connection, or that left out what
+ * it could not write.
+ */
 function mayBeStopped(ended: EndedItem, policy: SandboxPolicy, hasRefusals: boolean): boolean {
-  return !isUnconfined(policy) && (ended.exitCode !== 0 || hasRefusals);
+  const hasFailed = ended.exitCode !== 0 || hasRefusals || /read-only file system/i.test(ended.output);
+  return !isUnconfined(policy) && hasFailed;
 }

@@ -116,6 +116,20 @@ test("a command that succeeded, one without a sandbox, and those of an agent tha
   expect([succeeded.looked, free.looked]).toEqual([[], []]);
 });
 
+test("a command that succeeded without something it could not write is looked at", async () => {
+  const output = ["error: unable to unlink old '.vscode/settings.json': Read-only file system\n"];
+  const { client, looked } = fixture(
+    [[{ command: "git switch x", output, exitCode: 0 }]],
+    [{ evidence: EVIDENCE }],
+  );
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "go");
+  await answer(client, threadId, 0, ALLOW);
+  await client.turnEnd(turnId);
+  expect(looked).toMatchObject([{ exitCode: 0 }]);
+  expect(commandsOf(client)[0]?.denials).toEqual([EVIDENCE]);
+});
+
 test("a look that does not end holds nothing up", async () => {
   const sandbox = new FakeSandbox();
   sandbox.denials = () => new Promise(() => undefined);

@@ -62,6 +62,34 @@ describeEachMechanism("a command in a repository, with %s", (mechanism, test) =>
     expect(await agent("git log --format=%s; git status --porcelain")).toBe("mine\nfirst\nA  c.txt\n");
   });
 
+  test("names the protected files that git left as they were, even if git succeeds", async () => {
+    const { attempt, path } = await newRepository({
+      mechanism,
+      prepare: async (path, git) => {
+        await mkdir(join(path, ".vscode"));
+        await writeFile(join(path, ".vscode/settings.json"), "old\n");
+        await git("add", ".");
+        await git("commit", "-qm", "settings");
+        await git("switch", "-qc", "other");
+        await writeFile(join(path, ".vscode/settings.json"), "new\n");
+        await git("commit", "-qam", "other");
+        await git("switch", "-qc", "third");
+        await writeFile(join(path, ".npmrc"), "new\n");
+        await git("add", ".");
+        await git("commit", "-qm", "third");
+        return void (await git("switch", "-q", "main"));
+      },
+    });
+    const kept = (file: string) =>
+      `The sandbox keeps ${join(path, file)} from being changed, because its name is protected.`;
+    const left = `${kept(".vscode/settings.json")} It is not as in the commit that git has checked out, so do not commit it.`;
+    expect(await attempt("git switch -q other")).toMatchObject({
+      exitCode: 0,
+      denials: [{ evidence: left }],
+    });
+    expect(await attempt("git switch -q third")).toMatchObject({ denials: [{ evidence: kept(".npmrc") }] });
+  });
+
   test("works in the linked worktree that is its workspace", async () => {
     const { agent, take, git, workspace } = await newRepository({
       mechanism,

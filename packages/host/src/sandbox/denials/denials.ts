@@ -35,7 +35,12 @@ export async function denialsOf(command: EndedConfinedCommand, canWrite = isWrit
   const signs = denialEvidence(output, exitCode);
   const hasNetwork = policy.type === "workspaceWrite" && policy.networkAccess === true;
   const isDirect = signs.triedDirectly && !hasNetwork && refused.length === 0;
-  const paths = await Promise.all(signs.readOnlyPaths.map((path) => writeDenial(command, path, canWrite)));
+  const paths = await Promise.all(
+    signs.readOnlyPaths.map(async (path) => {
+      const denials = await writeDenial(command, path, canWrite);
+      return signs.skippedByGit.includes(path) ? denials.map(skippedFile) : denials;
+    }),
+  );
   const ports = command.hasOwnNetwork === true && !hasNetwork ? signs.localPorts : [];
   const isServed = await Promise.all(ports.map(isMachinePort));
   const found: Denial[] = [
@@ -56,6 +61,14 @@ function connectionDenial(connection: RefusedConnection): Denial {
   return connection.isUnanswered === true
     ? { needs: { network: { hosts: [host] } }, evidence }
     : { evidence };
+}
+
+/** Git has moved on: committing the file would take back what it did not write. */
+function skippedFile({ evidence, ...denial }: Denial): Denial {
+  return {
+    ...denial,
+    evidence: `${evidence} It is not as in the commit that git has checked out, so do not commit it.`,
+  };
 }
 
 /** Inside, `localhost` is the sandbox itself, and nothing of the machine answers. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { denialEvidence } from "./evidence.ts";
 
-const NOTHING = { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
+const NOTHING = { readOnlyPaths: [], skippedByGit: [], triedDirectly: false, localPorts: [] };
 
 /** In the form in which the programs of Debian 12 print them. */
 const READ_ONLY: readonly (readonly [string, string, number, readonly string[]])[] = [
@@ -52,6 +52,18 @@ const READ_ONLY: readonly (readonly [string, string, number, readonly string[]])
     "fatal: Unable to create '/p/.git/index.lock': Read-only file system\n",
     128,
     ["/p/.git/index.lock"],
+  ],
+  [
+    "git with a new protected file",
+    "fatal: cannot rmdir '.npmrc': Device or resource busy\n",
+    128,
+    [".npmrc"],
+  ],
+  [
+    "git in a protected folder",
+    "error: unable to create file .vscode/new.json: Read-only file system\n",
+    1,
+    [".vscode/new.json"],
   ],
 ];
 

@@ -2,6 +2,8 @@
 export interface DenialEvidence {
   /** Paths, as they were printed, that could not be written because their file system is read-only. */
   readonly readOnlyPaths: readonly string[];
+  /** Those of them that git passed over: what it checked out or merged is not in these files. */
+  readonly skippedByGit: readonly string[];
   /** Whether it looked up a name or dialled an address itself, where there is nothing to reach. */
   readonly triedDirectly: boolean;
   /** Ports of `localhost` at which nothing answered. */
@@ -15,7 +17,9 @@ const MOST_CHARACTERS = 65_536;
 const MOST_PATHS = 20;
 const MOST_PORTS = 5;
 
-const READ_ONLY = /read-only file system|\bEROFS\b|\berrno 30\b/i;
+/** The last is what git prints where an empty folder holds the name of a protected file. */
+const READ_ONLY =
+  /read-only file system|\bEROFS\b|\berrno 30\b|^fatal: cannot rmdir .*device or resource busy/i;
 
 /** What programs print whose lookup or connection failed; `Connection refused` and timeouts are ordinary failures. */
 const DIRECT =
@@ -33,7 +37,11 @@ const LOCAL_PORT =
 const QUOTED = /'([^'\n]+)'|"([^"\n]+)"|‘([^’\n]+)’|`([^`'\n]+)['`]/g;
 
 /** Right before the message, as shells print a file that they cannot open: `/bin/bash: line 1: ../x: Read-only …`. */
-const BEFORE_MESSAGE = /(?:^|: )(?:cannot (?:create|open) )?([^:'"‘’`]*[^:'"‘’`\s]): read-only file system/i;
+const BEFORE_MESSAGE =
+  /(?:^|: )(?:cannot (?:create|open) |unable to create file )?([^:'"‘’`]*[^:'"‘’`\s]): read-only file system/i;
+
+/** Git goes on after it, and may end well. */
+const SKIPPED_BY_GIT = /^error: unable to (?:unlink old|create file) /;
 
 /** Bare, before a colon or at the end: `sh: 1: cannot create /etc/x: Read-only file system`, `npm error path /x`. */
 const BARE = /(?:^|[\s:])(\/[^\s:'"‘’`]+)(?=:|\s|$)/g;
@@ -51,15 +59,18 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Reads the output of a command that failed. `EACCES`, `EPERM`, "forbidden", timeouts, signals and refused connections,
+ * Reads the output of a command that failed, or of a git that left files as they were. `EACCES`, `EPERM`, "forbidden", timeouts, signals and refused connections,
  * other than to a port of `localhost`, are no signs: they are ordinary failures as well. Pure.
  */
 export function denialEvidence(output: string, exitCode: number): DenialEvidence {
-  if (exitCode === 0) return { readOnlyPaths: [], triedDirectly: false, localPorts: [] };
   const text = output.slice(-MOST_CHARACTERS);
+  const skippedByGit = readOnlyPathsIn(text, (line) => SKIPPED_BY_GIT.test(line));
+  if (exitCode === 0)
+    return { readOnlyPaths: skippedByGit, skippedByGit, triedDirectly: false, localPorts: [] };
   const hint = HINTS.find(([pattern]) => pattern.test(text))?.[1];
   return {
     readOnlyPaths: readOnlyPathsIn(text),
+    skippedByGit,
     triedDirectly: DIRECT.test(text),
     localPorts: localPortsIn(text),
     ...(hint === undefined ? {} : { hint }),
@@ -72,8 +83,8 @@ function localPortsIn(text: string): number[] {
   return [...new Set(ports)].filter((port) => port > 0 && port < 65_536).slice(0, MOST_PORTS);
 }
 
-function readOnlyPathsIn(text: string): string[] {
-  const lines = text.split("\n");
+function readOnlyPathsIn(text: string, isWanted: (line: string) => boolean = () => true): string[] {
+  const lines = text.split("\n").filter(isWanted);
   const isNpm = lines.some((line) => /^npm (?:error|ERR!) code EROFS/.test(line));
   const relevant = lines.filter(
     (line) => READ_ONLY.test(line) || (isNpm && /^npm (?:error|ERR!) path \//.test(line)),

@@ -56,7 +56,7 @@ export function agentIn(sandbox: CommandSandbox, workspace: string, id = "t1") {
     options: { scope?: SandboxScope | undefined; policy?: SandboxPolicy } = { scope },
   ) => {
     let output = "";
-    const { exitCode } = await sandbox.launch({
+    const { exitCode, denials } = await sandbox.launch({
       ...{ command: ["sh", "-c", `${IDENTITY}\n${script}`], cwd: workspace, workspace },
       policy: options.policy ?? { type: "workspaceWrite" },
       scope: options.scope,
@@ -64,7 +64,7 @@ export function agentIn(sandbox: CommandSandbox, workspace: string, id = "t1") {
         output += text;
       },
     });
-    return { exitCode, output };
+    return { exitCode, output, ...(denials === undefined ? {} : { denials }) };
   };
   const agent = async (script: string) => {
     const { exitCode, output } = await attempt(script);
