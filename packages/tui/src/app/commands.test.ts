@@ -285,6 +285,33 @@ test("an approval that another client answers is shown as answered there", async
   expect(session.terminal.everything).toContain("→ allowed once (answered in Zed)");
 });
 
+test("if two clients answer at once, the one whose answer counts is named", async () => {
+  const ask = [{ id: "q", question: "Which?" }];
+  const session = await SessionFixture.open({ scripts: [[{ command: "make" }, { ask }]] });
+  await session.keys("build", ENTER);
+  const clientInfo = { name: "zed", title: "Zed", version: "1" };
+  const stays = () => new Promise<never>(() => undefined);
+  const other = await session.connect({ onApproval: stays, onQuestion: stays, clientInfo });
+  const threadId = (await other.listThreads()).data[0]?.id ?? "";
+  const { approvals } = await other.call("thread/attach", { threadId, turns: 0 });
+  const decision = { outcome: "deny", scope: "once" } as const;
+  const denied = other.call("approval/respond", { threadId, approvalId: approvals[0]?.id ?? "", decision });
+  session.terminal.type("y");
+  await denied;
+  await session.settle();
+  const { questions } = await other.call("thread/attach", { threadId, turns: 0 });
+  await session.keys("red");
+  const answers = { q: { answers: ["blue"] } };
+  const answered = other.call("question/respond", { threadId, questionId: questions[0]?.id ?? "", answers });
+  session.terminal.type(ENTER);
+  await answered;
+  await session.settle();
+  const { everything } = session.terminal;
+  expect(everything).toContain("→ declined (answered in Zed)");
+  expect(everything).toContain("→ answered in Zed");
+  expect(everything).not.toContain("No open");
+});
+
 test("a prompt says from which client it came, unless that is a terminal", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "A" }], [{ text: "B" }]] });
   await session.keys("mine", ENTER);

@@ -51,7 +51,7 @@ test("what is selected stays selected when what stands before it is answered els
   const decision = { outcome: "deny", scope: "once" } as const;
   await other.call("approval/respond", { threadId, approvalId: approvals[0]?.id ?? "", decision });
   await session.settle();
-  expect(screen()).not.toContain("prompt 1");
+  expect(screen()).not.toMatch(/^..approval +scripted +prompt 1/m);
   await session.keys("y");
   expect(turn(0)?.decisions).toMatchObject([{ outcome: "deny" }]);
   expect(turn(1)?.decisions).toMatchObject([{ outcome: "allow" }]);
@@ -133,4 +133,34 @@ test("the events of other threads are received only while the inbox is open, and
   expect(turn(0)?.decisions.length).toBe(1);
   expect(received).toEqual([second]);
   expect(received).not.toContain(first);
+});
+
+test("what another client answers is said, with which one", async () => {
+  const ask = [{ id: "colour", question: "Which colour?" }];
+  const { session, threads, screen } = await withThreads([[{ command: "make" }], [{ ask }]]);
+  const stays = () => new Promise<never>(() => undefined);
+  const clientInfo = { name: "zed", title: "Zed", version: "1" };
+  const zed = await session.connect({ onApproval: stays, onQuestion: stays, clientInfo });
+  const [first = "", second = ""] = threads;
+  await session.keys("/inbox", ENTER);
+  const { approvals } = await zed.call("thread/attach", { threadId: first, turns: 0 });
+  const decision = { outcome: "allow", scope: "once" } as const;
+  await zed.call("approval/respond", { threadId: first, approvalId: approvals[0]?.id ?? "", decision });
+  await session.settle();
+  expect(screen()).toContain("prompt 1: allowed once in Zed");
+  await session.keys(DOWN);
+  expect(screen()).not.toContain("in Zed");
+  const { questions } = await zed.call("thread/attach", { threadId: second, turns: 0 });
+  const answers = { colour: { answers: ["red"] } };
+  await zed.call("question/respond", { threadId: second, questionId: questions[0]?.id ?? "", answers });
+  await session.settle();
+  expect(screen()).toContain("prompt 2: answered in Zed");
+  expect(screen()).toContain("No open approvals or questions.");
+});
+
+test("what is answered here is not said to be answered elsewhere", async () => {
+  const { session, screen } = await withThreads([[{ command: "make" }]]);
+  await session.keys("/inbox", ENTER, "y");
+  expect(screen()).toContain("No open approvals or questions.");
+  expect(screen()).not.toContain("allowed once");
 });

@@ -1,4 +1,5 @@
-import { type Ask, ageOf, escapeControls } from "@flint/view";
+import type { AgentEvent } from "@flint/sdk";
+import { type Ask, ageOf, escapeControls, oneLine } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { drawApproval } from "../draw/draw-row.ts";
 import { cutLine, type Line, lineOf, screenRows, span, wrapLine } from "../draw/line.ts";
@@ -55,6 +56,17 @@ export class InboxPage implements Page {
 
   close(): void {
     this.#waiting.close(this.#opened);
+  }
+
+  /** What another client answers does not just vanish from under the user's eyes. */
+  event(event: AgentEvent): void {
+    const asks = this.#asks;
+    this.#session.answers.whenResolved(event, ({ askId, text, elsewhere }) => {
+      const ask = asks.find(({ id }) => id === askId);
+      if (ask === undefined || elsewhere === undefined) return;
+      this.#message = oneLine(`${ask.thread}: ${text} in ${elsewhere}`);
+      this.#session.changed();
+    });
   }
 
   draw(look: RenderOptions): ReturnType<Page["draw"]> {

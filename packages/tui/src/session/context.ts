@@ -1,11 +1,11 @@
 import type { ParamsInput, ThreadSettings, ThreadState } from "@flint/protocol";
-import type { FlintClient } from "@flint/sdk";
+import type { AgentEvent, FlintClient } from "@flint/sdk";
 import type { CommandId, KeyContext, Keymap, Theme } from "@flint/view/commands";
 import type { Line, LineBlock } from "../draw/line.ts";
 import type { RenderOptions } from "../draw/render-options.ts";
 import type { CursorPosition } from "../terminal/inline-screen.ts";
 import type { AllTurns } from "./all-turns.ts";
-import type { AskAnswers } from "./ask-panel.ts";
+import type { SentAnswers } from "./answers.ts";
 import type { Composer } from "./composer.ts";
 import type { MenuOptions } from "./menu.ts";
 
@@ -76,7 +76,7 @@ export interface SessionContext {
   closeMenu(): void;
   openPage(page: Page): void;
   /** Sends answers to approvals and questions of any thread. */
-  readonly answers: AskAnswers;
+  readonly answers: SentAnswers;
   /** Sets a selector of the agent: of the thread, or of the one that the next prompt starts. */
   setControl(id: string, value: string): Promise<void>;
   /** The last rewind of this session, which can be undone. */
@@ -115,6 +115,8 @@ export interface Page {
   type(text: string): void;
   /** Takes pasted text; without this, its beginning is typed. */
   paste?(text: string): void;
+  /** Called with every event of the server. */
+  event?(event: AgentEvent): void;
   /** Called with every change of the thread and of other threads. */
   refresh?(): void;
   /** Called when it is no longer shown. */

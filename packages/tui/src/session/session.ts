@@ -17,7 +17,7 @@ import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { type Content, keyLabel } from "../input/index.ts";
 import { closeKeyIn, keyIn } from "../pages/key-name.ts";
 import type { AllTurns } from "./all-turns.ts";
-import { SentAnswers } from "./answers.ts";
+import { outcomeNotice, SentAnswers } from "./answers.ts";
 import { AskPanel } from "./ask-panel.ts";
 import { loginResult } from "./commands/server/login.ts";
 import { Composer } from "./composer.ts";
@@ -205,6 +205,7 @@ export class Session implements SessionContext {
     const login = loginResult(event);
     if (login !== undefined) this.warn(login);
     this.statusLine.event(event);
+    this.page?.event?.(event);
     if (REFRESHING.includes(event.type)) this.page?.refresh?.();
     this.changed();
   }
@@ -410,7 +411,11 @@ export class Session implements SessionContext {
     if (event.type === "item/mcpToolCall/progress")
       this.transcript.progress(event.data.itemId, event.data.message);
     if (event.type === "thread/reverted") this.turns.drop(event.data.turnIds);
-    const block = noticeOf(event, this.look) ?? this.answers.outcome(event, this.look);
+    const block = noticeOf(event, this.look);
     if (block !== undefined) this.put(block);
+    this.answers.whenResolved(event, (outcome) => {
+      const resolved = outcomeNotice(outcome, this.look);
+      if (resolved !== undefined) this.put(resolved);
+    });
   }
 }
