@@ -24,7 +24,7 @@ export function residentMegabytes(pid: number): number {
   return statusMegabytes(pid, "VmRSS");
 }
 
-/** How many processes a process has started that still run, without those that they started. Needs Linux. */
+/** The number of processes that a process has started that still run, without those that they started. Needs Linux. */
 export function runningChildren(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));

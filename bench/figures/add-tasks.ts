@@ -4,7 +4,7 @@ import { median } from "../statistics.ts";
 
 const TASKS = 1_000;
 
-/** How long it takes to add the tasks of one file on this machine, until none of them can be lost. */
+/** The time it takes to add the tasks of one file on this machine, until none of them can be lost. */
 export const addTasks: Figure = {
   name: "add-tasks",
   async measure(bench: Bench) {

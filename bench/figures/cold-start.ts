@@ -8,7 +8,7 @@ import { WireProcess } from "../wire-process.ts";
 
 const HELLO = { clientInfo: { name: "bench", version: "0" } };
 
-/** How long it takes from starting the command until it has answered the first request. */
+/** The time it takes from starting the command until it has answered the first request. */
 export const coldStart: Figure = {
   name: "cold-start",
   async measure(bench: Bench) {

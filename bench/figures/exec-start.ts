@@ -8,7 +8,7 @@ import { lowest } from "../statistics.ts";
 
 const PROMPT = "count to 3";
 
-/** How long it takes from starting `flint exec` until the first byte of what it shows. */
+/** The time it takes from starting `flint exec` until the first byte of what it shows. */
 export const execStart: Figure = {
   name: "exec-start",
   async measure(bench: Bench) {

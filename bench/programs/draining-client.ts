@@ -5,7 +5,7 @@ import type { Call, ClientScript, Fields } from "../../packages/frontends/src/te
 export class DrainingClient implements Transport {
   /** Resolves when the first turn has ended, as far as this front end reports it. */
   readonly turnEnded: Promise<void>;
-  /** How many characters it was sent. */
+  /** The number of characters that it was sent. */
   taken = 0;
   readonly #turnEnd: string;
   #onTurnEnd: () => void = () => {};

@@ -2,7 +2,7 @@
 export interface Order {
   /** How many pieces of text, in all items together. */
   readonly deltas: number;
-  /** How many messages they belong to. */
+  /** The number of messages that they belong to. */
   readonly items: number;
   /** Pieces per second, each in a write of its own. 0: as fast as they are taken. */
   readonly perSecond: number;

@@ -27,7 +27,7 @@ export function mutated({ name, file, find, replace }: Mutation, source: string)
   return source.replace(find, () => replace);
 }
 
-/** What is wrong with a list before anything is run, as sentences: `read` gives the text of a file, if it exists. */
+/** The problem with a list before anything is run, as sentences: `read` gives the text of a file, if it exists. */
 export function problemsOf(
   mutations: readonly Mutation[],
   read: (path: string) => string | undefined,

@@ -316,7 +316,7 @@ class Campaign {
   }
 }
 
-/** How many tasks are in each phase, as text. */
+/** The number of tasks that are in each phase, as text. */
 function phases(states: ReadonlyMap<string, TaskState>): string {
   const counts = new Map<string, number>();
   for (const { phase } of states.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);

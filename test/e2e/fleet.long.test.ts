@@ -239,7 +239,7 @@ function executorThreads(shown: string): string[] {
   );
 }
 
-/** How many processes were started with this command line. */
+/** The number of processes that were started with this command line. */
 async function processesWith(command: string): Promise<number> {
   const { stdout } = await run("ps", ["-eo", "args"]);
   return stdout.split("\n").filter((line) => line.trim() === command).length;

@@ -83,7 +83,7 @@ function naming({ params }: RequestRow): { readonly name: string; readonly param
 
 const INTERNAL_ERROR = -32603;
 
-/** How a request ended. An internal error does not count as a rejection. */
+/** The outcome of a request. An internal error does not count as a rejection. */
 async function outcomeOf(answer: Promise<Fields>): Promise<string> {
   try {
     return `taken: ${JSON.stringify(await answer)}`;

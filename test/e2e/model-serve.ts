@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished } from "vitest";
 import { FLINT } from "./server.ts";
 
-/** How a program ended, and what it printed. */
+/** The outcome of a program, and what it printed. */
 export interface Ran {
   readonly code: number | string;
   readonly stdout: string;

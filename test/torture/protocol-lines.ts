@@ -4,7 +4,7 @@ import type { WireMessage } from "@flint/testkit";
 const VOCABULARY: Vocabulary = FLINT;
 const LONGEST_SHOWN = 200;
 
-/** What is wrong with the lines that a server wrote: each must be a message of the Flint wire. Empty if nothing is. */
+/** The problem with the lines that a server wrote: each must be a message of the Flint wire. Empty if nothing is. */
 export function faultsIn(lines: readonly string[]): string[] {
   return lines.flatMap((line) => {
     const fault = faultOf(line);

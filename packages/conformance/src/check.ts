@@ -39,7 +39,7 @@ export interface Tolerances {
   readonly optionalFields: readonly string[];
 }
 
-/** How a check ended. */
+/** The outcome of a check. */
 export type Outcome = "passed" | "failed" | "not offered";
 
 /** One check and how it ended. */

@@ -183,7 +183,7 @@ const AgentHandoff = looseObject(() => ({
   ...common,
   fromAgent: z.string(),
   toAgent: z.string(),
-  /** How many turns the new agent got as a handoff summary, because it had no part in them. */
+  /** The number of turns that the new agent got as a handoff summary, because it had no part in them. */
   missedTurns: z.number(),
 }));
 const HookRun = looseObject(() => ({

@@ -104,7 +104,7 @@ type Issues = {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
 };
 
-/** What is wrong with a message, naming the first few fields. */
+/** The problem with a message, naming the first few fields. */
 export function problemOf(error: Issues): string {
   const named = error.issues.slice(0, 3).map(({ path, message }) => {
     const field = path.map(String).join(".");

@@ -14,7 +14,7 @@ export { type WaitOptions, WireError } from "@flint/conformance/wire";
 /** A line that was received and is a JSON object. */
 export type WireMessage = Message;
 
-/** How the other side ended. Both are null if it is not a process. */
+/** The outcome of the other side. Both are null if it is not a process. */
 export interface WireExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -33,7 +33,7 @@ export type Control = ControlBase &
       }
   );
 
-/** What a control depends on besides its selector. */
+/** The dependencies of a control besides its selector. */
 export interface ControlContext {
   readonly model: string;
   /** Whether a turn is running: then a change counts from the next one on, unless the agent says otherwise. */

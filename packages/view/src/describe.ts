@@ -45,7 +45,7 @@ export function describeReroute(event: {
   return `Using ${event.toModel} instead of ${event.fromModel}: ${event.reason}`;
 }
 
-/** How an approval ended, in a few words. */
+/** The outcome of an approval, in a few words. */
 export function describeResolution({ decision, by }: Resolution): string {
   switch (decision.outcome) {
     case "allow":

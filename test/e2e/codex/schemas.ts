@@ -43,18 +43,18 @@ export class CodexSchemas {
     return new CodexSchemas(schemas);
   }
 
-  /** What is wrong with a notification of the server. */
+  /** The problem with a notification of the server. */
   notification(message: Fields): string[] {
     const { emittedAtMs: _time, ...sent } = message;
     return this.#checkOne("ServerNotification", sent);
   }
 
-  /** What is wrong with a request of the server. */
+  /** The problem with a request of the server. */
   serverRequest(message: Fields): string[] {
     return this.#checkOne("ServerRequest", message);
   }
 
-  /** What is wrong with the answer to a request. */
+  /** The problem with the answer to a request. */
   answer(method: string, result: unknown): string[] {
     const name = this.#answers.get(method) ?? REMOVED[method];
     return name === undefined ? [`${method} is not a request of Codex`] : this.#check(name, result);

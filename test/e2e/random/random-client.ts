@@ -25,7 +25,7 @@ export class RandomClient {
   readonly #seen: SeenNames;
   readonly #open = new Map<number, string>();
   readonly #faults: string[] = [];
-  /** How many requests were not rejected. */
+  /** The number of requests that were not rejected. */
   accepted = 0;
   #read = 0;
   #sent = 0;

@@ -11,7 +11,7 @@ const MAX_RESULT = 60_000;
 /** All results of one step together may use half of the context; a token is about four characters. */
 const CHARACTERS_PER_TOKEN = 4 / 2;
 
-/** How many tools are named when a model calls one that does not exist. */
+/** The number of tools that are named when a model calls one that does not exist. */
 const MAX_NAMES = 40;
 
 /** How often the same call may fail in one turn. */

@@ -26,7 +26,7 @@ export interface TurnReport {
   takeItemId(): string;
 }
 
-/** How many parts are reported before waiting for the log. */
+/** The number of parts that are reported before waiting for the log. */
 const PARTS_PER_WAIT = 16;
 
 /** How many calls of one response are run. */

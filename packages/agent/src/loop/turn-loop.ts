@@ -10,7 +10,7 @@ import { TurnConversation, type TurnSetup } from "./turn-conversation.ts";
 /** A turn ends with an error after this many model steps, unless another limit is configured. */
 const STEP_LIMIT = 200;
 
-/** What a turn runs with. */
+/** Dependencies of a turn. */
 export interface TurnLoopOptions {
   readonly turn: TurnContext;
   /** Aborted when the turn is interrupted or the session is closed. */

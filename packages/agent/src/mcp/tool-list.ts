@@ -33,7 +33,7 @@ export class ToolList {
     return this.#isFull;
   }
 
-  /** What is wrong with the list, if anything. */
+  /** The problem with the list; undefined if there is none. */
   get problem(): string | undefined {
     if (this.#isFull) {
       return `It has too many tools; the first ${this.#tools.size} are used.`;

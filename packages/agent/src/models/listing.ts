@@ -15,7 +15,7 @@ import {
 import { type ModelSettings, PriceList, settingsOf } from "./prices.ts";
 import { FIRST_LISTED, modelId, OFFLINE_ID, type Provider, type ProviderModel } from "./providers.ts";
 
-/** How long a list may take, and how long it is cached. */
+/** The time that a list may take, and how long it is cached. */
 const LOCAL_TIMEOUT_MS = 300;
 const HOSTED_TIMEOUT_MS = 1500;
 /** The timeout where nothing can be done without the list. */

@@ -6,7 +6,7 @@ export type ProviderKind = "openai" | "anthropic" | "ollama" | "compatible";
 /** How a model's reasoning is controlled. */
 export type Thinking = "none" | "effort" | "adaptive" | "alwaysAdaptive" | "budget";
 
-/** What is known about a model from its name. */
+/** The facts known about a model from its name. */
 export interface ModelFacts {
   readonly contextWindow: number | undefined;
   readonly acceptsTemperature: boolean;

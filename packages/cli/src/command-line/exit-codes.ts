@@ -29,7 +29,7 @@ export const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
   outputFailed: 1,
 };
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export interface TurnOutcome {
   readonly status: "completed" | "interrupted" | "failed" | "inProgress";
   /** What made this program stop it, if anything did. */

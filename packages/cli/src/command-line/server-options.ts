@@ -157,13 +157,13 @@ async function agentsFor(config: ConfigValues | undefined, agent: string | undef
   return agents;
 }
 
-/** What is wrong with the name of an agent, by the user's configuration. */
+/** The problem with the name of an agent, by the user's configuration. */
 export async function unknownAgentMessage(name: string): Promise<string | undefined> {
   const { configuredAgents } = await import("@flint/server/config");
   return unknownAgent(name, ["flint", ...configuredAgents(await userConfig()).map(({ id }) => id)]);
 }
 
-/** What is wrong with the name of an agent, and which one was probably meant. */
+/** The problem with the name of an agent, and which one was probably meant. */
 function unknownAgent(name: string | undefined, known: readonly string[]): string | undefined {
   if (name === undefined || known.includes(name)) return undefined;
   const meant = nearest(name, known);

@@ -9,7 +9,7 @@ export type Answering = (line: Message | undefined, text: string) => readonly (o
 export class SmallServer implements Target {
   readonly label = "small server";
   readonly shared: boolean;
-  /** How many connections were opened, and how many of them were closed. */
+  /** The number of connections that were opened, and how many of them were closed. */
   readonly counts = { opened: 0, closed: 0 };
   readonly #answering: Answering;
 

@@ -74,7 +74,7 @@ export function expectFit(what: string, value: unknown, pattern: Pattern): void 
   if (problem !== undefined) throw new Failed(`${what}${problem}`);
 }
 
-/** What is wrong with a value, as the end of a sentence that begins with its name; undefined if it fits. */
+/** The problem with a value, as the end of a sentence that begins with its name; undefined if it fits. */
 export function mismatch(value: unknown, pattern: Pattern): string | undefined {
   if (pattern instanceof Matcher) {
     return pattern.holds(value) ? undefined : isNot(value, pattern);

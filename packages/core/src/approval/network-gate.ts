@@ -27,7 +27,7 @@ export interface DecidedConnection extends Endpoint {
   readonly reason?: string;
 }
 
-/** What a gate needs of its thread. */
+/** The parts of its thread that a gate uses. */
 export interface NetworkGateOptions {
   state(): ThreadState;
   /** Host rules that nothing may connect to, whatever else allows it. */

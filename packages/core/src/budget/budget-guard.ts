@@ -34,7 +34,7 @@ import {
 import { isPossibleCost, TurnCost } from "./turn-cost.ts";
 import { WorkClock } from "./work-clock.ts";
 
-/** What a guard needs of its turn. */
+/** The parts of its turn that a guard uses. */
 export interface BudgetGuardOptions {
   readonly threadId: string;
   readonly turnId: string;
@@ -54,7 +54,7 @@ export interface BudgetGuardOptions {
 /** The usage of one model call. */
 export interface CallUsage {
   readonly last: TokenUsage;
-  /** How many calls it is about; absent: one. */
+  /** The number of calls that it is about; absent: one. */
   readonly calls?: number;
   readonly cost?: Cost;
   readonly estimate?: Cost | undefined;

@@ -53,7 +53,7 @@ export function turnStart({ id, createdAt }: ChildThread): Turn {
   return { id, status: "inProgress", items: [], startedAtMs: createdAt * 1000 };
 }
 
-/** How the turn ended; empty while the sub-agent works. */
+/** The outcome of the turn; empty while the sub-agent works. */
 export function turnEnd(
   { status, error }: Item<"toolCall">,
   completedAtMs: number,

@@ -12,7 +12,7 @@ import { announceNewThread, createThread } from "./thread.ts";
 
 const DEFAULT_PAGE = 25;
 
-/** How many events are committed at once. */
+/** The number of events that are committed at once. */
 const BATCH = 500;
 
 /** Listing and importing the sessions that agents wrote without Flint. */

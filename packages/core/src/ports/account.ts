@@ -23,7 +23,7 @@ export interface StartedLogin {
   readonly userCode?: string;
 }
 
-/** How a login ended. */
+/** The outcome of a login. */
 export interface EndedLogin {
   readonly loginId?: string;
   readonly success: boolean;

@@ -124,7 +124,7 @@ export interface McpServerStatus {
   readonly error?: string;
 }
 
-/** What a session starts with. */
+/** Start options of a session. */
 export interface SessionSpec {
   readonly threadId: string;
   readonly settings: ThreadSettings;

@@ -65,7 +65,7 @@ export interface LaunchSpec {
 /** Where a path really leads, or why no command may write it. */
 export type WritablePath = { readonly path: string } | { readonly problem: string };
 
-/** How a command ended. None of its processes is left by then. */
+/** The outcome of a command. None of its processes is left by then. */
 export interface LaunchResult {
   readonly exitCode: number;
   readonly durationMs: number;
@@ -216,7 +216,7 @@ export interface OfferedRef {
   /** The folder of the submodule that it belongs to, relative to the workspace. */
   readonly submodule?: string;
   readonly commits: readonly OfferedCommit[];
-  /** How many commits there are; `commits` may be only the newest. */
+  /** The number of commits; `commits` may be only the newest. */
   readonly total: number;
   /** `forced`: commits that it had before are no longer part of it. `switched`: HEAD names it now. */
   readonly change: "created" | "updated" | "forced" | "deleted" | "switched";

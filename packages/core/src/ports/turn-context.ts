@@ -140,7 +140,7 @@ export type DriverEvent =
 /** What an agent warns about: anything, its configuration, or what it will no longer support. */
 export type WarningReason = "agent" | "configuration" | "deprecation";
 
-/** How a turn ended, according to the agent. */
+/** The outcome of a turn, according to the agent. */
 export type TurnOutcome =
   | { readonly status: "completed" }
   | { readonly status: "interrupted" }

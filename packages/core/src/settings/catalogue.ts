@@ -169,7 +169,7 @@ export class Catalogue {
   }
 }
 
-/** How many models an error message lists at most. */
+/** The number of models that an error message lists at most. */
 const MODELS_SHOWN = 20;
 
 /** The full id from the first driver that knows the name, or else the error of the first that cannot offer it. */

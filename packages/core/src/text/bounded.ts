@@ -130,7 +130,7 @@ export class BoundedOutput {
     return { bytes: this.#bytes, lines: this.#newlines + (this.#endsLine ? 0 : 1) };
   }
 
-  /** How many bytes are not in `text`. */
+  /** The number of bytes that are not in `text`. */
   get omittedBytes(): number {
     return this.#end().omitted;
   }

@@ -50,7 +50,7 @@ export class DeltaBuffer {
     return this.#pending.length > 0;
   }
 
-  /** How many characters wait to be sent. */
+  /** The number of characters that wait to be sent. */
   get pendingSize(): number {
     return this.#pendingSize;
   }
@@ -59,7 +59,7 @@ export class DeltaBuffer {
     return this.#unstored.size > 0;
   }
 
-  /** How many bytes were sent and are not stored yet. */
+  /** The number of bytes that were sent and are not stored yet. */
   get unstoredBytes(): number {
     return this.#unstoredBytes;
   }

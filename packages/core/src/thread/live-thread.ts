@@ -32,7 +32,7 @@ import { ThreadTurns } from "./thread-turns.ts";
 /** How long closing a thread waits for a method that is still running in it. */
 const QUEUE_GRACE_MS = 1_000;
 
-/** What a thread is made of. */
+/** Options of a thread. */
 export interface LiveThreadOptions {
   readonly id: string;
   readonly ephemeral: boolean;

@@ -22,7 +22,7 @@ const THIS_TICK = Promise.resolve();
 /** After this long, streamed text is stored behind the next piece instead of on the timer. */
 const EARLY_FLUSH_MS = LIMITS.deltaMilliseconds * 0.8;
 
-/** What a log is made of. */
+/** Options of a log. */
 export interface ThreadLogOptions {
   readonly writer: ThreadWriter;
   readonly state: ThreadState;

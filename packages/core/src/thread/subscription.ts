@@ -18,7 +18,7 @@ export interface Subscriber {
   announce?(event: ThreadEvent): void;
 }
 
-/** What a subscription needs of a thread's log. */
+/** The parts of a thread's log that a subscription uses. */
 export interface SubscribedLog {
   /** Stores what was sent, so that the log contains all of it, and returns how far it was sent. */
   settle(): { readonly state: ThreadState; readonly sentSeq: number };

@@ -35,7 +35,7 @@ const SETTING_NAMES: Readonly<Record<PassedSetting, string>> = {
 };
 const OPTIONAL_SETTINGS = ["summary", "personality"] as const satisfies readonly PassedSetting[];
 
-/** What the agent of a thread is started with. */
+/** Start options of the agent of a thread. */
 export interface AgentSessionOptions {
   readonly threadId: string;
   readonly log: ThreadLog;

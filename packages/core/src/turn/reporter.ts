@@ -41,7 +41,7 @@ export type ReportedEvent = Exclude<DriverEvent, { type: "position" | "costSoFar
 /** The same without streamed text. */
 type ReportedItemEvent = Exclude<ReportedEvent, { delta: string }>;
 
-/** What a reporter needs of its turn. */
+/** The parts of its turn that a reporter uses. */
 export interface TurnReporterOptions {
   readonly threadId: string;
   readonly turnId: string;

@@ -46,7 +46,7 @@ import { type Interrupter, TurnStop } from "./stop.ts";
 /** How long the end of a turn waits for a look at the files that it made. */
 const UNPROTECTED_MS = 2_000;
 
-/** What a turn runs with. */
+/** Dependencies of a turn. */
 export interface TurnRunnerOptions {
   readonly threadId: string;
   readonly turn: StartedTurn;

@@ -1,7 +1,7 @@
 import { isKnownItem, type ThreadItem, type TurnError } from "@flint/protocol";
 import type { Clock, DriverEvent } from "../ports/index.ts";
 
-/** What a guard needs of its turn. */
+/** The parts of its turn that a guard uses. */
 export interface SilenceGuardOptions {
   readonly clock: Clock;
   /** How long the agent may report nothing. Absent: as long as it likes. */

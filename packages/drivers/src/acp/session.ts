@@ -25,7 +25,7 @@ import { AcpTurn } from "./turn.ts";
 const STEER_MS = 5_000;
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
-/** What a session is made of. */
+/** Options of a session. */
 export interface AcpSessionOptions {
   readonly spec: SessionSpec;
   readonly options: AcpAgentOptions;

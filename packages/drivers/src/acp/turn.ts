@@ -43,7 +43,7 @@ import {
   step,
 } from "./translate.ts";
 
-/** What a turn is made of. */
+/** Options of a turn. */
 export interface AcpTurnOptions {
   readonly turn: TurnContext;
   /** Aborted when the turn has to stop, for whatever reason. */
@@ -54,7 +54,7 @@ export interface AcpTurnOptions {
   readonly diff: UnifiedDiff;
 }
 
-/** How a turn ended, the agent's response to the prompt, and whether its process can take another one. */
+/** The outcome of a turn, the agent's response to the prompt, and whether its process can take another one. */
 export interface AcpTurnEnd {
   readonly outcome: TurnOutcome;
   readonly response: JsonObject;

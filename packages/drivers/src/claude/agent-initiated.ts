@@ -7,7 +7,7 @@ import type { TurnFrame } from "./turn.ts";
 const REPORTED_CHARACTERS = 4_096;
 const REASON_CHARACTERS = 500;
 
-/** How many frames are buffered for a turn; more come only if no turn can be started. */
+/** The number of frames that are buffered for a turn; more come only if no turn can be started. */
 const MAX_FRAMES = 5_000;
 
 /** What a process of Claude does in the background, outside of the turns of the thread. */

@@ -24,7 +24,7 @@ import { ClaudeProcess, SessionNotFound } from "./process/process.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./prompt.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
 
-/** What a session is made of. */
+/** Options of a session. */
 export interface ClaudeSessionOptions {
   readonly agent: AgentOptions;
   readonly program: AgentProgram;

@@ -23,7 +23,7 @@ const INTERRUPT_MS = 800;
 /** How long a process may take to exit that ignored an interrupt. */
 const KILL_MS = 100;
 
-/** How long to wait for the answer to a message that came too late for the running answer. */
+/** The time to wait for the answer to a message that came too late for the running answer. */
 const FOLLOW_UP_MS = 2_000;
 
 /** After how much streamed text the log gets the time to catch up. */
@@ -32,7 +32,7 @@ const READY_CHARACTERS = 65_536;
 /** A frame of a turn. */
 export type TurnFrame = Exclude<ClaudeFrame, ClaudeFrameOf<"control_response">>;
 
-/** What a turn works with. */
+/** Dependencies of a turn. */
 export interface ClaudeTurnOptions {
   readonly turn: TurnContext;
   readonly connection: ClaudeConnection;

@@ -16,7 +16,7 @@ import { CodexThread, type CodexThreadOptions, Handoff, type LoadedThread } from
 import { limitsIn } from "./translate/limits.ts";
 import { CodexTurn } from "./turn.ts";
 
-/** What a session needs beside its spec. */
+/** Options of a session besides its spec. */
 export interface CodexSessionOptions extends CodexThreadOptions {
   /** What models cost. */
   readonly prices?: PriceList | undefined;

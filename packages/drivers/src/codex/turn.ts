@@ -16,7 +16,7 @@ import { inputOf } from "./settings.ts";
 import { SubAgents } from "./sub-agents.ts";
 import { adoptTurn, beginTurn, type Step, step, type TranslateState } from "./translate.ts";
 
-/** What a turn works with. */
+/** Dependencies of a turn. */
 export interface CodexTurnOptions {
   readonly server: CodexServer;
   readonly threadId: string;
@@ -29,7 +29,7 @@ export interface CodexTurnOptions {
   readonly granted: GrantedPermissions;
 }
 
-/** How many notifications may come before the response to the start of the turn. */
+/** The number of notifications that may come before the response to the start of the turn. */
 const MAX_EARLY = 10_000;
 
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };

@@ -59,7 +59,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 /** How often it is looked at whether an agent still has its output open. */
 const LOOK_MS = 3_000;
 
-/** How an agent's process ended. */
+/** The outcome of an agent's process. */
 export interface AgentExit {
   readonly exitCode: number;
   /** The last lines that it wrote to stderr, at most twenty. */

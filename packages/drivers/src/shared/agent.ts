@@ -18,7 +18,7 @@ export interface AgentLogin {
   readonly logout?: string;
 }
 
-/** What is known about an agent without loading its driver. All other code reads these facts from here. */
+/** The facts known about an agent without loading its driver. All other code reads these facts from here. */
 export interface AgentDescriptor {
   /** The part of its model ids before the slash, and its name in the configuration. */
   readonly id: string;

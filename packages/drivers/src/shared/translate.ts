@@ -17,7 +17,7 @@ export interface OpenText {
 /** The part of a translator's state that numbers the items of a turn and joins streamed pieces to items. */
 export interface ItemStream {
   readonly turnId: string;
-  /** How many items the turn has so far; their ids are derived from it. */
+  /** The number of items that the turn has so far; their ids are derived from it. */
   readonly items: number;
   /** How many characters of its closed texts were kept. */
   readonly kept: number;

@@ -5,7 +5,7 @@ import type { EditorUse } from "./editor/host.ts";
 import type { Login } from "./login.ts";
 import type { ProtocolVersion } from "./protocol-version.ts";
 
-/** What is known about a client once it has sent `initialize`. */
+/** The facts known about a client once it has sent `initialize`. */
 export interface InitializedClient {
   readonly version: ProtocolVersion;
   readonly capabilities: ClientCapabilities;

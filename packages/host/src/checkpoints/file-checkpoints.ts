@@ -34,7 +34,7 @@ export interface FileCheckpointsOptions {
 const HOUR_MS = 60 * 60 * 1_000;
 /** How often unreferenced contents are swept. */
 const SWEEP_EVERY_MS = 24 * HOUR_MS;
-/** How many workspaces are cached. */
+/** The number of workspaces that are cached. */
 const MAX_WORKSPACES = 8;
 
 /** Stores checkpoints in files that only their owner can read, outside of every workspace. */

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, unlink } from "node:fs/promises";
 import { sep } from "node:path";
 
-/** How many entries are looked at, and how deep; the sessions of years have fewer. */
+/** The number of entries that are looked at, and how deep; the sessions of years have fewer. */
 const MAX_ENTRIES = 50_000;
 const MAX_DEPTH = 16;
 

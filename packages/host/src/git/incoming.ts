@@ -42,7 +42,7 @@ export interface Report {
 /** What an agent did in its private git directory. */
 export interface Incoming {
   readonly refs: readonly RefChange[];
-  /** How many refs were changed that have names which agents may not use. */
+  /** The number of refs that were changed that have names which agents may not use. */
   readonly ignoredRefs: number;
   /** What HEAD names now, if that changed. */
   readonly head: Head | undefined;

@@ -11,7 +11,7 @@ const MAX_DIFF = 200_000;
 /** The commits that the user has, as options of `git rev-list`. */
 const KNOWN = ["--branches", "--tags", "--remotes"];
 
-/** How many refs are shown with their commits; each costs a few calls of git. */
+/** The number of refs that are shown with their commits; each costs a few calls of git. */
 const MAX_DETAILED = 40;
 
 /** Files that tools run or obey, at the top of a worktree. */

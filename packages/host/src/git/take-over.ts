@@ -50,7 +50,7 @@ export interface Offer {
   keep(): Promise<void>;
 }
 
-/** How a take-over ended. */
+/** The outcome of a take-over. */
 export type TakeOver =
   | { readonly status: "done"; readonly notes: readonly string[] }
   /** Nothing was changed. */

@@ -19,7 +19,7 @@ export interface WalkOptions {
   /** The .gitignore files from here down to the folder apply, if it is inside. */
   readonly workspace: string;
   readonly depth?: number;
-  /** How many entries are walked at most; more than this is left out. */
+  /** The number of entries that are walked at most; more than this is left out. */
   readonly limit?: number;
   readonly signal: AbortSignal;
 }

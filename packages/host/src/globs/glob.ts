@@ -1,6 +1,6 @@
 const MAX_LENGTH = 512;
 
-/** How many patterns one with braces may expand to. */
+/** The number of patterns that one with braces may expand to. */
 const MAX_ALTERNATIVES = 64;
 
 /**

@@ -22,7 +22,7 @@ export interface RefusedHost {
   readonly port: number;
   readonly code: ProxyError;
   readonly reason: string;
-  /** How many connections were refused. */
+  /** The number of connections that were refused. */
   readonly count: number;
   /** Whether the command itself is known to have tried; otherwise the connection only happened while it ran. */
   readonly isCertain: boolean;

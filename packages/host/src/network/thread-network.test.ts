@@ -310,7 +310,7 @@ describe("the life of a namespace", () => {
   });
 });
 
-/** How many processes are in a network namespace. */
+/** The number of processes that are in a network namespace. */
 function processesIn(network: string): number {
   const pids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
   const isIn = (pid: string) => {

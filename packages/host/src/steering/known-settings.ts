@@ -31,7 +31,7 @@ interface Known {
   readonly list: SettingsList;
 }
 
-/** How many lists are remembered. */
+/** The number of lists that are remembered. */
 const MAX_KNOWN = 200;
 
 /** A file that changed so shortly before could change again without another time. */

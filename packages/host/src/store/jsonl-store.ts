@@ -36,7 +36,7 @@ export interface JsonlStoreOptions {
   readonly files?: FileSystem;
 }
 
-/** How many threads are opened or read at once; each needs descriptors while it is. */
+/** The number of threads that are opened or read at once; each needs descriptors while it is. */
 const CONCURRENT_READS = 24;
 
 /** Stores each thread in its own folder: an append-only log, a checkpoint, and the lock of its writer. */

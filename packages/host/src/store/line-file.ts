@@ -14,14 +14,14 @@ import {
   temporaryPath,
 } from "./file-system.ts";
 
-/** What a file of lines depends on. */
+/** The dependencies of a file of lines. */
 export interface LineFileOptions {
   readonly path: string;
   /** Whether lines are synced to the disk; otherwise a power failure may lose the last ones. */
   readonly durable?: boolean | undefined;
   /** The most bytes that it may have. */
   readonly limit?: number | undefined;
-  /** How many lines it has at least when it is compacted. */
+  /** The number of lines that it has at least when it is compacted. */
   readonly compactFrom?: number | undefined;
   readonly files?: FileSystem | undefined;
 }

@@ -28,7 +28,7 @@ export interface Merged extends RecordedMerge {
   readonly isRepeated?: true;
 }
 
-/** How a merge ended. */
+/** The outcome of a merge. */
 export type MergeResult =
   | Merged
   | { readonly kind: "conflict"; readonly files: readonly string[]; readonly onto: string }

@@ -15,7 +15,7 @@ export interface ToolUse {
  */
 export type Task<Result = string> = Generator<readonly ToolUse[], Result, readonly ToolResult[]>;
 
-/** What a task works with. */
+/** Dependencies of a task. */
 export interface TaskContext {
   readonly request: ModelRequest;
   readonly tools: Toolbox;

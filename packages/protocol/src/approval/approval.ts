@@ -50,7 +50,7 @@ export function mayBeAlways({ needs = {} }: Action): boolean {
 export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "turnEnded", "serverStopped"]);
 export type ResolvedBy = z.output<typeof ResolvedBy>;
 
-/** How an approval ended. */
+/** The outcome of an approval. */
 export const Resolution = looseObject(() => ({
   decision: Decision,
   by: ResolvedBy,

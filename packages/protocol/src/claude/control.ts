@@ -77,7 +77,7 @@ export interface ClaudeHookMatcher {
   /** Null is all tools. */
   readonly matcher: string | null;
   readonly hookCallbackIds: readonly string[];
-  /** How long a response may take, in seconds. */
+  /** The time that a response may take, in seconds. */
   readonly timeout?: number;
 }
 

@@ -22,7 +22,7 @@ export const IMPORT_METHODS = {
       looseObject({
         thread: Thread,
         status: z.enum(["imported", "updated", "unchanged"]),
-        /** How many turns were added. */
+        /** The number of turns that were added. */
         turns: z.number(),
         /** What could not be read, and why nothing was added. */
         notes: z.array(z.string()),

@@ -30,7 +30,7 @@ export const TurnReference = looseObject(() => ({
 }));
 export type TurnReference = z.output<typeof TurnReference>;
 
-/** How a check ended. `output` is its end. */
+/** The outcome of a check. `output` is its end. */
 export const CheckResult = looseObject(() => ({
   name: z.string(),
   exitCode: z.nullable(z.int()),

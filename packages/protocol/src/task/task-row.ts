@@ -120,7 +120,7 @@ export const WorkerRow = looseObject(() => ({
   version: z.string(),
   pools: z.array(z.string()),
   labels: z.array(z.string()),
-  /** How many tasks it runs at most, and how many it runs now. */
+  /** The number of tasks that it runs at most, and how many it runs now. */
   concurrency: z.int(),
   load: z.int(),
   /** Whether it takes no more tasks and is about to exit. */

@@ -31,7 +31,7 @@ export interface ThreadState {
   readonly grants: readonly Grant[];
   /** The latest approvals that ended without an answer; an answer may still come. */
   readonly lapsedApprovals: readonly Approval[];
-  /** How many turns have ended, including dropped ones, and how long they worked, without waiting for the user. */
+  /** The number of turns that have ended, including dropped ones, and how long they worked, without waiting for the user. */
   readonly endedTurns: number;
   readonly workedMs: number;
   /** The agents' own session ids, by agent. */

@@ -30,7 +30,7 @@ export type TurnOptions = Omit<ParamsInput<"turn/start">, "threadId" | "input" |
   readonly interruptMs?: number | undefined;
 };
 
-/** How a turn ended. `text` is the last message of the agent, `usage` what this turn used. */
+/** The outcome of a turn. `text` is the last message of the agent, `usage` what this turn used. */
 export type TurnResult = {
   readonly turn: Turn;
   readonly status: TurnStatus;

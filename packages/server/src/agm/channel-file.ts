@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ChannelLine, type MessageRow, readChannelLine, type StoredSession } from "./rows.ts";
 
-/** What a file of channels depends on. */
+/** The dependencies of a file of channels. */
 export interface ChannelFileOptions {
   readonly path: string;
   /** The most bytes that it may have; all of them are held in memory. */

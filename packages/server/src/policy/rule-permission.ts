@@ -3,7 +3,7 @@ import type { RuleDecision } from "@flint/core/ports";
 import { realPathOrSameSync } from "@flint/host/files";
 import { hostRuleProblem, type NetworkPermission, type Permission } from "@flint/protocol";
 
-/** What is wrong with a field of a rule. */
+/** The problem with a field of a rule. */
 export interface Problem {
   readonly field: string | undefined;
   readonly message: string;

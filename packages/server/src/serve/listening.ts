@@ -94,12 +94,12 @@ export class Listening implements FurtherClients {
     }
   }
 
-  /** How many clients are connected. */
+  /** The number of clients that are connected. */
   get size(): number {
     return this.#clients.size;
   }
 
-  /** How many clients were accepted so far. */
+  /** The number of clients that were accepted so far. */
   get accepted(): number {
     return this.#clients.accepted;
   }

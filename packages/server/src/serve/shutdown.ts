@@ -1,6 +1,6 @@
 import type { Engine } from "@flint/core";
 
-/** How long a shutdown may take. */
+/** The timeout of a shutdown. */
 export const SHUTDOWN_LIMITS = {
   /** The process ends after this long, even if turns are still running. */
   totalMs: 4_500,

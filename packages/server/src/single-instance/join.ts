@@ -19,7 +19,7 @@ export interface JoinOptions {
 /** How joining ended: which side closed the connection, or why it was not possible; no reason if no server is running. */
 export type Joined = { readonly end: BridgeEnd } | { readonly end: undefined; readonly reason?: string };
 
-/** How long to wait for a server that has the lock but was only just started. */
+/** The time to wait for a server that has the lock but was only just started. */
 export const JOIN_LIMITS = { totalMs: 5_000, pollMs: 20 };
 
 /**

@@ -31,7 +31,7 @@ export type Interruption =
   | { readonly kind: "unstored"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** How the executor's turn ended. */
+/** The outcome of the executor's turn. */
 export type ExecuteOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
   | {
       readonly kind: "completed";
@@ -46,13 +46,13 @@ export type ExecuteOutcome = { readonly usage: RunUsage; readonly turn?: TurnRef
   | Interruption
 );
 
-/** How a reviewer's turn ended. */
+/** The outcome of a reviewer's turn. */
 export type ReviewOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
   | { readonly kind: "judged"; readonly verdict: Verdict; readonly onChangedLines: ReadonlySet<number> }
   | Interruption
 );
 
-/** How the checks ended. `unable`: they could not be run at all. */
+/** The outcome of the checks. `unable`: they could not be run at all. */
 export type CheckOutcome =
   | { readonly kind: "ran"; readonly results: readonly CheckResult[] }
   | { readonly kind: "unable"; readonly message: string };
@@ -70,7 +70,7 @@ export type PrepareOutcome =
     }
   | { readonly kind: "unable"; readonly message: string; readonly mayPass: boolean };
 
-/** How the merge ended. */
+/** The outcome of the merge. */
 export type MergeOutcome =
   | {
       readonly kind: "merged";

@@ -7,7 +7,7 @@ import { TaskScheduler } from "../service/scheduler.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import { matchesWorker, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
-/** What a dispatcher depends on. */
+/** The dependencies of a dispatcher. */
 export interface DispatcherOptions {
   readonly store: RedisStore;
   readonly queue: RunQueue;
@@ -24,7 +24,7 @@ const TICK_MS = 500;
 const LEAD_MS = 2000;
 /** How long a run that was put may wait before it is put again, in case the queue has lost it. */
 const PUT_AGAIN_MS = 15_000;
-/** How many runs are put without waiting for each other. */
+/** The number of runs that are put without waiting for each other. */
 const PUT_TOGETHER = 100;
 /** To how many workers a task with labels is offered at once; the first that is free has it. */
 const MAX_OFFERS = 16;

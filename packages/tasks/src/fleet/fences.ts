@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord } from "@flint/protocol";
 
-/** How many tasks are remembered after a restart. */
+/** The number of tasks that are remembered after a restart. */
 const MOST = 10_000;
 
 /**

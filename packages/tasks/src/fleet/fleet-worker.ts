@@ -12,7 +12,7 @@ import { LiveSteers } from "./live-steers.ts";
 import { unverifiedReason } from "./task-signature.ts";
 import { matchesWorker, type WorkerEntry, type WorkerRegistry } from "./worker-registry.ts";
 
-/** What a worker of a fleet depends on. */
+/** The dependencies of a worker of a fleet. */
 export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly store: RedisStore;
   readonly queue: RunQueue;
@@ -69,7 +69,7 @@ export class FleetWorker {
     this.#taker = queue.take([poolOfWorker(name), ...pools], concurrency, ({ task }) => this.#take(task));
   }
 
-  /** How many tasks run here. */
+  /** The number of tasks that run here. */
   get load(): number {
     return this.#running.size;
   }

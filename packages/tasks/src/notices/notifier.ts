@@ -13,7 +13,7 @@ export interface NoticeOptions {
   readonly webhook?: { readonly url: string; readonly secret: string | undefined } | undefined;
 }
 
-/** What a notifier depends on. */
+/** The dependencies of a notifier. */
 export interface NotifierOptions extends NoticeOptions {
   readonly store: TaskStore;
   /** Whether tasks are as they were added; there are no notices about others. */

@@ -6,7 +6,7 @@ export interface EventSink {
   publish(news: PublishedEvent): void;
 }
 
-/** What a stream depends on. */
+/** The dependencies of a stream. */
 export interface NewsStreamOptions {
   readonly redis: Redis;
   /** The key of the stream, and about how many events it keeps. */
@@ -18,7 +18,7 @@ export interface NewsStreamOptions {
 const MAX_LENGTH = 100_000;
 /** What is kept while Redis is away; the oldest goes first. The truth about tasks is in their store. */
 const MAX_WAITING = 10_000;
-/** How long the last events may take. */
+/** The timeout of the last events. */
 const CLOSE_MS = 5000;
 
 /** A Redis stream of events, one JSON text each. While Redis is away they wait, and are sent in order when it is back. */

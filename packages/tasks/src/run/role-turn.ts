@@ -66,7 +66,7 @@ export interface RoleTurnRequest {
   onWarning(message: string): void;
 }
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnReference } & (
   | {
       readonly kind: "answered";

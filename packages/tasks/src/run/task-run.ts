@@ -41,7 +41,7 @@ import { TaskChecks, threadTask } from "./task-checks.ts";
 import type { TaskWorkspaces } from "./task-workspaces.ts";
 import { TurnLog } from "./turn-log.ts";
 
-/** What a run depends on. */
+/** The dependencies of a run. */
 export interface TaskRunOptions {
   readonly store: TaskStore;
   readonly workspaces: TaskWorkspaces;

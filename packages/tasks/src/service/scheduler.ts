@@ -6,7 +6,7 @@ import { afterLost } from "../decide/run.ts";
 import { due, nextDue, nextRecovery, waitReason } from "../schedule.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
-/** What a scheduler depends on. */
+/** The dependencies of a scheduler. */
 export interface SchedulerOptions {
   readonly store: TaskStore;
   readonly context: () => DecisionContext;

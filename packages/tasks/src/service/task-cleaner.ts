@@ -14,7 +14,7 @@ export interface DiskSettings {
   readonly minFreeMb?: number | undefined;
 }
 
-/** What a cleaner depends on. */
+/** The dependencies of a cleaner. */
 export interface CleanerOptions {
   readonly store: Pick<TaskStore, "list" | "subscribe">;
   readonly folders: TaskFolders;

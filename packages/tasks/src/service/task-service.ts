@@ -29,7 +29,7 @@ import { type DiskSettings, TaskCleaner } from "./task-cleaner.ts";
 import { assertVerified, type VerifyTask } from "./verify-task.ts";
 import { TaskWorker } from "./worker.ts";
 
-/** What the task service depends on. */
+/** The dependencies of the task service. */
 export interface TaskServiceOptions extends AddOptions {
   readonly store: TaskStore;
   readonly workspaces: TaskWorkspaces;

@@ -6,7 +6,7 @@ import { plan } from "../schedule.ts";
 import type { TaskChange } from "../store/task-store.ts";
 import { LeasedRun, type LeasedRunOptions } from "./leased-run.ts";
 
-/** What a worker depends on. */
+/** The dependencies of a worker. */
 export interface WorkerOptions extends LeasedRunOptions {
   readonly name: string;
   readonly concurrency: number;
@@ -34,7 +34,7 @@ export class TaskWorker {
     this.#unsubscribe = options.store.subscribe((change) => this.#onChange(change));
   }
 
-  /** How many tasks run here. */
+  /** The number of tasks that run here. */
   get load(): number {
     return this.#running.size;
   }

@@ -4,7 +4,7 @@ import { MemoryStore } from "./memory-store.ts";
 import { readStoredEvent } from "./stored-event.ts";
 import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteResult } from "./task-store.ts";
 
-/** What a journal depends on. If it is durable, an answer waits until the disk has it. */
+/** The dependencies of a journal. If it is durable, an answer waits until the disk has it. */
 export interface JournalOptions extends LineFileOptions {
   readonly now: () => number;
   /** The clock of leases, which only goes forward: a machine that slept or got the right time loses no run. */

@@ -2,7 +2,7 @@ import { mintId, reduceTask, type TaskEvent, type TaskEventBody, type TaskState 
 import { leased } from "../decide/run.ts";
 import type { Lease, LostRun, NewTask, TaskChange, TaskStore, TaskWrite, WriteResult } from "./task-store.ts";
 
-/** What a store in this process depends on. */
+/** The dependencies of a store in this process. */
 export interface MemoryStoreOptions {
   readonly now: () => number;
   /** The clock of leases, in milliseconds; `now` if absent. */

@@ -26,7 +26,7 @@ export interface TaskWrite {
   readonly events: readonly TaskEventBody[];
 }
 
-/** How a write ended. `stale`: decide again from the newer state. `fenced`: the lease is over, stop at once. */
+/** The outcome of a write. `stale`: decide again from the newer state. `fenced`: the lease is over, stop at once. */
 export type WriteResult =
   | { readonly status: "ok"; readonly state: TaskState }
   | { readonly status: "stale"; readonly state: TaskState }

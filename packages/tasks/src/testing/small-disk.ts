@@ -2,7 +2,7 @@ import { type FileSystem, NODE_FILES } from "@flint/host/line-file";
 
 /** A disk that becomes full: what does not fit is written in part, and then nothing more. */
 export class SmallDisk {
-  /** How many bytes can still be written. */
+  /** The number of bytes that can still be written. */
   room = Number.POSITIVE_INFINITY;
 
   readonly files: FileSystem = {

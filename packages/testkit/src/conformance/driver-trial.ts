@@ -12,7 +12,7 @@ export type MakeDriver = (atEnd: (cleanUp: CleanUp) => void) => Promise<DriverUn
 /** Gives a check its driver. */
 export type Arrange = () => Promise<DriverUnderTest>;
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export type TurnEnd = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
 
 /** How a turn of a check differs from a plain prompt in which everything is allowed. */

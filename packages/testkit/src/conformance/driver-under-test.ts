@@ -36,7 +36,7 @@ export interface DriverUnderTest {
   readonly openSession?: () => Promise<DriverSession>;
   /** How long it may take to stop. */
   readonly stopsWithinMs?: number;
-  /** How long any of the turns may take. */
+  /** The timeout of any of the turns. */
   readonly turnWithinMs?: number;
   /** What else it gives; without it the checks of that are shown as skipped. */
   readonly features?: DriverFeatures;

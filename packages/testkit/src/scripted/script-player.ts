@@ -41,7 +41,7 @@ type Ended = TurnOutcome | undefined;
 
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
-/** How many deltas a flood reports before it waits for the log. */
+/** The number of deltas that a flood reports before it waits for the log. */
 const DELTAS_PER_WAIT = 32;
 
 /** Plays the script of one turn against what the core gave to it. */

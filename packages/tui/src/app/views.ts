@@ -49,7 +49,7 @@ export class InlineView implements SessionView {
   }
 }
 
-/** How many rows the full screen keeps; the whole thread is in the transcript. */
+/** The number of rows that the full screen keeps; the whole thread is in the transcript. */
 const MAX_ROWS = 5_000;
 
 /** The whole screen: the end of the thread above, the composer at the bottom. */

@@ -47,7 +47,7 @@ const COMMAND_LINES = 6;
 const THOUGHT_LINES = 3;
 const DIFF_LINES = 60;
 
-/** What is known about an item besides its row. */
+/** The facts known about an item besides its row. */
 export interface RowContext {
   readonly look: RenderOptions;
   /** How long the item was in progress, for rows without a duration. */
@@ -272,7 +272,7 @@ function drawUnknown(row: Row, { look }: RowContext): LineBlock[] {
   return [{ ...head, head: [...head.head, ...fields.map((line) => indented(line, 2))] }];
 }
 
-/** How a turn ended, what it used, why it failed, and what was not allowed in it. */
+/** The outcome of a turn, what it used, why it failed, and what was not allowed in it. */
 function drawTurn(row: Row, { look }: RowContext): LineBlock[] {
   const marks = marksFor(look.unicode);
   const figures = row.meta.map(({ text }) => oneLine(text)).join(marks.between);

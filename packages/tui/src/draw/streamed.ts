@@ -4,7 +4,7 @@ export interface FoldedText {
   readonly head?: readonly string[] | undefined;
   readonly lines: readonly string[];
   readonly hidden: number;
-  /** How many bytes were not stored; then the number of hidden lines is unknown. */
+  /** The number of bytes that were not stored; then the number of hidden lines is unknown. */
   readonly omittedBytes?: number | undefined;
 }
 

@@ -70,7 +70,7 @@ class OpenItem {
   }
 }
 
-/** What a timeline depends on. */
+/** The dependencies of a timeline. */
 interface TimelineOptions {
   readonly cwd: string;
   readonly look: () => RenderOptions;

@@ -33,7 +33,7 @@ export class TurnTally {
     return { ...this.#cost, amount: Math.max(0, this.#cost.amount - before) };
   }
 
-  /** How many files were changed. */
+  /** The number of files that were changed. */
   get files(): number {
     return this.#files.size;
   }

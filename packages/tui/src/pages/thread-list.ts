@@ -316,7 +316,7 @@ function markOf(standing: ReturnType<typeof statusKindOf>, marks: Marks): readon
   }
 }
 
-/** How many threads there are of each kind that deserves a look. */
+/** The number of threads of each kind that deserves a look. */
 function countsOf(threads: readonly Thread[]): string[] {
   return STANDINGS.flatMap((standing) => {
     const count = threads.filter((thread) => statusKindOf(thread) === standing).length;

@@ -9,7 +9,7 @@ import { liveRowLines } from "./live-row.ts";
 import { withoutOwnName } from "./sent-inputs.ts";
 import { TurnFigures } from "./status/turn-figures.ts";
 
-/** What the transcript depends on. */
+/** The dependencies of the transcript. */
 export interface TranscriptOptions {
   readonly look: () => RenderOptions;
   readonly now: () => number;

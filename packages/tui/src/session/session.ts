@@ -31,7 +31,7 @@ import { headerBlock } from "./status/header.ts";
 import { OtherThreads } from "./status/other-threads.ts";
 import { StatusLine } from "./status/status-line.ts";
 
-/** What a session is made of. */
+/** Options of a session. */
 export interface SessionParts {
   readonly machine: Machine;
   readonly keymap: Keymap;

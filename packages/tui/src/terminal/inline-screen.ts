@@ -123,7 +123,7 @@ export class InlineScreen {
     return `\r${move(skipped - above - this.#wrappedBelow(at, look))}`;
   }
 
-  /** How many rows the cursor is below the start of its row: it may itself be on a wrapped row. */
+  /** The number of rows that the cursor is below the start of its row: it may itself be on a wrapped row. */
   #wrappedBelow(at: CursorPosition, look: RenderOptions): number {
     if (look.isXtermJs !== true)
       return Math.floor(Math.min(at.column, Math.max(0, (this.#widths[at.row] ?? 0) - 1)) / look.columns);

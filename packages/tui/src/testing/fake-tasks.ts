@@ -26,7 +26,7 @@ export class FakeTasks implements Tasks {
   diffReads = 0;
   /** What every decision is refused with. */
   refusal: string | undefined;
-  /** How many clients wait for a change. */
+  /** The number of clients that wait for a change. */
   waiting = 0;
   readonly #states = new Map<string, TaskState>();
   readonly #events = new Map<string, TaskEvent[]>();

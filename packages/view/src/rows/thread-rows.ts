@@ -6,7 +6,7 @@ import { turnEndRow, turnStartRow } from "./turn-rows.ts";
 /** Rows that the user has opened or closed, by key. */
 export type Folds = Pick<ReadonlyMap<string, Fold>, "get">;
 
-/** What is known about items besides the state of their thread, because it is not stored. */
+/** The facts known about items besides the state of their thread, because it is not stored. */
 export interface LiveFacts {
   /** The last progress message of a call in progress, by item. */
   readonly progress?: ReadonlyMap<string, string> | undefined;

@@ -14,7 +14,7 @@ export class StdioTransport implements ServerTransport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport["onmessage"];
-  /** How many lines were not messages. They are ignored: many programs print a banner on stdout. */
+  /** The number of lines that were not messages. They are ignored: many programs print a banner on stdout. */
   ignoredLines = 0;
   readonly #process: RunningProcess;
   readonly #redaction: Redaction;

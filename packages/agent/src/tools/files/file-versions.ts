@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { FileAccessError } from "@flint/host/files";
 
-/** How many files are remembered; the least recently used are dropped first. */
+/** The number of files that are remembered; the least recently used are dropped first. */
 const MAX_FILES = 2000;
 
 /** The versions of files that the model knows: as it last read or wrote them. */

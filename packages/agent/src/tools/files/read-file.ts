@@ -6,7 +6,7 @@ import { ClientText } from "./client-text.ts";
 import type { FileVersions } from "./file-versions.ts";
 import { locateReadable } from "./readable-path.ts";
 
-/** How many lines are returned by default. */
+/** The number of lines that are returned by default. */
 const DEFAULT_LINES = 2000;
 const MAX_LINE = 2000;
 const MAX_CHARACTERS = 60_000;

@@ -6,7 +6,7 @@ import { locateReadable, type ReadablePath } from "../files/readable-path.ts";
 import { integer, optional, string } from "../input.ts";
 import { defineTool, done, runAsItem, type Tool, type ToolContext } from "../tool.ts";
 
-/** How many names are returned. */
+/** The number of names that are returned. */
 const MAX_NAMES = 1000;
 
 /** Lists a folder. */

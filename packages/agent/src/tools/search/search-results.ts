@@ -1,6 +1,6 @@
 import { visibleText } from "@flint/core/text";
 
-/** How many lines are returned. */
+/** The number of lines that are returned. */
 const MAX_LINES = 200;
 
 const MAX_LINE_LENGTH = 300;

@@ -2,7 +2,7 @@ import type { LaunchResult } from "@flint/core/ports";
 import { integer, optional, string } from "../input.ts";
 import { defineTool, done, failed, runAsItem, type Tool } from "../tool.ts";
 
-/** How many commands may run in the background of one thread. */
+/** The number of commands that may run in the background of one thread. */
 export const MAX_COMMANDS = 8;
 
 /** How many ended commands are kept, so that their output can still be read. */
@@ -14,7 +14,7 @@ const MAX_UNREAD = 262_144;
 /** Starts a command, with the signal that stops it and the receiver of its output. */
 export type Launch = (signal: AbortSignal, output: (text: string) => void) => Promise<LaunchResult>;
 
-/** What a background command is started with. */
+/** Start options of a background command. */
 export type NewBackgroundCommand = Pick<BackgroundCommand, "command" | "turnId" | "itemId" | "cwd">;
 
 /** A command that runs while the agent does other things. */

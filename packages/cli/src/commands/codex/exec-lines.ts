@@ -16,7 +16,7 @@ import { bodyOf, type ExecItemBody, type ExecLine, type ExecUsage, type TodoItem
 export interface LinesState {
   readonly answer: (text: string) => string;
   readonly agent: string;
-  /** How many items have been numbered. */
+  /** The number of items that have been numbered. */
   readonly numbered: number;
   /** The numbers of items that were printed and have not completed. */
   readonly open: ReadonlyMap<string, string>;

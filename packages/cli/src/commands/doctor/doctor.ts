@@ -43,7 +43,7 @@ function showProgress({ isTTY }: NodeJS.WriteStream): () => void {
   return () => void process.stderr.write(`\r${" ".repeat(text.length)}\r`);
 }
 
-/** How long one check may take. */
+/** The timeout of one check. */
 const CHECK_MS = 15_000;
 
 /** A check that takes too long is reported as such. */

@@ -125,7 +125,7 @@ const SINGLE = ["items", "additionalProperties", "not", "contains", "propertyNam
 const LISTED = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
 const NAMED = ["properties", "patternProperties", "$defs", "definitions"];
 
-/** What is wrong with a JSON Schema, and where; undefined if it is valid. Unknown keywords are ignored. */
+/** The problem with a JSON Schema, and where; undefined if it is valid. Unknown keywords are ignored. */
 export function schemaFault(schema: unknown, where = "#"): string | undefined {
   if (typeof schema === "boolean") return undefined;
   if (!isRecord(schema)) return `${where} must be an object or a boolean`;

@@ -13,15 +13,15 @@ interface StatusArguments {
   readonly positionals: readonly string[];
 }
 
-/** What is known about a running server. */
+/** The facts known about a running server. */
 export interface ServerStatus {
   readonly pid: number;
   readonly version: string;
   /** When it started, in milliseconds since 1970; undefined if it does not say. */
   readonly startedAt?: number | undefined;
-  /** How many clients have joined it. */
+  /** The number of clients that have joined it. */
   readonly clients?: number | undefined;
-  /** How many threads it has open, and in how many of them a turn is running; undefined for another version. */
+  /** The number of threads that it has open, and in how many of them a turn is running; undefined for another version. */
   readonly threads?: { readonly open: number; readonly running: number } | undefined;
   readonly addresses: readonly string[];
   readonly cwd: string;

@@ -6,7 +6,7 @@ import { ageOf, escapeControls, shortFolder } from "@flint/view";
 import { UsageError } from "../../command-line/command.ts";
 import { columns } from "../../command-line/output.ts";
 
-/** How many threads are searched for a reference. */
+/** The number of threads that are searched for a reference. */
 const SEARCHED = 10_000;
 
 /** Finds a thread by its id, the beginning or end of it, its name, or `last` for the newest of a folder. */

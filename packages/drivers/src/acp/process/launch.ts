@@ -14,7 +14,7 @@ import {
 import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
 
-/** What is known about an agent before it is started. */
+/** The facts known about an agent before it is started. */
 export interface AcpAgentOptions extends AgentOptions {
   readonly profile: AcpProfile;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import { type JsonObject, objectOf } from "../../shared/json.ts";
 import { displayPath } from "../../shared/translate.ts";
 import { blockText, commandOf, diffsOf, firstString, folderCommandOf, type ToolCall } from "./tool-call.ts";
 
-/** What an item needs beside its call. */
+/** Options of an item besides its call. */
 export interface ToolContext {
   readonly cwd: string;
   readonly diff: UnifiedDiff;

@@ -29,7 +29,7 @@ export interface ConnectionHandlers {
   died(error: FlintError): void;
 }
 
-/** What a connection needs beside its process. */
+/** Options of a connection besides its process. */
 export interface ConnectionOptions {
   readonly handlers: ConnectionHandlers;
   readonly clock: Clock;

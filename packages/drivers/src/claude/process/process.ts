@@ -32,7 +32,7 @@ export class SessionNotFound extends Error {
 
 type OutputSchema = TurnContext["outputSchema"];
 
-/** What a process is started with. */
+/** Start options of a process. */
 export interface ClaudeProcessOptions {
   readonly launch: AgentProcessSpec;
   readonly session: SessionReference;

@@ -43,7 +43,7 @@ export interface FixtureOptions {
   readonly agent?: Partial<AgentOptions>;
 }
 
-/** What a fixture is made of. */
+/** Options of a fixture. */
 interface FixtureParts {
   readonly setup: FixtureSetup;
   readonly folders: FixtureFolders;

@@ -8,7 +8,7 @@ import {
   makeRealClaude,
 } from "./claude-fixture.ts";
 
-/** What the process that tests share is started with. */
+/** Start options of the process that tests share. */
 export interface SharedOptions {
   /** Called once, before any process is started. */
   prepare?(folders: FixtureFolders): Promise<void>;

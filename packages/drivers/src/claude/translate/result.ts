@@ -59,7 +59,7 @@ const SCHEMA_NOT_MET: TurnOutcome = {
   },
 };
 
-/** What is known about a turn before its result. */
+/** The facts known about a turn before its result. */
 export interface TurnProgress {
   /** Claude's name for the failure that its last message reported. */
   readonly error: string | undefined;
@@ -67,7 +67,7 @@ export interface TurnProgress {
   readonly isStructured?: boolean;
 }
 
-/** How a turn ended, judged by the fields of its result and not by its subtype alone. */
+/** The outcome of a turn, judged by the fields of its result and not by its subtype alone. */
 export function outcomeOf(frame: ResultFrame, turn: TurnProgress): TurnOutcome {
   const reason = frame.terminal_reason ?? "";
   if (reason.startsWith("aborted_") || frame.subtype === "cancelled") return { status: "interrupted" };

@@ -69,7 +69,7 @@ export interface ToolCall {
   readonly changes: readonly FileUpdateChange[] | undefined;
 }
 
-/** How the use of a tool ended. */
+/** The outcome of the use of a tool. */
 export interface ToolResult {
   /** What the model is given: a string or a list of blocks. */
   readonly content: unknown;

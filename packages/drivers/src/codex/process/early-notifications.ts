@@ -1,6 +1,6 @@
 import type { CodexNotification } from "@flint/protocol/codex";
 
-/** How many notifications are kept, and how many characters of them. */
+/** The number of notifications that are kept, and how many characters of them. */
 const MAX_COUNT = 200;
 const MAX_CHARACTERS = 1_000_000;
 

@@ -51,7 +51,7 @@ export interface ThreadListener {
   isBusy?(): boolean;
 }
 
-/** What a server is started with. */
+/** Start options of a server. */
 export interface CodexServerSpec {
   readonly launch: CodexLaunch;
   readonly sandbox: Sandbox;
@@ -131,7 +131,7 @@ export class CodexServer {
     return this.#hookTrust === undefined ? {} : { "hooks.state": this.#hookTrust };
   }
 
-  /** How many messages were not understood. */
+  /** The number of messages that were not understood. */
   get unknownMessages(): number {
     return this.#unknownMessages;
   }

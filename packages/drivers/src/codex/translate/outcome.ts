@@ -18,7 +18,7 @@ const ERROR_INFO: Readonly<Record<string, TurnErrorInfo>> = {
   misalignmentPolicyViolation: "Refused",
 };
 
-/** How a turn ended. `failure` is the error that was reported before its end. */
+/** The outcome of a turn. `failure` is the error that was reported before its end. */
 export function outcomeOf({ status, error }: CodexTurn, failure: TurnError | undefined): TurnOutcome {
   if (status === "completed" || status === "interrupted") return { status };
   const reported = error === undefined || error === null ? failure : turnError(error);

@@ -3,9 +3,9 @@ import { FlintError, type UserInput } from "@flint/protocol";
 import { ReadTextFileResponse } from "../editor/responses.ts";
 import type { PromptBlock } from "../requests.ts";
 
-/** How many characters one embedded file may have. */
+/** The number of characters that one embedded file may have. */
 const LONGEST_RESOURCE = 512 * 1024;
-/** How many bytes one image may have, before it is encoded as base64. */
+/** The number of bytes that one image may have, before it is encoded as base64. */
 const LARGEST_IMAGE = 3_750_000;
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 

@@ -5,7 +5,7 @@ import { isOutOfSteps } from "./stop-reason.ts";
 /** How often a turn that is out of steps continues automatically before the user has to ask for it. */
 const MOST_CONTINUATIONS = 5;
 
-/** How an input ended: with its turn, without becoming one, with an error, or without needing one. */
+/** The outcome of an input: with its turn, without becoming one, with an error, or without needing one. */
 export type InputResult =
   | { readonly kind: "turn"; readonly turn: Turn }
   | { readonly kind: "cancelled" }

@@ -4,7 +4,7 @@ import type { RequestContext } from "../../shared/frontend.ts";
 import type { AcpParams } from "../requests.ts";
 import { sessionNotFound } from "../vocabulary.ts";
 
-/** How many turns are read at once. */
+/** The number of turns that are read at once. */
 export const TURNS_PER_PAGE = 100;
 const SESSIONS_PER_PAGE = 100;
 const LONGEST_TITLE = 200;

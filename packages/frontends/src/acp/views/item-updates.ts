@@ -10,7 +10,7 @@ import type { TextKind, Update, UpdateFormat } from "../protocol-version.ts";
 import type { TurnProgress } from "./progress.ts";
 import { extensionView, type ToolItem, type ToolView, toolView } from "./tool-view.ts";
 
-/** What a translation depends on besides the event: the client's format, and what it has already. */
+/** The context of a translation besides the event: the client's format, and what it has already. */
 export interface TranslationContext {
   readonly format: UpdateFormat;
   readonly progress: TurnProgress;

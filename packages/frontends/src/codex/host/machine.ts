@@ -6,7 +6,7 @@ import { sandboxPolicyOf } from "../wire/policies.ts";
 
 type Machine = "command/exec" | "fs/readFile" | "fuzzyFileSearch" | "gitDiffToRemote";
 
-/** How long a search may take; what it found by then is the answer. */
+/** The time that a search may take; what it found by then is the answer. */
 const SEARCH_MS = 5_000;
 const GIT_MS = 20_000;
 

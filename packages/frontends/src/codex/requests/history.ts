@@ -10,7 +10,7 @@ import { withoutNullish } from "../wire/values.ts";
 import type { Handlers } from "./handler.ts";
 
 const DEFAULT_PAGE = 25;
-/** How many turns are in memory at a time where all are read. */
+/** The number of turns that are in memory at a time where all are read. */
 const READ_AT_ONCE = 50;
 
 /** Reading and listing threads, turns and items. */

@@ -99,7 +99,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   record: "a map",
 };
 
-/** What is wrong with params, in the message format of serde, as the real server reports it. Clients read the text, not the code. */
+/** The problem with params, in the message format of serde, as the real server reports it. Clients read the text, not the code. */
 export function problemText(issue: Issue, params: unknown): string {
   const value = valueAt(params, issue.path);
   const name = issue.path.at(-1);

@@ -170,7 +170,7 @@ export interface TurnChanges {
   readonly notSaved: readonly (readonly [path: string, why: NotSavedReason])[];
 }
 
-/** How many files an edit may save one by one. */
+/** The number of files that an edit may save one by one. */
 const MAX_EDITED = 2_000;
 
 /** A longer list would not be read to its end. */

@@ -13,7 +13,7 @@ const FINE_STAMP_MS = 100;
 const COARSE_STAMP_MS = 2_100;
 const MAX_IGNORE_FILE = 256 * 1024;
 
-/** What a scan needs. */
+/** Dependencies of a scan. */
 export interface ScanOptions extends CaptureContext {
   /** Absolute, without links, none inside another. */
   readonly roots: readonly string[];
@@ -232,7 +232,7 @@ export interface CheckpointLimits {
   readonly entries: number;
   /** Bytes of all files together. */
   readonly total: number;
-  /** How long one scan may take. */
+  /** The timeout of one scan. */
   readonly milliseconds: number;
 }
 

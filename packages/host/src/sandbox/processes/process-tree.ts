@@ -9,7 +9,7 @@ import { mintId } from "@flint/protocol";
 /** The environment variable that marks all processes of a command, even those that leave its process group. */
 export const MARK_NAME = "FLINT_COMMAND_ID";
 
-/** How long to wait for what the kernel does at once: ending a killed process, closing a pipe. */
+/** The time to wait for what the kernel does at once: ending a killed process, closing a pipe. */
 export const KERNEL_MS = 1000;
 
 /** Each round lists all processes, so this many take longer than any process needs to die. */
@@ -29,7 +29,7 @@ export interface RunSpec {
   readonly clock: Clock;
 }
 
-/** How a program ended, or why it could not be started. */
+/** The outcome of a program, or why it could not be started. */
 export interface TreeEnd {
   readonly exitCode: number;
   readonly failure?: Error;

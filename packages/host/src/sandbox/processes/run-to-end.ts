@@ -5,10 +5,10 @@ import { FlintError } from "@flint/protocol";
 /** How much one command may print. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** How long one command may take. */
+/** The timeout of one command. */
 export const TIMEOUT_MS = 120_000;
 
-/** How a program ended. */
+/** The outcome of a program. */
 export interface GitResult {
   readonly exitCode: number;
   readonly stdout: string;

@@ -9,7 +9,7 @@ import { type ListedThread, ThreadList } from "./thread-list.ts";
 const CONCURRENT_READS = 8;
 const SPARE_LINES = 1000;
 
-/** What the index needs of its store. */
+/** The parts of its store that the index uses. */
 export interface ThreadIndexOptions {
   readonly files: FileSystem;
   readonly root: string;

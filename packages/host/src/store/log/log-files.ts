@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { closeQuietly, type FileSystem, OPEN, openRegular } from "../file-system.ts";
 
-/** How many logs are open at once. Leaves room for clients and agents where 256 descriptors are allowed. */
+/** The number of logs that are open at once. Leaves room for clients and agents where 256 descriptors are allowed. */
 const MAX_OPEN = 128;
 
 /** The open logs of a store. The least recently used is closed when there are too many, and opened again when needed. */

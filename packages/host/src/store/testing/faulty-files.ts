@@ -4,7 +4,7 @@ import { type FileSystem, NODE_FILES } from "../file-system.ts";
 export interface FaultPlan {
   /** The error code of a failing call; `count` is the number of calls so far, including this one. */
   fails?: (call: string, count: number) => string | undefined;
-  /** How many bytes can still be written; more is written in part or fails, as on a full disk. */
+  /** The number of bytes that can still be written; more is written in part or fails, as on a full disk. */
   room?: number;
   /** Names of the calls that were made, in order. */
   readonly calls: string[];

@@ -20,7 +20,7 @@ export async function withCleanup<Result>(
   }
 }
 
-/** What a writer needs. */
+/** Dependencies of a writer. */
 export interface JsonlWriterOptions {
   readonly threadId: string;
   readonly epoch: string;

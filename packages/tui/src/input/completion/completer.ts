@@ -40,7 +40,7 @@ export interface CompletionSources {
   changed(): void;
 }
 
-/** What the completer needs of an editor. */
+/** The parts of an editor that the completer uses. */
 export interface CompletedEditor {
   readonly beforeCursor: string;
   readonly afterCursor: string;

@@ -10,7 +10,7 @@ export type ExternalEdit =
   | { readonly type: "unchanged" }
   | { readonly type: "failed"; readonly problem: string };
 
-/** What an editor is started with. */
+/** Start options of an editor. */
 export interface ExternalEditorOptions {
   /** The command with its arguments, as VISUAL and EDITOR have it. */
   readonly command: string;

@@ -62,7 +62,7 @@ export function spacedWordBefore(line: string, position: number): number {
 /** The first of the characters that stand for attachments: lone surrogates, which no text from outside contains. */
 const FIRST_ATOM = 0xdc00;
 
-/** How many attachments a text can have. */
+/** The number of attachments that a text can have. */
 export const MAX_ATOMS = 0x400;
 
 /** The character that stands for the attachment with this number. */

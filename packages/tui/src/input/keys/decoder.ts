@@ -11,7 +11,7 @@ import { PasteCollector } from "./paste.ts";
 
 const ESCAPE = "\u001b";
 
-/** How long to wait for the rest of what looks unfinished, in milliseconds. */
+/** The time to wait for the rest of what looks unfinished, in milliseconds. */
 const PATIENCE = {
   /** A lone escape is the Escape key, unless a sequence follows at once. */
   escape: 50,

@@ -20,7 +20,7 @@ export interface KeyPress extends Modifiers {
 export interface Paste {
   readonly type: "paste";
   readonly text: string;
-  /** How many characters were dropped because the paste was too large. */
+  /** The number of characters that were dropped because the paste was too large. */
   readonly dropped: number;
 }
 

@@ -11,7 +11,7 @@ export interface Candidate {
   readonly task: TaskRow;
   /** Its changes and the tree they lead to; undefined before they were read. */
   readonly result: Result<"task/diff"> | undefined;
-  /** How many checks there are; undefined before they were read. */
+  /** The number of checks; undefined before they were read. */
   readonly checkCount: number | undefined;
   /** The checks of its last round, if they have run. */
   readonly checks: readonly CheckResult[];

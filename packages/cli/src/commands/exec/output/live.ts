@@ -16,7 +16,7 @@ import { LiveRegion } from "@flint/tui/terminal";
 import { duration, money, tokens } from "@flint/view";
 import type { PromptSurface, TurnView, ViewEnd } from "./turn-view.ts";
 
-/** What a live view is made of. */
+/** Options of a live view. */
 export interface LiveOptions {
   readonly write: (text: string) => void;
   readonly look: () => RenderOptions;

@@ -9,7 +9,7 @@ export interface PromptSurface {
   prompt(line: Line | undefined): void;
 }
 
-/** How a turn ended, for its view. */
+/** The outcome of a turn, for its view. */
 export interface ViewEnd extends TurnEnd {
   /** The agent's last message. */
   readonly text: string;
