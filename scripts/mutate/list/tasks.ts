@@ -163,6 +163,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/decide/run.test.ts"],
   },
   {
+    name: "task-finding-of-known-id",
+    promise: "A new finding counts, whatever id the reviewer gives it.",
+    file: "packages/tasks/src/decide/findings.ts",
+    find: "earlier.id === id && isOpen &&",
+    replace: "earlier.id === id &&",
+    tests: [...DECISIONS, ...SIMULATION],
+  },
+  {
     name: "account-limit-shortest",
     promise: "An account is limited until the last of its limits is over.",
     file: "packages/tasks/src/accounts.ts",

@@ -1,4 +1,11 @@
-import type { CheckResult, TaskState, TrackedFinding, Verdict } from "@flint/protocol";
+import {
+  type CheckResult,
+  type Finding,
+  Severity,
+  type TaskState,
+  type TrackedFinding,
+  type Verdict,
+} from "@flint/protocol";
 
 /** Whether a finding keeps its round from being approved. */
 export function isBlocking(finding: TrackedFinding): boolean {
@@ -30,8 +37,7 @@ export function findingsAfterVerdict(
     ...finding,
     state: judged.get(finding.id) ?? finding.state,
   }));
-  const ids = new Set(known.map(({ id }) => id));
-  const fresh = verdict.findings.filter(({ id }) => !ids.has(id));
+  const fresh = verdict.findings.filter((finding) => !known.some((earlier) => isRepeated(finding, earlier)));
   const first = known.filter(({ source }) => source === "reviewer").length + 1;
   const added = fresh.map((finding, index): TrackedFinding => {
     const matters = finding.severity === "blocker" || finding.severity === "major";
@@ -48,6 +54,16 @@ export function findingsAfterVerdict(
     };
   });
   return [...known, ...added];
+}
+
+/**
+ * Whether a verdict only says again what is open. Models number from F1 in every round: a settled finding with the same id,
+ * or one that matters less, is another one.
+ */
+function isRepeated({ id, severity }: Finding, earlier: TrackedFinding): boolean {
+  const isOpen = earlier.state === "open" || earlier.state === "contested";
+  const ranks = Severity.options;
+  return earlier.id === id && isOpen && ranks.indexOf(earlier.severity) <= ranks.indexOf(severity);
 }
 
 /** All findings after the checks of a round: each failed check is one, and those of earlier rounds are settled. */

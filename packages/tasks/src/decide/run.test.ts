@@ -207,6 +207,25 @@ describe("the verdict", () => {
     expect(after(state, afterVerdict(state, silent, context)).step).toBe("execute");
   });
 
+  test("has a new finding also under an id that an earlier one has, unless that one is still open", () => {
+    const state = secondReview();
+    const blocker = { id: "F1", severity: "blocker", what: "deletes the database" } as const;
+    const resolved = judged({ findings: [blocker], earlier: [{ id: "F1", state: "resolved" }] });
+    expect(after(state, afterVerdict(state, resolved, context))).toMatchObject({
+      step: "execute",
+      findings: [
+        { id: "F1", state: "resolved" },
+        { id: "F2", what: "deletes the database", state: "open", blocking: true },
+      ],
+    });
+    const alike = judged({ findings: [{ ...major, id: "F1" }], earlier: [{ id: "F1", state: "resolved" }] });
+    expect(after(state, afterVerdict(state, alike, context)).findings).toHaveLength(2);
+    const open = { findings: [{ ...major, id: "F1" }], earlier: [{ id: "F1", state: "open" as const }] };
+    expect(after(state, afterVerdict(state, judged(open), context)).findings).toHaveLength(1);
+    const graver = judged({ findings: [blocker], earlier: [{ id: "F1", state: "open" }] });
+    expect(after(state, afterVerdict(state, graver, context)).findings).toHaveLength(2);
+  });
+
   test("asks the user after the last round", () => {
     const state = reviewing({ rounds: 1 });
     const next = after(state, afterVerdict(state, judged({ findings: [major] }), context));

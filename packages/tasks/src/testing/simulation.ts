@@ -239,7 +239,13 @@ export class Simulation {
       verdict: this.#random.pick(["approve", "reject", "reject", "cannotJudge"]),
       summary: "",
       findings: this.#random.chance(0.5)
-        ? [{ id: "N1", severity: this.#random.pick(["blocker", "major", "minor"]), what: "wrong" }]
+        ? [
+            {
+              id: this.#random.pick(["N1", "F1", "F2"]),
+              severity: this.#random.pick(["blocker", "major", "minor"]),
+              what: "wrong",
+            },
+          ]
         : [],
       earlier: open.map(({ id }) => ({ id, state: this.#random.pick(["resolved", "open", "withdrawn"]) })),
     };

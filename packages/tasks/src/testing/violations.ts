@@ -1,4 +1,5 @@
 import { isEnded, reduceTask, type TaskEvent, type TaskState } from "@flint/protocol";
+import { isBlocking } from "../decide/findings.ts";
 
 /** What a log of a task breaks of what must always hold, with leases that last this long if that is known; empty if nothing. */
 export function violations(
@@ -30,6 +31,10 @@ export function violations(
     if (state.fence < (before?.fence ?? 0)) found.push(`${at}: the fence fell`);
     if (event.type === "round/started" && event.data.round > state.spec.rounds + state.extraRounds)
       found.push(`${at}: more rounds than allowed`);
+    if (event.type === "round/reviewed" && event.data.verdict.verdict !== "cannotJudge") {
+      const blocks = event.data.verdict.findings.some(({ severity }) => severity === "blocker");
+      if (blocks && !state.findings.some(isBlocking)) found.push(`${at}: a blocker was dropped`);
+    }
     if (event.type === "round/started" && before !== undefined) {
       const allowed = before.spec.budget.seconds * (1 + before.extraBudgets);
       if (before.usage.seconds >= allowed) found.push(`${at}: started over budget`);
