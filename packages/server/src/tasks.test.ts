@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Gate, needs } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { addTask, setUpTasks, untilPhase, verdict, writes } from "./testing/task-fixture.ts";
+import { addTask, setUpTasks, untilPhase, untilTask, verdict, writes } from "./testing/task-fixture.ts";
 
 const confined = needs("bwrap", "git");
 
@@ -159,6 +159,27 @@ describe("a task", () => {
     expect(await git("for-each-ref", "--format=%(refname)", "refs/flint")).not.toContain("/r1/");
     await client.call("task/remove", { taskId });
     expect(await git("worktree", "list")).not.toContain("worktrees");
+  });
+
+  confined("whose turn a client interrupts waits until it is resumed, and then goes on", async () => {
+    const gate = new Gate();
+    const prompts: string[] = [];
+    const { client, cwd } = await setUpTasks((text, turn, folder) => {
+      prompts.push(text);
+      return prompts.length === 1
+        ? [{ wait: gate }, { text: "done" }]
+        : writes("b.txt", "x\n")(text, turn, folder);
+    });
+    const { id: taskId } = await addTask(client, cwd);
+    await gate.reached;
+    const { thread } = await untilTask(client, taskId, (task) => task.thread?.turnId !== undefined);
+    const { threadId = "", turnId = "" } = thread ?? {};
+    await client.call("turn/interrupt", { threadId, turnId });
+    await untilPhase(client, taskId, "suspended", "approving", "failed", "asking");
+    expect(prompts).toHaveLength(1);
+    await client.call("task/resume", { taskId });
+    expect((await untilPhase(client, taskId, "approving", "failed", "asking")).phase).toBe("approving");
+    expect(prompts[1]).toContain("You were interrupted by a user");
   });
 
   confined("runs on the server itself, which is not drained like a worker", async () => {

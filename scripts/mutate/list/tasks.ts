@@ -171,6 +171,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: [...DECISIONS, ...SIMULATION],
   },
   {
+    name: "task-interrupted-starts-again",
+    promise: "A turn that a user interrupts does not start again by itself.",
+    file: "packages/tasks/src/decide/interruptions.ts",
+    find: 'event("task/suspended", { reason: "user", ...pauseNote(role, interruption.message, context) })',
+    replace: 'event("run/released", { reason: pauseNote(role, interruption.message, context).message })',
+    tests: DECISIONS,
+  },
+  {
     name: "account-limit-shortest",
     promise: "An account is limited until the last of its limits is over.",
     file: "packages/tasks/src/accounts.ts",

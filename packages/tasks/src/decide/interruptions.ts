@@ -39,8 +39,10 @@ function consequences(
     }
     case "budget":
       return [asking(context, "budget", interruption.message)];
-    case "interrupted":
+    case "stopped":
       return [event("run/released", { reason: interruption.message })];
+    case "interrupted":
+      return [event("task/suspended", { reason: "user", ...pauseNote(role, interruption.message, context) })];
     case "unstored":
       return [asking(context, "place", interruption.message)];
     case "needsUser":
@@ -53,6 +55,12 @@ function consequences(
         afterFailure(state, role, interruption.message, context)
       );
   }
+}
+
+/** What is said of a turn that was interrupted in its thread; who did that resumes the task. */
+function pauseNote(role: RoleName, message: string, context: DecisionContext) {
+  const instructions = role === "executor" ? { instructions: interrupted("a user", context) } : {};
+  return { message: message.slice(0, 1000), ...instructions };
 }
 
 /** The next agent of the role takes over, if there is one. */

@@ -23,7 +23,9 @@ export type Interruption =
       readonly threadId: string;
     }
   | { readonly kind: "budget"; readonly message: string }
-  /** The turn was interrupted, because the worker stops or the thread was interrupted by a client. */
+  /** The run or its server stops; the next run continues. */
+  | { readonly kind: "stopped"; readonly message: string }
+  /** The turn was interrupted in its thread, by a client or by the agent itself. */
   | { readonly kind: "interrupted"; readonly message: string }
   /** Only the user can do something about it, such as log in. */
   | { readonly kind: "needsUser"; readonly message: string }

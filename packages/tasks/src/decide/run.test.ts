@@ -130,6 +130,21 @@ describe("the executor's turn", () => {
     expect(after(reviewed, aroundLimit(reviewed, isLimited) ?? [])).toMatchObject({ reviewer: 2 });
   });
 
+  test("that was interrupted in its thread waits for the user instead of starting again", () => {
+    const state = executing({ executors: [{ model: "claude" }, { model: "codex" }] });
+    const stopped = { kind: "interrupted", message: "It was interrupted.", usage: { seconds: 1 } } as const;
+    const next = after(state, afterTurn(state, stopped, context));
+    expect(next).toMatchObject({ phase: "suspended", executor: 0, suspended: { reason: "user" } });
+    expect(next.suspended?.untilMs).toBeUndefined();
+    expect(next.instructions.join()).toContain("interrupted by a user");
+    const ofServer = { ...stopped, kind: "stopped" } as const;
+    expect(after(state, afterTurn(state, ofServer, context))).toMatchObject({ phase: "ready" });
+    const reviewed = reviewing();
+    expect(after(reviewed, afterVerdict(reviewed, stopped, context))).toMatchObject({
+      ...{ phase: "suspended", step: "review", instructions: [] },
+    });
+  });
+
   test("that could not be stored asks at once: neither another agent nor another attempt is tried", () => {
     const state = executing({ executors: [{ model: "claude" }, { model: "codex" }], attempts: 3 });
     const full = { kind: "unstored", message: "The disk is full.", usage: { seconds: 1 } } as const;

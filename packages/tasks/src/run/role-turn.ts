@@ -78,9 +78,6 @@ export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnRe
   | Interruption
 );
 
-/** Errors that may pass by themselves. */
-const PASSING = new Set(["InternalServerError", "ServerStopped"]);
-
 /** Runs a turn of a role to its end, as a client of the engine like any other. */
 export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest): Promise<RoleTurnOutcome> {
   const started = Date.now();
@@ -243,8 +240,10 @@ function outcomeOf(
   // An answer in another form is still one: the work is done, and a verdict can be asked for again.
   if (status === "completed" || error?.errorInfo === "SchemaMismatch")
     return { kind: "answered", turn, text };
-  if (status === "interrupted" || signal.aborted)
-    return { kind: "interrupted", message: "The turn was interrupted." };
+  if (signal.aborted || error?.errorInfo === "ServerStopped")
+    return { kind: "stopped", message: "The run was stopped." };
+  if (status === "interrupted")
+    return { kind: "interrupted", message: "The turn was interrupted in its thread." };
   return failureOf(error);
 }
 
@@ -254,13 +253,13 @@ function failureOf(error: TurnError | undefined): Interruption {
   if (error?.errorInfo === "StorageFailed") return { kind: "unstored", message };
   if (error?.errorInfo === "Unauthorized") return { kind: "needsUser", message };
   if (error?.errorInfo === "BudgetExceeded") return { kind: "budget", message };
-  const passes = error?.errorInfo !== undefined && PASSING.has(error.errorInfo);
+  const mayPass = error?.errorInfo === "InternalServerError";
   const overloaded = error?.httpStatusCode === 429 || (error?.httpStatusCode ?? 0) >= 500;
-  return passes || overloaded ? { kind: "overload", message } : { kind: "failed", message };
+  return mayPass || overloaded ? { kind: "overload", message } : { kind: "failed", message };
 }
 
 function problemOf(thrown: unknown, signal: AbortSignal): Interruption {
-  if (signal.aborted) return { kind: "interrupted", message: "The run was stopped." };
+  if (signal.aborted) return { kind: "stopped", message: "The run was stopped." };
   const message = errorMessage(thrown);
   if (thrown instanceof FlintRequestError && thrown.kind === "storageFailed")
     return { kind: "unstored", message };
