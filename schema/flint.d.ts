@@ -186,7 +186,7 @@ export interface CommandExecutionItem {
 }
 
 export interface ConfigOption {
-  type: "select" | "boolean";
+  type: "select" | "boolean" | "number";
   id: string;
   name: string;
   description?: string;
@@ -195,6 +195,9 @@ export interface ConfigOption {
   options: ConfigSelectOption[];
   value: string;
   modelIds?: string[];
+  min?: number;
+  max?: number;
+  step?: number;
   _meta?: Meta;
 }
 

@@ -15,9 +15,9 @@ const effort: ConfigOption = {
 };
 const fast: ConfigOption = { type: "boolean", id: "fast", name: "Fast mode", options: [], value: "true" };
 const opus: ConfigOption = { ...effort, id: "opus", name: "", modelIds: ["claude/opus"] };
-// A type that this version of the protocol does not have yet.
-const heat = { ...fast, type: "number", id: "heat", value: "0.3", min: 0, max: 1, step: 0.1 } as unknown;
-const options = [effort, fast, opus, heat as ConfigOption];
+const bounds = { min: 0, max: 1, step: 0.1 };
+const heat: ConfigOption = { ...fast, type: "number", id: "heat", value: "0.3", ...bounds };
+const options = [effort, fast, opus, heat];
 
 const shown = (model: string, isRunning = false) => controlsOf(options, { model, isRunning });
 

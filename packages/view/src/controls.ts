@@ -62,18 +62,17 @@ function groupOf({ group, category }: ConfigOption): string | undefined {
 }
 
 function controlOf(option: ConfigOption, isRunning: boolean): Control {
-  const { id, name, description, value } = option;
+  const { id, name, description, value, min, max, step } = option;
   const base = {
     ...{ id, label: name === "" ? id : name, description, group: groupOf(option), value },
     applies: isRunning && option._meta?.applies !== "now" ? ("nextTurn" as const) : ("now" as const),
   };
-  // A newer server may have more types than this client knows.
-  const type: string = option.type;
+  const { type } = option;
   if (type === "boolean") {
     const isOn = value === "true";
     return { ...base, kind: "boolean", isOn, shown: isOn ? "on" : "off" };
   }
-  if (type === "number") return { ...base, kind: "number", shown: value, ...bounds(option) };
+  if (type === "number") return { ...base, kind: "number", shown: value, min, max, step };
   const choices = option.options.map((choice) => ({
     value: choice.id,
     label: choice.name === "" ? choice.id : choice.name,
@@ -81,14 +80,6 @@ function controlOf(option: ConfigOption, isRunning: boolean): Control {
   }));
   const current = choices.find((choice) => choice.value === value);
   return { ...base, kind: "select", choices, shown: current?.label ?? value };
-}
-
-function bounds(option: ConfigOption): { min?: number; max?: number; step?: number } {
-  const read = (name: "min" | "max" | "step") => {
-    const bound: unknown = Reflect.get(option, name);
-    return typeof bound === "number" && Number.isFinite(bound) ? { [name]: bound } : {};
-  };
-  return { ...read("min"), ...read("max"), ...read("step") };
 }
 
 /** The value after this one, for a key that steps through the values; undefined if there is only one. */

@@ -1,4 +1,11 @@
-import { type ConfigOption, type ConfigValues, FlintError, type Model } from "@flint/protocol";
+import {
+  type ConfigOption,
+  type ConfigValues,
+  configValueWords,
+  FlintError,
+  isConfigValue,
+  type Model,
+} from "@flint/protocol";
 import type { ReportedUnit } from "../budget/enforcement.ts";
 import type { Driver, UsageReports } from "../ports/index.ts";
 
@@ -161,7 +168,9 @@ export class Catalogue {
     for (let before = -1; waiting.length !== before; ) {
       before = waiting.length;
       const options = waiting.length === 0 ? [] : await this.options(modelId, kept);
-      const offered = waiting.filter(([id, value]) => valuesOf(options, id)?.includes(value) === true);
+      const offered = waiting.filter(([id, value]) =>
+        options.some((option) => option.id === id && isConfigValue(option, value)),
+      );
       kept = { ...kept, ...Object.fromEntries(offered) };
       waiting = waiting.filter((entry) => !offered.includes(entry));
     }
@@ -202,23 +211,18 @@ function unknownModel(id: string, alike: readonly Model[], models: readonly Mode
   return new FlintError("invalidParams", message, { field: "model", known });
 }
 
-function valuesOf(options: readonly ConfigOption[], id: string): readonly string[] | undefined {
-  const option = options.find((known) => known.id === id);
-  if (option === undefined) return undefined;
-  return option.type === "boolean" ? ["true", "false"] : option.options.map((offered) => offered.id);
-}
-
 function checkValue(options: readonly ConfigOption[], id: string, value: string): void {
-  const values = valuesOf(options, id);
-  if (values === undefined) {
+  const option = options.find((known) => known.id === id);
+  if (option === undefined) {
     const known = options.map((other) => other.id);
     const list = known.length === 0 ? "this model has none" : known.join(", ");
     const message = `Unknown config option ${JSON.stringify(id)}. Known: ${list}.`;
     throw new FlintError("invalidParams", message, { field: "config", known });
   }
-  if (values.includes(value)) return;
-  const message = `${JSON.stringify(value)} is not a value of ${id}. Known: ${values.join(", ")}.`;
-  throw new FlintError("invalidParams", message, { field: id, known: values });
+  if (isConfigValue(option, value)) return;
+  const message = `${JSON.stringify(value)} is not a value of ${id}. Known: ${configValueWords(option)}.`;
+  const known = option.type === "boolean" ? ["true", "false"] : option.options.map((offered) => offered.id);
+  throw new FlintError("invalidParams", message, { field: id, known });
 }
 
 async function defaultOf(driver: Driver): Promise<string> {

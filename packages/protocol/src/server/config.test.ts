@@ -3,7 +3,9 @@ import { METHODS } from "../methods.ts";
 import {
   ConfigOption,
   ConfigSelectOption,
+  configValueWords,
   effortValue,
+  isConfigValue,
   Model,
   modelDescription,
   SandboxState,
@@ -129,4 +131,24 @@ test.each([
   ],
 ])("a picker shows what is known of a model: %j [S0-70]", (fields, text) => {
   expect(modelDescription({ ...model, ...fields })).toBe(text);
+});
+
+const heat: ConfigOption = {
+  ...{ type: "number", id: "heat", name: "Heat", options: [], value: "0.3" },
+  ...{ min: 0, max: 1, step: 0.1 },
+};
+
+test.each(["0", "1", "0.35", " 0.5", "1e-1"])("%j is a value of a number", (value) =>
+  expect(isConfigValue(heat, value)).toBe(true),
+);
+
+test.each(["-0.1", "1.1", "", " ", "warm", "NaN", "Infinity"])("%j is none", (value) =>
+  expect(isConfigValue(heat, value)).toBe(false),
+);
+
+test("a number without bounds takes every number, and says so", () => {
+  const free = { ...heat, min: undefined, max: undefined };
+  expect(isConfigValue(free, "-1e9")).toBe(true);
+  expect(isConfigValue(free, "Infinity")).toBe(false);
+  expect([heat, free].map(configValueWords)).toEqual(["numbers from 0 up to 1", "numbers"]);
 });

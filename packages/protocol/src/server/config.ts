@@ -41,10 +41,10 @@ export type ConfigSelectOption = z.output<typeof ConfigSelectOption>;
 
 /**
  * A setting that an agent advertises. Clients show all of them in the same way and need not know their meaning.
- * A `boolean` has the values "true" and "false".
+ * A `boolean` has the values "true" and "false", a `number` those from `min` to `max`; `step` is what a key changes it by.
  */
 export const ConfigOption = looseObject(() => ({
-  type: z.enum(["select", "boolean"]),
+  type: z.enum(["select", "boolean", "number"]),
   id: z.string(),
   name: z.string(),
   description: z.optional(z.string()),
@@ -53,8 +53,28 @@ export const ConfigOption = looseObject(() => ({
   options: z.array(ConfigSelectOption),
   value: z.string(),
   modelIds: z.optional(z.array(z.string())),
+  min: z.optional(z.number()),
+  max: z.optional(z.number()),
+  step: z.optional(z.number()),
 }));
 export type ConfigOption = z.output<typeof ConfigOption>;
+
+/** Whether a selector can have a value. */
+export function isConfigValue({ type, options, min, max }: ConfigOption, value: string): boolean {
+  if (type === "boolean") return value === "true" || value === "false";
+  if (type === "select") return options.some(({ id }) => id === value);
+  const number = Number(value);
+  const isInside = number >= (min ?? number) && number <= (max ?? number);
+  return value.trim() !== "" && Number.isFinite(number) && isInside;
+}
+
+/** The values of a selector, in words; those of a number as its bounds. */
+export function configValueWords({ type, options, min, max }: ConfigOption): string {
+  if (type === "boolean") return "true, false";
+  if (type === "select") return options.map(({ id }) => id).join(", ");
+  const bounds = [min === undefined ? [] : `from ${min}`, max === undefined ? [] : `up to ${max}`].flat();
+  return ["numbers", ...bounds].join(" ");
+}
 
 /** How agents name the option for their reasoning effort: by id or by category. */
 const EFFORT_ID = "reasoning_effort";

@@ -1,4 +1,4 @@
-import { Gate, ScriptedDriver } from "@flint/testkit";
+import { Gate, ScriptedDriver, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
@@ -35,6 +35,24 @@ test("what is chosen before the first prompt is shown, and reaches the first tur
   expect(after).not.toBe(before);
   await session.keys(ESCAPE, "go", ENTER);
   expect(session.engine.driver.sessions[0]?.turns[0]?.settings.config).toMatchObject({ thinking: "true" });
+});
+
+test("a selector that is a number is shown, typed, and kept within its bounds [S0-101]", async () => {
+  const heat = { type: "number" as const, id: "heat", name: "Heat", options: [], min: 0, max: 1, step: 0.1 };
+  const driver = new ScriptedDriver({
+    scripts: [[{ text: "ok" }], [{ text: "ok" }]],
+    selectors: (_, { heat: value = "0.3" }) => [{ ...heat, value }],
+  });
+  const session = await SessionFixture.open({ engine: testEngine({ driver }) });
+  await session.keys("hi", ENTER, "/settings", ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("▸ Heat: 0.3");
+  await session.keys(ENTER);
+  expect(session.terminal.screen.join("\n")).toContain("› /settings heat 0.3");
+  await session.keys("\u007f5", ENTER, ESCAPE);
+  await session.keys("again", ENTER);
+  expect(driver.sessions[0]?.turns[1]?.settings.config).toEqual({ heat: "0.5" });
+  await session.keys("/settings heat 2", ENTER);
+  expect(session.terminal.everything).toContain('"2" is not a value of heat. Known: numbers from 0 up to 1.');
 });
 
 test("the model picker lists what the agents offer, and the choice applies from the next turn [S0-101]", async () => {

@@ -108,7 +108,7 @@ function modelOption({ currentModelId, availableModels }: LegacyModels): Session
 }
 
 function agentOption(option: ConfigOption, { booleanOptions }: ClientCapabilities): SessionConfigOption {
-  const { id, name, description, category, value, type, options } = option;
+  const { id, name, description, category, value, type } = option;
   const shown = {
     id: OWN.includes(id) ? `${AGENT_PREFIX}${id}` : id,
     name,
@@ -120,13 +120,31 @@ function agentOption(option: ConfigOption, { booleanOptions }: ClientCapabilitie
     ...shown,
     type: "select",
     currentValue: value,
-    options: options.map((choice) => ({
+    options: choicesOf(option).map((choice) => ({
       value: choice.id,
       name: choice.name,
       ...(choice.description === undefined ? {} : { description: choice.description }),
     })),
   };
 }
+
+/** ACP has no numbers: an editor is offered some of them, the current one among them. */
+function choicesOf({ type, options, value, min, max, step }: ConfigOption): ConfigOption["options"] {
+  if (type !== "number") return options;
+  const count = min === undefined || max === undefined ? 0 : Math.floor((max - min) / (step ?? 1)) + 1;
+  const isFew = count > 0 && count <= MOST_NUMBERS;
+  // Twelve digits hide that 0.1 + 0.2 is not 0.3.
+  const numbers = Array.from({ length: isFew ? count : 0 }, (_, at) =>
+    Number(((min ?? 0) + at * (step ?? 1)).toPrecision(12)),
+  );
+  const all = numbers.includes(Number(value)) ? numbers : [...numbers, Number(value)].sort((a, b) => a - b);
+  return all
+    .map((number) => (number === Number(value) ? value : String(number)))
+    .map((id) => ({ id, name: id }));
+}
+
+/** More numbers than this are no list to choose from. */
+const MOST_NUMBERS = 50;
 
 /** The mode of a session is Flint's own; an option that an agent calls its mode belongs to its model. */
 function categoryOf(category: string | undefined): string {
