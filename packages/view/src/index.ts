@@ -32,6 +32,7 @@ export {
   type RowAction,
   type RowFamily,
   type RowStatus,
+  rowText,
   type Span,
   spanText,
 } from "./row.ts";

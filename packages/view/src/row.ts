@@ -109,6 +109,33 @@ export interface Row {
   readonly depth: number;
 }
 
+/** Everything that a row says, as plain text. */
+export function rowText({ title, body }: Row): string {
+  return [spanText(title), ...body.map(blockText)].filter((text) => text !== "").join("\n");
+}
+
+function blockText(block: Block): string {
+  switch (block.kind) {
+    case "markdown":
+    case "text":
+    case "error":
+    case "output":
+      return block.text;
+    case "diff":
+      return [block.path, ...block.lines.map((line) => DIFF_MARKS[line.kind] + line.text)].join("\n");
+    case "plan":
+      return block.entries.map(({ step }) => `- ${step}`).join("\n");
+    case "image":
+      return block.source.startsWith("data:") ? block.name : block.source;
+    case "declined":
+      return `${block.what}: ${block.reason}`;
+    case "json":
+      return `${block.label} ${JSON.stringify(block.value, null, 2)}`;
+  }
+}
+
+const DIFF_MARKS = { hunk: "", added: "+", removed: "-", context: " ", note: "" } as const;
+
 /** The text of spans. */
 export function spanText(spans: readonly Span[]): string {
   return spans.map(({ text }) => text).join("");

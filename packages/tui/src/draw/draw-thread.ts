@@ -9,6 +9,8 @@ export interface ThreadLook {
   readonly cwd: string;
   /** How to see what is folded. */
   readonly how?: string | undefined;
+  /** Called with each row and the line at which it begins. */
+  readonly began?: ((row: Row, line: number) => void) | undefined;
 }
 
 /** What stands apart even if it is one line. */
@@ -23,17 +25,20 @@ export function hasBlankLines(family: RowFamily): boolean {
 const MIN_COLUMNS = 20;
 
 /** The rows of the screen for the rows of a thread: single lines stand together, blocks apart. */
-export function drawThread(rows: readonly Row[], { look, cwd, how }: ThreadLook): Line[] {
+export function drawThread(rows: readonly Row[], { look, cwd, how, began }: ThreadLook): Line[] {
   const lines: Line[] = [];
   let last: "line" | "block" | undefined;
   for (const row of rows) {
     const margin = Math.min(row.depth * 2, Math.max(0, look.columns - MIN_COLUMNS));
     const inner = { ...look, columns: look.columns - margin };
     const context = { look: inner, elapsedMs: row.durationMs ?? 0, cwd, seen: false, how };
+    let hasBegun = false;
     for (const block of drawRowFor(row, context)) {
       const drawn = screenRows(block, inner);
       const kind = drawn.length === 1 && !hasBlankLines(row.family) ? "line" : "block";
       if (last !== undefined && !(last === "line" && kind === "line")) lines.push([]);
+      if (!hasBegun) began?.(row, lines.length);
+      hasBegun = true;
       lines.push(...drawn.map((line) => indented(line, margin)));
       last = kind;
     }

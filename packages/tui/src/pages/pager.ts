@@ -105,6 +105,20 @@ export class Pager implements Page {
     if (this.#find?.isTyping === true) this.#find.field.type(text);
   }
 
+  /** Which rows are shown: from the first one up to the one after the last. */
+  get shown(): { readonly from: number; readonly to: number } {
+    return { from: this.#top, to: this.#top + this.#height };
+  }
+
+  /** Scrolls to a row if it is not shown. */
+  reveal(row: number): void {
+    const { from, to } = this.shown;
+    if (row < from) this.#scroll(row - from);
+    else if (row >= to) this.#scroll(row - to + 1);
+    // What is selected stays where it is when lines are added.
+    this.#followsEnd = false;
+  }
+
   /** Shows a row at the top. */
   goTo(row: number): void {
     this.#scroll(row - this.#top);

@@ -34,13 +34,14 @@ export function rewindThread(session: SessionContext, requested: string): void {
   session.run(async () => {
     const turns = await session.turns.read();
     const named = turnNumbered(turns, requested);
-    if (requested !== "" && named !== undefined) return chooseHow(session, named);
-    const items = turnItems(turns, (turn) => chooseHow(session, turn));
+    if (requested !== "" && named !== undefined) return rewindTo(session, named);
+    const items = turnItems(turns, (turn) => rewindTo(session, turn));
     session.openMenu({ title: "Rewind to before which prompt?", items }, 0);
   });
 }
 
-function chooseHow(session: SessionContext, turn: Turn): void {
+/** Lets the user choose how to go back to before a turn. */
+export function rewindTo(session: SessionContext, turn: Turn): void {
   session.run(async () => {
     const threadId = session.state?.thread.id ?? "";
     const requested = { threadId, beforeTurnId: turn.id, files: "restore", preview: true } as const;
