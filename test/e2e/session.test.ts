@@ -9,6 +9,10 @@ import { playSession } from "./session-story.ts";
 
 const TEST_MS = 180_000;
 
+/** A sequence that sets a colour. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it looks for
+const COLOURED = /\u001b\[(?:[\d;]*;)?(?:3[0-7]|9[0-7])m/;
+
 // The other agents play it in the long tests.
 SCRIPTED_AGENTS.filter(({ program }) => program === undefined).forEach(playSession);
 
@@ -30,6 +34,27 @@ needs("tmux", "claude")(
     await terminal.until(sees("flint continues in place of claude"), "the boundary");
     await quit(terminal);
     expect(await terminal.matchesWithin(sees("Continue: flint resume "), 5_000)).toBe(true);
+  },
+  TEST_MS,
+);
+
+needs("tmux")(
+  "keys, theme and status line of the configuration, and the screen of the command line, are in force",
+  async () => {
+    const keys = '[keys]\nshowHelp = "f4"\nclosePager = "z"\nquit = "f5"\n';
+    const { state, open } = await place(`theme = "plain"\nstatus_line = ["folder", "help"]\n${keys}`);
+    onTestFinished(() => stopServer(state));
+    const terminal = await open(["--screen", "full"]);
+    await terminal.until(sees("workspace · F4 for help"), "the status line");
+    expect(await terminal.isAlternate()).toBe(true);
+    expect((await terminal.picture()).join("\n")).not.toMatch(COLOURED);
+    await terminal.press("F4");
+    await terminal.until(sees("z close"), "the help page");
+    await terminal.type("z");
+    await terminal.until((screen) => !screen.includes("z close"), "the composer");
+    await terminal.press("F5");
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.isAlternate()).toBe(false);
   },
   TEST_MS,
 );

@@ -78,6 +78,12 @@ export class TmuxPane {
     return this.#capture(["-S", "-"]);
   }
 
+  /** Whether the alternate screen is shown, which has no scrollback. */
+  async isAlternate(): Promise<boolean> {
+    const { stdout } = await this.#tmux(["display-message", "-p", "#{alternate_on}"]);
+    return stdout.trim() === "1";
+  }
+
   /** What is to be seen now as it is: every row, with its colours as escape sequences. */
   async picture(): Promise<string[]> {
     const { stdout } = await this.#tmux(["capture-pane", "-p", "-e"]);
