@@ -28,6 +28,27 @@ test("a draft is there again when the session is opened the next time", async ()
   await second.keys(CTRL_D);
 });
 
+test("a draft is there again after the terminal was killed", async () => {
+  const { path: notesFolder } = await temporaryFolder();
+  const killed = await SessionFixture.open({ notesFolder });
+  await killed.keys("half a thou");
+  await killed.settle(1_000);
+  expect(killed.timers).toBe(0);
+  const next = await SessionFixture.open({ notesFolder });
+  expect(next.terminal.screen.join("\n")).toContain("› half a thou");
+});
+
+test("a draft that was sent is not there again", async () => {
+  const { path: notesFolder } = await temporaryFolder();
+  const session = await SessionFixture.open({ notesFolder, scripts: [[{ text: "ok" }]] });
+  await session.keys("a whole thought");
+  await session.settle(1_000);
+  await session.keys(ENTER);
+  await session.settle(1_000);
+  const next = await SessionFixture.open({ notesFolder });
+  expect(next.terminal.screen.join("\n")).not.toContain("a whole thought");
+});
+
 test("commands are completed while they are typed", async () => {
   const session = await SessionFixture.open();
   await session.keys("/perm");

@@ -63,10 +63,12 @@ export class SessionKeys {
     return isForAsk;
   }
 
-  /** Completions follow what is written. */
+  /** Completions follow what is written, and so does the draft. */
   #written(): void {
-    const { help, composer } = this.#session;
+    const { help, composer, link } = this.#session;
     help.completer.update(composer.editor);
+    // Before the first thread is open, it is not known whose draft it is.
+    if (link !== "connecting") help.keepDraftSoon(composer);
   }
 
   /** What keys mean in a place. Behind a menu is the composer; the answers of an approval are selected like a menu. */

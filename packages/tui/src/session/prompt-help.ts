@@ -20,6 +20,9 @@ import { commandContext } from "./commands/command-context.ts";
 import type { Composer } from "./composer.ts";
 import type { SessionContext } from "./context.ts";
 
+/** How long what is written is in memory alone. */
+const DRAFT_MS = 1_000;
+
 /** What helps to write a prompt: completion, earlier prompts, and drafts that outlive the terminal. */
 export class PromptHelp {
   readonly completer: Completer;
@@ -31,6 +34,7 @@ export class PromptHelp {
   readonly #history: HistoryFile | undefined;
   readonly #drafts: Drafts | undefined;
   #walk: HistoryWalk | undefined;
+  #cancelDraft: (() => void) | undefined;
   readonly #names: ArgumentNames;
 
   constructor(session: SessionContext, clock: Clock) {
@@ -85,8 +89,16 @@ export class PromptHelp {
     this.#drafts?.write(this.#draftName, []);
   }
 
+  /** Keeps what is being written soon, so that little of it is lost if the terminal is killed. */
+  keepDraftSoon(composer: Composer): void {
+    if (this.#drafts === undefined) return;
+    this.#cancelDraft ??= this.#clock.after(DRAFT_MS, () => this.keepDraft(composer));
+  }
+
   /** Keeps what is being written, for the next time this thread is opened. */
   keepDraft(composer: Composer): void {
+    this.#cancelDraft?.();
+    this.#cancelDraft = undefined;
     this.#drafts?.write(this.#draftName, composer.content);
   }
 
