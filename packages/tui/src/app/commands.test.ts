@@ -77,6 +77,28 @@ test("the model picker shows what is known of a model", async () => {
   expect(session.terminal.screen.join("\n")).toContain("400K tokens of context. $1.25 in, $10 out");
 });
 
+test("what an agent says about a model is shown whole for the selected one", async () => {
+  const description = `${"It answers sooner than the others do. ".repeat(4)}It needs no API key or network.`;
+  const models = [
+    { id: "scripted/one", displayName: "One", description, isDefault: true },
+    { id: "scripted/two", displayName: "Two", isDefault: false },
+  ];
+  const session = await SessionFixture.open({
+    engine: testEngine({ driver: new ScriptedDriver({ models }) }),
+  });
+  const words = () => session.terminal.screen.join(" ").replaceAll(/\s+/g, " ");
+  for (const typed of ["/model", "/agent"]) {
+    await session.keys(typed, ENTER);
+    expect(words()).toContain(description);
+    if (typed === "/agent") expect(words()).toContain("scripted ✓ 2 models; One: It answers sooner");
+    else {
+      await session.keys(DOWN);
+      expect(words()).not.toContain("It needs no API key");
+    }
+    await session.keys(ESCAPE);
+  }
+});
+
 test("permissions are a menu that says what each choice means", async () => {
   const session = await SessionFixture.open();
   await session.keys("/permissions", ENTER);

@@ -1,10 +1,13 @@
 import type { CommandId } from "@flint/view/commands";
-import { cutLine, type Line, span } from "../draw/line.ts";
+import { cutLine, type Line, span, textOf, textWidth, wrapLine } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { hintsIn } from "../pages/key-name.ts";
 
 /** A longer text finds nothing that a shorter one does not, and costs time with every key. */
 const MAX_QUERY = 200;
+
+/** The most rows that a menu has for what the selected one says. */
+const ABOUT_ROWS = 4;
 
 /** One row of a menu. */
 export interface MenuItem {
@@ -116,15 +119,24 @@ export class Menu {
   draw(look: RenderOptions, most: number): Line[] {
     const marks = marksFor(look.unicode);
     const shown = this.#shown();
-    const room = Math.max(1, most - 2);
+    const about = this.#aboutRows(shown[this.#selected], look);
+    const room = Math.max(1, most - 2 - about.length);
     const from = Math.max(0, Math.min(this.#selected - Math.floor(room / 2), shown.length - room));
     const rows = shown.slice(from, from + room).map((item, index) => this.#row(item, from + index, look));
     const found = shown.length === 0 ? [[span("  Nothing matches.", "dim" as const)]] : [];
     const isRead = look.isPlain === true || this.#query === "";
     const filter = isRead ? [] : [span(`  ${this.#query}`, "cyan" as const)];
     const head: Line = [span(this.#options.title, "bold"), ...filter];
-    const lines = [head, ...rows, ...found, this.#hint(shown.length, look)];
+    const lines = [head, ...rows, ...found, ...about, this.#hint(shown.length, look)];
     return lines.map((line) => cutLine(line, look.columns - 1, marks.more));
+  }
+
+  /** What the selected row says, if it is too long for the row. */
+  #aboutRows(selected: MenuItem | undefined, look: RenderOptions): Line[] {
+    if (selected?.detail === undefined) return [];
+    const isCut = textWidth(textOf(this.#row(selected, this.#selected, look))) > look.columns - 1;
+    if (!isCut) return [];
+    return wrapLine([span(`  ${selected.detail}`, "dim")], look.columns - 1, 2).slice(0, ABOUT_ROWS);
   }
 
   #row({ label, detail, isCurrent }: MenuItem, index: number, look: RenderOptions): Line {

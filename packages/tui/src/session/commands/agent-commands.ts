@@ -1,5 +1,5 @@
 import { agentOfModel, describeGoal, type Model, modelDescription } from "@flint/protocol";
-import { type Control, controlsOf, escapeControls } from "@flint/view";
+import { type Control, controlsOf, count, escapeControls } from "@flint/view";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
 
@@ -37,7 +37,7 @@ export function chooseAgent(session: SessionContext, requested: string): void {
       title: "Agent",
       items: agents.map((agent) => ({
         label: escapeControls(agent),
-        detail: count(models.filter(({ id }) => agentOfModel(id) === agent).length),
+        detail: escapeControls(aboutAgent(agent, models)),
         isCurrent: agent === current,
         choose: () => session.run(() => use(session, modelOf(agent, models))),
       })),
@@ -45,8 +45,13 @@ export function chooseAgent(session: SessionContext, requested: string): void {
   });
 }
 
-function count(models: number): string {
-  return models === 1 ? "1 model" : `${models} models`;
+/** How many models an agent has, and what it says about the one that it uses by default. */
+function aboutAgent(agent: string, models: readonly Model[]): string {
+  const own = models.filter(({ id }) => agentOfModel(id) === agent);
+  const preset = own.find(({ id }) => id === modelOf(agent, models));
+  const about = preset === undefined ? undefined : modelDescription(preset);
+  const named = [preset?.displayName, about].filter((text) => text !== undefined && text !== "");
+  return `${count(own.length, "model")}; ${named.join(": ")}`;
 }
 
 /** The default model of an agent, else its first one. */
